@@ -7,7 +7,7 @@ import statsmodels.api as sm
 
 from benchmarks._timing import Comparison, compare
 from waybench.envs.maze import ALICIA
-from waybench.results.stats import Candidate, Seeker, Shape, StoppingRule, Trial, fitted
+from waybench.results.stats import Candidate, Seeker, Shape, StoppingRule, Trial, fit_curves
 
 assert ALICIA.difficulty.horizon is not None
 PLACES = ALICIA.difficulty.horizon.levels
@@ -27,7 +27,7 @@ def horizons() -> Iterator[Comparison]:
 
     def fit() -> None:
         for _ in range(TIMES):
-            fitted(Shape(), at, solved, apart).horizon(0.5, 0.9)
+            fit_curves(Shape(), at, solved, apart).horizon(0.5, 0.9)
 
     def decide() -> None:
         for _ in range(TIMES):

@@ -16,7 +16,16 @@ from scipy.optimize import linprog
 
 from waybench.envs.maze import ALICIA
 from waybench.evaluation._adaptive import strata
-from waybench.results.stats import FIXED_DESIGN, Candidate, Seeker, Shape, StoppingRule, Trial, fitted, simulated
+from waybench.results.stats import (
+    FIXED_DESIGN,
+    Candidate,
+    Seeker,
+    Shape,
+    StoppingRule,
+    Trial,
+    fit_curves,
+    simulate_search,
+)
 
 Rates = Callable[[float], float]
 assert ALICIA.difficulty.horizon is not None
@@ -152,7 +161,7 @@ def search(
     """Let a player be searched, for the fewest episodes or tokens."""
     seeker = Seeker(rule, PLACES[0], PLACES[-1])
     candidates = [Candidate(level, tokens(level) if by_tokens else 1.0) for level in PLACES]
-    return *simulated(seeker, candidates, [rates(level) for level in PLACES], rng), seeker
+    return *simulate_search(seeker, candidates, [rates(level) for level in PLACES], rng), seeker
 
 
 def ladder(rates: Rates, rng: np.random.Generator, alike: bool) -> list[tuple[int, int, bool]]:
@@ -191,7 +200,7 @@ def saved(
     # Of attempts that are alike the first says all; independent ones are as good as attempts at other mazes.
     telling = [episode for episode in climbed if not (alike and episode[1])]
     at, solved = (np.array([episode[k] for episode in telling], dtype=np.float64) for k in (0, 2))
-    fit = fitted(FIXED_DESIGN if reported else Shape(), at, solved, list(range(len(telling))))
+    fit = fit_curves(FIXED_DESIGN if reported else Shape(), at, solved, list(range(len(telling))))
     _, low, high = fit.spanned_horizon(share, 0.9) if reported else fit.horizon(share, 0.9)
     if low <= 0 or not math.isfinite(high):
         return None

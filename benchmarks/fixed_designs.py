@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.results.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Shape, fitted
+from waybench.results.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Shape, fit_curves
 
 LEVELS: Array = np.array([5.0, 9, 13, 21, 29, 35, 41, 49, 69, 101], dtype=np.float64)
 ITEMS = 10
@@ -77,8 +77,8 @@ def coverage(name: str, runs: int = RUNS) -> Coverage:
         middle = 15 * 4 ** rng.random()  # 15 to 60, uniform on a log scale
         truth = float(fine[np.flatnonzero(rates(fine, middle) >= 0.5)[-1]])  # where it last falls to one half
         solved = (rng.random(len(at)) < rates(at, middle)).astype(np.float64)
-        _, *plain = fitted(Shape(), at, solved, range(len(at))).horizon(0.5, HORIZON_CONFIDENCE)
-        fit = fitted(FIXED_DESIGN, at, solved, range(len(at)))
+        _, *plain = fit_curves(Shape(), at, solved, range(len(at))).horizon(0.5, HORIZON_CONFIDENCE)
+        fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
         value, *reported = fit.spanned_horizon(0.5, HORIZON_CONFIDENCE)
         hits = [float(low <= truth <= high) for low, high in (plain, reported)]
         widths = [math.log2(min(high, LEVELS[-1]) / max(low, LEVELS[0])) for low, high in (plain, reported)]

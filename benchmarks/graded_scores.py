@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from waybench.results.stats import ALPHA, paired_test
+from waybench.results.stats import ALPHA, Pairs
 
 ITEMS = (10, 20, 50, 200)
 MAPS = ((10, 6), (10, 20), (20, 6), (53, 6))  # maps, and questions about each
@@ -68,7 +68,7 @@ def exact_error(rate: float, items: int) -> float:
         items: Number of items.
     """
     is_significant = [
-        paired_test([1.0] * solved + [0.0] * (items - solved), [rate] * items, range(items), 0, 1).p < ALPHA
+        Pairs([1.0] * solved + [0.0] * (items - solved), [rate] * items, range(items), 0, 1).test.p < ALPHA
         for solved in range(items + 1)
     ]
     return float(stats.binom.pmf(np.arange(items + 1), items, rate)[is_significant].sum())
@@ -86,7 +86,7 @@ def shown_share(draw: Draw, items: int, runs: int = RUNS) -> float:
     rejections = 0
     for _ in range(runs):
         first, second = draw(rng, items)
-        rejections += paired_test(first.tolist(), second.tolist(), range(items), 0, 1).p < ALPHA
+        rejections += Pairs(first.tolist(), second.tolist(), range(items), 0, 1).test.p < ALPHA
     return rejections / runs
 
 
@@ -106,7 +106,7 @@ def clustered_error(rate: float, alike: float, maps: int, questions: int, runs: 
     for _ in range(runs):
         rates = rng.beta(rate * more, (1 - rate) * more, maps) if more else (rng.random(maps) < rate).astype(float)
         solved = (rng.random(len(where)) < rates[where]).astype(np.float64)
-        rejections += paired_test(solved.tolist(), [rate] * len(where), where.tolist(), 0, 1).p < ALPHA
+        rejections += Pairs(solved.tolist(), [rate] * len(where), where.tolist(), 0, 1).test.p < ALPHA
     return rejections / runs
 
 

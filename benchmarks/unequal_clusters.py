@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from waybench.results.stats import Mean, clustered_mean, paired_difference
+from waybench.results.stats import Mean, Pairs, clustered_mean
 
 CLUSTERS = (5, 10, 20, 53)
 RUNS = 2_000
@@ -103,7 +103,7 @@ def paired_coverage(name: str, clusters: int, runs: int = RUNS) -> float:
             _answers(rng, _rates(rng, rate, kind.alike, clusters), where)
             for rate in (kind.rate, kind.rate - kind.better)
         ]
-        held += _holds(paired_difference(sides[0].tolist(), sides[1].tolist(), where.tolist(), 0, 1), kind.better)
+        held += _holds(Pairs(sides[0].tolist(), sides[1].tolist(), where.tolist(), 0, 1).difference(), kind.better)
     return held / runs
 
 

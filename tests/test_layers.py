@@ -354,7 +354,7 @@ _LAYER = re.compile(r"waybench\.envs\.smartplay")  # a protocol that third parti
 # Where they are named by right: environments and contributions to one family, the catalogue, and the published
 # benchmarks and their papers as data.
 OWN_FAMILY = re.compile(r"envs/[a-z]+/|ext/author/")
-PRESETS = {"envs/_index.py", "evaluation/tasks/_presets.py", "results/papers/_papers.py"}
+PRESETS = {"envs/_index.py", "evaluation/tasks/_presets.py", "results/papers/__init__.py"}
 
 
 def names_of_families(text: str) -> Counter[str]:

@@ -155,7 +155,8 @@ def test_the_interval_of_a_capped_capability() -> None:
     # Where all of the interval is beyond 1, nothing is left of it.
     mean = clustered_mean([20.0, 21.0, 25.0], ["a", "b", "c"])
     assert mean is not None
-    far = {"Crafter": HumanScore(mean, clustered_error([20.0, 21.0, 25.0], "abc"), (0, 82), mean)}
+    group = only(played("thompson", count=5)).groups["BanditTwoArmedHighLowFixed"]
+    far = {"Crafter": HumanScore(group, mean, clustered_error([20.0, 21.0, 25.0], "abc"), (0, 82), mean)}
     (first, *_) = capability_scores({"Crafter": mean.value}, "paper_capped")
     assert (first.value, _range(first, far, "paper_capped")) == (1, (1, 1))
     own = only(played("thompson", count=5))

@@ -11,7 +11,7 @@ from tests.analysis.episodes import detour, failed, item, logged, played
 from waybench.core import Episode, play_out, policy
 from waybench.envs.search import GuessGame
 from waybench.results import Estimate, LoggedEpisode, estimate, overall, rows
-from waybench.results.results import Anchoring, Anchors, exclude, row
+from waybench.results.results import Anchoring, ReferenceBounds, exclude, row
 from waybench.testing import run_check
 
 
@@ -104,7 +104,7 @@ def test_what_is_not_known_is_none() -> None:
     assert anchored([lost]).rescaled is None
     # Nobody knows the best score of Crafter.
     crafter = [at("crafter/survival", "null", 1, 1)[0]]
-    assert Anchoring().of(crafter[0].record) == Anchors(0.0, {}, None, item=ANY)
+    assert Anchoring().of(crafter[0].record) == ReferenceBounds(0.0, {}, None, item=ANY)
     assert anchored(crafter).rescaled is None
 
 
@@ -115,7 +115,7 @@ def test_an_item_is_played_once_for_all_who_played_it() -> None:
     assert rows([first])[0].anchors is None
 
 
-def between(anchors: list[Anchors], player: str = "oracle") -> Estimate:
+def between(anchors: list[ReferenceBounds], player: str = "oracle") -> Estimate:
     """Return the estimate of a player at as many mazes, with these anchors."""
     episodes = at("maze/alicia", player, 9, len(anchors))
     (found,) = overall(exclude(row(each, anchors=known) for each, known in zip(episodes, anchors, strict=True)))
@@ -124,11 +124,11 @@ def between(anchors: list[Anchors], player: str = "oracle") -> Estimate:
 
 def test_the_constant_of_an_item_is_chosen_on_others() -> None:
     # Each maze has a reply that is right there and nowhere else. The best of them would be worth 25 at these four.
-    lucky = [Anchors(0.0, {f"reply {number}": 100.0}, 100.0) for number in range(4)]
+    lucky = [ReferenceBounds(0.0, {f"reply {number}": 100.0}, 100.0) for number in range(4)]
     found = between(lucky).rescaled
     assert found is not None
     assert (found.floor, found.constant) == (0.0, "")
-    common = [Anchors(0.0, {f"reply {number}": 100.0, "always": 60.0}, 100.0) for number in range(4)]
+    common = [ReferenceBounds(0.0, {f"reply {number}": 100.0, "always": 60.0}, 100.0) for number in range(4)]
     found = between(common).rescaled
     assert found is not None
     assert (found.floor, found.constant) == (60.0, "always")
@@ -137,7 +137,7 @@ def test_the_constant_of_an_item_is_chosen_on_others() -> None:
 
 def test_without_a_resolved_distance_there_is_no_normalised_score() -> None:
     # From 0 to 100 at one maze, and hardly anything at the others: the mean distance is 34 (-29 to 97).
-    far, near = Anchors(0.0, {}, 100.0), Anchors(0.0, {}, 1.0)
+    far, near = ReferenceBounds(0.0, {}, 100.0), ReferenceBounds(0.0, {}, 1.0)
     assert between([far, near, near]).rescaled is None
     assert between([far, far, far]).rescaled is not None
     assert between([far]).rescaled is None  # of a single maze nobody knows how others differ
@@ -145,7 +145,7 @@ def test_without_a_resolved_distance_there_is_no_normalised_score() -> None:
 
 def test_a_normalised_score_stays_between_the_bounds_of_the_score() -> None:
     # The score is 0 to 100, the floor 40: so it is from -2/3 to 1, and the interval of three mazes ends there.
-    known = [Anchors(0.0, {"always": 40.0}, 100.0)] * 3
+    known = [ReferenceBounds(0.0, {"always": 40.0}, 100.0)] * 3
     for player in ("null", "random", "noisy-0.3"):
         found = between(known, player).rescaled
         assert found is not None
@@ -185,6 +185,6 @@ def test_nobody_lists_the_legal_actions_of_a_game(monkeypatch: pytest.MonkeyPatc
 def test_the_constant_that_is_named_does_not_depend_on_the_order() -> None:
     # Two replies are each the floor of two mazes.
     first, second = ({"a": 70.0, "b": 60.0}, {"a": 60.0, "b": 70.0})
-    mixed = [Anchors(0.0, constants, 100.0) for constants in (first, first, second, second)]
+    mixed = [ReferenceBounds(0.0, constants, 100.0) for constants in (first, first, second, second)]
     found = [between(anchors).rescaled for anchors in (mixed, mixed[::-1])]
     assert [each and (each.floor, each.constant) for each in found] == [(60.0, "a"), (60.0, "a")]

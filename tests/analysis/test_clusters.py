@@ -14,7 +14,7 @@ from waybench.core import Usage
 from waybench.results import Estimate, LoggedEpisode, overall, rows, tidy
 from waybench.results.comparisons import item_scores
 from waybench.results.estimates._bounds import cluster_values
-from waybench.results.results import Cluster, row
+from waybench.results.results import Cluster, ItemKey, ItemValues, row
 
 MAPS = [corridor("small", 3), corridor("middle", 4), corridor("large", 6)]
 QUESTIONS = [6, 12, 30]  # ordered pairs of places, half of them easy
@@ -135,8 +135,11 @@ def test_what_does_not_replay_is_in_no_map() -> None:
 
 
 def test_figures_of_shares() -> None:
-    assert cluster_values("aab", [1, 0, 1]) == {"a": (0.5, 2), "b": (1, 1)}
-    assert cluster_values("aab", [1, 2, 1], [4, 2, 1]) == {"a": (0.5, 2), "b": (1, 1)}
+    a, b = Cluster("a"), Cluster("b")
+    keys = [ItemKey(1, str(number), "", cluster) for number, cluster in enumerate((a, a, b))]
+    for values, sizes in (([1, 0, 1], None), ([1, 2, 1], [4, 2, 1])):
+        found = cluster_values(ItemValues(dict(zip(keys, values, strict=True)), sizes))
+        assert found == {a: (0.5, 2), b: (1, 1)}
 
 
 def test_share_of_tokens_that_were_cached() -> None:

@@ -10,7 +10,7 @@ from tests.analysis.test_contrasts import made
 from tests.analysis.test_frames import row
 from tests.analysis.test_wordings import ASCII, MATRIX, group, scored
 from waybench.results.comparisons import MODEL, compare, compare_pairs, item_scores, matched, wording_effects
-from waybench.results.comparisons._comparison import with_tests
+from waybench.results.comparisons._comparison import adjust_p_values
 
 SOURCE = Path(waybench.__file__).parent
 
@@ -24,7 +24,7 @@ def test_p_values_are_adjusted_within_a_family_and_in_their_order() -> None:
         for count in (counts[name] for name in some)
     ]
     ordered = [found[0], found[2], found[1]]  # families need not stand together
-    first, alone, second = with_tests([each for each in ordered if each])
+    first, alone, second = adjust_p_values([each for each in ordered if each])
     assert [each.test.p for each in (first, second, alone)] == pytest.approx([2 / 64, 2 / 256, 2 / 128])
     assert [each.adjusted for each in (first, second, alone)] == pytest.approx([2 / 64, 2 * 2 / 256, 2 / 128])
     assert [each.family_size for each in (first, second, alone)] == [2, 2, 1]
@@ -61,7 +61,7 @@ def test_without_a_common_item_there_is_no_comparison() -> None:
     assert compare_pairs([(alone[0], other[0])]) == []
 
 
-@pytest.mark.parametrize("name", ["holm", "paired_difference", "paired_test"])
+@pytest.mark.parametrize("name", ["holm", "Pairs"])
 def test_one_module_compares(name: str) -> None:
     users = [
         path.name

@@ -26,10 +26,10 @@ from waybench.results.comparisons import (
     failure,
     item_scores,
 )
-from waybench.results.comparisons._item_scores import dominant
+from waybench.results.comparisons._item_scores import most_frequent
 from waybench.results.comparisons._text import verdict_sentence
 from waybench.results.results import Cluster, ItemKey
-from waybench.results.stats import holm, paired_difference, paired_test
+from waybench.results.stats import Pairs, holm
 
 SHARE = Metric(name="share", of=lambda record: None, title="Share", doc="", low=0, high=1)
 LATE = FailureKind("turn_limit", "running out of guesses", "They ran out.")
@@ -114,7 +114,7 @@ def test_turned_round() -> None:
     turned = found.swapped
     assert (turned.verdict, other.verdict) == (Verdict.SECOND, Verdict.SECOND)
     assert (turned.first_mean, turned.second_mean) == (other.first_mean, other.second_mean)
-    for mean, wanted in ((turned.difference, other.difference), (turned.narrow, other.narrow)):
+    for mean, wanted in ((turned.difference, other.difference), (turned.interval_90, other.interval_90)):
         assert (mean.value, mean.low, mean.high) == pytest.approx((wanted.value, wanted.low, wanted.high))
     assert turned.swapped == found
 
@@ -124,9 +124,9 @@ def test_darwins_maize() -> None:
     # degrees of freedom, which is beyond 2.145, the 5 % point. Nothing bounds heights.
     apart = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
     assert sum(apart) == 314
-    found = paired_test(apart, [0] * 15, range(15))
+    found = Pairs(apart, [0] * 15, range(15)).test
     assert found == (pytest.approx(2 * stats.t.sf(2.148, 14), rel=1e-3), "t", False)
-    mean = paired_difference(apart, [0] * 15, range(15))
+    mean = Pairs(apart, [0] * 15, range(15)).difference()
     assert mean is not None and mean.low is not None and mean.high is not None
     assert mean.low > 0
     assert mean.value / (mean.high - mean.low) * 2 * stats.t.ppf(0.975, 14) == pytest.approx(2.148, abs=5e-4)
@@ -152,10 +152,10 @@ def test_adjusted_over_all_comparisons() -> None:
 
 def test_two_values_that_are_not_the_bounds_are_graded() -> None:
     # Ten times 0 against 0.1: of the player with 0 it is not known that it never has 1.
-    found = paired_test([0.0] * 10, [0.1] * 10, range(10), 0, 1)
+    found = Pairs([0.0] * 10, [0.1] * 10, range(10), 0, 1).test
     assert found.method == "t"
     assert found.p > 0.3
-    assert paired_test([0.0] * 10, [1.0] * 10, range(10), 0, 1) == (pytest.approx(2 / 1024), "mcnemar", True)
+    assert Pairs([0.0] * 10, [1.0] * 10, range(10), 0, 1).test == (pytest.approx(2 / 1024), "mcnemar", True)
 
 
 def test_bounds_that_no_player_comes_near_do_not_count() -> None:
@@ -182,15 +182,15 @@ def test_clusters_are_what_a_test_counts() -> None:
 
 def test_all_alike_has_a_width() -> None:
     # Of ten pairs none differs, and one that differs by 1 and one by -1 are added: a variance of 2 / 12.
-    alike = paired_difference([0.5] * 10, [0.5] * 10, range(10), 0, 1)
+    alike = Pairs([0.5] * 10, [0.5] * 10, range(10), 0, 1).difference()
     assert alike is not None
     half = 1.959964 * (2 / 144) ** 0.5
     assert (alike.low, alike.high) == (pytest.approx(-half), pytest.approx(half))
-    solved = paired_difference([1] * 10, [1] * 10, range(10), 0, 1)
+    solved = Pairs([1] * 10, [1] * 10, range(10), 0, 1).difference()
     # Bonett and Price: 0 +- 1.96 sqrt(2 / 12 / 12).
     assert solved is not None
     assert solved.high == pytest.approx(1.959964 * (2 / 144) ** 0.5)
-    unbounded = paired_difference([3.0] * 10, [3.0] * 10, range(10))
+    unbounded = Pairs([3.0] * 10, [3.0] * 10, range(10)).difference()
     assert unbounded is not None and unbounded.low is None
 
 
@@ -219,9 +219,9 @@ def test_a_tie_takes_many_clusters_and_not_only_many_items() -> None:
     mine, theirs = (rng.random((2, 500)) > 0.005).astype(float)
     maps = [number // 50 for number in range(500)]
     alone = one(mine, theirs)
-    assert (alone.nearly_tied, alone.verdict) == (True, Verdict.TIED)
+    assert (alone.within_margin, alone.verdict) == (True, Verdict.TIED)
     clustered = one(mine, theirs, clusters=maps)
-    assert (clustered.nearly_tied, clustered.verdict) == (True, Verdict.NOT_SHOWN)
+    assert (clustered.within_margin, clustered.verdict) == (True, Verdict.NOT_SHOWN)
     assert "a tie within ±0.050 takes 60 clusters" in verdict_sentence(clustered)
     assert one(mine, theirs, clusters=[number // 5 for number in range(500)]).verdict is Verdict.TIED
 
@@ -323,8 +323,8 @@ def test_how_each_fails() -> None:
     # One that is to be solved in time fails so, which its environment says.
     late = fails((LATE, 40))
     assert "Both fail by running out of guesses (A 40 of 40, B 40 of 40 failures)." in told(late, late)
-    assert dominant([], GENERAL_FAILURES) is None
-    assert dominant([WRONG, ILLEGAL], GENERAL_FAILURES) == (ILLEGAL, 1)
+    assert most_frequent([], GENERAL_FAILURES) is None
+    assert most_frequent([WRONG, ILLEGAL], GENERAL_FAILURES) == (ILLEGAL, 1)
 
 
 def test_what_does_not_count_has_not_failed() -> None:
@@ -509,10 +509,10 @@ def test_intervals_of_pairs_hold_the_difference(count: int, first: float, second
         drawn = rng.random(count)
         mine = (drawn < first).astype(float)
         theirs = ((drawn >= first) & (drawn < first + second)).astype(float)
-        mean = paired_difference(mine.tolist(), theirs.tolist(), range(count), 0, 1)
+        mean = Pairs(mine.tolist(), theirs.tolist(), range(count), 0, 1).difference()
         assert mean is not None and mean.low is not None and mean.high is not None
         held += mean.low <= first - second <= mean.high
-        narrow = paired_difference(mine.tolist(), theirs.tolist(), range(count), 0, 1, confidence=0.9)
+        narrow = Pairs(mine.tolist(), theirs.tolist(), range(count), 0, 1).difference(0.9)
         assert narrow is not None and narrow.high is not None and narrow.low is not None
         tied += narrow.low >= -0.05 and narrow.high <= 0.05 and count >= 60
     assert held / runs >= 0.95 - 3 * (0.05 * 0.95 / runs) ** 0.5

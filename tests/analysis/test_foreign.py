@@ -79,7 +79,7 @@ def test_one_id_and_another_input_is_told(tmp_path: Path) -> None:
     ask(tmp_path / "a", "m", lambda number: RIGHT, count=3)
     ask(tmp_path / "b", "m", lambda number: RIGHT, count=3, words="Please:")
     (found,), _ = compare_sides(foreign_scores(tmp_path / "a"), foreign_scores(tmp_path / "b"))
-    assert found.other_words == 3
+    assert found.n_inputs_differing == 3
     assert "3 of 3 samples have the same id but different inputs" in comparisons_text([found], [], 0.05, ("a", "b"))
 
 

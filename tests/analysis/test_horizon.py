@@ -29,7 +29,7 @@ from waybench.results.horizons import (
 from waybench.results.horizons._horizons import ALTERNATIVES
 from waybench.results.horizons._references import ReferenceHorizon, reference_mark
 from waybench.results.results import Cluster
-from waybench.results.stats import Curves, Fit, Shape, Trials, fitted, quantiles
+from waybench.results.stats import Curves, Fit, Shape, Trials, fit_curves, quantiles
 
 PLACES = np.array([5, 7, 9, 11, 13, 17, 21, 27, 33, 41.0])
 
@@ -69,8 +69,8 @@ def test_more_trials_say_more_and_clusters_say_less() -> None:
     assert widths[0] > 1.6 * widths[1] > 2.5 * widths[2]
     at = np.repeat(PLACES, 12)
     solved = (np.arange(len(at)) // 4 % 3 < 3 * logistic(15, 3)(at)).astype(float)  # four trials of an item are alike
-    apart = fitted(Shape(), at, solved, list(range(len(at))))
-    together = fitted(Shape(), at, solved, [number // 4 for number in range(len(at))])
+    apart = fit_curves(Shape(), at, solved, list(range(len(at))))
+    together = fit_curves(Shape(), at, solved, [number // 4 for number in range(len(at))])
     assert apart.design == 1
     assert 2 < together.design <= 5
     ends = [fit.horizon(0.5, 0.9) for fit in (apart, together)]
@@ -214,16 +214,16 @@ def test_a_trial_of_many_attempts_says_more_than_one_and_no_more_than_they_do() 
     widths = [
         math.log2(high / low)
         for fit in (
-            fitted(Shape(), at, once, every),
-            fitted(Shape(), at, often, every, [9] * len(at)),
-            fitted(Shape(), at, often, [number // 40 for number in every], [9] * len(at)),
+            fit_curves(Shape(), at, once, every),
+            fit_curves(Shape(), at, often, every, [9] * len(at)),
+            fit_curves(Shape(), at, often, [number // 40 for number in every], [9] * len(at)),
         )
         for _, low, high in [fit.horizon(0.5, 0.9)]
     ]
     assert widths[1] == pytest.approx(widths[0] / 3, rel=0.25)  # nine times as many attempts
-    assert fitted(Shape(), at, often, every, [9] * len(at)).design == pytest.approx(1 / 9, rel=0.2)
+    assert fit_curves(Shape(), at, often, every, [9] * len(at)).design == pytest.approx(1 / 9, rel=0.2)
     assert widths[2] >= widths[1] * 0.7
-    assert fitted(Shape(), at, np.repeat(often[::40], 40), every, [9] * len(at)).design >= 1 / 9
+    assert fit_curves(Shape(), at, np.repeat(often[::40], 40), every, [9] * len(at)).design >= 1 / 9
 
 
 def test_a_band_holds_the_rates_that_the_posterior_does() -> None:

@@ -13,7 +13,7 @@ from waybench.envs import registry
 from waybench.results import Row
 from waybench.results.estimates import Score, matrix, matrix_text
 from waybench.results.estimates._matrix import mean_score, surely_above
-from waybench.results.results import Anchors, Cluster, Group, family_of
+from waybench.results.results import Cluster, Group, ReferenceBounds, family_of
 
 MAZE, HANOI = "maze/alicia", "hanoi/rods"
 
@@ -33,7 +33,7 @@ def attempts(model: str, env: str, scores: list[float], level: int = 5, **more: 
             end="solved" if score == 1 else "failed",
             metrics={**dict.fromkeys(each.name for each in registry.load(env).scoring.metrics), metric: most * score},
             series={each.name: () for each in registry.load(env).scoring.series},
-            anchors=Anchors(0.0, {}, most),
+            anchors=ReferenceBounds(0.0, {}, most),
             **more,
         )
         for number, score in enumerate(scores)
@@ -147,7 +147,9 @@ def test_the_text() -> None:
 
 
 def test_the_text_says_why_a_score_or_an_interval_is_missing() -> None:
-    unknown = [replace(each, anchors=Anchors(0.0, {}, None)) for each in attempts("a", HANOI, [1, 0, 0, 0], level=3)]
+    unknown = [
+        replace(each, anchors=ReferenceBounds(0.0, {}, None)) for each in attempts("a", HANOI, [1, 0, 0, 0], level=3)
+    ]
     text = matrix_text(matrix([*attempts("a", MAZE, [0.5] * 4), *unknown]))
     (said,) = (" ".join(part.split()) for part in text.split("\n\n") if "no normalised" in part)
     assert "– no normalised score: Tower of Hanoi (best possible score not known)." in said
@@ -163,7 +165,7 @@ def test_as_json() -> None:
 
 
 def test_a_cell_without_a_score_says_why() -> None:
-    def why(*anchors: Anchors | None) -> str:
+    def why(*anchors: ReferenceBounds | None) -> str:
         rows = [
             replace(each, anchors=own)
             for each, own in zip(attempts("a", MAZE, [1.0] * len(anchors)), anchors, strict=True)
@@ -172,11 +174,11 @@ def test_a_cell_without_a_score_says_why() -> None:
         assert cell.score is None
         return cell.why_none
 
-    known = Anchors(0.0, {}, 100.0)
+    known = ReferenceBounds(0.0, {}, 100.0)
     assert why(known, None) == "floor and ceiling not measured"
-    assert why(known, Anchors(0.0, {}, None)) == "best possible score not known"
+    assert why(known, ReferenceBounds(0.0, {}, None)) == "best possible score not known"
     assert why(known) == "too few items"
-    assert why(*[Anchors(50.0, {}, 50.0)] * 9) == "floor and ceiling cannot be distinguished"
+    assert why(*[ReferenceBounds(50.0, {}, 50.0)] * 9) == "floor and ceiling cannot be distinguished"
     unread = [replace(each, metrics=dict.fromkeys(each.metrics)) for each in attempts("a", MAZE, [1.0] * 9)]
     (cell,) = by_model(unread)["a"].cells.values()
     assert (cell.score, cell.why_none) == (None, "no reply that counts")

@@ -7,7 +7,7 @@ import pytest
 from tests.analysis.maps import answered, corridor, easy
 from waybench.envs.textmap import MapQuestion
 from waybench.results import rows
-from waybench.results.comparisons import Comparison, matched, pairs
+from waybench.results.comparisons import Comparison, comparison_json, matched, pairs
 
 MAPS = [corridor(f"m{places}", places) for places in (3, 4, 5)]
 PARTS = ("mango_success_easy", "mango_success_hard")
@@ -75,7 +75,7 @@ def test_three_models_make_three_pairs_of_each_metric() -> None:
     assert {(pair.first.model, pair.second.model) for pair in found} == {("a", "b"), ("a", "c"), ("b", "c")}
     assert {pair.metric.name for pair in found} == {*PARTS, "reasoning_easy"}
     assert all((pair.difference.value, pair.first_mean.value) == (0, 1) for pair in found)
-    assert json.dumps([pair.to_json() for pair in found])
+    assert json.dumps([comparison_json(pair) for pair in found])
 
 
 def test_only_what_was_asked_alike_is_compared() -> None:

@@ -11,12 +11,12 @@ from scipy import stats
 from tests.analysis.test_contrasts import SHARE, made
 from waybench.results.comparisons import pilots
 from waybench.results.stats import (
+    Pairs,
     PowerAssumptions,
     achieved_power,
     assume_shares,
     detectable_difference,
     items_needed,
-    paired_test,
 )
 
 SEED = 20
@@ -108,7 +108,7 @@ def test_clusters_have_that_power() -> None:
     for _ in range(runs):
         shared = rng.normal(0, math.sqrt(icc), found.clusters)[clusters]
         apart = 0.3 + shared + rng.normal(0, math.sqrt(1 - icc), found.items)
-        shown += paired_test(apart.tolist(), [0.0] * found.items, clusters.tolist(), 0, 1).p < 0.05
+        shown += Pairs(apart.tolist(), [0.0] * found.items, clusters.tolist(), 0, 1).test.p < 0.05
     assert shown / runs == pytest.approx(0.8, abs=0.08)
 
 
@@ -118,7 +118,7 @@ def test_graded_scores_have_that_power(delta: float, spread: float) -> None:
     rng = np.random.default_rng([SEED, int(100 * delta)])
     runs = 400
     shown = sum(
-        paired_test(rng.normal(delta, spread, found.items).tolist(), [0.0] * found.items, range(found.items), 0, 1).p
+        Pairs(rng.normal(delta, spread, found.items).tolist(), [0.0] * found.items, range(found.items), 0, 1).test.p
         < 0.05
         for _ in range(runs)
     )

@@ -18,7 +18,7 @@ from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, estimate, overall, rows
 from waybench.results.comparisons import compare_sides, item_scores, pairs
 from waybench.results.estimates import matrix, ranked, regressions, text_table
-from waybench.results.results import Anchors
+from waybench.results.results import ReferenceBounds
 
 MAPS = [corridor(f"m{places}", places, words=20 - places) for places in (3, 4, 5, 6, 7, 9)]
 REFERENCES = ("null", "constant", "random", "walked", "reverse", "oracle")
@@ -106,7 +106,7 @@ def test_a_model_with_more_unreadable_answers_is_not_ranked_above_one_that_solve
     assert a.metrics["mango_success"].value > b.metrics["mango_success"].value, "the paper's number"
     assert a.best and b.best and a.best.value < b.best.value
     assert next(iter(ranked(estimate(episodes)))).model == "vendor/b"
-    with_floors = [replace(row, anchors=Anchors(0.0, {}, 1.0)) for row in rows(episodes)]
+    with_floors = [replace(row, anchors=ReferenceBounds(0.0, {}, 1.0)) for row in rows(episodes)]
     assert [line.model for line in matrix(with_floors).rows] == ["vendor/b", "vendor/a"]
     for total in (a, b):
         left_out = total.metrics["mango_left_out"]

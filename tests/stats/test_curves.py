@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from waybench.results.stats import FIXED_DESIGN, Array, Shape, Trials, fitted
+from waybench.results.stats import FIXED_DESIGN, Array, Shape, Trials, fit_curves
 from waybench.results.stats._curves import Curves, monotone_bounds
 
 
@@ -37,7 +37,7 @@ def _steps(start: float, runs: int, items: int = 10) -> tuple[int, int]:
     for _ in range(runs):
         step = start * (float(_LADDER[start < _LADDER][0]) / start) ** rng.random()
         solved: Array = (at < step).astype(np.float64)
-        fit = fitted(Shape(), at, solved, range(len(at)))
+        fit = fit_curves(Shape(), at, solved, range(len(at)))
         _, low, high = fit.horizon(0.5, 0.9)
         plain += low <= step <= high
         _, low, high = fit.spanned_horizon(0.5, 0.9)
@@ -47,7 +47,7 @@ def _steps(start: float, runs: int, items: int = 10) -> tuple[int, int]:
 
 def test_a_step_between_two_levels_is_not_located_better_than_the_gap() -> None:
     solved = (np.repeat(_LADDER, 10) < 60).astype(np.float64)
-    fit = fitted(Shape(), np.repeat(_LADDER, 10), solved, range(len(solved)))
+    fit = fit_curves(Shape(), np.repeat(_LADDER, 10), solved, range(len(solved)))
     _, plain_low, plain_high = fit.horizon(0.5, 0.9)
     assert 49 < plain_low < plain_high < 69  # the prior alone says so
     median, low, high = fit.spanned_horizon(0.5, 0.9)
@@ -82,9 +82,9 @@ def test_intervals_hold_guesses_and_plateaus(kind: str) -> None:
         # Where 0.25 + 0.75 * logistic is one half: logistic is one third, an odds of 2 to 1 against.
         truth = middle * 2 ** (np.log(2) / 3) if kind == "guesses" else middle
         solved = (rng.random(len(at)) < np.repeat(_truths(kind, middle), 10)).astype(np.float64)
-        _, low, high = fitted(FIXED_DESIGN, at, solved, range(len(at))).spanned_horizon(0.5, 0.9)
+        _, low, high = fit_curves(FIXED_DESIGN, at, solved, range(len(at))).spanned_horizon(0.5, 0.9)
         held += low <= truth <= high
-        _, low, high = fitted(Shape(), at, solved, range(len(at))).horizon(0.5, 0.9)
+        _, low, high = fit_curves(Shape(), at, solved, range(len(at))).horizon(0.5, 0.9)
         without += low <= truth <= high
     assert without < 0.75 * runs
     assert held >= 0.85 * runs
@@ -92,24 +92,24 @@ def test_intervals_hold_guesses_and_plateaus(kind: str) -> None:
 
 def test_a_guess_rate_is_found_in_the_hardest_items() -> None:
     at, solved = _counts(_truths("guesses", 20))
-    fit = fitted(FIXED_DESIGN, at, solved, range(len(at)))
+    fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
     assert float(fit.weights @ fit.curves.guess) == pytest.approx(0.25, abs=0.02)
     assert fit.horizon(0.5, 0.9)[0] == pytest.approx(20 * 2 ** (np.log(2) / 3), rel=0.05)
     at, solved = _counts(_truths("lapses", 20))
-    fit = fitted(FIXED_DESIGN, at, solved, range(len(at)))
+    fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
     assert float(fit.weights @ fit.curves.guess) < 0.01
 
 
 def test_a_plateau_is_no_fit_and_its_interval_comes_from_any_falling_curve() -> None:
     at, solved = _counts(np.array([1, 1, 0.95, 0.6, 0.6, 0.6, 0.6, 0.55, 0.6, 0.05]))
-    fit = fitted(FIXED_DESIGN, at, solved, range(len(at)))
+    fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
     assert not fit.is_adequate
     _, low, high = fit.spanned_horizon(0.5, 0.9)
     assert high == 101  # 69 is solved at 60 %, 101 at 5 %
     assert low < 69
     for kind in ("guesses", "lapses"):
         at, solved = _counts(_truths(kind, 20))
-        assert fitted(FIXED_DESIGN, at, solved, range(len(at))).is_adequate
+        assert fit_curves(FIXED_DESIGN, at, solved, range(len(at))).is_adequate
 
 
 def test_bounds_of_falling_rates() -> None:
@@ -130,6 +130,6 @@ def test_bounds_of_falling_rates() -> None:
 
 def test_a_horizon_outside_the_levels_has_no_gap() -> None:
     at = np.repeat(_LADDER, 3)
-    fit = fitted(Shape(), at, np.ones(len(at)), range(len(at)))
+    fit = fit_curves(Shape(), at, np.ones(len(at)), range(len(at)))
     assert fit.spanned_horizon(0.5, 0.9) == fit.horizon(0.5, 0.9)
     assert fit.horizon(0.5, 0.9)[0] > 101

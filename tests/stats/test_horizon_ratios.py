@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from waybench.results.stats import Array, Fit, Shape, fitted, horizon_ratio
+from waybench.results.stats import Array, Fit, Shape, fit_curves, horizon_ratio
 
 LEVELS = np.array([5.0, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49])
 AT = np.repeat(LEVELS, 8)
@@ -15,7 +15,7 @@ def played(horizon: float, rng: np.random.Generator) -> Fit:
 
 
 def solved(values: Array) -> Fit:
-    return fitted(Shape(), AT, values, range(len(AT)))
+    return fit_curves(Shape(), AT, values, range(len(AT)))
 
 
 @pytest.mark.parametrize(("ratio", "least", "most"), [(1.0, 0.0, 0.06), (1.5, 0.9, 1.0)])
@@ -52,6 +52,6 @@ def test_who_solves_everything_bounds_the_ratio_on_one_side() -> None:
 
 def test_two_steps_within_the_same_gap_are_not_told_apart() -> None:
     at = np.repeat([13.0, 49, 69, 101], 10)
-    step = fitted(Shape(), at, (at < 60).astype(np.float64), range(len(at)))
+    step = fit_curves(Shape(), at, (at < 60).astype(np.float64), range(len(at)))
     found = horizon_ratio(step, step)
     assert (found.low, found.high, found.further) == (pytest.approx(49 / 69), pytest.approx(69 / 49), 0)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from benchmarks.graded_scores import BETTER, MIXED, RATES, exact_error, shown_share
-from waybench.results.stats import Pairs, paired_difference, paired_test
+from waybench.results.stats import Pairs
 
 
 @pytest.mark.parametrize("items", [10, 20, 50, 200])
@@ -38,7 +38,7 @@ def test_real_differences_are_found() -> None:
 def test_the_least_number_of_items_is_that_of_the_rule_of_three() -> None:
     # A difference of 0.1 at all of n items: the two pairs that are added have a variance of nearly 2, so that it is
     # shown from 0.1 n > 1.97 * 2 ** 0.5 on, where a difference of the other sign may still occur in 3 / n of all items.
-    p = {items: paired_test([0.0] * items, [0.1] * items, range(items), 0, 1).p for items in (10, 20, 27, 32, 40)}
+    p = {items: Pairs([0.0] * items, [0.1] * items, range(items), 0, 1).test.p for items in (10, 20, 27, 32, 40)}
     assert all(first > second for first, second in pairwise(p.values()))
     assert p[27] > 0.05 > p[32]
 
@@ -86,23 +86,23 @@ def test_equal_players_with_clustered_questions() -> None:
     wrong = 0
     for _ in range(runs):
         sides = [(rng.random(60) < rng.beta(1.2, 1.2, 10)[clusters]).astype(float).tolist() for _ in range(2)]
-        wrong += paired_test(sides[0], sides[1], clusters.tolist(), 0, 1).p < 0.05
+        wrong += Pairs(sides[0], sides[1], clusters.tolist(), 0, 1).test.p < 0.05
     assert wrong / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
 
 
 def test_without_bounds_it_is_students_t() -> None:
     mine, theirs = np.random.default_rng(5).normal([[0.3], [0.0]], 1, (2, 60)).tolist()
     wanted = stats.ttest_rel(mine, theirs)
-    found = paired_difference(mine, theirs, range(60))
-    assert paired_test(mine, theirs, range(60)).p == pytest.approx(wanted.pvalue)
+    found = Pairs(mine, theirs, range(60)).difference()
+    assert Pairs(mine, theirs, range(60)).test.p == pytest.approx(wanted.pvalue)
     assert found is not None
     assert (found.low, found.high) == pytest.approx(tuple(wanted.confidence_interval()))
 
 
 def test_what_is_all_the_same() -> None:
-    assert paired_test([3.0] * 8, [1.0] * 8, range(8)).p == 2.0**-7  # a sign test: nothing is known of the size
-    assert paired_test([3.0] * 8, [3.0] * 8, range(8)).p == 1
-    assert paired_test([3.0] * 8, [1.0] * 8, ["one"] * 8).p == 1
-    assert paired_difference([], [], []) is None
+    assert Pairs([3.0] * 8, [1.0] * 8, range(8)).test.p == 2.0**-7  # a sign test: nothing is known of the size
+    assert Pairs([3.0] * 8, [3.0] * 8, range(8)).test.p == 1
+    assert Pairs([3.0] * 8, [1.0] * 8, ["one"] * 8).test.p == 1
+    assert Pairs([], [], []).difference() is None
     with pytest.raises(ValueError, match="give pairs"):
         Pairs([1.0], [], [])

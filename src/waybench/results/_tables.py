@@ -188,15 +188,15 @@ def _metrics(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Col
             meanings.setdefault(metric.name, []).append(_meaning(env.id, metric))
             if metric.per is not None:
                 shares.add(metric.name)
-    for name, some in meanings.items():
-        units = {each.unit for each in some}
+    for name, env_meanings in meanings.items():
+        units = {meaning.unit for meaning in env_meanings}
         yield Column(
             METRIC + name,
             float,
             "A metric; null where it is undefined or the environment does not have it.",
             lambda row, name=name: row.metrics.get(name),
             unit=units.pop() if len(units) == 1 else "",
-            meanings=tuple(some),
+            meanings=tuple(env_meanings),
         )
         if name in shares:
             yield Column(
@@ -276,7 +276,7 @@ def score_frame(estimates: Iterable[Estimate]) -> Frame:
 
 
 def _scores(estimate: Estimate) -> Iterator[Score]:
-    env = registry.load(estimate.group.env)
+    env = estimate.group.environment
     head = env.scoring.metrics[0]
 
     def of(statistic: str, what: Metric | Series | Aggregate, mean: Mean | None, step: int | None = None) -> Score:
@@ -397,13 +397,13 @@ _FACTS: Sequence[Column[Score]] = (
         float,
         "Lower bound of best over all possible results of the attempts lost to infrastructure errors; null if none "
         "were lost.",
-        lambda one: one.estimate.bounds[0] if one.estimate.bounds else None,
+        lambda score: score.estimate.bounds[0] if score.estimate.bounds else None,
     ),
     Column(
         "bound_high",
         float,
         "Upper bound, likewise.",
-        lambda one: one.estimate.bounds[1] if one.estimate.bounds else None,
+        lambda score: score.estimate.bounds[1] if score.estimate.bounds else None,
     ),
     Column(
         "floor",

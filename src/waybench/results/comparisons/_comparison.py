@@ -2,27 +2,25 @@
 
 Whatever differs (the model, the wording, the in-context examples, a setting of the model), a comparison is the same:
 groups are matched that have all else in common (`matched`), their scores are paired item by item
-(`compare`) and tested, the p values being adjusted within a family of tests (`with_tests`).
+(`compare`) and tested, and the p values are adjusted within a family of tests (`adjust_p_values`).
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
-from waybench.core import FailureKind, FirstError, Json, Metric, Range
+from waybench.core import FailureKind, FirstError, Json, Metric
 from waybench.results.comparisons._item_scores import ItemScores
 from waybench.results.formatting import p_text
 from waybench.results.frames import Column, Frame, column_json, group_frame
 from waybench.results.results import Group, ItemKey, count_items, grouped
-from waybench.results.stats import ALPHA, Mean, PairedTest, clustered_mean, holm, paired_difference, paired_test
+from waybench.results.stats import ALPHA, Mean, PairedTest, Pairs, clustered_mean, holm
 
 MARGIN = 0.05  # of ties, as a share of the metric's range
 _FEWEST_CLUSTERS = 3  # over the margin, for a tie: see `Comparison.verdict_of_scores`
-
-
 _UNTESTED = PairedTest(1.0, "", True)
 
 
@@ -56,7 +54,7 @@ class Comparison:
         difference: The first group's mean minus the second group's, with its 95 % interval for pairs.
         margin: The greatest difference in a tie; None where the metric is unbounded, or far from its bounds.
         family: Comparisons of one family have their p values adjusted together.
-        test: The test of whether there is a difference; p is 1 before it is made (`with_tests`).
+        test: The test of whether there is a difference; p is 1 before it is made (`adjust_p_values`).
         adjusted: The p value after Holm's procedure over the family.
         family_size: Number of comparisons in the family.
         bounds: Where infrastructure errors lost items of either side: the conclusions if all lost items had the worst
@@ -97,17 +95,17 @@ class Comparison:
         return count_items(self.keys)
 
     @property
-    def narrow(self) -> Mean:
+    def interval_90(self) -> Mean:
         """The difference with its 90 % interval, which decides about ties."""
-        found = paired_difference(*self._values, confidence=1 - 2 * ALPHA)
-        assert found is not None
-        return found
+        difference = self._pairs.difference(1 - 2 * ALPHA)
+        assert difference is not None
+        return difference
 
     @property
     def relative(self) -> Mean:
         """The difference as a share of the second group's total, 0.1 being 10 % more, with the interval of a ratio."""
-        mine, theirs, clusters, _, _ = self._values
-        ratio = clustered_mean(mine, clusters, 0.0, None, theirs)
+        first, second = ([side.values[key] for key in self.keys] for side in (self.first, self.second))
+        ratio = clustered_mean(first, [key.cluster for key in self.keys], 0.0, None, second)
         assert ratio is not None
         low, high = (None if end is None else end - 1 for end in (ratio.low, ratio.high))
         return replace(ratio, value=ratio.value - 1, low=low, high=high)
@@ -115,9 +113,10 @@ class Comparison:
     @property
     def verdict(self) -> Verdict:
         """The conclusion; "depends" if it is another one under one of the bounds on lost items."""
-        found = self.verdict_of_scores
-        shown = {each for each in (found, *self.bounds) if each not in (Verdict.NOT_SHOWN, Verdict.TOO_FEW)}
-        return Verdict.DEPENDS if shown and any(bound != found for bound in self.bounds) else found
+        verdict = self.verdict_of_scores
+        conclusions = {verdict, *self.bounds}
+        is_shown = bool(conclusions - {Verdict.NOT_SHOWN, Verdict.TOO_FEW})
+        return Verdict.DEPENDS if is_shown and len(conclusions) > 1 else verdict
 
     @property
     def verdict_of_scores(self) -> Verdict:
@@ -133,27 +132,27 @@ class Comparison:
         if self.adjusted < ALPHA:
             higher = self.difference.value > 0
             return Verdict.FIRST if higher != (self.metric.better == "lower") else Verdict.SECOND
-        if self.nearly_tied and self.difference.clusters >= self.needed:
+        if self.within_margin and self.difference.clusters >= self.min_clusters_for_tie:
             return Verdict.TIED
         return Verdict.TOO_FEW if 2.0 ** (1 - self.difference.clusters) >= ALPHA else Verdict.NOT_SHOWN
 
     @property
-    def nearly_tied(self) -> bool:
+    def within_margin(self) -> bool:
         """Whether the 90 % interval is within the margin, whatever the number of clusters."""
         if self.margin is None:
             return False
-        narrow = self.narrow
+        narrow = self.interval_90
         return narrow.low is not None and -self.margin <= narrow.low and (narrow.high or 0.0) <= self.margin
 
     @property
-    def needed(self) -> int:
+    def min_clusters_for_tie(self) -> int:
         """Number of clusters that a tie takes; 0 where the metric is unbounded and has none."""
         if self.margin is None or self.metric.low is None or self.metric.high is None:
             return 0
         return math.ceil(_FEWEST_CLUSTERS * (self.metric.high - self.metric.low) / self.margin - 1e-9)
 
     @property
-    def other_words(self) -> int:
+    def n_inputs_differing(self) -> int:
         """Number of items whose input differs between the two."""
         return sum(self.first.inputs.get(key) != self.second.inputs.get(key) for key in self.keys)
 
@@ -172,21 +171,6 @@ class Comparison:
             bounds=tuple(_SWAPPED.get(bound, bound) for bound in reversed(self.bounds)),
         )
 
-    def to_json(self, first: str = "mean", second: str = "second_mean") -> dict[str, Json]:
-        """Return both means, their difference and its test as JSON values.
-
-        Args:
-            first: What the first mean is called.
-            second: What the second one is called.
-        """
-        return {
-            first: asdict(self.first_mean),
-            second: asdict(self.second_mean),
-            "difference": asdict(self.difference),
-            "p": self.test.p,
-            "adjusted": self.adjusted,
-        }
-
     def failures(self, side: ItemScores) -> tuple[Counter[FailureKind], int]:
         """Return how one of the two fails at these items, and the number of its attempts at them."""
         kinds = Counter(kind for key in self.keys for kind in side.failures.get(key, ()))
@@ -198,9 +182,9 @@ class Comparison:
 
     def run_test(self) -> PairedTest:
         """Test whether there is a difference: by the same numbers as its interval (`waybench.results.stats.Pairs`)."""
-        return paired_test(*self._values)
+        return self._pairs.test
 
-    def under_bounds(self) -> tuple[Verdict, ...]:
+    def verdicts_under_missing(self) -> tuple[Verdict, ...]:
         """Return the conclusions under both bounds on lost items, first the one that is worst for the first group.
 
         Items of which some attempts are lost have the score that they would have with the worst or the best of these.
@@ -209,50 +193,40 @@ class Comparison:
         The p value of each is adjusted by as much as that of the comparison itself. Where the metric has no bounds,
         the least and the greatest score of either group stand for them.
         """
-        common = self.common
-        lost = (self.first.missing & common, self.second.missing & common)
-        doubtful = (self.first.unconfirmed & common, self.second.unconfirmed & common)
-        partly = [
-            {key: ends for key, ends in side.incomplete.items() if key in common} for side in (self.first, self.second)
-        ]
-        if not any((*lost, *doubtful, *partly)):
+        sides, common = (self.first, self.second), self.common
+        if not any(common & {*side.missing, *side.unconfirmed, *side.incomplete} for side in sides):
             return ()
-        scores = [side.values[key] for side in (self.first, self.second) for key in self.keys]
+        scores = [side.values[key] for side in sides for key in self.keys]
         low = min(scores) if self.metric.low is None else self.metric.low
         high = max(scores) if self.metric.high is None else self.metric.high
         worst, best = (high, low) if self.metric.better == "lower" else (low, high)
         factor = max(1.0, self.adjusted / self.test.p) if self.test.p > 0 else 1.0
-        found: list[Verdict] = []
-        for values in ((worst, best), (best, worst)):
-            sides = [
-                replace(
-                    side,
-                    values={
-                        **side.values,
-                        **{key: _end(ends, value == low, value) for key, ends in incomplete.items()},
-                        **dict.fromkeys(keys, value),
-                        **dict.fromkeys(unproven, worst),
-                    },
-                )
-                for side, incomplete, keys, unproven, value in zip(
-                    (self.first, self.second), partly, lost, doubtful, values, strict=True
-                )
-            ]
-            made = compare(sides[0], sides[1], self.varies, metric=self.metric)
-            if made is not None:
-                test = made.run_test()
-                bounded_test = replace(made, margin=self.margin, test=test, adjusted=min(1.0, test.p * factor))
-                found.append(bounded_test.verdict_of_scores)
-        return tuple(found)
+
+        def completed(side: ItemScores, value: float) -> ItemScores:
+            """Return the scores with a value for what is lost."""
+            ends = {key: pair[0 if value == low else 1] for key, pair in side.incomplete.items() if key in common}
+            values = {
+                **side.values,
+                **{key: value if end is None else end for key, end in ends.items()},
+                **dict.fromkeys(side.missing & common, value),
+                **dict.fromkeys(side.unconfirmed & common, worst),
+            }
+            return replace(side, values=values)
+
+        verdicts: list[Verdict] = []
+        for first, second in ((worst, best), (best, worst)):
+            pair = compare(
+                completed(self.first, first), completed(self.second, second), self.varies, metric=self.metric
+            )
+            if pair is not None:
+                test = pair.run_test()
+                pair = replace(pair, margin=self.margin, test=test, adjusted=min(1.0, test.p * factor))
+                verdicts.append(pair.verdict_of_scores)
+        return tuple(verdicts)
 
     @property
-    def _values(self) -> tuple[list[float], list[float], list[Hashable], float | None, float | None]:
+    def _pairs(self) -> Pairs:
         return _paired(self.first, self.second, self.keys, self.metric)
-
-
-def _end(ends: Range, is_low: bool, otherwise: float) -> float:
-    end = ends[0 if is_low else 1]
-    return otherwise if end is None else end
 
 
 def compare(
@@ -273,20 +247,23 @@ def compare(
         second: The other's, or the reference's.
         varies: What the groups differ in.
         name: What both were given.
-        metric: What a score is, with its bounds; by default the first group's metric (`bounded`).
+        metric: What a score is, with its bounds; by default the first group's metric (`with_inferred_bounds`).
         keys: The items; by default all at which both have a score.
         margin: What counts as a tie, as a share of the metric's range.
-        family: Comparisons of one family have their p values adjusted together (`with_tests`).
+        family: Comparisons of one family have their p values adjusted together (`adjust_p_values`).
 
     Returns:
         The comparison; None if there is no item at which both have a score.
     """
-    metric = metric or bounded((first, second))
+    metric = metric or with_inferred_bounds((first, second))
     both = tuple(sorted(key for key in first.values if key in second.values) if keys is None else keys)
-    mine, theirs, clusters, low, high = _paired(first, second, both, metric)
-    means = [clustered_mean(values, clusters, *metric.interval_bounds) for values in (mine, theirs)]
-    difference = paired_difference(mine, theirs, clusters, low, high)
-    if means[0] is None or means[1] is None or difference is None:
+    clusters, pairs = [key.cluster for key in both], _paired(first, second, both, metric)
+    first_mean, second_mean = (
+        clustered_mean([side.values[key] for key in both], clusters, *metric.interval_bounds)
+        for side in (first, second)
+    )
+    difference = pairs.difference()
+    if first_mean is None or second_mean is None or difference is None:
         return None
     return Comparison(
         varies=varies,
@@ -295,65 +272,62 @@ def compare(
         name=name,
         metric=metric,
         keys=both,
-        first_mean=means[0],
-        second_mean=means[1],
+        first_mean=first_mean,
+        second_mean=second_mean,
         difference=difference,
-        margin=None if low is None or high is None else margin * (high - low),
+        margin=None if pairs.range is None else margin * pairs.range,
         family=family,
     )
 
 
-def _paired(
-    first: ItemScores, second: ItemScores, keys: Sequence[ItemKey], metric: Metric
-) -> tuple[list[float], list[float], list[Hashable], float | None, float | None]:
+def _paired(first: ItemScores, second: ItemScores, keys: Sequence[ItemKey], metric: Metric) -> Pairs:
     # A set's value may be a ratio of sums; an item's score is not, so its bounds are those of the metric.
-    mine, theirs = ([side.values[key] for key in keys] for side in (first, second))
     low, high = (None, None) if metric.far_bounds else (metric.low, metric.high)
-    return mine, theirs, [key.cluster for key in keys], low, high
+    first_values, second_values = ([side.values[key] for key in keys] for side in (first, second))
+    return Pairs(first_values, second_values, [key.cluster for key in keys], low, high)
 
 
-def with_tests(comparisons: Iterable[Comparison | None]) -> list[Comparison]:
+def adjust_p_values(comparisons: Iterable[Comparison | None]) -> list[Comparison]:
     """Test comparisons and adjust the p values by Holm's procedure within each family, in the given order.
 
     None, which stands for two sides without a common item, is left out.
     """
-    found = [one for one in comparisons if one is not None]
-    for indices in grouped(range(len(found)), lambda index: found[index].family).values():
-        tests = [found[index].run_test() for index in indices]
+    pairs = [comparison for comparison in comparisons if comparison is not None]
+    for indices in grouped(range(len(pairs)), lambda index: pairs[index].family).values():
+        tests = [pairs[index].run_test() for index in indices]
         for index, test, p in zip(indices, tests, holm([test.p for test in tests]), strict=True):
-            tested = replace(found[index], test=test, adjusted=p, family_size=len(indices))
-            found[index] = replace(tested, bounds=tested.under_bounds())
-    return found
+            tested = replace(pairs[index], test=test, adjusted=p, family_size=len(indices))
+            pairs[index] = replace(tested, bounds=tested.verdicts_under_missing())
+    return pairs
 
 
 class HasComparison(Protocol):
-    """A dataclass with a comparison."""
+    """A dataclass that may have a comparison."""
 
     @property
-    def comparison(self) -> Comparison | None:
-        """The comparison; None if there is none."""
-        ...
+    def comparison(self) -> Comparison | None: ...
 
 
 E = TypeVar("E", bound=HasComparison)
 
 
-def tested(effects: Iterable[E]) -> list[E]:
-    """Return effects whose comparisons are tested and adjusted together (`with_tests`).
+def adjust_effects(effects: Iterable[E]) -> list[E]:
+    """Return effects whose comparisons are tested and adjusted together (`adjust_p_values`).
 
     Args:
         effects: Dataclasses with a field `comparison`; those in which it is None stay as they are.
     """
-    found = list(effects)
-    comparisons = iter(with_tests(each.comparison for each in found))
+    all_effects = list(effects)
+    comparisons = iter(adjust_p_values(effect.comparison for effect in all_effects))
     return [
-        each if each.comparison is None else replace(cast(Any, each), comparison=next(comparisons)) for each in found
+        effect if effect.comparison is None else replace(cast(Any, effect), comparison=next(comparisons))
+        for effect in all_effects
     ]
 
 
-def bounded(scores: Sequence[ItemScores]) -> Metric:
+def with_inferred_bounds(scores: Sequence[ItemScores]) -> Metric:
     """Return the metric of one test's scores, with bounds that are inferred where they are not known."""
-    share = all(one.inferred and all(0 <= value <= 1 for value in one.values.values()) for one in scores)
+    share = all(side.inferred and all(0 <= value <= 1 for value in side.values.values()) for side in scores)
     return replace(scores[0].metric, low=0, high=1) if share else scores[0].metric
 
 
@@ -451,10 +425,5 @@ def comparison_columns(
 
 
 def effect_frame(kind: EffectKind, effects: Sequence[Any]) -> Frame:
-    """Return the frame of effects: a row for each.
-
-    Args:
-        kind: Their kind.
-        effects: The effects.
-    """
+    """Return the frame of effects: a row for each."""
     return group_frame(kind.name, kind.doc, kind.columns, effects, lambda effect: effect.group)

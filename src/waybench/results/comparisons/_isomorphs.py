@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from statistics import fmean
 
@@ -14,14 +15,14 @@ from waybench.results.comparisons._comparison import (
     Comparison,
     Effect,
     EffectKind,
+    adjust_effects,
+    adjust_p_values,
     compare,
     comparison_columns,
     metric_and_items,
-    tested,
-    with_tests,
 )
 from waybench.results.comparisons._item_scores import ItemScores, headline_scores
-from waybench.results.formatting import mean_text, one_line
+from waybench.results.formatting import interval_text, mean_text, one_line
 from waybench.results.frames import Column
 from waybench.results.results import LONGEST, Group, ItemKey, Row, grouped
 from waybench.results.stats import Mean, clustered_mean
@@ -53,8 +54,7 @@ _TWINS = EffectKind(
     "adjusted by Holm’s procedure over all rows; a difference is bold where p is below 0.05.",
     table=("level", "items", "twin_mean", "mean", "difference", "p_adjusted"),
     words=lambda effects: {
-        name: registry.load(group.env).title
-        for name, group in (("first", effects[0].group), ("twin", effects[0].reference))
+        name: group.environment.title for name, group in (("first", effects[0].group), ("twin", effects[0].reference))
     },
 )
 
@@ -64,7 +64,6 @@ class TwinEffect(Effect):
     """The results of one model with its settings at one level of an environment, against its twin.
 
     Attributes:
-        level: The level.
         comparison: The comparison on the items of which both have the same instance, the twin being the second side.
     """
 
@@ -80,10 +79,10 @@ def twin_pairs(scores: Iterable[ItemScores]) -> list[tuple[ItemScores, ItemScore
     Args:
         scores: Scores of any environments; those of other tasks are ignored.
     """
-    own = [one for one in scores if one.env]
-    known = {one.identity(version=0): one for one in own}
-    pairs = ((one, known.get(one.identity(version=0, env=registry.load(one.env).items.twin))) for one in own)
-    return [(one, twin) for one, twin in pairs if twin is not None]
+    ours = [side for side in scores if side.env]
+    by_identity = {side.identity(version=0): side for side in ours}
+    pairs = ((side, by_identity.get(side.identity(version=0, env=registry.load(side.env).items.twin))) for side in ours)
+    return [(side, twin) for side, twin in pairs if twin is not None]
 
 
 def compare_twins(
@@ -96,9 +95,9 @@ def compare_twins(
         margin: What counts as a tie, as a share of the metric's range.
         chosen: The name of a task -> whether it, or its twin's task, is compared.
     """
-    pairs = [(one, twin) for one, twin in twin_pairs(scores) if chosen(one.task) or chosen(twin.task)]
-    return with_tests(
-        compare(one, twin, TWIN, name=f"{one.name} against {twin.name}", margin=margin) for one, twin in pairs
+    pairs = [(side, twin) for side, twin in twin_pairs(scores) if chosen(side.task) or chosen(twin.task)]
+    return adjust_p_values(
+        compare(side, twin, TWIN, name=f"{side.name} against {twin.name}", margin=margin) for side, twin in pairs
     )
 
 
@@ -107,16 +106,13 @@ def twin_effects(all_rows: Iterable[Row]) -> list[TwinEffect]:
 
     The tests of all models and levels at one environment are one family. Episodes that a teacher has played are left
     out.
-
-    Args:
-        all_rows: The rows.
     """
     free = [row for row in all_rows if not row.guided]
-    return tested(
-        TwinEffect(level=level, comparison=made)
-        for level, some in sorted(grouped(free, lambda row: row.level).items())
-        for one, twin in twin_pairs(headline_scores(some))
-        if (made := compare(one, twin, TWIN, family=one.env))
+    return adjust_effects(
+        TwinEffect(level=level, comparison=comparison)
+        for level, level_rows in sorted(grouped(free, lambda row: row.level).items())
+        for side, twin in twin_pairs(headline_scores(level_rows))
+        if (comparison := compare(side, twin, TWIN, family=side.env))
     )
 
 
@@ -129,10 +125,6 @@ AGREEMENT = Metric(
     low=0,
     high=1,
 )
-
-
-def _items_text(effect: "IsomorphEffect") -> str:
-    return f"{effect.comparison.items:,}" + (f"\n{effect.same:,} left out: not new" if effect.same else "")
 
 
 _ISOMORPHS = EffectKind(
@@ -149,7 +141,14 @@ _ISOMORPHS = EffectKind(
             heading="Isomorphic sets",
             text=lambda effect: str(len(effect.numbers)),
         ),
-        *metric_and_items("Items that were played in both appearances.", text=_items_text),
+        *metric_and_items(
+            "Items that were played in both appearances.",
+            text=(
+                lambda effect: (
+                    f"{effect.comparison.items:,}" + (f"\n{effect.same:,} left out: not new" if effect.same else "")
+                )
+            ),
+        ),
         Column("same", int, "Isomorphic items left out: the original set has the same ones."),
         *comparison_columns(
             ("Mean at the original items, of a single attempt.", "Original"),
@@ -187,7 +186,6 @@ class IsomorphEffect(Effect):
     Attributes:
         comparison: The comparison. The first side are the original items. The second side are the isomorphic items with
             the original items' keys: of an item with several isomorphic ones their mean.
-        numbers: The numbers of the isomorphic sets.
         same: Number of isomorphic items left out since the original set has the same instance, so that they are not
             new: small mazes that are symmetrical, for example.
         forms: Of each original item with two forms or more, the value in each form, the original's included.
@@ -208,17 +206,19 @@ class IsomorphEffect(Effect):
         if metric.low is None or metric.high is None or not self.forms:
             return None
         size = metric.high - metric.low
-        apart = {
-            key: fmean(abs(one - other) for one, other in combinations(values, 2)) for key, values in self.forms.items()
-        }
-        return clustered_mean([1 - each / size for each in apart.values()], [key.cluster for key in apart], 0, 1)
+        distances = (
+            fmean(abs(first - second) for first, second in combinations(values, 2)) for values in self.forms.values()
+        )
+        return clustered_mean(
+            [1 - distance / size for distance in distances], [key.cluster for key in self.forms], 0, 1
+        )
 
     @property
     def worst(self) -> Mean | None:
         """The mean over items of the value in the worst of an item's forms."""
         metric = self.comparison.metric
         worst = max if metric.better == "lower" else min
-        values = [worst(each) for each in self.forms.values()]
+        values = [worst(forms) for forms in self.forms.values()]
         return clustered_mean(values, [key.cluster for key in self.forms], *metric.interval_bounds) if values else None
 
     @property
@@ -234,39 +234,41 @@ def _set_and_number(scores: ItemScores) -> tuple[str, int]:
 
 def _effect(original: ItemScores, by_number: Mapping[int, ItemScores], margin: float) -> IsomorphEffect | None:
     """Compare a model's scores at original items with those at isomorphic ones; None without a common item."""
-    places = {(key.level, key.item): key for key in original.item_keys}
-    known = {key.instance for key in original.item_keys}
+    originals = {(key.level, key.item): key for key in original.item_keys}
+    instances = {key.instance for key in original.item_keys}
     isomorphic: dict[ItemKey, list[float]] = {}
     lost: dict[str, set[ItemKey]] = {"missing": set(), "undefined": set(), "unconfirmed": set()}
     failures: defaultdict[ItemKey, list[FailureKind]] = defaultdict(list)
     attempts: Counter[ItemKey] = Counter()
     same = 0
-    for one in by_number.values():
-        own = sorted(one.item_keys)  # sums of floats depend on the order, and that of a set differs between processes
-        pairs = {key: place for key in own if (place := places.get((key.level, key.item))) is not None}
-        same += sum(key.instance in known for key in pairs)
-        new = {key: place for key, place in pairs.items() if key.instance not in known}
-        for key, place in new.items():
-            if key in one.values:
-                isomorphic.setdefault(place, []).append(one.values[key])
-            failures[place].extend(one.failures.get(key, ()))
-            attempts[place] += one.attempts.get(key, 0)
+    for side in by_number.values():
+        # Sums of floats depend on the order, and that of a set differs between processes.
+        for key in sorted(side.item_keys):
+            original_key = originals.get((key.level, key.item))
+            if original_key is None:
+                continue
+            if key.instance in instances:
+                same += 1
+                continue
+            if key in side.values:
+                isomorphic.setdefault(original_key, []).append(side.values[key])
+            failures[original_key].extend(side.failures.get(key, ()))
+            attempts[original_key] += side.attempts.get(key, 0)
             for name, keys in lost.items():
-                if key in getattr(one, name):
-                    keys.add(place)
-    last = next(iter(by_number.values()))
+                if key in getattr(side, name):
+                    keys.add(original_key)
     forms = {
         key: (*([original.values[key]] if key in original.values else []), *values)
         for key, values in isomorphic.items()
     }
     as_original = replace(
-        last,
+        next(iter(by_number.values())),
         values={key: fmean(values) for key, values in isomorphic.items()},
         # An item of which another set has a value is not lost.
         **{name: frozenset(keys - isomorphic.keys()) for name, keys in lost.items()},
         failures=failures,
         attempts=attempts,
-        logs=frozenset().union(*(one.logs for one in by_number.values())),
+        logs=frozenset().union(*(side.logs for side in by_number.values())),
     )
     comparison = compare(original, as_original, ISOMORPH, name=original.name, margin=margin)
     return comparison and IsomorphEffect(
@@ -287,52 +289,43 @@ def compare_isomorphs(
         margin: What counts as a tie, as a share of the metric's range.
         chosen: The name of a task -> whether it is compared.
     """
-    own = (one for one in scores if one.env and chosen(one.task))
-    found: list[IsomorphEffect] = []
-    for some in grouped(own, lambda one: (one.task, one.identity(key=_set_and_number(one)[0]))).values():
-        by_number = {_set_and_number(one)[1]: one for one in some}
+    ours = (side for side in scores if side.env and chosen(side.task))
+    effects: list[IsomorphEffect] = []
+    for same_model in grouped(ours, lambda side: (side.task, side.identity(key=_set_and_number(side)[0]))).values():
+        by_number = {_set_and_number(side)[1]: side for side in same_model}
         original = by_number.pop(0, None)
         if original is not None and by_number and (effect := _effect(original, by_number, margin)):
-            found.append(effect)
-    return tested(found)
+            effects.append(effect)
+    return adjust_effects(effects)
 
 
 def isomorph_effects(all_rows: Iterable[Row]) -> list[IsomorphEffect]:
     """Return the comparisons of original with isomorphic items for each model, by the headline metric.
 
     Episodes that a teacher has played and those of searches are left out.
-
-    Args:
-        all_rows: The rows.
     """
     rows = [row for row in all_rows if not row.guided and not row.adaptive]
     keys = {split_isomorphic_key(row.group.key) for row in rows}
     return compare_isomorphs(headline_scores(rows)) if any(number for _, number in keys) else []
 
 
-def invariance_text(found: Sequence[IsomorphEffect]) -> str:
+def invariance_text(effects: Sequence[IsomorphEffect]) -> str:
     """Return lines on how far the results in an item's forms agree, one for each model and task."""
     lines = ["Invariance (results in the forms of an item, the original and its isomorphic ones):"]
-    for each in found:
-        one, agreement, worst = each.comparison, each.agreement, each.worst
+    for effect in effects:
+        comparison, agreement, worst = effect.comparison, effect.agreement, effect.worst
         if agreement is None or worst is None:
             continue
-        forms = len(each.numbers) + 1
+        metric = comparison.metric
         lines.append(
-            f"  {one_line(one.first.model, LONGEST)}, {one.name}: agreement of two forms "
-            f"{_with_interval(agreement, AGREEMENT)}; {one.metric.title} in the worst form "
-            f"{_with_interval(worst, one.metric)} ({plural(len(each.forms), 'item')}, {plural(forms, 'form')})"
+            f"  {one_line(comparison.first.model, LONGEST)}, {comparison.name}: agreement of two forms "
+            f"{interval_text(agreement, partial(mean_text, metric=AGREEMENT))}; {metric.title} in the worst form "
+            f"{interval_text(worst, partial(mean_text, metric=metric))} ({plural(len(effect.forms), 'item')}, "
+            f"{plural(len(effect.numbers) + 1, 'form')})"
         )
-        if each.same:
+        if effect.same:
             lines.append(
-                f"    Excluded: {plural(each.same, 'isomorphic item')} that the original set has, too, and that are "
+                f"    Excluded: {plural(effect.same, 'isomorphic item')} that the original set has, too, and that are "
                 "not new."
             )
     return "\n".join(lines) if len(lines) > 1 else ""
-
-
-def _with_interval(mean: Mean, metric: Metric) -> str:
-    shown = mean_text(mean.value, metric)
-    if mean.low is None or mean.high is None:
-        return shown
-    return f"{shown} ({mean_text(mean.low, metric)} to {mean_text(mean.high, metric)})"

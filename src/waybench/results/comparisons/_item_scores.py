@@ -3,15 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 from waybench.core import (
     GENERAL_FAILURES,
     TURN_LIMIT,
     End,
-    Environment,
-    EpisodeRecord,
     FailureKind,
     FirstError,
     Json,
@@ -21,7 +19,7 @@ from waybench.core import (
     unknown,
 )
 from waybench.envs import registry
-from waybench.results.estimates import Items, LostRows, Measure, lost_rows, measure
+from waybench.results.estimates import Items, LostRows, lost_rows, measure
 from waybench.results.formatting import one_line
 from waybench.results.results import (
     EXAMPLES,
@@ -33,11 +31,11 @@ from waybench.results.results import (
     Row,
     at_items,
     grouped,
+    item_key,
     item_values,
-    key_of,
-    measured,
+    metric_values,
+    other_settings,
     over,
-    rest,
 )
 
 MODEL = "model"  # what varies, where it is not an option
@@ -47,8 +45,6 @@ class ComparisonKey(NamedTuple):
     """What models must have in common to be compared.
 
     Attributes:
-        env: The environment's id.
-        version: Its version.
         key: The key of the set of items.
         options: The options of play and of the items, as (name, `repr` of the value), sorted.
     """
@@ -64,7 +60,7 @@ def comparison_key(group: Group) -> ComparisonKey:
 
     How a model was run, its temperature and the like, is the model's own matter, and so is the task's name.
     """
-    env = registry.load(group.env)
+    env = group.environment
     names = {option.name for option in (*env.playing.options, *env.items.options)} | {EXAMPLES}
     options = sorted((name, repr(value)) for name, value in group.options if name in names)
     return ComparisonKey(group.env, group.version, group.key, tuple(options))
@@ -77,7 +73,9 @@ def matched(groups: Iterable[Group], varies: str = MODEL) -> list[list[Group]]:
         groups: The groups. One that differs from no other in this thing alone is a list of its own.
         varies: `MODEL`, or the name of an option.
     """
-    return list(grouped(groups, comparison_key if varies == MODEL else lambda group: rest(group, varies)).values())
+    return list(
+        grouped(groups, comparison_key if varies == MODEL else lambda group: other_settings(group, varies)).values()
+    )
 
 
 def without_option(groups: Iterable[Group], option: str) -> dict[Group, Group]:
@@ -92,40 +90,30 @@ def without_option(groups: Iterable[Group], option: str) -> dict[Group, Group]:
     return references
 
 
+@cache  # every row asks for them
 def failure_kinds(env: str) -> tuple[FailureKind, ...]:
     """Return all kinds in which an episode of an environment can fail, in the order of columns."""
-    return tuple(_by_name(env).values())
-
-
-@cache  # every row asks for them
-def _by_name(env: str) -> Mapping[str, FailureKind]:
-    return {kind.name: kind for kind in registry.load(env).scoring.failure_kinds}
+    return tuple(registry.load(env).scoring.failure_kinds)
 
 
 def failure(row: Row) -> FailureKind | None:
     """Return how an episode failed: its main cause, by its environment.
 
-    Args:
-        row: The episode.
-
-    Returns:
-        The kind; None if the episode was solved or does not count, where a game of a fixed length came to its end, and
-        with a teacher, who caused the end.
+    It is None if the episode was solved or does not count, where a game of a fixed length came to its end, and with a
+    teacher, who caused the end.
     """
     if not row.is_included or row.guided or not row.failure:
         return None
-    return _by_name(row.group.env)[row.failure]
+    return next(kind for kind in failure_kinds(row.group.env) if kind.name == row.failure)
 
 
-def dominant(kinds: Iterable[FailureKind], order: Sequence[FailureKind]) -> tuple[FailureKind, int] | None:
-    """Return the most frequent kind of some failures, with its number; None without any.
+def most_frequent(kinds: Iterable[FailureKind], order: Sequence[FailureKind]) -> tuple[FailureKind, int] | None:
+    """Return the most frequent kind of failures with its number; None without any.
 
-    Args:
-        kinds: The failures.
-        order: All kinds; of equally frequent ones the first of these is returned.
+    Of equally frequent kinds it is the first in the order of all kinds.
     """
     counted = Counter(kinds)
-    return max(counted.items(), key=lambda one: (one[1], -order.index(one[0]))) if counted else None
+    return max(counted.items(), key=lambda pair: (pair[1], -order.index(pair[0]))) if counted else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,25 +142,23 @@ class Failures:
         return self.kinds.get(TURN_LIMIT, 0) == self.attempts
 
 
-def failures(some: Iterable[Row]) -> Failures:
+def failures(episodes: Iterable[Row]) -> Failures:
     """Return how episodes of one environment failed."""
-    counted = [row for row in some if row.is_included and not row.guided]
-    found = Counter(kind for row in counted if (kind := failure(row)))
+    counted = [row for row in episodes if row.is_included and not row.guided]
+    counts = Counter(kind for row in counted if (kind := failure(row)))
     order = failure_kinds(counted[0].group.env) if counted else ()
-    return Failures(len(counted), {kind: found[kind] for kind in order if found[kind]})
+    return Failures(len(counted), {kind: counts[kind] for kind in order if counts[kind]})
 
 
-def has_fixed_length(some: Sequence[Row]) -> bool:
-    """Return whether all episodes that count went on to their limit on turns, which says nothing of the player.
+def has_fixed_length(episodes: Sequence[Row]) -> bool:
+    """Return whether all episodes of an environment that count went on to their limit on turns.
 
-    Args:
-        some: The episodes of one environment.
+    Such an end says nothing of the player.
     """
-    counted = [row for row in some if row.is_included and not row.guided]
+    counted = [row for row in episodes if row.is_included and not row.guided]
     return all(row.end == End.TURN_LIMIT and failure(row) in (None, TURN_LIMIT) for row in counted)
 
 
-ItemValues = Mapping[ItemKey, float]
 SOLVED = "solved"  # what every environment can be compared by, beside its metrics
 
 
@@ -182,7 +168,6 @@ class ItemScores:
 
     Attributes:
         model: The model as the user named it.
-        task: The task's name.
         test: Identifies the test: only scores of the same test are compared.
         name: The test's name.
         details: What distinguishes the test from others of this name, as words by name.
@@ -256,13 +241,7 @@ class ItemScores:
 
 
 def values_of(group: Group, metric: Metric, values: Mapping[ItemKey, float]) -> ItemScores:
-    """Return a group's scores where no more than its values is needed.
-
-    Args:
-        group: The group.
-        metric: What a value is.
-        values: The values by item.
-    """
+    """Return a group's scores where no more than its values is needed."""
     return ItemScores(
         model=group.model,
         task=group.task,
@@ -288,122 +267,104 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
     """
     possible = ("", UNCONFIRMED, UNFINISHED)
     by_group = grouped((row for row in all_rows if row.exclusion_reason in possible), lambda row: row.group)
-    found = [one for group, some in by_group.items() if (one := _scores(group, some, metric))]
-    if by_group and needed and not found:
-        envs = {registry.load(group.env).id: registry.load(group.env) for group in by_group}
+    all_scores = [scores for group, group_rows in by_group.items() if (scores := _scores(group, group_rows, metric))]
+    if by_group and needed and not all_scores:
+        envs = {group.environment.id: group.environment for group in by_group}
         names = {m.name for env in envs.values() for m in env.scoring.metrics}
         raise UsageError(unknown("metric", metric, {SOLVED, *names}))
-    return found
+    return all_scores
 
 
 def headline_scores(all_rows: Iterable[Row]) -> list[ItemScores]:
-    """Return the scores of every model with its settings by the headline metric, in order of the groups' first rows.
-
-    Args:
-        all_rows: The rows.
-    """
+    """Return the scores of every model with its settings by the headline metric, in order of the groups' first rows."""
     by_group = grouped(all_rows, lambda row: row.group)
-    return [one for own in by_group.values() for one in item_scores(own, needed=False)]
+    return [scores for group_rows in by_group.values() for scores in item_scores(group_rows, needed=False)]
 
 
 def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | None:
-    env = registry.load(group.env)
-    some = [row for row in all_of_it if row.exclusion_reason in ("", UNFINISHED)]
-    if not some:
+    env = group.environment
+    rows = [row for row in all_of_it if row.exclusion_reason in ("", UNFINISHED)]
+    if not rows:
         return None
-    items = at_items(some)
-    judged = measure(env, any(row.guided for row in some))
-    metric = judged.metric if not name else _SOLVED if name == SOLVED else _named(env.scoring.metrics, name)
-    if metric is None:
+    items, head, judged = at_items(rows), env.scoring.metrics[0], measure(env, any(row.guided for row in rows))
+    choices: dict[str, tuple[Metric, Callable[[Row], float | None]]] = {
+        **{metric.name: (metric, lambda row, name=metric.name: row.metrics[name]) for metric in env.scoring.metrics},
+        "": (judged.metric, judged.value),
+        SOLVED: (_SOLVED, lambda row: float(row.end == End.SOLVED)),
+    }
+    if name not in choices:
         return None
+    metric, value_of = choices[name]
 
-    values_of_metric = partial(_item_values, env, judged, metric)
-    values = values_of_metric(items)
-    lost = (
-        None
-        if judged.series
-        else lost_rows(some, [over(one, some) for one in env.scoring.metrics], best_of=env.scoring.best_of)
-    )
-    incomplete = dict[ItemKey, Range]() if lost is None else _incomplete(items, some, lost, metric, values_of_metric)
-    metric = over(metric, some)
+    def values_at(items: Items) -> Mapping[ItemKey, float]:
+        if metric.per is None:
+            return item_values(items, head, value_of)
+        ratios = metric_values(items, head, metric)
+        if any(size != 1 for size in ratios.sizes or ()):
+            raise UsageError(
+                f"metric {metric.name!r} is a ratio over the whole set, so single items have no value: choose another "
+                "metric"
+            )
+        return ratios.values
+
+    values = values_at(items)
+    metrics = [over(declared, rows) for declared in env.scoring.metrics]
+    lost = None if judged.series else lost_rows(rows, metrics, best_of=env.scoring.best_of)
+    incomplete = dict[ItemKey, Range]() if lost is None else _incomplete(items, rows, lost, metric, values_at)
+    bounded_metric = over(metric, rows)
     kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
     test = comparison_key(group)
-    own = {option for option, _ in test.options}
+    test_options = {option for option, _ in test.options}
     return ItemScores(
         model=group.model,
         task=group.task,
-        test=(test, metric.name),
+        test=(test, bounded_metric.name),
         name=env.title,
         details={
             "version": str(group.version),
             "key": group.key,
-            **{option: one_line(str(value), LONGEST) for option, value in group.options if option in own},
+            **{option: one_line(str(value), LONGEST) for option, value in group.options if option in test_options},
         },
-        settings={option: value for option, value in group.options if option not in own},
-        metric=metric,
+        settings={option: value for option, value in group.options if option not in test_options},
+        metric=bounded_metric,
         values=values,
-        missing=frozenset({key_of(row) for row in some} - items.keys()),
+        missing=frozenset({item_key(row) for row in rows} - items.keys()),
         incomplete=incomplete,
-        unconfirmed=frozenset(key_of(row) for row in all_of_it if row.exclusion_reason == UNCONFIRMED),
+        unconfirmed=frozenset(item_key(row) for row in all_of_it if row.exclusion_reason == UNCONFIRMED),
         undefined=frozenset(items.keys() - values.keys()),
         failures=kinds,
         failure_kinds=failure_kinds(group.env),
         first_errors={key: [row.first_error for row in item if row.first_error] for key, item in items.items()},
         attempts={key: len(item) for key, item in items.items()},
-        logs=frozenset(row.log for row in some),
+        logs=frozenset(row.log for row in rows),
         group=group,
     )
 
 
-def _item_values(env: Environment[Any, Any, Any], judged: Measure, metric: Metric, items: Items) -> ItemValues:
-    """Return the values of a metric, of `_SOLVED`, or of what an environment is judged by, at some items."""
-    if metric.per is not None:
-        return _whole(metric, items)
-    if metric is _SOLVED:
-        return item_values(items, env.scoring.metrics[0], lambda row: float(row.end == End.SOLVED))
-    if judged.metric is metric:
-        return item_values(items, env.scoring.metrics[0], judged.value)
-    return item_values(items, env.scoring.metrics[0], lambda row: row.metrics[metric.name])
-
-
 def _incomplete(
-    items: Items, rows: Iterable[Row], lost: LostRows, metric: Metric, values_at: Callable[[Items], ItemValues]
+    items: Items,
+    rows: Iterable[Row],
+    lost: LostRows,
+    metric: Metric,
+    values_at: Callable[[Items], Mapping[ItemKey, float]],
 ) -> Mapping[ItemKey, Range]:
     """Return what the values can be at items that were tried and lack the results of other attempts."""
-    lacking = {key_of(row) for row in rows if not row.is_included} & items.keys()
+    lacking = {item_key(row) for row in rows if not row.is_included} & items.keys()
     filled = [values_at(tried) for tried in lost.filled] if lacking else []
     open_low, open_high = (metric.name in names for names in lost.unbounded)
-    found: dict[ItemKey, Range] = {}
+    ranges: dict[ItemKey, Range] = {}
     for key in lacking:
         values = [values[key] for values in filled if key in values]
         if values:
-            found[key] = None if open_low else min(values), None if open_high else max(values)
-    return found
+            ranges[key] = None if open_low else min(values), None if open_high else max(values)
+    return ranges
 
 
-def _named(metrics: Iterable[Metric], name: str) -> Metric | None:
-    return next((metric for metric in metrics if metric.name == name), None)
-
-
-def _whole(metric: Metric, items: Mapping[ItemKey, Sequence[Row]]) -> Mapping[ItemKey, float]:
-    """Return the values of a ratio metric whose denominator is 1 for every item that it includes.
-
-    Raises:
-        UsageError: If the items have weights.
-    """
-    if not items:
-        return {}
-    found = measured(items, registry.load(next(iter(items.values()))[0].group.env).scoring.metrics[0], metric)
-    if any(size != 1 for size in found.sizes or ()):
-        raise UsageError(
-            f"metric {metric.name!r} is a ratio over the whole set, so single items have no value: choose another "
-            "metric"
-        )
-    return found.values
-
-
-def _is_solved(record: EpisodeRecord) -> float:
-    return float(record.end == End.SOLVED)
-
-
-_SOLVED = Metric(name=SOLVED, of=_is_solved, title="Solved", doc="Whether it was solved.", low=0, high=1)
+_SOLVED = Metric(
+    name=SOLVED,
+    of=lambda record: float(record.end == End.SOLVED),
+    title="Solved",
+    doc="Whether it was solved.",
+    low=0,
+    high=1,
+)

@@ -6,20 +6,20 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any, ClassVar, NamedTuple
 
-from waybench.core import AGENT, EpisodeRecord, Json, Metric, plural, short_count
+from waybench.core import AGENT, Json, Metric, plural, short_count
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import (
     GROUP,
     Comparison,
     Effect,
     EffectKind,
+    adjust_effects,
     compare,
     comparison_columns,
     metric_and_items,
-    tested,
 )
 from waybench.results.comparisons._item_scores import matched, values_of, without_option
-from waybench.results.estimates import aligned
+from waybench.results.estimates import aligned, total_if_known
 from waybench.results.formatting import better_text, difference_text, mean_text, one_line, p_text
 from waybench.results.frames import Column, column_json, group_id
 from waybench.results.logs import SERVER
@@ -32,7 +32,7 @@ from waybench.results.results import (
     count_items,
     grouped,
     item_values,
-    measured,
+    metric_values,
     model_settings,
     over,
     setting,
@@ -101,15 +101,8 @@ _SETTINGS = EffectKind(
 class SettingEffect:
     """The effect of one setting: two of its values on the same items, all else being the same.
 
-    Attributes:
-        first: The group with the one value, the lesser one where values have an order; a default comes first.
-        second: The group with the other one.
-        name: The setting's name.
-        items: Items with an attempt in both.
-        clusters: Number of independent clusters of these items.
-        same: Items at which all replies are identical.
-        counted: Which tokens are compared: "reasoning" where both have some at all items, otherwise "output".
-        comparison: The comparison of the second group's tokens with the first group's; None if they are not known.
+    Its columns say what its fields are. The first group has the lesser value where values have an order; a default
+    comes first. The comparison is that of the second group's tokens with the first group's; None if they are not known.
     """
 
     kind: ClassVar[EffectKind] = _SETTINGS
@@ -151,13 +144,17 @@ class SettingEffect:
             return UNCLEAR
         if self.same == self.items:
             return NO_EFFECT
-        return NO_EFFECT if self.name in _OF_AMOUNT and _is_tight(self.change) else UNCLEAR
+        change = self.change
+        if self.name not in _OF_AMOUNT or change is None:
+            return UNCLEAR
+        low, high = (change.value if end is None else end for end in (change.low, change.high))
+        return NO_EFFECT if low >= -TIGHT and high <= TIGHT else UNCLEAR
 
     @property
     def values(self) -> tuple[str, str]:
         """The two values, in words: "reasoning effort: low" and "reasoning effort: high"."""
-        one, other = (setting(self.name, dict(group.options).get(self.name)) for group in (self.first, self.second))
-        return one, other
+        first, second = (setting(self.name, dict(group.options).get(self.name)) for group in (self.first, self.second))
+        return first, second
 
     @property
     def text(self) -> str:
@@ -185,8 +182,8 @@ class SettingEffect:
 
 def share_text(share: float) -> str:
     """Return a change in per cent, without the percent sign: "+3", "−0.4", "0"."""
-    shown = f"{100 * share:+,.{0 if abs(share) >= 0.0995 else 1}f}".replace("-", "−")
-    return shown if any(digit in shown for digit in "123456789") else "0"
+    text = f"{100 * share:+,.{0 if abs(share) >= 0.0995 else 1}f}".replace("-", "−")
+    return text if any(digit in text for digit in "123456789") else "0"
 
 
 def setting_effects(all_rows: Iterable[Row]) -> list[SettingEffect]:
@@ -203,15 +200,15 @@ def setting_effects(all_rows: Iterable[Row]) -> list[SettingEffect]:
 
     An effect on tokens is none on results, and replies may differ by chance alone.
     """
-    own = {group: at_items(some) for group, some in grouped(all_rows, lambda row: row.group).items()}
-    names = dict.fromkeys(name for group in own for name in model_settings(group) if name != SERVER)
-    found: list[SettingEffect] = []
+    items = {group: at_items(rows) for group, rows in grouped(all_rows, lambda row: row.group).items()}
+    names = dict.fromkeys(name for group in items for name in model_settings(group) if name != SERVER)
+    effects: list[SettingEffect] = []
     for name in names:
-        for number, some in enumerate(matched(own, name)):
-            in_order = sorted(some, key=lambda group, name=name: setting_order(dict(group.options).get(name)))
-            made = (_setting_effect(name, first, second, own, number) for first, second in combinations(in_order, 2))
-            found += [each for each in made if each is not None]
-    return tested(found)
+        for number, groups in enumerate(matched(items, name)):
+            in_order = sorted(groups, key=lambda group, name=name: setting_order(dict(group.options).get(name)))
+            pairs = (_setting_effect(name, first, second, items, number) for first, second in combinations(in_order, 2))
+            effects += [effect for effect in pairs if effect is not None]
+    return adjust_effects(effects)
 
 
 class _Pair(NamedTuple):
@@ -223,65 +220,50 @@ class _Pair(NamedTuple):
 
 
 def _setting_effect(
-    name: str, first: Group, second: Group, own: Mapping[Group, Mapping[ItemKey, Sequence[Row]]], number: int
+    name: str, first: Group, second: Group, items_of_group: Mapping[Group, Mapping[ItemKey, Sequence[Row]]], number: int
 ) -> SettingEffect | None:
-    found = {
-        key: _pair(both)
-        for key, item in own[first].items()
-        if (both := _both(item, own[second].get(key, ()))) and not any(row.guided for pair in both for row in pair)
-    }
-    if not found:
+    pairs: dict[ItemKey, _Pair] = {}
+    for key, attempts in items_of_group[first].items():
+        by_attempt = {row.attempt: row for row in items_of_group[second].get(key, ())}
+        both = [(row, by_attempt[row.attempt]) for row in attempts if row.attempt in by_attempt]
+        if both and not any(row.guided for rows in both for row in rows):
+            pairs[key] = _pair(both)
+    if not pairs:
         return None
-    reasoning = [pair.reasoning for pair in found.values()]
+    reasoning = [pair.reasoning for pair in pairs.values()]
     use_reasoning = all(sums and min(sums) > 0 for sums in reasoning)
-    counts = reasoning if use_reasoning else [pair.output for pair in found.values()]
-    known = {key: sums for key, sums in zip(found, counts, strict=True) if sums and sums[0] > 0}
+    counts = reasoning if use_reasoning else [pair.output for pair in pairs.values()]
+    tokens = {key: sums for key, sums in zip(pairs, counts, strict=True) if sums and sums[0] > 0}
     before, after = (
-        values_of(group, _TOKENS, {key: sums[side] for key, sums in known.items()})
+        values_of(group, _TOKENS, {key: sums[side] for key, sums in tokens.items()})
         for side, group in enumerate((first, second))
     )
+    items = count_items(pairs)
     return SettingEffect(
         first=first,
         second=second,
         name=name,
-        items=(items := count_items(found)),
-        clusters=len({key.cluster for key in found}),
-        same=items - count_items(key for key, pair in found.items() if not pair.same),
+        items=items,
+        clusters=len({key.cluster for key in pairs}),
+        same=items - count_items(key for key, pair in pairs.items() if not pair.same),
         counted="reasoning" if use_reasoning else "output",
-        comparison=compare(after, before, name, keys=known, family=(name, number)),
+        comparison=compare(after, before, name, keys=tokens, family=(name, number)),
     )
 
 
-def _no_score(record: EpisodeRecord) -> None:
-    return None
-
-
-_TOKENS = Metric(name="tokens", of=_no_score, title="Tokens", doc="Tokens of the replies.", low=0)
-
-
-def _both(one: Sequence[Row], other: Sequence[Row]) -> list[tuple[Row, Row]]:
-    by_attempt = {row.attempt: row for row in other}
-    return [(row, by_attempt[row.attempt]) for row in one if row.attempt in by_attempt]
+_TOKENS = Metric(name="tokens", of=lambda record: None, title="Tokens", doc="Tokens of the replies.", low=0)
 
 
 def _pair(both: Sequence[tuple[Row, Row]]) -> _Pair:
     def sums(of: Callable[[Row], int | None]) -> tuple[float, float] | None:
-        each = [(of(one), of(other)) for one, other in both]
-        known = [(one, other) for one, other in each if one is not None and other is not None]
-        return (sum(one for one, _ in known), sum(other for _, other in known)) if len(known) == len(each) else None
+        first, second = (total_if_known(of(rows[side]) for rows in both) for side in (0, 1))
+        return None if first is None or second is None else (first, second)
 
     return _Pair(
-        all(one.replies == other.replies for one, other in both),
+        all(first.replies == second.replies for first, second in both),
         sums(lambda row: row.output_tokens),
         sums(lambda row: row.reasoning_tokens),
     )
-
-
-def _is_tight(change: Mean | None) -> bool:
-    if change is None:
-        return False
-    low, high = (change.value if end is None else end for end in (change.low, change.high))
-    return low >= -TIGHT and high <= TIGHT
 
 
 _MILLION = 10**6
@@ -415,23 +397,20 @@ def agent_effects(all_rows: Iterable[Row]) -> list[AgentEffect]:
     """Return the effect of each agent on each model that was also run without one, all else being the same.
 
     Episodes with a teacher are left out, those of searches, and environments whose headline is a share of something.
-
-    Args:
-        all_rows: The rows.
     """
-    own = grouped((row for row in all_rows if not row.guided and not row.adaptive), lambda row: row.group)
-    effects = (_agent_effect(group, bare, own) for group, bare in without_option(own, AGENT).items())
-    return tested(effect for effect in effects if effect)
+    by_group = grouped((row for row in all_rows if not row.guided and not row.adaptive), lambda row: row.group)
+    effects = (_agent_effect(group, bare, by_group) for group, bare in without_option(by_group, AGENT).items())
+    return adjust_effects(effect for effect in effects if effect)
 
 
-def _agent_effect(group: Group, bare: Group, own: Mapping[Group, Sequence[Row]]) -> AgentEffect | None:
-    metric = over(registry.load(group.env).scoring.metrics[0], (*own[group], *own[bare]))
+def _agent_effect(group: Group, bare: Group, by_group: Mapping[Group, Sequence[Row]]) -> AgentEffect | None:
+    metric = over(group.environment.scoring.metrics[0], (*by_group[group], *by_group[bare]))
     if metric.per is not None:
         return None
-    items = at_items(own[group]), at_items(own[bare])
+    items = at_items(by_group[group]), at_items(by_group[bare])
     first, second = (
-        values_of(who, metric, measured(each, metric, metric).values)
-        for who, each in zip((group, bare), items, strict=True)
+        values_of(who, metric, metric_values(side, metric, metric).values)
+        for who, side in zip((group, bare), items, strict=True)
     )
     comparison = compare(first, second, AGENT, metric=metric)
     if comparison is None:
@@ -439,41 +418,37 @@ def _agent_effect(group: Group, bare: Group, own: Mapping[Group, Sequence[Row]])
 
     def spent(of: Callable[[Row], float | None]) -> tuple[float, float] | None:
         means: list[float] = []
-        for each in items:
-            known: Mapping[ItemKey, float] = item_values(each, metric, of)
-            if any(key not in known for key in comparison.keys):
+        for side in items:
+            values: Mapping[ItemKey, float] = item_values(side, metric, of)
+            if any(key not in values for key in comparison.keys):
                 return None
-            means.append(fmean(known[key] for key in comparison.keys))
+            means.append(fmean(values[key] for key in comparison.keys))
         return means[0], means[1]
 
     return AgentEffect(comparison=comparison, tokens=spent(lambda row: row.tokens), costs=spent(lambda row: row.cost))
 
 
 def agent_table(all_rows: Iterable[Row]) -> str:
-    """Return the effects of agents as aligned tables of plain text, one for each environment; "" if there are none.
-
-    Args:
-        all_rows: The rows.
-    """
-    by_env = grouped(agent_effects(all_rows), lambda each: each.group.env)
-    return "\n\n".join(aligned(*_lines(env_id, some)) for env_id, some in by_env.items())
+    """Return the effects of agents as aligned tables of plain text, one for each environment; "" if there are none."""
+    by_env = grouped(agent_effects(all_rows), lambda effect: effect.group.env)
+    return "\n\n".join(aligned(*_lines(env_id, effects)) for env_id, effects in by_env.items())
 
 
-def _lines(env_id: str, some: Sequence[AgentEffect]) -> tuple[list[list[str]], list[str]]:
+def _lines(env_id: str, effects: Sequence[AgentEffect]) -> tuple[list[list[str]], list[str]]:
     env = registry.load(env_id)
     metric = env.scoring.metrics[0]
     what = ", ".join(part for part in (metric.title, better_text(metric)) if part)
-    in_dollars = any(each.costs for each in some)
+    in_dollars = any(effect.costs for effect in effects)
     cost, gain = ("USD", "gain per USD") if in_dollars else ("tokens", "gain per 1M tokens")
     lines = [[f"{env.title}: agents beside the bare model", "items", what, "against bare", "p (Holm)", cost, gain]]
     marks = [""]
-    for number, each in enumerate(some):
-        one, costs = each.comparison, each.spent_texts(in_dollars=in_dollars)
-        name, items = one_line(each.group.model, LONGEST), str(one.items)
-        lines.append([f"{name}, bare", items, mean_text(one.second_mean.value, metric), "", "", costs[1], ""])
-        change = [difference_text(one.difference, metric), p_text(one.adjusted)]
-        with_agent = mean_text(one.first_mean.value, metric)
-        gained = each.gain_text(in_dollars=in_dollars)
-        lines.append([f"{name}, {one_line(each.agent, LONGEST)}", items, with_agent, *change, costs[0], gained])
+    for number, effect in enumerate(effects):
+        comparison, costs = effect.comparison, effect.spent_texts(in_dollars=in_dollars)
+        name, items = one_line(effect.group.model, LONGEST), str(comparison.items)
+        lines.append([f"{name}, bare", items, mean_text(comparison.second_mean.value, metric), "", "", costs[1], ""])
+        change = [difference_text(comparison.difference, metric), p_text(comparison.adjusted)]
+        with_agent = mean_text(comparison.first_mean.value, metric)
+        gained = effect.gain_text(in_dollars=in_dollars)
+        lines.append([f"{name}, {one_line(effect.agent, LONGEST)}", items, with_agent, *change, costs[0], gained])
         marks += [str(number)] * 2
     return lines, marks

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -15,13 +16,11 @@ from waybench.core import (
     TURN_LIMIT,
     UNPARSED,
     WRONG,
-    EpisodeRecord,
     FailureKind,
     Json,
     Metric,
 )
-from waybench.envs import registry
-from waybench.results.comparisons._comparison import MARGIN, Comparison, bounded, compare, with_tests
+from waybench.results.comparisons._comparison import MARGIN, Comparison, adjust_p_values, compare, with_inferred_bounds
 from waybench.results.comparisons._item_scores import MODEL, ItemScores, matched, values_of
 from waybench.results.logs import (
     Log,
@@ -35,7 +34,7 @@ from waybench.results.logs import (
     settings_of_any,
     to_stderr,
 )
-from waybench.results.results import Cluster, ItemKey, Row, at_items, grouped, measured, over
+from waybench.results.results import Cluster, ItemKey, Row, at_items, grouped, metric_values, over
 from waybench.results.stats import FEWEST_ITEMS, PowerAssumptions, pilot_assumptions
 
 # All that a sample's output is read without.
@@ -49,10 +48,11 @@ _NO_ANSWER = "N"
 
 
 class _Scored(NamedTuple):
-    """A sample with the log that it is in."""
+    """A sample with the log that it is in, and its scores by name; those that are no numbers are None."""
 
     log: Log
     seen: Seen
+    numbers: Mapping[str, float | None]
 
 
 def foreign_scores(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[ItemScores]:
@@ -74,69 +74,52 @@ def foreign_scores(*directories: Path, on_problem: Callable[[Skipped], None] | N
     headers: dict[tuple[str, str, str], Any] = {}
     for logs in runs(directories, on_problem or to_stderr):
         header = logs[-1].header
-        of = str(header.eval.model), str(header.eval.task), repr(sorted(settings_of_any(header).items()))
-        own = _samples(logs)
-        for key, some in own.items():
-            before = by_run[of].get(key, [])
-            if not before or any(not one.seen.error for one in some) or all(one.seen.error for one in before):
-                by_run[of][key] = some
-        if own:
-            headers[of] = header
-    return [one for of, items in by_run.items() if items for one in _of_scorers(headers[of], items)]
-
-
-def _samples(logs: Sequence[Log]) -> dict[ItemKey, list[_Scored]]:
-    found: dict[ItemKey, list[_Scored]] = defaultdict(list)
-    for log, samples in newest(logs):
-        for seen in samples:
-            if not seen.ours:
-                found[ItemKey(0, str(seen.id), "", Cluster(str(seen.id)))].append(_Scored(log, seen))
-    return dict(found)
+        run = str(header.eval.model), str(header.eval.task), repr(sorted(settings_of_any(header).items()))
+        samples = (
+            _Scored(log, seen, {} if seen.error else dict(_numbers(seen)))
+            for log, of_log in newest(logs)
+            for seen in of_log
+            if not seen.ours
+        )
+        for item, attempts in grouped(samples, lambda sample: str(sample.seen.id)).items():
+            key = ItemKey(0, item, "", Cluster(item))
+            before = by_run[run].get(key, [])
+            if not all(sample.seen.error for sample in attempts) or all(sample.seen.error for sample in before):
+                by_run[run][key] = attempts
+            headers[run] = header
+    return [scores for run, items in by_run.items() if items for scores in _of_scorers(headers[run], items)]
 
 
 def _of_scorers(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> Iterator[ItemScores]:
-    numbers = {
-        key: [dict(_numbers(one.seen)) if not one.seen.error else {} for one in some] for key, some in items.items()
-    }
-    names = dict.fromkeys(name for some in numbers.values() for each in some for name in each)
-    if not names:
-        return
-    stops = _stops(items, numbers)
-    task = str(header.eval.task)
-    for name in names:
-        known = {
-            key: [number for each in some if (number := each.get(name)) is not None] for key, some in numbers.items()
+    all_samples = [sample for samples in items.values() for sample in samples]
+    task, stops = str(header.eval.task), _stops(all_samples)
+    for name in dict.fromkeys(name for sample in all_samples for name in sample.numbers):
+        numbers = {
+            key: [number for sample in samples if (number := sample.numbers.get(name)) is not None]
+            for key, samples in items.items()
         }
-        values = {key: fmean(some) for key, some in known.items() if some}
-        missing = frozenset(key for key, some in items.items() if all(one.seen.error for one in some))
-        share = all(0 <= number <= 1 for some in known.values() for number in some)
+        values = {key: fmean(of_item) for key, of_item in numbers.items() if of_item}
+        missing = frozenset(key for key, samples in items.items() if all(sample.seen.error for sample in samples))
+        is_share = all(0 <= number <= 1 for of_item in numbers.values() for number in of_item)
         yield ItemScores(
             model=str(header.eval.model),
             task=task,
             test=(task, name),
             name=task,
             settings=settings_of_any(header),
-            metric=Metric(name=name, of=_none, title=name, doc="A score of another package's task."),
+            metric=Metric(name=name, of=lambda record: None, title=name, doc="A score of another package's task."),
             inferred=True,
             values=values,
             missing=missing,
             undefined=frozenset(items.keys() - values.keys() - missing),
             failures={
-                key: [
-                    _kind(stops, one)
-                    for one, each in zip(some, numbers[key], strict=True)
-                    if share and _fails(each.get(name))
-                ]
-                for key, some in items.items()
+                key: [_kind(stops, sample) for sample in samples if is_share and _fails(sample.numbers.get(name))]
+                for key, samples in items.items()
             },
-            attempts={key: len(some) for key, some in known.items()},
-            inputs={key: some[0].seen.input_hash for key, some in items.items()},
-            logs=frozenset(one.log.location for some in items.values() for one in some),
+            attempts={key: len(of_item) for key, of_item in numbers.items()},
+            inputs={key: samples[0].seen.input_hash for key, samples in items.items()},
+            logs=frozenset(sample.log.location for sample in all_samples),
         )
-
-
-def _none(record: EpisodeRecord) -> None:
-    return None
 
 
 def _fails(number: float | None) -> bool:
@@ -148,58 +131,42 @@ def _numbers(seen: Seen) -> Iterator[tuple[str, float | None]]:
     for scorer, value in seen.scores.items():
         if isinstance(value, dict):
             parts = cast(Mapping[str, Json], value)
-            yield from ((f"{scorer}/{name}", as_number(each)) for name, each in parts.items())
+            yield from ((f"{scorer}/{name}", as_number(part)) for name, part in parts.items())
         elif isinstance(value, list):
-            listed = cast(Sequence[Json], value)
-            yield from ((f"{scorer}/{number}", as_number(each)) for number, each in enumerate(listed, start=1))
+            values = cast(Sequence[Json], value)
+            yield from ((f"{scorer}/{number}", as_number(part)) for number, part in enumerate(values, start=1))
         else:
             yield scorer, as_number(value)
 
 
-def _kind(stops: Mapping[tuple[str, Any, int], FailureKind], one: _Scored) -> FailureKind:
+def _kind(stops: Mapping[tuple[str, Any, int], FailureKind], sample: _Scored) -> FailureKind:
     """Return how a sample failed: by how its last reply ended, or else by a limit, or without an answer."""
-    seen = one.seen
-    if stopped := stops.get((one.log.location, seen.id, seen.epoch)):
+    seen = sample.seen
+    if stopped := stops.get((sample.log.location, seen.id, seen.epoch)):
         return stopped
     if seen.limit:
         return TURN_LIMIT
     return UNPARSED if _NO_ANSWER in seen.scores.values() else WRONG
 
 
-def _stops(
-    items: Mapping[ItemKey, Sequence[_Scored]], numbers: Mapping[ItemKey, Sequence[Mapping[str, float | None]]]
-) -> dict[tuple[str, Any, int], FailureKind]:
+def _stops(samples: Iterable[_Scored]) -> dict[tuple[str, Any, int], FailureKind]:
     """Return which of the samples that failed were cut off or refused, by log, id and epoch."""
-    failed: dict[str, list[tuple[Any, int]]] = defaultdict(list)
-    for key, some in items.items():
-        for one, each in zip(some, numbers[key], strict=True):
-            if any(map(_fails, each.values())):
-                failed[one.log.location].append((one.seen.id, one.seen.epoch))
-    found: dict[tuple[str, Any, int], FailureKind] = {}
-    for location, some in failed.items():
-        for sample in _outputs(location, some):
+    failed = (sample for sample in samples if any(map(_fails, sample.numbers.values())))
+    kinds: dict[tuple[str, Any, int], FailureKind] = {}
+    for location, of_log in grouped(failed, lambda sample: sample.log.location).items():
+        outputs: list[Any] = []
+        with suppress(Exception):  # a damaged sample: how the others ended is then not known either, their scores are
+            outputs = read_samples(location, [(sample.seen.id, sample.seen.epoch) for sample in of_log], _UNUSED)
+        for sample in outputs:
             stop = str(sample.output.stop_reason) if sample.output and sample.output.choices else ""
             if stop in _STOPS:
-                found[location, sample.id, sample.epoch] = _STOPS[stop]
-    return found
-
-
-def _outputs(location: str, some: Sequence[tuple[Any, int]]) -> list[Any]:
-    try:
-        return read_samples(location, some, _UNUSED)
-    except Exception:  # a damaged sample: how the others ended is then not known either, their scores are
-        return []
+                kinds[location, sample.id, sample.epoch] = _STOPS[stop]
+    return kinds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unpaired:
-    """Scores that could not be compared.
-
-    Attributes:
-        scores: The scores.
-        first: Whether they are the first side's.
-        why: Why.
-    """
+    """Scores that could not be compared."""
 
     scores: ItemScores
     first: bool
@@ -216,27 +183,29 @@ def compare_sides(
     side.
 
     Args:
-        first: The one side.
-        second: The other.
+        first: The scores of the first side.
+        second: The scores of the second side.
         margin: What counts as a tie, as a share of the metric's range.
 
     Returns:
         The comparisons, in the first side's order, and what could not be compared.
     """
-    found: list[Comparison] = []
-    left: list[Unpaired] = []
-    mine, theirs = (grouped(side, lambda scores: scores.test) for side in (first, second))
+    comparisons: list[Comparison] = []
+    unpaired: list[Unpaired] = []
+    first_tests, second_tests = (grouped(side, lambda scores: scores.test) for side in (first, second))
     names = _names([*first, *second])
-    for test in dict.fromkeys([*mine, *theirs]):
-        pairs, rest = _sides_matched(mine.get(test, []), theirs.get(test, []))
-        left += rest
-        for one, other in pairs:
-            made = compare(one, other, MODEL, name=names[test], margin=margin)
-            if made is None:
-                left += [Unpaired(scores=one, first=True, why=_nothing(one, other))]
+    for test in dict.fromkeys([*first_tests, *second_tests]):
+        pairs, without_pair = _sides_matched(first_tests.get(test, []), second_tests.get(test, []))
+        unpaired += without_pair
+        for first_scores, other in pairs:
+            comparison = compare(first_scores, other, MODEL, name=names[test], margin=margin)
+            if comparison is None:
+                are_common = first_scores.item_keys & other.item_keys
+                why = "no item at which both have a value" if are_common else "no items in common"
+                unpaired.append(Unpaired(scores=first_scores, first=True, why=why))
             else:
-                found.append(made)
-    return with_tests(found), left
+                comparisons.append(comparison)
+    return adjust_p_values(comparisons), unpaired
 
 
 def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]]) -> list[Comparison]:
@@ -249,11 +218,13 @@ def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]]) -> list[Compar
     Args:
         pairs: Scores of the same test. Those without an item at which both have a value are left out.
     """
-    listed = list(pairs)
-    names = _names(one for pair in listed for one in pair)
-    return with_tests(
-        compare(one, other, MODEL, name=names[one.test], family=_has_embedded(one, other)) for one, other in listed
-    )
+    all_pairs = list(pairs)
+    names = _names(scores for pair in all_pairs for scores in pair)
+    comparisons: list[Comparison | None] = []
+    for first, second in all_pairs:
+        has_embedded = is_embedded(first.model) or is_embedded(second.model)
+        comparisons.append(compare(first, second, MODEL, name=names[first.test], family=has_embedded))
+    return adjust_p_values(comparisons)
 
 
 def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Comparison]:
@@ -267,32 +238,33 @@ def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Comparison]:
         names: The metrics; those that an environment does not have are left out, and so are shares
             (`Metric.per`), for which a single item has no weight of its own.
     """
-    own = {group: at_items(some) for group, some in grouped(all_rows, lambda row: row.group).items()}
-    found: list[Comparison] = []
-    for some in matched(own):
-        metrics = registry.load(some[0].env).scoring.metrics
-        played = [row for group in some for item in own[group].values() for row in item]
-        for metric in (over(one, played) for one in metrics if one.name in names and one.per is None):
-            scores = {
-                group: values_of(group, metric, measured(own[group], metrics[0], metric).values) for group in some
-            }
-            for first, second in combinations(some, 2):
-                if comparison := compare(scores[first], scores[second], MODEL):
-                    found.append(comparison)
-    return found
+    by_group = {group: at_items(rows) for group, rows in grouped(all_rows, lambda row: row.group).items()}
+    comparisons: list[Comparison] = []
+    for groups in matched(by_group):
+        metrics = groups[0].environment.scoring.metrics
+        played = [row for group in groups for item in by_group[group].values() for row in item]
+        for metric in metrics:
+            if metric.name not in names or metric.per is not None:
+                continue
+            values = {group: metric_values(by_group[group], metrics[0], metric).values for group in groups}
+            scores = [values_of(group, over(metric, played), values[group]) for group in groups]
+            for first, second in combinations(scores, 2):
+                if comparison := compare(first, second, MODEL):
+                    comparisons.append(comparison)
+    return comparisons
 
 
 def _names(scores: Iterable[ItemScores]) -> dict[Hashable, str]:
     """Return a name for each test, with what distinguishes it from the others of its title."""
-    found: dict[Hashable, str] = {}
-    for title, some in grouped(scores, lambda one: one.name).items():
-        details = {one.test: one.details for one in some}
-        names = dict.fromkeys(name for each in details.values() for name in each)
-        differing = [name for name in names if len({each.get(name) for each in details.values()}) > 1]
-        for test, each in details.items():
-            rest = [f"{name.replace('_', ' ')}: {each[name]}" for name in differing if name in each]
-            found[test] = ", ".join([title, *rest])
-    return found
+    names_by_test: dict[Hashable, str] = {}
+    for title, alike in grouped(scores, lambda side: side.name).items():
+        details = {side.test: side.details for side in alike}
+        names = dict.fromkeys(name for detail in details.values() for name in detail)
+        differing = [name for name in names if len({detail.get(name) for detail in details.values()}) > 1]
+        for test, test_details in details.items():
+            words = [f"{name.replace('_', ' ')}: {test_details[name]}" for name in differing if name in test_details]
+            names_by_test[test] = ", ".join([title, *words])
+    return names_by_test
 
 
 def _sides_matched(
@@ -300,28 +272,24 @@ def _sides_matched(
 ) -> tuple[list[tuple[ItemScores, ItemScores]], list[Unpaired]]:
     """Return the pairs of scores to compare at one test, and the scores without a pair."""
     pairs: list[tuple[ItemScores, ItemScores]] = []
-    mine, theirs = list(first), list(second)
+    first_remaining, second_remaining = list(first), list(second)
     for same in _SAME:
-        ours, others = grouped(mine, same), grouped(theirs, same)
-        for key, (one, *more) in ours.items():
+        ours, others = grouped(first_remaining, same), grouped(second_remaining, same)
+        for key, (scores, *more) in ours.items():
             if not more and len(others.get(key, ())) == 1:
-                pairs.append((one, others[key][0]))
-        taken = {id(one) for pair in pairs for one in pair}
-        mine = [one for one in mine if id(one) not in taken]
-        theirs = [one for one in theirs if id(one) not in taken]
+                pairs.append((scores, others[key][0]))
+        taken = {id(scores) for pair in pairs for scores in pair}
+        first_remaining = [scores for scores in first_remaining if id(scores) not in taken]
+        second_remaining = [scores for scores in second_remaining if id(scores) not in taken]
     why = "several match, with different settings: compare models by name, or give --task"
     missing = "the other side has no such task with these settings"
-    sides = ((mine, theirs or second, True), (theirs, mine or first, False))
-    left = [
-        Unpaired(scores=one, first=is_first, why=why if rivals else missing)
-        for some, rivals, is_first in sides
-        for one in some
+    sides = ((first_remaining, second_remaining or second, True), (second_remaining, first_remaining or first, False))
+    without_pair = [
+        Unpaired(scores=scores, first=is_first, why=why if rivals else missing)
+        for side, rivals, is_first in sides
+        for scores in side
     ]
-    return pairs, left
-
-
-def _has_embedded(one: ItemScores, other: ItemScores) -> bool:
-    return is_embedded(one.model) or is_embedded(other.model)
+    return pairs, without_pair
 
 
 _SAME: tuple[Callable[[ItemScores], Hashable], ...] = (
@@ -330,12 +298,6 @@ _SAME: tuple[Callable[[ItemScores], Hashable], ...] = (
     lambda scores: scores.model,
     lambda scores: None,
 )
-
-
-def _nothing(one: ItemScores, other: ItemScores) -> str:
-    if not one.item_keys & other.item_keys:
-        return "no items in common"
-    return "no item at which both have a value"
 
 
 def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[PowerAssumptions], list[str]]:
@@ -348,28 +310,22 @@ def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[Power
     Returns:
         The assumptions, and a line on each test that gives none.
     """
-    found: list[PowerAssumptions] = []
+    assumptions: list[PowerAssumptions] = []
     problems: list[str] = []
-    for some in grouped(scores, lambda one: one.test).values():
-        name = f"{some[0].name}: {some[0].metric.title}"
-        values, size = _scaled(some)
-        if not size:
+    for alike in grouped(scores, lambda side: side.test).values():
+        name = f"{alike[0].name}: {alike[0].metric.title}"
+        metric = with_inferred_bounds(alike)
+        low, high = (None, None) if metric.far_bounds else (metric.low, metric.high)
+        count = max(len(side.values) for side in alike)
+        if low is None or high is None or low == high:
             problems.append(
                 f"{name}: its values are unbounded, or far from their bounds, so a difference cannot be given as a "
                 f"share of their range; give another --metric, for example solved"
             )
-        elif max(map(len, values)) < FEWEST_ITEMS:
+        elif count < FEWEST_ITEMS:
             problems.append(f"{name}: too few items (at least {FEWEST_ITEMS} are needed)")
         else:
-            single = all(count <= 1 for one in some for count in one.attempts.values())
-            found.append(pilot_assumptions(name, values, lambda key: key.cluster, correlation, single=single))
-    return found, problems
-
-
-def _scaled(some: Sequence[ItemScores]) -> tuple[list[dict[ItemKey, float]], float]:
-    """Return the scores of one test on a scale from 0 to 1, and their range; 0 if it has no bounds."""
-    metric = bounded(some)
-    if metric.low is None or metric.high is None or metric.far_bounds:
-        return [], 0.0
-    low, size = metric.low, metric.high - metric.low
-    return [{key: (value - low) / size for key, value in one.values.items()} for one in some], size
+            values = [{key: (value - low) / (high - low) for key, value in side.values.items()} for side in alike]
+            single = all(count <= 1 for side in alike for count in side.attempts.values())
+            assumptions.append(pilot_assumptions(name, values, lambda key: key.cluster, correlation, single=single))
+    return assumptions, problems

@@ -1,12 +1,13 @@
 """Effects of the prompt: its wording and its in-context examples."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from waybench.core import Json, Metric, Series
 from waybench.envs import registry
-from waybench.results.comparisons._comparison import MARGIN, Comparison, EffectKind, compare, with_tests
+from waybench.results.comparisons._comparison import MARGIN, Comparison, EffectKind, adjust_p_values, compare
 from waybench.results.comparisons._item_scores import ItemScores, matched, values_of, without_option
 from waybench.results.estimates import aligned, contributions
 from waybench.results.formatting import better_text, difference_text, mean_text, one_line, p_text
@@ -15,6 +16,7 @@ from waybench.results.results import (
     EXAMPLES,
     LONGEST,
     Group,
+    GroupResult,
     ItemKey,
     Row,
     at_items,
@@ -23,7 +25,7 @@ from waybench.results.results import (
     grouped,
     item_values,
     labels,
-    measured,
+    metric_values,
     over,
 )
 from waybench.results.stats import Mean, clustered_mean
@@ -92,14 +94,9 @@ _EFFECT: tuple[Column[Any], ...] = (
 
 
 class WordingScore(NamedTuple):
-    """The score in one wording, at the items that were given in all of them.
+    """The score in one wording, at the items that were given in all of them; its columns say what its fields are.
 
-    Attributes:
-        group: Model, task and settings, the wording among them.
-        name: The wording.
-        mean: Mean of the items' values, of what a single attempt gives.
-        comparison: The comparison with the reference wording; None for the reference itself.
-        errors: Infrastructure errors in this wording, which are in no other number.
+    The comparison is that with the reference wording; None for the reference itself.
     """
 
     group: Group
@@ -111,21 +108,13 @@ class WordingScore(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordingEffect:
-    """The scores of one model in several wordings of the same items.
+    """The scores of one model in several wordings of the same items; its columns say what its fields are.
 
-    Attributes:
-        metric: Name of the headline metric.
-        wordings: The score in each of them, in the order in which the environment lists them.
-        reference: The one that the others are compared with: the environment's default, or the first that was run.
-        worst: The one with the worst mean.
-        spread: By how much the best mean is better than the worst one. It has no interval, since the same data decided
-            which ones these are: where wordings make no difference at all, it is above 0 by chance.
-        worst_of_items: Mean over items of the worst value among an item's wordings: the score that holds whatever the
-            wording is. Chance in the replies lowers it too: the worst of several attempts in the same wording is also
-            below their mean.
-        items: Items with an attempt in all wordings.
-        left_out: Items with an attempt in some of them only, as where a ladder ended in one or for infrastructure
-            errors; they are in no number.
+    The reference wording is the environment's default, or the first that was run. The spread has no interval, since the
+    same data decided which wordings are the best and the worst one: where wordings make no difference at all, it is
+    above 0 by chance. The worst of an item's wordings is the score that holds whatever the wording is. Chance in the
+    replies lowers it too: the worst of several attempts in the same wording is also below their mean. Items with an
+    attempt in some wordings only, as where a ladder ended in one, are in no number.
     """
 
     kind: ClassVar[EffectKind] = EffectKind(
@@ -143,7 +132,7 @@ class WordingEffect:
     @property
     def group(self) -> Group:
         """The group in the reference wording."""
-        return next(each.group for each in self.wordings if each.name == self.reference)
+        return next(score.group for score in self.wordings if score.name == self.reference)
 
     def to_json(self) -> dict[str, Json]:
         """Return the effect as JSON values."""
@@ -159,65 +148,69 @@ def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
     share of something (`Metric.per`), for which a single item has no weight of its own.
     """
     free = [row for row in all_rows if not row.guided]
-    own = grouped((row for row in free if WORDING in dict(row.group.options)), lambda row: row.group)
-    found: list[WordingEffect] = []
-    for some in matched(own, WORDING):
-        metric = over(registry.load(some[0].env).scoring.metrics[0], (row for group in some for row in own[group]))
-        if len(some) > 1 and metric.per is None:
-            effect = _wording_effect(metric, {str(dict(group.options)[WORDING]): group for group in some}, own)
-            found += [effect] if effect else []
-    return found
+    by_group = grouped((row for row in free if WORDING in dict(row.group.options)), lambda row: row.group)
+    effects: list[WordingEffect] = []
+    for groups in matched(by_group, WORDING):
+        rows = [row for group in groups for row in by_group[group]]
+        metric = over(groups[0].environment.scoring.metrics[0], rows)
+        if len(groups) > 1 and metric.per is None:
+            by_name = {str(dict(group.options)[WORDING]): group for group in groups}
+            if effect := _wording_effect(metric, by_name, by_group):
+                effects.append(effect)
+    return effects
 
 
 def _wording_effect(
-    metric: Metric, groups: Mapping[str, Group], own: Mapping[Group, Sequence[Row]]
+    metric: Metric, groups: Mapping[str, Group], by_group: Mapping[Group, Sequence[Row]]
 ) -> WordingEffect | None:
-    found = {name: measured(at_items(own[group]), metric, metric).values for name, group in groups.items()}
-    names, reference = _ordered(next(iter(groups.values())).env, [name for name, values in found.items() if values])
+    of_names = {name: metric_values(at_items(by_group[group]), metric, metric).values for name, group in groups.items()}
+    env = next(iter(groups.values())).env
+    names, reference = _ordered(env, [name for name, values in of_names.items() if values])
     if len(names) < 2:
         return None
-    each = [found[name] for name in names]
-    both = sorted(key for key in each[0] if all(key in values for values in each))
+    scored = [of_names[name] for name in names]
+    both = sorted(key for key in scored[0] if all(key in values for values in scored))
     if not both:
         return None
-    scores = {name: values_of(groups[name], metric, found[name]) for name in names}
-    comparisons = (
-        compare(scores[name], scores[reference], WORDING, metric=metric, keys=both)
-        for name in names
-        if name != reference
+    scores = {name: values_of(groups[name], metric, of_names[name]) for name in names}
+    others = [name for name in names if name != reference]
+    pairs = adjust_p_values(
+        compare(scores[name], scores[reference], WORDING, metric=metric, keys=both) for name in others
     )
-    pairs = with_tests(comparisons)
-    by_scores = {id(one.first): one for one in pairs}
+    by_name = dict(zip(others, pairs, strict=True))
     wordings = [
         WordingScore(
             group=groups[name],
             name=name,
-            mean=one.first_mean if (one := by_scores.get(id(scores[name]))) else pairs[0].second_mean,
-            comparison=one,
-            errors=sum(row.error and not row.exclusion_reason for row in own[groups[name]]),
+            mean=pair.first_mean if (pair := by_name.get(name)) else pairs[0].second_mean,
+            comparison=pair,
+            errors=sum(row.error and not row.exclusion_reason for row in by_group[groups[name]]),
         )
         for name in names
     ]
     worst_of = max if metric.better == "lower" else min
-    means = [one.mean.value for one in wordings]
+    means = [score.mean.value for score in wordings]
+    worst_values = [worst_of(values[key] for values in scored) for key in both]
+    worst_mean = clustered_mean(worst_values, [key.cluster for key in both], *metric.interval_bounds)
+    assert worst_mean is not None
     return WordingEffect(
         metric=metric.name,
         wordings=tuple(wordings),
         reference=reference,
-        worst=worst_of(wordings, key=lambda one: one.mean.value).name,
+        worst=worst_of(wordings, key=lambda score: score.mean.value).name,
         spread=max(means) - min(means),
-        worst_of_items=_mean_at(both, [worst_of(values[key] for values in each) for key in both], metric),
+        worst_of_items=worst_mean,
         items=count_items(both),
-        left_out=count_items(key for values in each for key in values) - count_items(both),
+        left_out=count_items(key for values in scored for key in values) - count_items(both),
     )
 
 
 def _ordered(env: str, names: Collection[str]) -> tuple[list[str], str]:
     """Return wordings in the order in which an environment lists them, and the one that others are compared with."""
-    listed = next(option for option in declared(env) if option.name == WORDING)
-    known = [name for name in listed.all_choices if name in names]
-    ordered = [*known, *sorted(name for name in names if name not in known)]
-    return ordered, str(listed.default) if listed.default in names else next(iter(ordered), "")
+    wording = next(option for option in declared(env) if option.name == WORDING)
+    declared_names = [name for name in wording.all_choices if name in names]
+    ordered = [*declared_names, *sorted(name for name in names if name not in declared_names)]
+    return ordered, str(wording.default) if wording.default in names else next(iter(ordered), "")
 
 
 def compare_wordings(
@@ -232,66 +225,46 @@ def compare_wordings(
         margin: What counts as a tie, as a share of the metric's range.
         chosen: The name of a task -> whether it is compared.
     """
-    worded = ((_in_wording(one), one) for one in scores if one.env and chosen(one.task))
-    own = [(known, one) for known, one in worded if known is not None]
-    found: list[Comparison | None] = []
-    for some in grouped(own, lambda each: each[0][1]).values():
-        by_name = {name: one for (name, _), one in some}
-        names, reference = _ordered(some[0][1].env, by_name)
+    by_identity: defaultdict[tuple[Any, ...], dict[str, ItemScores]] = defaultdict(dict)
+    for side in scores:
+        if side.group is not None and chosen(side.task) and WORDING in dict(side.key.options):
+            others = tuple(option for option in side.key.options if option[0] != WORDING)
+            by_identity[side.identity(options=others)][str(dict(side.group.options)[WORDING])] = side
+    comparisons: list[Comparison | None] = []
+    for by_name in by_identity.values():
+        names, reference = _ordered(next(iter(by_name.values())).env, by_name)
         for name in names:
             if name != reference:
                 title = f"{by_name[name].name}, {name} against {reference}"
-                found.append(compare(by_name[name], by_name[reference], WORDING, name=title, margin=margin))
-    return with_tests(found)
-
-
-def _in_wording(scores: ItemScores) -> tuple[str, tuple[Any, ...]] | None:
-    """Return the name of the wording, and what scores in other wordings must have in common with these."""
-    options = scores.key.options
-    if scores.group is None or WORDING not in dict(options):
-        return None
-    others = tuple(each for each in options if each[0] != WORDING)
-    return str(dict(scores.group.options)[WORDING]), scores.identity(options=others)
-
-
-def _mean_at(keys: Sequence[ItemKey], values: Sequence[float], metric: Metric) -> Mean:
-    mean = clustered_mean(values, [key.cluster for key in keys], *metric.interval_bounds)
-    assert mean is not None
-    return mean
+                comparisons.append(compare(by_name[name], by_name[reference], WORDING, name=title, margin=margin))
+    return adjust_p_values(comparisons)
 
 
 def wording_table(all_rows: Iterable[Row]) -> str:
-    """Return the effects of wordings as aligned tables of plain text, one for each environment; "" if there are none.
-
-    Args:
-        all_rows: The rows.
-    """
-    found = wording_effects(all_rows)
-    return "\n\n".join(
-        aligned(*_lines(env_id, some)) for env_id, some in grouped(found, lambda each: each.group.env).items()
-    )
+    """Return the effects of wordings as aligned tables of plain text, one for each environment; "" without any."""
+    by_env = grouped(wording_effects(all_rows), lambda effect: effect.group.env)
+    return "\n\n".join(aligned(*_lines(env_id, effects)) for env_id, effects in by_env.items())
 
 
-def _lines(env_id: str, some: Sequence[WordingEffect]) -> tuple[list[list[str]], list[str]]:
+def _lines(env_id: str, effects: Sequence[WordingEffect]) -> tuple[list[list[str]], list[str]]:
     env = registry.load(env_id)
     metric = env.scoring.metrics[0]
     what = ", ".join(part for part in (metric.title, better_text(metric)) if part)
-    references = {each.reference for each in some}
+    references = {effect.reference for effect in effects}
     against = f"against {one_line(references.pop(), LONGEST)}" if len(references) == 1 else "against the reference"
     lines = [[f"{env.title}: the same items in several wordings", "items", what, against, "p (Holm)"]]
-    names = labels(each.group for each in some) if len({each.group for each in some}) > 1 else {}
-    marks = [""]
-    for number, each in enumerate(some):
-        name, items = names.get(each.group) or one_line(each.group.model, LONGEST), str(each.items)
-        for one in each.wordings:
-            change = ["", ""]
-            if one.comparison:
-                change = [difference_text(one.comparison.difference, metric), p_text(one.comparison.adjusted)]
-            lines.append([f"{name}, {one_line(one.name, LONGEST)}", items, mean_text(one.mean.value, metric), *change])
-        lines.append(
-            [f"{name}, worst wording of each item", items, mean_text(each.worst_of_items.value, metric), "", ""]
-        )
-        marks += [str(number)] * (len(each.wordings) + 1)
+    groups, marks = {effect.group for effect in effects}, [""]
+    names = labels(effect.group for effect in effects) if len(groups) > 1 else {}
+    for number, effect in enumerate(effects):
+        name, items = names.get(effect.group) or one_line(effect.group.model, LONGEST), str(effect.items)
+        for score in effect.wordings:
+            change, mean = ["", ""], mean_text(score.mean.value, metric)
+            if score.comparison:
+                change = [difference_text(score.comparison.difference, metric), p_text(score.comparison.adjusted)]
+            lines.append([f"{name}, {one_line(score.name, LONGEST)}", items, mean, *change])
+        worst = mean_text(effect.worst_of_items.value, metric)
+        lines.append([f"{name}, worst wording of each item", items, worst, "", ""])
+        marks += [str(number)] * (len(effect.wordings) + 1)
     return lines, marks
 
 
@@ -312,27 +285,21 @@ Items = Mapping[ItemKey, Sequence[Row]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExamplesEffect:
+class ExamplesEffect(GroupResult):
     """The effect of in-context examples at one level, against the same model and settings without any.
 
     Attributes:
         group: The group with examples.
-        level: The level.
         items: Items with attempts that are included in both groups; no others are compared.
         metrics: For each metric, the mean over these items of the value with examples minus the value without (of what
             a single attempt gives), with an interval for pairs.
         curves: For each series, the mean of its curve over the steps with examples minus the one without.
     """
 
-    group: Group
     level: int
     items: int
     metrics: Mapping[str, Mean]
     curves: Mapping[str, Mean]
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the effect as JSON values."""
-        return {**asdict(self), "group": self.group.to_json()}
 
 
 def examples_effects(all_rows: Iterable[Row]) -> list[ExamplesEffect]:
@@ -341,26 +308,26 @@ def examples_effects(all_rows: Iterable[Row]) -> list[ExamplesEffect]:
     Items are paired by level, id and instance.
     """
     by_group = {
-        group: grouped(own, lambda row: row.level) for group, own in grouped(all_rows, lambda row: row.group).items()
+        group: grouped(rows, lambda row: row.level) for group, rows in grouped(all_rows, lambda row: row.group).items()
     }
     bare = without_option(by_group, EXAMPLES)
-    found: list[ExamplesEffect] = []
+    effects: list[ExamplesEffect] = []
     for group, by_level in by_group.items():
         if group in bare:
-            for level, own in sorted(by_level.items()):
-                with_, without = at_items(own), at_items(by_group[bare[group]].get(level, []))
+            for level, rows in sorted(by_level.items()):
+                with_, without = at_items(rows), at_items(by_group[bare[group]].get(level, []))
                 both = [key for key in with_ if key in without]
                 if both:
                     pair = {key: with_[key] for key in both}, {key: without[key] for key in both}
-                    found.append(_examples_effect(group, bare[group], level, *pair))
-    return found
+                    effects.append(_examples_effect(group, bare[group], level, *pair))
+    return effects
 
 
 def _examples_effect(group: Group, bare: Group, level: int, with_: Items, without: Items) -> ExamplesEffect:
-    env = registry.load(group.env)
+    env = group.environment
     played = [row for items in (with_, without) for item in items.values() for row in item]
     metrics: dict[str, Mean] = {}
-    for metric in (over(one, played) for one in env.scoring.metrics):
+    for metric in (over(each_metric, played) for each_metric in env.scoring.metrics):
         new, old = (
             values_of(
                 of, metric, item_values(items, env.scoring.metrics[0], lambda row, name=metric.name: row.metrics[name])
@@ -370,9 +337,9 @@ def _examples_effect(group: Group, bare: Group, level: int, with_: Items, withou
         if comparison := compare(new, old, EXAMPLES):
             metrics[metric.name] = comparison.difference
     curves = {
-        one.name: mean
-        for one in env.scoring.series
-        if (mean := _curve_change(over(one, played), with_, without)) is not None
+        declared.name: mean
+        for declared in env.scoring.series
+        if (mean := _curve_change(over(declared, played), with_, without)) is not None
     }
     return ExamplesEffect(group=group, level=level, items=count_items(with_), metrics=metrics, curves=curves)
 
@@ -384,7 +351,7 @@ def _curve_change(series: Series, with_: Items, without: Items) -> Mean | None:
         return any(row.series.get(series.name) for row in item)
 
     keys = [key for key in with_ if has(with_[key]) and has(without[key])]
-    (new, new_parts), (old, old_parts) = (_by_item(series.name, some, keys) for some in (with_, without))
+    (new, new_parts), (old, old_parts) = (_by_item(series.name, items, keys) for items in (with_, without))
     size = None if series.low is None or series.high is None else series.high - series.low
     return clustered_mean(
         [new - old + len(keys) * (new_parts[key] - old_parts[key]) for key in keys],
@@ -394,9 +361,9 @@ def _curve_change(series: Series, with_: Items, without: Items) -> Mean | None:
     )
 
 
-def _by_item(name: str, some: Items, keys: Sequence[ItemKey]) -> tuple[float, dict[ItemKey, float]]:
+def _by_item(name: str, items: Items, keys: Sequence[ItemKey]) -> tuple[float, dict[ItemKey, float]]:
     """Return the mean of a curve over its steps, and what each item's episodes move it by."""
-    episodes = [(key, row.series[name]) for key in keys for row in some[key] if row.series.get(name)]
+    episodes = [(key, row.series[name]) for key in keys for row in items[key] if row.series.get(name)]
     average, parts = contributions([numbers for _, numbers in episodes])
     by_item = dict.fromkeys(keys, 0.0)
     for (key, _), part in zip(episodes, parts, strict=True):

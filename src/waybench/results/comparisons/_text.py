@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from waybench.core import NO_ANSWER, Json, Metric, plural
 from waybench.results.comparisons._comparison import Comparison, Verdict
-from waybench.results.comparisons._item_scores import Failures, ItemScores, dominant
+from waybench.results.comparisons._item_scores import Failures, ItemScores, most_frequent
 from waybench.results.comparisons._models import Unpaired
 from waybench.results.estimates import aligned
 from waybench.results.formatting import NOTHING, change_text, mean_text, one_line, width
@@ -35,68 +35,61 @@ _SHORT = {
 
 
 def comparisons_text(
-    found: Sequence[Comparison], left: Iterable[Unpaired], margin: float, origins: tuple[str, str]
+    comparisons: Sequence[Comparison], unpaired: Iterable[Unpaired], margin: float, origins: tuple[str, str]
 ) -> str:
     """Return comparisons as aligned plain-text tables, one for each pair of models, with notes.
 
     Args:
-        found: The comparisons.
-        left: What could not be compared.
+        comparisons: The comparisons.
+        unpaired: What could not be compared.
         margin: The margin of ties, as a share of a metric's range.
         origins: Where each side comes from, shown beside its model's name; "" for nothing.
     """
     blocks: list[str] = []
-    several = len(found) > 1
-    for models, some in grouped(found, lambda one: (one.first.model, one.second.model)).items():
+    several = len(comparisons) > 1
+    for models, rows in grouped(comparisons, lambda pair: (pair.first.model, pair.second.model)).items():
+        names = [one_line(model, LONGEST) or "(no name)" for model in models]
         sides = (
-            f"{letter}: {_name(model)}{f' in {origin}' if origin else ''}"
-            for letter, model, origin in zip("AB", models, origins, strict=True)
+            f"{letter}: {name}{f' in {origin}' if origin else ''}"
+            for letter, name, origin in zip("AB", names, origins, strict=True)
         )
-        blocks += ["\n".join(sides), _table(some, several)]
-        blocks += ["\n".join([_title(one), *(f"  {line}" for line in comparison_lines(one))]) for one in some]
-    verdicts = {one.verdict for one in found}
+        lines = [["", "items", "A", "B", "A − B", "95 % interval", "Holm" if several else "p", "verdict"]]
+        lines += [[_title(row), *comparison_cells(row)] for row in rows]
+        size = max(width(line[-1]) for line in lines)
+        table = aligned([[*line[:-1], line[-1] + " " * (size - width(line[-1]))] for line in lines])
+        blocks += ["\n".join(sides), table]
+        blocks += ["\n".join([_title(row), *(f"  {line}" for line in comparison_lines(row))]) for row in rows]
+    verdicts = {comparison.verdict for comparison in comparisons}
     notes = [text.format(margin=margin) for verdict, text in _LEGEND.items() if verdict in verdicts]
-    if any(one.metric.better == "lower" for one in found):
+    if any(comparison.metric.better == "lower" for comparison in comparisons):
         notes.append("↓ lower is better")
     if several:
-        notes.append(
-            f"Holm: the p value, adjusted for {plural(len(found), 'comparison')}: a difference is shown if it is below "
-            "0.05"
-        )
+        count = plural(len(comparisons), "comparison")
+        notes.append(f"Holm: the p value, adjusted for {count}: a difference is shown if it is below 0.05")
     if notes:
         blocks.append("\n".join(notes))
-    if not_paired := [_left(one) for one in left]:
-        blocks.append("\n".join(["Not compared:", *(f"  {line}" for line in not_paired)]))
+    not_compared = ["Not compared:"]
+    for side in unpaired:
+        scores, items = side.scores, plural(count_items(side.scores.item_keys), "item")
+        name = one_line(f"{scores.name}: {scores.metric.title}, {scores.model}", 2 * LONGEST)
+        not_compared.append(f"  {'A' if side.first else 'B'}: {name}, {items} ({side.why})")
+    if len(not_compared) > 1:
+        blocks.append("\n".join(not_compared))
     return "\n\n".join(blocks)
 
 
-def _name(text: str) -> str:
-    return one_line(text, LONGEST) or "(no name)"
-
-
-def _title(one: Comparison) -> str:
-    lower = " ↓" if one.metric.better == "lower" else ""
-    return f"{one_line(f'{one.name}: {one.metric.title}', 2 * LONGEST)}{lower}"
-
-
-def _table(some: Sequence[Comparison], several: bool) -> str:
-    lines = [["", "items", "A", "B", "A − B", "95 % interval", "Holm" if several else "p", "verdict"]]
-    lines += [[_title(one), *comparison_cells(one)] for one in some]
-    size = max(width(line[-1]) for line in lines)
-    return aligned([[*line[:-1], line[-1] + " " * (size - width(line[-1]))] for line in lines])
+def _title(comparison: Comparison) -> str:
+    lower = " ↓" if comparison.metric.better == "lower" else ""
+    return f"{one_line(f'{comparison.name}: {comparison.metric.title}', 2 * LONGEST)}{lower}"
 
 
 class ComparisonCells(NamedTuple):
     """A comparison's line of a table, as text.
 
     Attributes:
-        items: Number of items.
-        first: The one's mean.
-        second: The other's.
-        difference: The one's less the other's.
-        interval: Its 95 % interval.
+        difference: The first mean minus the second.
         p: The p value after Holm's procedure over all comparisons that were made together.
-        verdict: The verdict in words, the one being A: "A better", "tied", "not shown".
+        verdict: The verdict in words, the first side being A: "A better", "tied", "not shown".
     """
 
     items: str
@@ -108,17 +101,17 @@ class ComparisonCells(NamedTuple):
     verdict: str
 
 
-def comparison_cells(one: Comparison) -> ComparisonCells:
+def comparison_cells(comparison: Comparison) -> ComparisonCells:
     """Return a comparison's line of a table."""
-    first, second = (mean_text(mean.value, one.metric) for mean in (one.first_mean, one.second_mean))
+    metric, difference = comparison.metric, comparison.difference
     return ComparisonCells(
-        items=str(one.items),
-        first=first,
-        second=second,
-        difference=_change(one.difference.value, one.metric),
-        interval=_between(one.difference, one.metric),
-        p=_p(one.adjusted),
-        verdict=_SHORT[one.verdict].format(merit=_merit(one)),
+        items=str(comparison.items),
+        first=mean_text(comparison.first_mean.value, metric),
+        second=mean_text(comparison.second_mean.value, metric),
+        difference=_change(difference.value, metric),
+        interval=_interval(difference, metric),
+        p=_p(comparison.adjusted),
+        verdict=_short(comparison.verdict, metric),
     )
 
 
@@ -128,72 +121,80 @@ def _p(value: float) -> str:
 
 def _change(value: float, metric: Metric) -> str:
     """Return a difference with as many decimals as a mean has, or with more where these would be zeros."""
-    shown = change_text(value, metric)
-    return f"{value:+.1g}".replace("-", "−") if shown.startswith("±") and value else shown
+    text = change_text(value, metric)
+    return f"{value:+.1g}".replace("-", "−") if text.startswith("±") and value else text
 
 
-def _between(mean: Mean, metric: Metric) -> str:
+def _interval(mean: Mean, metric: Metric) -> str:
     if mean.low is None or mean.high is None:
         return NOTHING
     return f"{_change(mean.low, metric)} to {_change(mean.high, metric)}"
 
 
-def _merit(one: Comparison) -> str:
-    return "better" if one.metric.better else "higher"
+def _short(verdict: Verdict, metric: Metric) -> str:
+    return _SHORT[verdict].format(merit="better" if metric.better else "higher")
 
 
-def verdict_sentence(one: Comparison) -> str:
+def verdict_sentence(comparison: Comparison) -> str:
     """Return a verdict with its meaning: "no difference shown (could be −3.0 to +1.2)"."""
-    metric, found, margin = one.metric, one.difference, one.margin
-    if one.verdict is Verdict.DEPENDS:
-        bounds = " or ".join(dict.fromkeys(_SHORT[bound].format(merit=_merit(one)) for bound in one.bounds))
+    metric, difference, margin = comparison.metric, comparison.difference, comparison.margin
+    verdict, interval = comparison.verdict, _interval(comparison.difference, comparison.metric)
+    if verdict is Verdict.DEPENDS:
+        bounds = " or ".join(dict.fromkeys(_short(bound, metric) for bound in comparison.bounds))
         return f"depends on what infrastructure errors lost: {bounds}, by the worst and best scores of the lost items"
-    if one.verdict in (Verdict.FIRST, Verdict.SECOND):
-        side = "A" if one.verdict is Verdict.FIRST else "B"
-        ends = _between(one.difference, one.metric)
-        return f"{side} is {_merit(one)}: A − B is {_change(found.value, metric)} ({ends})"
+    if verdict in (Verdict.FIRST, Verdict.SECOND):
+        side, merit = _short(verdict, metric).split()
+        return f"{side} is {merit}: A − B is {_change(difference.value, metric)} ({interval})"
     within = "" if margin is None else f"±{mean_text(margin, metric)}"
-    if one.verdict is Verdict.TIED:
-        return f"tied within {within} (90 % interval {_between(one.narrow, metric)})"
-    what = "too few to tell" if one.verdict is Verdict.TOO_FEW else "no difference shown"
-    could = "the size is unknown" if found.low is None else f"could be {_between(one.difference, one.metric)}"
-    unit = "items" if found.clusters == found.n else "clusters"
-    more = f"; a tie within {within} takes {one.needed:,} {unit}" if one.nearly_tied else ""
-    if one.test.p < ALPHA <= one.adjusted:  # the interval, which is of this comparison alone, does not contain 0
-        could = f"alone {_between(found, metric)}, but this is one of {one.family_size:,} comparisons"
+    if verdict is Verdict.TIED:
+        return f"tied within {within} (90 % interval {_interval(comparison.interval_90, metric)})"
+    what = "too few to tell" if verdict is Verdict.TOO_FEW else "no difference shown"
+    could = "the size is unknown" if difference.low is None else f"could be {interval}"
+    unit = "items" if difference.clusters == difference.n else "clusters"
+    more = (
+        f"; a tie within {within} takes {comparison.min_clusters_for_tie:,} {unit}" if comparison.within_margin else ""
+    )
+    # The interval is of this comparison alone, and does not contain 0.
+    if comparison.test.p < ALPHA <= comparison.adjusted:
+        could = f"alone {interval}, but this is one of {comparison.family_size:,} comparisons"
     return f"{what} ({could}{more})"
 
 
-def comparison_lines(one: Comparison, *, settings: bool = True) -> Iterator[str]:
+def comparison_lines(comparison: Comparison, *, settings: bool = True) -> Iterator[str]:
     """Yield the lines below a comparison: the verdict with its test first, then the notes.
 
     Args:
-        one: The comparison; its sides are called A and B.
+        comparison: The comparison; its sides are called A and B.
         settings: Whether to say how the settings differ.
     """
-    yield f"{verdict_sentence(one)}; {_by(one)}."
+    yield f"{verdict_sentence(comparison)}; {_test(comparison)}."
     if settings:
-        yield from _settings(one)
-    yield from _left_out(one)
-    if one.other_words:
+        of_sides = {"A": comparison.first.settings, "B": comparison.second.settings}
+        first, second = of_sides.values()
+        names = [name for name in {**first, **second} if repr(first.get(name)) != repr(second.get(name))]
+        for letter, values in of_sides.items() if names else ():
+            text = ", ".join(setting(name, values.get(name)) for name in names)
+            yield f"{letter} with {one_line(text, 2 * LONGEST)}."
+    yield from _excluded(comparison)
+    if count := comparison.n_inputs_differing:
         yield (
-            f"Note: {one.other_words} of {len(one.keys)} samples have the same id but different inputs: compare them "
-            f"only if they pose the same task."
+            f"Note: {count} of {len(comparison.keys)} samples have the same id but different inputs: compare them only "
+            "if they pose the same task."
         )
-    yield from _failing(one)
-    yield from _first_errors(one)
+    yield from _failing(comparison)
+    yield from _first_errors(comparison)
 
 
-def _by(one: Comparison) -> str:
-    name = {"mcnemar": "McNemar's test", "t": "a t test of the pairs"}[one.test.method]
-    how = "exact " if one.test.exact else ""
-    test = f"{how}p {_p(one.test.p)} by {name}"
-    items, clusters, values = one.items, one.difference.clusters, one.difference.n
+def _test(comparison: Comparison) -> str:
+    name = {"mcnemar": "McNemar's test", "t": "a t test of the pairs"}[comparison.test.method]
+    how = "exact " if comparison.test.exact else ""
+    items, clusters, values = comparison.items, comparison.difference.clusters, comparison.difference.n
+    of = plural(items, "item")
     if values > items:  # attempts at a single item are what was drawn
-        of = f"{plural(items, 'item')}, {plural(values, 'attempt')}"
-    else:
-        of = f"{plural(items, 'item')} in {plural(clusters, 'cluster')}" if clusters != items else plural(items, "item")
-    return f"{test} over {of}{_levels(one.keys)}"
+        of += f", {plural(values, 'attempt')}"
+    elif clusters != items:
+        of += f" in {plural(clusters, 'cluster')}"
+    return f"{how}p {_p(comparison.test.p)} by {name} over {of}{_levels(comparison.keys)}"
 
 
 def _levels(keys: Iterable[ItemKey]) -> str:
@@ -203,43 +204,27 @@ def _levels(keys: Iterable[ItemKey]) -> str:
     return f", level {levels[0]}" if len(levels) == 1 else f", levels {levels[0]} to {levels[-1]}"
 
 
-def _settings(one: Comparison) -> Iterator[str]:
-    mine, theirs = one.first.settings, one.second.settings
-    names = [name for name in {**mine, **theirs} if repr(mine.get(name)) != repr(theirs.get(name))]
-    for letter, some in (("A", mine), ("B", theirs)):
-        if names:
-            yield f"{letter} with {one_line(', '.join(setting(name, some.get(name)) for name in names), 2 * LONGEST)}."
-
-
-def _left_out(one: Comparison) -> Iterator[str]:
-    first, second = one.first, one.second
+def _excluded(comparison: Comparison) -> Iterator[str]:
+    first, second = comparison.first, comparison.second
     for letter, side, other in (("A", first, second), ("B", second, first)):
         if alone := side.item_keys - other.item_keys:
             yield f"Excluded: {plural(count_items(alone), 'item')} that only {letter} was given{_levels(alone)}."
-    common = one.common
-    for reason, mine, theirs in (
-        ("missing due to infrastructure errors", first.missing & common, second.missing & common),
-        (
-            "with attempts that do not replay: their records do not agree with a new simulation",
-            first.unconfirmed & common,
-            second.unconfirmed & common,
-        ),
-        (
-            "without a value, for example because no answer could be read",
-            first.undefined & common,
-            second.undefined & common,
-        ),
+    for name, reason in (
+        ("missing", "missing due to infrastructure errors"),
+        ("unconfirmed", "with attempts that do not replay: their records do not agree with a new simulation"),
+        ("undefined", "without a value, for example because no answer could be read"),
     ):
-        if mine or theirs:
-            sides = f"A {count_items(mine):,}, B {count_items(theirs):,}"
-            yield f"Excluded: {plural(count_items(mine | theirs), 'item')} {reason} ({sides})."
+        of_first, of_second = (getattr(side, name) & comparison.common for side in (first, second))
+        if of_first or of_second:
+            sides = f"A {count_items(of_first):,}, B {count_items(of_second):,}"
+            yield f"Excluded: {plural(count_items(of_first | of_second), 'item')} {reason} ({sides})."
 
 
-def _first_errors(one: Comparison) -> Iterator[str]:
+def _first_errors(comparison: Comparison) -> Iterator[str]:
     """Yield where the two go wrong most often, and when."""
     parts: list[str] = []
-    for letter, side in (("A", one.first), ("B", one.second)):
-        errors = [error for error in one.first_errors(side) if error.kind not in NO_ANSWER]  # failures say these
+    for letter, side in (("A", comparison.first), ("B", comparison.second)):
+        errors = [error for error in comparison.first_errors(side) if error.kind not in NO_ANSWER]  # failures say these
         if errors:
             kind, count = Counter(error.kind for error in errors).most_common(1)[0]
             step = median(error.step for error in errors)
@@ -248,58 +233,45 @@ def _first_errors(one: Comparison) -> Iterator[str]:
         yield f"Most frequent first error: {', '.join(parts)}."
 
 
-def _failing(one: Comparison) -> Iterator[str]:
-    sides = [(letter, *one.failures(side)) for letter, side in (("A", one.first), ("B", one.second))]
-    if not any(kinds for _, kinds, _ in sides):
+def _failing(comparison: Comparison) -> Iterator[str]:
+    """Yield how the two fail most often."""
+    sides = [comparison.failures(side) for side in (comparison.first, comparison.second)]
+    if not any(kinds for kinds, _ in sides) or all(Failures(attempts, kinds).at_its_end for kinds, attempts in sides):
         return
-    if all(Failures(attempts, kinds).at_its_end for _, kinds, attempts in sides):
-        return
-    order = [*one.first.failure_kinds, *one.second.failure_kinds]
-    most = [dominant(kinds.elements(), order) for _, kinds, _ in sides]
-    if most[0] and most[1] and most[0][0] == most[1][0]:
+    order = [*comparison.first.failure_kinds, *comparison.second.failure_kinds]
+    first, second = (most_frequent(kinds.elements(), order) for kinds, _ in sides)
+    if first and second and first[0] == second[0]:
         parts = [
-            f"{letter} {of[1]:,} of {kinds.total():,}" for (letter, kinds, _), of in zip(sides, most, strict=True) if of
+            f"{letter} {count:,} of {kinds.total():,}"
+            for letter, (kinds, _), (_, count) in zip("AB", sides, (first, second), strict=True)
         ]
-        yield f"Both fail by {most[0][0].title} ({', '.join(parts)} failures)."
+        yield f"Both fail by {first[0].title} ({', '.join(parts)} failures)."
         return
     parts = [
-        f"by {of[0].title} ({of[1]:,} of {plural(kinds.total(), 'failure')})"
-        if of
+        f"by {main[0].title} ({main[1]:,} of {plural(kinds.total(), 'failure')})"
+        if main
         else f"in none of {plural(attempts, 'attempt')}"
-        for (_, kinds, attempts), of in zip(sides, most, strict=True)
+        for (kinds, attempts), main in zip(sides, (first, second), strict=True)
     ]
     yield f"A fails {parts[0]}, B {parts[1]}."
 
 
-def _left(one: Unpaired) -> str:
-    side, scores = "A" if one.first else "B", one.scores
-    items = count_items(scores.item_keys)
-    named = one_line(f"{scores.name}: {scores.metric.title}, {scores.model}", 2 * LONGEST)
-    return f"{side}: {named}, {plural(items, 'item')} ({one.why})"
-
-
-def comparisons_json(found: Iterable[Comparison], left: Iterable[Unpaired], margin: float) -> dict[str, Json]:
-    """Return comparisons as JSON values; unknown values are null.
-
-    Args:
-        found: The comparisons.
-        left: What could not be compared.
-        margin: The margin of ties, as a share of a metric's range.
-    """
+def comparisons_json(comparisons: Iterable[Comparison], unpaired: Iterable[Unpaired], margin: float) -> dict[str, Json]:
+    """Return comparisons, and what could not be compared, as JSON values; unknown values are null."""
     return {
         "schema": SCHEMA,
         "margin": margin,
-        "comparisons": [comparison_json(one) for one in found],
+        "comparisons": [comparison_json(comparison) for comparison in comparisons],
         "not_compared": [
             {
-                "side": "first" if one.first else "second",
-                **_side(one.scores),
-                "name": one.scores.name,
-                "metric": one.scores.metric.name,
-                "items": len(one.scores.item_keys),
-                "why": one.why,
+                "side": "first" if side.first else "second",
+                **_side(side.scores),
+                "name": side.scores.name,
+                "metric": side.scores.metric.name,
+                "items": len(side.scores.item_keys),
+                "why": side.why,
             }
-            for one in left
+            for side in unpaired
         ],
     }
 
@@ -308,41 +280,38 @@ def _side(scores: ItemScores) -> dict[str, Json]:
     return {"model": scores.model, "task": scores.task, "settings": dict(scores.settings)}
 
 
-def comparison_json(one: Comparison) -> dict[str, Json]:
+def comparison_json(comparison: Comparison) -> dict[str, Json]:
     """Return a comparison as JSON values; unknown values are null."""
-    common = one.common
+    narrow = comparison.interval_90
+
+    def side_json(side: ItemScores, other: ItemScores, mean: Mean) -> dict[str, Json]:
+        kinds, attempts = comparison.failures(side)
+        errors = Counter(error.kind.name for error in comparison.first_errors(side))
+        return {
+            **_side(side),
+            "mean": asdict(mean),
+            "only": len(side.item_keys - other.item_keys),
+            **{name: len(getattr(side, name) & comparison.common) for name in ("missing", "undefined", "unconfirmed")},
+            "attempts": attempts,
+            "failures": dict(sorted((kind.name, count) for kind, count in kinds.items())),
+            "first_errors": dict(sorted(errors.items())),
+        }
+
     return {
-        "name": one.name,
-        "metric": _metric(one.metric),
-        "items": one.items,
-        "clusters": one.difference.clusters,
-        "difference": asdict(one.difference),
-        "interval_90": [one.narrow.low, one.narrow.high],
-        "test": one.test._asdict(),
-        "p_holm": one.adjusted,
-        "margin": one.margin,
-        "verdict": str(one.verdict),
-        "told": verdict_sentence(one),
-        "other_input": one.other_words,
-        **{
-            name: {
-                **_side(side),
-                "mean": asdict(mean),
-                "only": len(side.item_keys - other.item_keys),
-                "missing": len(side.missing & common),
-                "undefined": len(side.undefined & common),
-                "unconfirmed": len(side.unconfirmed & common),
-                "attempts": one.failures(side)[1],
-                "failures": dict(sorted((kind.name, count) for kind, count in one.failures(side)[0].items())),
-                "first_errors": dict(sorted(Counter(error.kind.name for error in one.first_errors(side)).items())),
-            }
-            for name, side, other, mean in (
-                ("first", one.first, one.second, one.first_mean),
-                ("second", one.second, one.first, one.second_mean),
-            )
+        "name": comparison.name,
+        "metric": {
+            name: getattr(comparison.metric, name) for name in ("name", "title", "unit", "low", "high", "better")
         },
+        "items": comparison.items,
+        "clusters": comparison.difference.clusters,
+        "difference": asdict(comparison.difference),
+        "interval_90": [narrow.low, narrow.high],
+        "test": comparison.test._asdict(),
+        "p_holm": comparison.adjusted,
+        "margin": comparison.margin,
+        "verdict": str(comparison.verdict),
+        "told": verdict_sentence(comparison),
+        "other_input": comparison.n_inputs_differing,
+        "first": side_json(comparison.first, comparison.second, comparison.first_mean),
+        "second": side_json(comparison.second, comparison.first, comparison.second_mean),
     }
-
-
-def _metric(metric: Metric) -> dict[str, Json]:
-    return {name: getattr(metric, name) for name in ("name", "title", "unit", "low", "high", "better")}

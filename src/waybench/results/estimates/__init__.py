@@ -25,7 +25,7 @@ from waybench.results.estimates._difficulty import (
     spread,
 )
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_cluster, by_level, estimate, overall
-from waybench.results.estimates._ledger import LedgerEntry, ledger, ledger_frame, whole
+from waybench.results.estimates._ledger import LedgerEntry, ledger, ledger_frame, total_if_known
 from waybench.results.estimates._matrix import (
     NO_INTERVAL,
     SCALE,
@@ -95,6 +95,6 @@ __all__ = [
     "spread",
     "summary_table",
     "text_table",
+    "total_if_known",
     "unreadable_replies",
-    "whole",
 ]

@@ -6,12 +6,11 @@ from functools import cache
 from math import fsum, sqrt
 from typing import NamedTuple
 
-from waybench.core import Json, Metric, Range
-from waybench.envs import registry
+from waybench.core import Json, Range
 from waybench.envs.smartplay import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, capability_weights
 from waybench.results.estimates._bounds import Items, lost_rows
-from waybench.results.results import Group, Row, at_items, declared, grouped, item_values, over
-from waybench.results.stats import CONFIDENCE, Mean, RobustMean, clustered_error, clustered_mean, t_quantile
+from waybench.results.results import Group, ItemValues, Row, at_items, declared, grouped, metric_values, over
+from waybench.results.stats import CONFIDENCE, Mean, RobustMean, clustered_error, t_quantile
 
 HUMAN = "human"  # the metric that is the human-normalised score
 _SAME = ("protocol", "wording")  # what all settings of one agent have in common
@@ -23,7 +22,6 @@ class Agent:
     """A model with one set of settings, over all games.
 
     Attributes:
-        model: The model.
         embedded: Whether the player is one of waybench's own.
         settings: The model's settings, as (name, value).
         groups: For each published setting that it has played the group of that.
@@ -52,10 +50,10 @@ class Agent:
             "raw": {setting: asdict(mean) for setting, mean in self.raw.items()},
             "capabilities": {
                 formula: [
-                    {**asdict(each), "shares": each.shares, "range": ends}
-                    for each, ends in zip(found, self.ranges[formula], strict=True)
+                    {**asdict(capability), "shares": capability.shares, "range": ends}
+                    for capability, ends in zip(capabilities, self.ranges[formula], strict=True)
                 ]
-                for formula, found in self.capabilities.items()
+                for formula, capabilities in self.capabilities.items()
             },
         }
 
@@ -66,19 +64,33 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
     Groups with different options, those of the prompt included, are separate agents. Where the same setting was played
     with several sets of items, the largest set counts.
     """
-    known = [row for row in all_rows if row.setting in HUMANS]
-    found: list[Agent] = []
+    rows = [row for row in all_rows if row.setting in HUMANS]
+    agents: list[Agent] = []
     agent_key = cache(_agent_key)  # there are far fewer groups than rows
-    for (model, embedded, settings), own in grouped(known, lambda row: agent_key(row.group)).items():
-        by_setting: dict[str, tuple[Group, HumanScore]] = {}
-        for (setting, group), some in grouped(own, lambda row: (row.setting, row.group)).items():
-            human = _human(some)
-            if human is not None and (setting not in by_setting or by_setting[setting][1].mean.n < human.mean.n):
-                by_setting[setting] = (group, human)
+    for (model, embedded, settings), agent_rows in grouped(rows, lambda row: agent_key(row.group)).items():
+        by_setting: dict[str, HumanScore] = {}
+        for (setting, group), setting_rows in grouped(agent_rows, lambda row: (row.setting, row.group)).items():
+            human = _human(group, setting_rows)
+            if human is not None and (setting not in by_setting or by_setting[setting].mean.n < human.mean.n):
+                by_setting[setting] = human
         if by_setting:
-            ordered = {setting: by_setting[setting] for setting in RECORDED if setting in by_setting}
-            found.append(_built(model, embedded, settings, ordered))
-    return sorted(found, key=lambda agent: (agent.embedded, _lacks_attempts(agent), -_merit(agent), agent.model))
+            humans = {setting: by_setting[setting] for setting in RECORDED if setting in by_setting}
+            values = {setting: human.mean.value for setting, human in humans.items()}
+            capabilities = {formula: capability_scores(values, formula) for formula in FORMULAS}
+            ranges = {
+                formula: [_range(capability, humans, formula) for capability in nine]
+                for formula, nine in capabilities.items()
+            }
+            groups = {setting: human.group for setting, human in humans.items()}
+            scores = {setting: human.mean for setting, human in humans.items()}
+            raw = {setting: human.raw for setting, human in humans.items()}
+            agents.append(Agent(model, embedded, settings, groups, scores, raw, capabilities, ranges))
+
+    def order(agent: Agent) -> tuple[bool, bool, float, str]:
+        means = agent.scores.values()
+        return agent.embedded, any(mean.lost for mean in means), -fsum(mean.value for mean in means), agent.model
+
+    return sorted(agents, key=order)
 
 
 def _agent_key(group: Group) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
@@ -102,49 +114,32 @@ class HumanScore(NamedTuple):
         raw: The score before it is normalised.
     """
 
+    group: Group
     mean: Mean
     error: RobustMean | None
     bounds: Range
     raw: Mean
 
 
-def _human(some: Sequence[Row]) -> HumanScore | None:
+def _human(group: Group, rows: Sequence[Row]) -> HumanScore | None:
     """Return the human-normalised score of one setting; that of a single attempt, by item."""
-    items = at_items(some)
-    if not items:
-        return None
-    first = next(iter(items.values()))[0]
-    metrics = registry.load(first.group.env).scoring.metrics
-    found = item_values(items, metrics[0], lambda row: row.metrics.get(HUMAN))
-    own_scores = item_values(items, metrics[0], lambda row: row.metrics.get(metrics[0].name))
-    values, clusters = list(found.values()), [key.cluster for key in found]
-    scaled = over(next(metric for metric in metrics if metric.name == HUMAN), some)
-    mean = clustered_mean(values, clusters, *scaled.interval_bounds)
-    lost = lost_rows(some, [over(metric, some) for metric in metrics], best_of=False)
-    if mean is not None and lost is not None:
-        mean = replace(mean, lost=lost.attempts(lambda filled: _single(filled, metrics[0], scaled), [scaled]))
-    raw = clustered_mean([own_scores[key] for key in found], clusters, *over(metrics[0], some).interval_bounds)
+    declared = group.environment.scoring.metrics
+    head, metrics = declared[0], [over(metric, rows) for metric in declared]
+    scaled = next(metric for metric in metrics if metric.name == HUMAN)
+
+    def mean_of(items: Items) -> Mean | None:
+        return metric_values(items, head, scaled).mean(scaled.interval_bounds)
+
+    items = at_items(rows)
+    values, raw_values = (metric_values(items, head, metric).values for metric in (scaled, head))
+    raw = ItemValues({key: raw_values[key] for key in values}, None).mean(metrics[0].interval_bounds)
+    mean, lost = mean_of(items), lost_rows(rows, metrics, best_of=False)
     if mean is None or raw is None:
         return None
-    return HumanScore(mean, clustered_error(values, clusters), scaled.bounds, raw)
-
-
-def _single(items: Items, head: Metric, metric: Metric) -> Mean | None:
-    values = item_values(items, head, lambda row: row.metrics.get(metric.name))
-    return clustered_mean(list(values.values()), [key.cluster for key in values], *metric.interval_bounds)
-
-
-def _built(
-    model: str, embedded: bool, settings: tuple[tuple[str, Json], ...], found: Mapping[str, tuple[Group, HumanScore]]
-) -> Agent:
-    humans = {setting: human for setting, (_, human) in found.items()}
-    scores = {setting: human.mean for setting, human in humans.items()}
-    values = {setting: mean.value for setting, mean in scores.items()}
-    capabilities = {formula: capability_scores(values, formula) for formula in FORMULAS}
-    ranges = {formula: [_range(each, humans, formula) for each in nine] for formula, nine in capabilities.items()}
-    groups = {setting: group for setting, (group, _) in found.items()}
-    raw = {setting: human.raw for setting, human in humans.items()}
-    return Agent(model, embedded, settings, groups, scores, raw, capabilities, ranges)
+    if lost is not None:
+        mean = replace(mean, lost=lost.attempts(mean_of, [scaled]))
+    error = clustered_error(list(values.values()), [key.cluster for key in values])
+    return HumanScore(group, mean, error, scaled.bounds, raw)
 
 
 def _range(capability: Capability, scores: Mapping[str, HumanScore], formula: str) -> tuple[float, float] | None:
@@ -162,15 +157,15 @@ def _range(capability: Capability, scores: Mapping[str, HumanScore], formula: st
     weighted, capped = capability_weights(capability.name, formula, capability.games), FORMULAS[formula].capped
     total, squares, freedom = fsum(weighted.values()), 0.0, 0.0
     for game, weight in weighted.items():
-        found = scores[game].error
-        if found is None:
+        error = scores[game].error
+        if error is None:
             return None
-        reach = _reach(found.freedom) * found.error
-        if capped and (found.value - reach >= 1 or found.value + reach <= 0):
+        reach = _reach(error.freedom) * error.error
+        if capped and (error.value - reach >= 1 or error.value + reach <= 0):
             continue
-        square = (weight / total * found.error) ** 2
+        square = (weight / total * error.error) ** 2
         squares += square
-        freedom += square**2 / found.freedom
+        freedom += square**2 / error.freedom
     half = _reach(squares**2 / freedom) * sqrt(squares) if squares else 0.0
     least, greatest = (0.0, 1.0) if capped else (_weighted_end(weighted, scores, side) for side in (0, 1))
     low, high = capability.value - half, capability.value + half
@@ -179,19 +174,10 @@ def _range(capability: Capability, scores: Mapping[str, HumanScore], formula: st
 
 def _weighted_end(weights: Mapping[str, int], scores: Mapping[str, HumanScore], side: int) -> float | None:
     """Return the capabilities of the games' least (0) or greatest (1) scores; None if one has no such end."""
-    ends = [(scores[game].bounds[side], weight) for game, weight in weights.items()]
-    known = [(end, weight) for end, weight in ends if end is not None]
-    return sum(end * weight for end, weight in known) / sum(weights.values()) if len(known) == len(ends) else None
+    ends = [end * weight for game, weight in weights.items() if (end := scores[game].bounds[side]) is not None]
+    return sum(ends) / sum(weights.values()) if len(ends) == len(weights) else None
 
 
 def _reach(freedom: float) -> float:
     """Return how many standard errors an interval goes to each side."""
     return t_quantile((1 - CONFIDENCE) / 2, freedom)
-
-
-def _merit(agent: Agent) -> float:
-    return fsum(mean.value for mean in agent.scores.values())
-
-
-def _lacks_attempts(agent: Agent) -> bool:
-    return any(mean.lost for mean in agent.scores.values())

@@ -2,14 +2,25 @@
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import fsum, sqrt
 from statistics import fmean, stdev
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from waybench.core import End, EpisodeRecord, Json, Metric, Range
-from waybench.envs import registry
-from waybench.results.results import UNCONFIRMED, UNFINISHED, Cluster, Group, ItemKey, Row, at_items, grouped, key_of
+from waybench.core import End, EpisodeRecord, Metric, Range
+from waybench.results.results import (
+    UNCONFIRMED,
+    UNFINISHED,
+    Cluster,
+    Group,
+    GroupResult,
+    ItemKey,
+    ItemValues,
+    Row,
+    at_items,
+    grouped,
+    item_key,
+)
 from waybench.results.stats import LostAttempts, Mean, clustered_mean
 
 Items = Mapping[ItemKey, Sequence[Row]]
@@ -69,7 +80,7 @@ def lost_rows(rows: Sequence[Row], metrics: Sequence[Metric], *, best_of: bool) 
         metrics: Its environment's metrics, the headline metric first, with their bounds over these rows.
         best_of: Whether the best attempt at an item is its score (`Scoring.best_of`).
     """
-    included = {(key_of(row), row.attempt) for row in rows if row.is_included}
+    included = {(item_key(row), row.attempt) for row in rows if row.is_included}
     possible = [row for row in rows if row.is_included or _is_lost(row, included)]
     lost = [row for row in possible if not row.is_included]
     if not lost:
@@ -91,14 +102,14 @@ def lost_rows(rows: Sequence[Row], metrics: Sequence[Metric], *, best_of: bool) 
 
 def _is_lost(row: Row, included: set[tuple[ItemKey, int]]) -> bool:
     if row.exclusion_reason == UNFINISHED:  # it may have been played again
-        return (key_of(row), row.attempt) not in included
+        return (item_key(row), row.attempt) not in included
     return row.exclusion_reason == UNCONFIRMED or (row.error and not row.exclusion_reason)
 
 
 def _usual_size(metric: Metric, rows: Iterable[Row]) -> float:
     """Return what a share of a lost attempt is taken to be a share of: the mean of the others, or 1."""
-    known = [size for row in rows if row.is_included and (size := row.sizes.get(metric.name))]
-    return math.fsum(known) / len(known) if known else 1.0
+    sizes = [size for row in rows if row.is_included and (size := row.sizes.get(metric.name))]
+    return math.fsum(sizes) / len(sizes) if sizes else 1.0
 
 
 def _bound(row: Row, metric: Metric, side: int) -> float | None:
@@ -145,9 +156,6 @@ def _filled(
     )
 
 
-C = TypeVar("C", bound=Hashable)
-
-
 class ClusterValue(NamedTuple):
     """The value of a metric in one cluster.
 
@@ -160,35 +168,22 @@ class ClusterValue(NamedTuple):
     items: int
 
 
-def cluster_values(
-    clusters: Iterable[C], values: Iterable[float], sizes: Sequence[float] | None = None
-) -> dict[C, ClusterValue]:
-    """Return the values of each cluster.
-
-    Args:
-        clusters: Of each value, its cluster.
-        values: The values.
-        sizes: What each value is a share of, above 0; by default 1.
-    """
-    found: dict[C, tuple[float, float, int]] = {}
-    given = list(values)
-    for cluster, value, size in zip(clusters, given, sizes or [1.0] * len(given), strict=True):
-        total, whole, items = found.get(cluster, (0.0, 0.0, 0))
-        found[cluster] = total + value, whole + size, items + 1
-    return {cluster: ClusterValue(total / whole, items) for cluster, (total, whole, items) in found.items()}
+def cluster_values(values: ItemValues) -> dict[Cluster, ClusterValue]:
+    """Return the value of a metric in each cluster."""
+    sums: dict[Cluster, tuple[float, float, int]] = {}
+    sizes = values.sizes or [1.0] * len(values.values)
+    for cluster, value, size in zip(values.clusters, values.values.values(), sizes, strict=True):
+        total, total_size, items = sums.get(cluster, (0.0, 0.0, 0))
+        sums[cluster] = total + value, total_size + size, items + 1
+    return {cluster: ClusterValue(total / total_size, items) for cluster, (total, total_size, items) in sums.items()}
 
 
-def macro(of_clusters: Mapping[C, ClusterValue], low: float | None, high: float | None) -> Mean | None:
+def cluster_mean(by_cluster: Mapping[Cluster, ClusterValue], bounds: Range) -> Mean | None:
     """Return the mean over clusters, all with the same weight, whatever their number of items.
 
     Clusters are independent, so the interval is that of a plain mean over them; `n` is their number. None without any.
-
-    Args:
-        of_clusters: The value of each.
-        low: The least value possible, None if unbounded.
-        high: The greatest value possible, None if unbounded.
     """
-    return clustered_mean([figure.value for figure in of_clusters.values()], list(of_clusters), low, high)
+    return clustered_mean([cluster.value for cluster in by_cluster.values()], list(by_cluster), *bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +231,9 @@ def curve(
     steps: list[Mean] = []
     for step in range(max((len(numbers) for numbers, _ in pairs), default=0)):
         reached = [(numbers[step], cluster) for numbers, cluster in pairs if step < len(numbers)]
-        found = clustered_mean([number for number, _ in reached], [cluster for _, cluster in reached], low, high)
-        if found is not None:
-            steps.append(found)
+        step_mean = clustered_mean([number for number, _ in reached], [cluster for _, cluster in reached], low, high)
+        if step_mean is not None:
+            steps.append(step_mean)
     average, parts = contributions([numbers for numbers, _ in pairs])
     around = [average + len(parts) * part for part in parts]
     mean = clustered_mean(around, [cluster for _, cluster in pairs], low, high)
@@ -284,7 +279,7 @@ class ClusterVariables:
 
     def add(self, row: Row, record: EpisodeRecord) -> None:
         """Take the next episode."""
-        declared = registry.load(row.group.env).difficulty.explanatory_variables
+        declared = row.group.environment.difficulty.explanatory_variables
         key = None
         if declared is not None and declared.by_metric and row.is_included:
             key = row.group.env, row.cluster, repr(declared.depends_on(record))
@@ -298,27 +293,27 @@ class ClusterVariables:
         Args:
             all_rows: The rows of the episodes, in their order; some may have been excluded since.
         """
-        found = [
+        episode_variables = [
             (row, self._known[key])
             for row, key in zip(all_rows, self._keys, strict=True)
             if key is not None and row.is_included
         ]
         return {
-            group: {cluster: _means([each for _, each in some]) for cluster, some in grouped(own, _cluster).items()}
-            for group, own in grouped(found, lambda one: one[0].group).items()
+            group: {
+                cluster: _means([values for _, values in variables])
+                for cluster, variables in grouped(pairs, lambda pair: pair[0].cluster).items()
+            }
+            for group, pairs in grouped(episode_variables, lambda pair: pair[0].group).items()
         }
 
 
-def _cluster(one: tuple[Row, Variables]) -> Cluster:
-    return one[0].cluster
-
-
-def _means(several: list[Variables]) -> Variables:
-    columns = {name: [each[name] for each in several] for name in several[0]}
-    return {
-        name: fmean(values) if len(values := [value for value in column if value is not None]) == len(column) else None
-        for name, column in columns.items()
-    }
+def _means(several: Sequence[Variables]) -> Variables:
+    means: dict[str, float | None] = {}
+    for name in several[0]:
+        values = [variables[name] for variables in several]
+        known = [value for value in values if value is not None]
+        means[name] = fmean(known) if len(known) == len(values) else None
+    return means
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,23 +332,14 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repeats:
-    """The results of one group's repeats. A repeat is the same attempt at every item.
+class Repeats(GroupResult):
+    """The results of one group's repeats, by metric. A repeat is the same attempt at every item.
 
-    This error says how much chance in the model's replies moves a score. It says nothing of how other items would
-    have come out; the clustered interval of an estimate does.
-
-    Attributes:
-        group: The group.
-        metrics: Of every metric.
+    The error of a repeat says how much chance in the model's replies moves a score. It says nothing of how other items
+    would have come out; the clustered interval of an estimate does.
     """
 
-    group: Group
     metrics: Mapping[str, Repeat]
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the repeats as JSON values."""
-        return {**asdict(self), "group": self.group.to_json()}
 
 
 def repeats(all_rows: Iterable[Row]) -> list[Repeats]:
@@ -362,35 +348,29 @@ def repeats(all_rows: Iterable[Row]) -> list[Repeats]:
     Attempts that are missing somewhere, for an infrastructure error or since an earlier one was perfect, are no
     repeats of the whole, and are left out.
     """
-    found: list[Repeats] = []
-    for group, own in grouped(all_rows, lambda row: row.group).items():
-        whole = list(whole_attempts(own).values())
-        if len(whole) > 1:
-            measured = {metric.name: _repeat(whole, metric) for metric in registry.load(group.env).scoring.metrics}
-            found.append(Repeats(group=group, metrics={name: one for name, one in measured.items() if one is not None}))
-    return found
+    all_repeats: list[Repeats] = []
+    for group, rows in grouped(all_rows, lambda row: row.group).items():
+        attempts = list(whole_attempts(rows).values())
+        if len(attempts) > 1:
+            metrics = group.environment.scoring.metrics
+            repeats = {metric.name: repeat for metric in metrics if (repeat := _repeat(attempts, metric))}
+            all_repeats.append(Repeats(group=group, metrics=repeats))
+    return all_repeats
 
 
-def whole_attempts(own: Iterable[Row]) -> dict[int, list[Row]]:
+def whole_attempts(rows: Iterable[Row]) -> dict[int, list[Row]]:
     """Return the attempts with the same number at all items of a group, by their number."""
-    listed = list(own)
-    items = {(row.level, row.item, row.instance) for row in listed if not row.exclusion_reason}
-    by_attempt = grouped((row for row in listed if row.is_included), lambda row: row.attempt)
-    return {number: some for number, some in sorted(by_attempt.items()) if len(some) == len(items)}
+    all_rows = list(rows)
+    items = {(row.level, row.item, row.instance) for row in all_rows if not row.exclusion_reason}
+    by_attempt = grouped((row for row in all_rows if row.is_included), lambda row: row.attempt)
+    return {number: attempt for number, attempt in sorted(by_attempt.items()) if len(attempt) == len(items)}
 
 
-def _repeat(whole: Sequence[Sequence[Row]], metric: Metric) -> Repeat | None:
-    figures = [figure for some in whole if (figure := _figure(some, metric)) is not None]
-    if len(figures) < 2:
-        return None
-    return Repeat(fmean(figures), stdev(figures) / sqrt(len(figures)), len(figures))
-
-
-def _figure(some: Sequence[Row], metric: Metric) -> float | None:
-    values = [value for row in some if (value := row.metrics[metric.name]) is not None]
-    if not values:
-        return None
-    if metric.per is None:
-        return fmean(values)
-    size = fsum(row.sizes[metric.name] for row in some)
-    return fsum(values) / size if size else None
+def _repeat(attempts: Sequence[Sequence[Row]], metric: Metric) -> Repeat | None:
+    means: list[float] = []
+    for rows in attempts:
+        values = [value for row in rows if (value := row.metrics[metric.name]) is not None]
+        size = len(values) if metric.per is None else fsum(row.sizes[metric.name] for row in rows)
+        if values and size:
+            means.append(fmean(values) if metric.per is None else fsum(values) / size)
+    return Repeat(fmean(means), stdev(means) / sqrt(len(means)), len(means)) if len(means) > 1 else None

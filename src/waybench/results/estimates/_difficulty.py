@@ -1,7 +1,7 @@
 """How hard single items are, regressions on variables of clusters, and the spread over sets."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import mean
 from typing import NamedTuple
 
@@ -11,7 +11,16 @@ from waybench.core import DIFFICULTY_INDEX, Axis, ItemIndex, Json, plural
 from waybench.envs import registry
 from waybench.results.estimates._bounds import Variables, whole_attempts
 from waybench.results.estimates._estimates import Estimate, by_cluster, by_level
-from waybench.results.results import Cluster, Group, Row, at_items, grouped, perfections, telling
+from waybench.results.results import (
+    Cluster,
+    Group,
+    GroupResult,
+    Row,
+    at_items,
+    attempts_to_average,
+    grouped,
+    perfect_attempts,
+)
 from waybench.results.stats import Array, IndexGain, index_gain, regression_line
 
 
@@ -20,7 +29,6 @@ class ItemDifficulty:
     """The difficulty index of an environment's items (see `IndexGain`).
 
     Attributes:
-        env: The environment.
         apart: Settings, in words, that keep its results out of others' tables.
         axis: Name of the environment's first axis, the level of the index.
         variables: Names of the other variables.
@@ -93,16 +101,16 @@ def item_difficulties(all_rows: Iterable[Row]) -> list[ItemDifficulty]:
         for row in all_rows
         if row.is_included and not row.guided and DIFFICULTY_INDEX not in dict(row.group.options)
     ]
-    found: list[ItemDifficulty] = []
-    for (env, apart), own in grouped(free, lambda row: (row.group.env, row.group.apart)).items():
+    difficulties: list[ItemDifficulty] = []
+    for (env, apart), rows in grouped(free, lambda row: (row.group.env, row.group.apart)).items():
         declared = registry.load(env)
         if declared.difficulty.item_variables and declared.difficulty.axes:
-            found.append(_difficulty(env, apart, declared.difficulty.axes[0], own))
-    return found
+            difficulties.append(_difficulty(env, apart, declared.difficulty.axes[0], rows))
+    return difficulties
 
 
 def _difficulty(env: str, apart: tuple[str, ...], axis: Axis, own: Sequence[Row]) -> ItemDifficulty:
-    variables = tuple(each.name for each in registry.load(env).difficulty.item_variables)
+    variables = tuple(variable.name for variable in registry.load(env).difficulty.item_variables)
     results = [
         result
         for group, rows in grouped(own, lambda row: row.group).items()
@@ -134,32 +142,32 @@ def _difficulty(env: str, apart: tuple[str, ...], axis: Axis, own: Sequence[Row]
 
 
 def _results(group: Group, rows: Sequence[Row], axis: Axis, variables: Sequence[str]) -> Iterable[_Result]:
-    head = registry.load(group.env).scoring.metrics[0]
+    head = group.environment.scoring.metrics[0]
     for key, attempts in at_items(rows).items():
         level = attempts[0].axes.get(axis.name)
         if level is not None and level > 0:
-            counted = telling(attempts, perfections(attempts, head))
+            counted = attempts_to_average(attempts, perfect_attempts(attempts, head))
             solved = sum(row.succeeded for row in counted) / len(counted)
             yield _Result(group, key.cluster, level, _values(attempts[0], variables), solved)
 
 
 def _values(row: Row, variables: Sequence[str]) -> list[float]:
-    known = (row.variables.get(name) for name in variables)
-    return [np.nan if value is None else value for value in known]
+    values = (row.variables.get(name) for name in variables)
+    return [np.nan if value is None else value for value in values]
 
 
-def difficulty_text(found: Iterable[ItemDifficulty]) -> str:
+def difficulty_text(difficulties: Iterable[ItemDifficulty]) -> str:
     """Return what the indices add to levels, a line for each environment that has one; "" without any."""
     lines: list[str] = []
-    for each in found:
-        if each.gain is not None:
-            env = registry.load(each.env)
-            title = next(axis.title for axis in env.difficulty.axes if axis.name == each.axis).lower()
-            counted = plural(each.gain.clusters, env.presentation.cluster or env.presentation.item or "item")
+    for difficulty in difficulties:
+        if difficulty.gain is not None:
+            env, gain = registry.load(difficulty.env), difficulty.gain
+            title = next(axis.title for axis in env.difficulty.axes if axis.name == difficulty.axis).lower()
+            counted = plural(gain.clusters, env.presentation.cluster or env.presentation.item or "item")
             lines.append(
-                f"{env.title}: success falls {each.gain.ratio:.2f} times as steeply with the difficulty of single "
-                f"items as with {title} alone (95 % interval {each.gain.low:.2f} to {each.gain.high:.2f}, "
-                f"{counted}){'' if each.gain.low > 1 else ': no gain is shown'}"
+                f"{env.title}: success falls {gain.ratio:.2f} times as steeply with the difficulty of single "
+                f"items as with {title} alone (95 % interval {gain.low:.2f} to {gain.high:.2f}, "
+                f"{counted}){'' if gain.low > 1 else ': no gain is shown'}"
             )
     return "\n".join(lines)
 
@@ -169,11 +177,9 @@ class Slope:
     """A line through the figures of some clusters, by one variable.
 
     Attributes:
-        variable: The variable's name.
         clusters: Number of clusters in which both the figure and the variable are defined.
         beta: By how much the figure changes with one standard deviation of the variable; None if there is no line.
         low: Lower end of its 95 % confidence interval; None without a line.
-        high: Upper end, likewise.
         p: Two-sided p-value of the hypothesis that there is no change; None without a line.
         why: Why there is no line; "" if there is one.
     """
@@ -188,56 +194,45 @@ class Slope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Regression:
+class Regression(GroupResult):
     """A metric's figures in the clusters of one group, on each variable by itself (MANGO, section C.3 and Table 10).
 
     Attributes:
-        group: The group.
-        metric: The metric's name.
         clusters: Number of clusters in which it is defined.
         slopes: A line for each variable.
     """
 
-    group: Group
     metric: str
     clusters: int
     slopes: tuple[Slope, ...]
 
-    def to_json(self) -> dict[str, Json]:
-        """Return the regression as JSON values."""
-        return {**asdict(self), "group": self.group.to_json()}
-
 
 def regressions(all_rows: Iterable[Row], of_clusters: Mapping[Group, Mapping[Cluster, Variables]]) -> list[Regression]:
-    """Return the regressions of every group whose environment declares explanatory variables.
-
-    Args:
-        all_rows: The rows.
-        of_clusters: The clusters' variables, see `variables`.
-    """
-    found: list[Regression] = []
-    for group, own in grouped(all_rows, lambda row: row.group).items():
-        declared = registry.load(group.env).difficulty.explanatory_variables
+    """Return the regressions of every group whose environment declares explanatory variables."""
+    all_regressions: list[Regression] = []
+    for group, rows in grouped(all_rows, lambda row: row.group).items():
+        declared = group.environment.difficulty.explanatory_variables
         if declared is None:
             continue
-        for name, rates in by_cluster(own, declared.by_metric).items():
-            known = of_clusters.get(group, {})
+        for name, rates in by_cluster(rows, declared.by_metric).items():
+            variables = of_clusters.get(group, {})
             slopes = tuple(
                 _slope(
-                    variable, [(known.get(cluster, {}).get(variable), rate.value) for cluster, rate in rates.items()]
+                    variable,
+                    [(variables.get(cluster, {}).get(variable), rate.value) for cluster, rate in rates.items()],
                 )
                 for variable in declared.by_metric[name]
             )
-            found.append(Regression(group=group, metric=name, clusters=len(rates), slopes=slopes))
-    return found
+            all_regressions.append(Regression(group=group, metric=name, clusters=len(rates), slopes=slopes))
+    return all_regressions
 
 
 def _slope(variable: str, pairs: Sequence[tuple[float | None, float]]) -> Slope:
     both = [(value, rate) for value, rate in pairs if value is not None]
-    found = regression_line([value for value, _ in both], [rate for _, rate in both])
-    if isinstance(found, str):
-        return Slope(variable=variable, clusters=len(both), why=found)
-    beta, low, high, p = found
+    line = regression_line([value for value, _ in both], [rate for _, rate in both])
+    if isinstance(line, str):
+        return Slope(variable=variable, clusters=len(both), why=line)
+    beta, low, high, p = line
     return Slope(variable=variable, clusters=len(both), beta=beta, low=low, high=high, p=p)
 
 
@@ -259,26 +254,20 @@ class SetSpread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class Spread(GroupResult):
     """The spread over groups that differ only in their set of items, or over the attempts of one, at one level.
 
     Attributes:
         group: The group; between sets its key is "".
-        level: The level.
         keys: The sets' keys, in order of first appearance, or the numbers of the attempts.
         metrics: Of every metric that at least two of them have.
         curves: Of every series that at least two of them have, that of its curve's mean over the steps.
     """
 
-    group: Group
     level: int
     keys: tuple[str, ...]
     metrics: Mapping[str, SetSpread]
     curves: Mapping[str, SetSpread]
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the spread as JSON values."""
-        return {**asdict(self), "group": self.group.to_json()}
 
 
 def spread(estimates: Iterable[Estimate]) -> list[Spread]:
@@ -287,12 +276,14 @@ def spread(estimates: Iterable[Estimate]) -> list[Spread]:
     Args:
         estimates: The estimates by level; those over all levels are ignored.
     """
-    found: list[Spread] = []
+    spreads: list[Spread] = []
     of_levels = [estimate for estimate in estimates if estimate.level is not None]
-    for (group, level), some in grouped(of_levels, lambda each: (each.group.without_key(), each.level)).items():
-        if len(some) > 1 and level is not None:
-            found.append(_spread(group, level, [estimate.group.key for estimate in some], some))
-    return found
+    for (group, level), sets in grouped(
+        of_levels, lambda estimate: (estimate.group.without_key(), estimate.level)
+    ).items():
+        if len(sets) > 1 and level is not None:
+            spreads.append(_spread(group, level, [estimate.group.key for estimate in sets], sets))
+    return spreads
 
 
 def attempt_spread(all_rows: Iterable[Row]) -> list[Spread]:
@@ -302,34 +293,36 @@ def attempt_spread(all_rows: Iterable[Row]) -> list[Spread]:
     are one run. Attempts that are missing somewhere, for an infrastructure error or since an earlier one was perfect,
     are left out.
     """
-    found: list[Spread] = []
+    spreads: list[Spread] = []
     for (group, level), own in grouped(all_rows, lambda row: (row.group, row.level)).items():
-        whole = whole_attempts(own)
-        if len(whole) > 1:
-            some = [estimate for rows in whole.values() for estimate in by_level(rows)]
-            found.append(_spread(group, level, list(map(str, whole)), some))
-    return found
+        complete = whole_attempts(own)
+        if len(complete) > 1:
+            estimates = [estimate for rows in complete.values() for estimate in by_level(rows)]
+            spreads.append(_spread(group, level, list(map(str, complete)), estimates))
+    return spreads
 
 
-def _spread(group: Group, level: int, keys: Sequence[str], some: Sequence[Estimate]) -> Spread:
+def _spread(group: Group, level: int, keys: Sequence[str], estimates: Sequence[Estimate]) -> Spread:
     return Spread(
         group=group,
         level=level,
         keys=tuple(keys),
-        metrics=_set_spreads({name: mean.value for name, mean in each.metrics.items()} for each in some),
-        curves=_set_spreads({name: one.average.value for name, one in each.curves.items()} for each in some),
+        metrics=_set_spreads({name: mean.value for name, mean in estimate.metrics.items()} for estimate in estimates),
+        curves=_set_spreads(
+            {name: curve.average.value for name, curve in estimate.curves.items()} for estimate in estimates
+        ),
     )
 
 
 def _set_spreads(sets: Iterable[Mapping[str, float]]) -> dict[str, SetSpread]:
-    listed = list(sets)
-    names = dict.fromkeys(name for values in listed for name in values)
-    of_name = {name: [values[name] for values in listed if name in values] for name in names}
+    values_of_sets = list(sets)
+    names = dict.fromkeys(name for values in values_of_sets for name in values)
+    of_name = {name: [values[name] for values in values_of_sets if name in values] for name in names}
     return {name: set_spread(values) for name, values in of_name.items() if len(values) > 1}
 
 
 def set_spread(values: Iterable[float]) -> SetSpread:
     """Return the average of some numbers, and how far the least and the greatest are from it."""
-    listed = list(values)
-    average = mean(listed)  # exactly rounded, so that it is never beyond the least or the greatest
-    return SetSpread(average, average - min(listed), max(listed) - average, len(listed))
+    numbers = list(values)
+    average = mean(numbers)  # exactly rounded, so that it is never beyond the least or the greatest
+    return SetSpread(average, average - min(numbers), max(numbers) - average, len(numbers))

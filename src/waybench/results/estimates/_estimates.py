@@ -8,8 +8,15 @@ from math import fsum
 from operator import is_
 
 from waybench.core import Aggregate, End, Json, Metric
-from waybench.envs import registry
-from waybench.results.estimates._bounds import ClusterValue, Curve, Items, cluster_values, curve, lost_rows, macro
+from waybench.results.estimates._bounds import (
+    ClusterValue,
+    Curve,
+    Items,
+    cluster_mean,
+    cluster_values,
+    curve,
+    lost_rows,
+)
 from waybench.results.formatting import too_few_note
 from waybench.results.logs import LoggedEpisode
 from waybench.results.results import (
@@ -17,20 +24,20 @@ from waybench.results.results import (
     Cluster,
     Group,
     ItemKey,
-    Measured,
+    ItemValues,
+    NormalizedScore,
     Ranges,
-    Rescaled,
     Row,
     at_items,
     beaten_items,
     grouped,
     headline_values,
+    item_key,
     item_values,
     joint_ranges,
-    key_of,
-    measured,
+    metric_values,
+    normalize_score,
     over,
-    rescaled,
     rows,
     whole_items,
     without_ceilings,
@@ -52,7 +59,6 @@ class Estimate:
     Attempts are those that count: neither excluded (see `exclude`) nor ended by an infrastructure error.
 
     Attributes:
-        group: Model, task and settings.
         level: The level; None for all that were run.
         headline: Name of the environment's headline metric.
         items: Items with at least one attempt.
@@ -115,7 +121,7 @@ class Estimate:
     not_simulated: int
     lost: LostAttempts | None
     best: Mean | None
-    rescaled: Rescaled | None
+    rescaled: NormalizedScore | None
     mean: Mean | None
     metrics: Mapping[str, Mean]
     variance: VarianceComponents | None
@@ -158,10 +164,10 @@ class Estimate:
     @property
     def too_few(self) -> dict[str, str]:
         """By metric or aggregate, a note where its interval takes more items than there are (`SampleSize`)."""
-        environment = registry.load(self.group.env)
+        environment = self.group.environment
         notes = {
-            one.name: too_few_note(self.number(one.name), one)
-            for one in (*environment.scoring.metrics, *environment.scoring.aggregates)
+            metric.name: too_few_note(self.number(metric.name), metric)
+            for metric in (*environment.scoring.metrics, *environment.scoring.aggregates)
         }
         return {name: note for name, note in notes.items() if note}
 
@@ -207,7 +213,7 @@ def estimate(episodes: Iterable[LoggedEpisode]) -> list[Estimate]:
 KnownEstimates = dict[Group, list[tuple[Sequence[Row], Estimate]]]
 
 
-def by_level(all_rows: Iterable[Row], known: KnownEstimates | None = None) -> list[Estimate]:
+def by_level(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> list[Estimate]:
     """Return the estimates of every model, task and settings at every level that was run.
 
     A level that was not run has no estimate. One of which all attempts were infrastructure errors has, with None for
@@ -215,69 +221,69 @@ def by_level(all_rows: Iterable[Row], known: KnownEstimates | None = None) -> li
 
     Args:
         all_rows: The rows.
-        known: Estimates of the same rows are taken from it, and new ones are added.
+        cache: Estimates of the same rows are taken from it, and new ones are added.
     """
     samples = [
-        (group, level, some)
-        for group, own in grouped(all_rows, lambda row: row.group).items()
-        for level, some in sorted(grouped(own, lambda row: row.level).items())
+        (group, level, level_rows)
+        for group, rows in grouped(all_rows, lambda row: row.group).items()
+        for level, level_rows in sorted(grouped(rows, lambda row: row.level).items())
     ]
-    return _estimates(samples, known)
+    return _estimates(samples, cache)
 
 
-def overall(all_rows: Iterable[Row], known: KnownEstimates | None = None) -> list[Estimate]:
+def overall(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> list[Estimate]:
     """Return one estimate for every model, task and settings over all levels that were run, `level` None.
 
     Which levels were run depends on the model, so that its scores are not to be compared; outcomes and costs are.
 
     Args:
         all_rows: The rows.
-        known: As for `by_level`.
+        cache: As for `by_level`.
     """
-    samples = [(group, None, own) for group, own in grouped(all_rows, lambda row: row.group).items()]
-    return _estimates(samples, known)
+    samples = [(group, None, rows) for group, rows in grouped(all_rows, lambda row: row.group).items()]
+    return _estimates(samples, cache)
 
 
 def _estimates(
-    samples: Sequence[tuple[Group, int | None, Sequence[Row]]], known: KnownEstimates | None
+    samples: Sequence[tuple[Group, int | None, Sequence[Row]]], cache: KnownEstimates | None
 ) -> list[Estimate]:
-    beaten = beaten_items(some for _, _, some in samples)
-    made = {} if known is None else known
-    found: list[Estimate] = []
-    for group, level, own in samples:
-        some = without_ceilings(own, beaten)
-        before = _known(group, level, some, made)
-        found.append(before or _estimate(group, level, some))
+    beaten = beaten_items(sample for _, _, sample in samples)
+    memo = {} if cache is None else cache
+    estimates: list[Estimate] = []
+    for group, level, sample in samples:
+        usable = without_ceilings(sample, beaten)
+        before = _known(group, level, usable, memo)
+        estimates.append(before or _estimate(group, level, usable))
         if before is None:
-            made.setdefault(group, []).append((some, found[-1]))
-    return found
+            memo.setdefault(group, []).append((usable, estimates[-1]))
+    return estimates
 
 
-def _known(group: Group, level: int | None, some: Sequence[Row], known: KnownEstimates) -> Estimate | None:
+def _known(group: Group, level: int | None, rows: Sequence[Row], cache: KnownEstimates) -> Estimate | None:
     """Return the estimate of these very rows; that of the only level is that over all levels, without curves."""
-    for own, found in known.get(group, ()):
-        if len(own) == len(some) and all(map(is_, own, some)):
-            if found.level == level:
-                return found
+    for cached_rows, cached in cache.get(group, ()):
+        if len(cached_rows) == len(rows) and all(map(is_, cached_rows, rows)):
+            if cached.level == level:
+                return cached
             if level is None:
-                return replace(found, level=None, curves={})
+                return replace(cached, level=None, curves={})
     return None
 
 
-def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
-    environment = registry.load(group.env)
+def _estimate(group: Group, level: int | None, rows: Sequence[Row]) -> Estimate:
+    environment = group.environment
     # What attempts are perfect is declared; the bounds of numbers are those of these episodes.
-    head, metrics = environment.scoring.metrics[0], [over(metric, some) for metric in environment.scoring.metrics]
-    valid = grouped((row for row in some if not row.exclusion_reason), key_of)
-    tried = at_items(some)
+    head, metrics = environment.scoring.metrics[0], [over(metric, rows) for metric in environment.scoring.metrics]
+    valid = grouped((row for row in rows if not row.exclusion_reason), item_key)
+    tried = at_items(rows)
     # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
-    whole, attempted = whole_items(valid), whole_items(tried)
+    planned, attempted = whole_items(valid), whole_items(tried)
     counted = [row for item in tried.values() for row in item]
-    guided = any(row.guided for row in some)
+    guided = any(row.guided for row in rows)
     judged = Counter[str]()
     for row in counted:
         judged.update(row.outcomes)
-    lost = lost_rows(some, metrics, best_of=environment.scoring.best_of)
+    lost = lost_rows(rows, metrics, best_of=environment.scoring.best_of)
 
     def number(value_of: Callable[[Items], Mean | None], *metrics: Metric) -> Mean | None:
         """Return a number with the attempts that it lacks."""
@@ -287,62 +293,78 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         return replace(mean, lost=lost.attempts(value_of, metrics))
 
     single = {
-        metric.name: number(lambda items, metric=metric: _metric(measured(items, head, metric), metric), metric)
+        metric.name: mean
         for metric in metrics
+        if (mean := number(lambda items, metric=metric: _single(items, head, metric), metric))
     }
     of_clusters = {
-        metric.name: number(lambda items, metric=metric: _macro(measured(items, head, metric), metric), metric)
+        metric.name: mean
         for metric in metrics
         if environment.items.cluster
+        and (
+            mean := number(
+                lambda items, metric=metric: cluster_mean(
+                    cluster_values(metric_values(items, head, metric)), metric.interval_bounds
+                ),
+                metric,
+            )
+        )
     }
     of_set = {
-        one.name: number(lambda items, one=one: _aggregate(items, head, one), *one.metrics)
-        for one in (() if guided else environment.scoring.aggregates)
+        aggregate.name: mean
+        for aggregate in (() if guided else environment.scoring.aggregates)
+        if (mean := number(lambda items, aggregate=aggregate: _aggregate(items, head, aggregate), *aggregate.metrics))
     }
-    all_series = {series.name: over(series, some) for series in environment.scoring.series}
+    all_series = {series.name: over(series, rows) for series in environment.scoring.series}
+    clusters = [row.cluster for row in counted]
     curves = {
-        name: found
+        name: series_curve
         for name, series in (all_series if level is not None else {}).items()
-        if (found := curve([row.series[name] for row in counted], _clusters(counted), *series.interval_bounds))
+        if (series_curve := curve([row.series[name] for row in counted], clusters, *series.interval_bounds))
     }
 
     def best_of(items: Items) -> Mean | None:
-        return _metric(headline_values(items, head), metrics[0])
+        return headline_values(items, head).mean(metrics[0].interval_bounds)
+
+    def solved(items: Items) -> Mean | None:
+        return ItemValues(item_values(items, head, lambda row: float(row.end == End.SOLVED)), None).mean((0, 1))
 
     without = lost and lost.attempts(best_of, [head])
     if lost is not None:
         curves = {
-            name: found.with_lost(partial(lost.episodes, bounds=all_series[name].bounds))
-            for name, found in curves.items()
+            name: series_curve.with_lost(partial(lost.episodes, bounds=all_series[name].bounds))
+            for name, series_curve in curves.items()
         }
         if guided and all_series:
             first, series = next(iter(all_series.items()))
             without = lost.episodes(curves[first].average if first in curves else None, series.bounds)
-    normalised = None if guided else rescaled(headline_values(tried, head), tried, metrics[0])
+    values = ([value for row in item if (value := row.metrics[head.name]) is not None] for item in tried.values())
+    attempts = [of_item for of_item in values if of_item]
+    normalised = None if guided else normalize_score(headline_values(tried, head), tried, metrics[0])
     return Estimate(
         group=group,
         level=level,
         headline=head.name,
         items=len(attempted),
-        missing=len(whole) - len(attempted),
-        incomplete=sum(0 < sum(row.error for row in item) < len(item) for item in whole.values()),
+        missing=len(planned) - len(attempted),
+        incomplete=sum(0 < sum(row.error for row in item) < len(item) for item in planned.values()),
         attempts=len(counted),
-        most_attempts=max(row.attempt for row in some),
-        errors=sum(row.error and not row.exclusion_reason for row in some),
-        aside=sum(bool(row.exclusion_reason) for row in some),
-        unconfirmed=sum(row.exclusion_reason == UNCONFIRMED for row in some),
-        not_simulated=sum(bool(row.not_simulated) and not row.exclusion_reason for row in some),
-        ranges=joint_ranges(environment, some),
+        most_attempts=max(row.attempt for row in rows),
+        errors=sum(row.error and not row.exclusion_reason for row in rows),
+        aside=sum(bool(row.exclusion_reason) for row in rows),
+        unconfirmed=sum(row.exclusion_reason == UNCONFIRMED for row in rows),
+        not_simulated=sum(bool(row.not_simulated) and not row.exclusion_reason for row in rows),
+        ranges=joint_ranges(environment, rows),
         lost=without,
         best=number(best_of, head),
         rescaled=normalised and normalised.with_lost(without),
         mean=number(lambda items: _mean([row for item in items.values() for row in item], metrics[0]), head),
-        metrics={name: mean for name, mean in single.items() if mean is not None},
-        variance=None if guided or environment.scoring.best_of else _variance_components(tried, head),
-        macro={name: mean for name, mean in of_clusters.items() if mean is not None},
-        aggregates={name: number for name, number in of_set.items() if number is not None},
+        metrics=single,
+        variance=None if guided or environment.scoring.best_of else variance_components(attempts),
+        macro=of_clusters,
+        aggregates=of_set,
         guided=guided,
-        solved=None if guided else number(lambda items: _solved(items, head)),
+        solved=None if guided else number(solved),
         curves=curves,
         replies=sum(row.turns for row in counted),
         action_replies=judged.total(),
@@ -356,62 +378,42 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     )
 
 
-def by_cluster(own: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
+def by_cluster(rows: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
     """Return the values of metrics in each cluster of one group, by the metric's name.
 
     Args:
-        own: The group's rows.
+        rows: The group's rows.
         names: The metrics; those that its environment does not have are left out.
     """
-    items = at_items(own)
+    items = at_items(rows)
     if not items:
         return {}
-    metrics = registry.load(next(iter(items.values()))[0].group.env).scoring.metrics
+    metrics = next(iter(items.values()))[0].group.environment.scoring.metrics
     return {
-        metric.name: _cluster_values(measured(items, metrics[0], metric)) for metric in metrics if metric.name in names
+        metric.name: cluster_values(metric_values(items, metrics[0], metric))
+        for metric in metrics
+        if metric.name in names
     }
 
 
-def _cluster_values(found: Measured) -> dict[Cluster, ClusterValue]:
-    return cluster_values(found.clusters, found.values.values(), found.sizes)
+def _single(items: Items, head: Metric, metric: Metric) -> Mean | None:
+    return metric_values(items, head, metric).mean(metric.interval_bounds)
 
 
-def _metric(found: Measured, metric: Metric) -> Mean | None:
-    """Estimate a metric: the mean of a single attempt or, for a ratio, the ratio of the sums."""
-    return clustered_mean(list(found.values.values()), found.clusters, *metric.interval_bounds, found.sizes)
-
-
-def _macro(found: Measured, metric: Metric) -> Mean | None:
-    return macro(_cluster_values(found), *metric.interval_bounds)
-
-
-def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, one: Aggregate) -> Mean | None:
-    each = [measured(tried, head, metric).values for metric in one.metrics]
+def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, aggregate: Aggregate) -> Mean | None:
+    columns = [metric_values(tried, head, metric).values for metric in aggregate.metrics]
     # Sorted: sums of floats depend on the order, and the order of logs depends on which episode ended first.
-    keys = sorted(key for key in tried if all(key in values for values in each))
-    values = [[of_metric[key] for of_metric in each] for key in keys]
-    return jackknifed(values, [key.cluster for key in keys], one.of, one.low, one.high, one.scale)
-
-
-def _clusters(some: Iterable[Row]) -> list[Cluster]:
-    return [row.cluster for row in some]
-
-
-def _solved(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Mean | None:
-    found = item_values(tried, head, lambda row: float(row.end == End.SOLVED))
-    return clustered_mean(list(found.values()), [key.cluster for key in found], 0, 1)
+    keys = sorted(key for key in tried if all(key in values for values in columns))
+    values = [[of_metric[key] for of_metric in columns] for key in keys]
+    clusters = [key.cluster for key in keys]
+    return jackknifed(values, clusters, aggregate.of, aggregate.low, aggregate.high, aggregate.scale)
 
 
 def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:
-    found = [(value, row.cluster) for row in counted if (value := row.metrics[metric.name]) is not None]
-    return clustered_mean([value for value, _ in found], [cluster for _, cluster in found], *metric.interval_bounds)
-
-
-def _variance_components(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> VarianceComponents | None:
-    each = [[value for row in item if (value := row.metrics[head.name]) is not None] for item in tried.values()]
-    return variance_components([values for values in each if values])
+    pairs = [(value, row.cluster) for row in counted if (value := row.metrics[metric.name]) is not None]
+    return clustered_mean([value for value, _ in pairs], [cluster for _, cluster in pairs], *metric.interval_bounds)
 
 
 def _average(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fsum(known) / len(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return fsum(numbers) / len(numbers) if numbers else None

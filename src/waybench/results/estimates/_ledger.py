@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import fsum
 from typing import TypeVar, cast
 
-from waybench.core import End, Json
+from waybench.core import End
 from waybench.results.frames import Column, Frame, group_frame
-from waybench.results.results import Group, ItemKey, Row, at_items, grouped, whole_items
+from waybench.results.results import Group, GroupResult, ItemKey, Row, at_items, grouped, whole_items
 from waybench.results.stats import Mean, clustered_mean
 
 THOUSAND = 1000.0
@@ -17,36 +17,13 @@ N = TypeVar("N", int, float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerEntry:
+class LedgerEntry(GroupResult):
     """Tokens, time and cost of one model, at one provider's server, with its settings and the prompt's, at one task.
 
-    Attempts are those that count (`Row.is_included`). What the others took is apart.
-
-    Attributes:
-        group: Model, task and settings.
-        answered: Of each model that answered, as the provider calls it, the number of episodes with an answer of it;
-            empty where the provider does not say.
-        episodes: All episodes, excluded ones too.
-        errors: Infrastructure errors among them; all other columns exclude them.
-        aside: Excluded episodes among them.
-        attempts: Attempts.
-        items: Items with at least one attempt.
-        solved: Items with a solved attempt; None with a teacher, who solved it.
-        known: Attempts whose tokens are known.
-        input_tokens: Tokens of all requests; None if no attempt's are known.
-        output_tokens: Tokens of all replies, reasoning included, likewise.
-        reasoning_tokens: Those of them that the provider says were spent on reasoning, 0 also where it says nothing.
-        cached_tokens: Those of the requests' that the provider says it read from its cache, likewise.
-        seconds: Time spent on the replies; None if not known.
-        cost: Dollars; None if tokens or prices are not known.
-        lost_tokens: Tokens of the excluded episodes; None if not known.
-        lost_cost: What these cost, likewise.
-        reasoning: Mean reasoning tokens of an attempt.
-        per_thousand: Solved items for each 1,000 tokens, of requests and replies and of all attempts at all items.
-        per_dollar: Solved items for each dollar, likewise.
+    Its columns say what its fields are. Attempts are those that count (`Row.is_included`). `answered` has, for each
+    model that answered, as the provider calls it, the number of episodes with an answer of it.
     """
 
-    group: Group
     answered: Mapping[str, int]
     episodes: int
     errors: int
@@ -72,10 +49,6 @@ class LedgerEntry:
         """The names of models that answered, where they are not the requested one."""
         return [name for name in self.answered if not is_same_model(self.group.model, name)]
 
-    def to_json(self) -> dict[str, Json]:
-        """Return the entry as JSON values; unknown values are null."""
-        return {**asdict(self), "group": self.group.to_json()}
-
 
 def is_same_model(requested: str, answered: str) -> bool:
     """Return whether the model that answered has the requested name, with or without the provider's prefix."""
@@ -90,20 +63,20 @@ def ledger(all_rows: Iterable[Row]) -> list[LedgerEntry]:
     take fewer tokens and are solved more often, so that no mean of the items' own ratios would do. Items with an
     attempt of which the tokens are not known are left out of it, and so are those that cost nothing.
     """
-    return [_entry(group, own) for group, own in grouped(all_rows, lambda row: row.group).items()]
+    return [_entry(group, rows) for group, rows in grouped(all_rows, lambda row: row.group).items()]
 
 
-def _entry(group: Group, own: Sequence[Row]) -> LedgerEntry:
-    tried = whole_items(at_items(own))
+def _entry(group: Group, rows: Sequence[Row]) -> LedgerEntry:
+    tried = whole_items(at_items(rows))
     counted = [row for item in tried.values() for row in item]
-    lost = [row for row in own if not row.is_included]
-    guided = any(row.guided for row in own)
+    lost = [row for row in rows if not row.is_included]
+    guided = any(row.guided for row in rows)
     return LedgerEntry(
         group=group,
-        answered=dict(Counter(name for row in own for name in row.answered)),
-        episodes=len(own),
-        errors=sum(row.error and not row.exclusion_reason for row in own),
-        aside=sum(bool(row.exclusion_reason) for row in own),
+        answered=dict(Counter(name for row in rows for name in row.answered)),
+        episodes=len(rows),
+        errors=sum(row.error and not row.exclusion_reason for row in rows),
+        aside=sum(bool(row.exclusion_reason) for row in rows),
         attempts=len(counted),
         items=len(tried),
         solved=None if guided else sum(map(_solved, tried.values())),
@@ -116,9 +89,9 @@ def _entry(group: Group, own: Sequence[Row]) -> LedgerEntry:
         cost=_total(row.cost for row in counted),
         lost_tokens=_total(row.tokens for row in lost),
         lost_cost=_total(row.cost for row in lost),
-        reasoning=_ratio(tried, _reasoning, len),
+        reasoning=_ratio(tried, (lambda item: total_if_known(row.reasoning_tokens for row in item)), len),
         per_thousand=None if guided else _ratio(tried, _solved, _thousands),
-        per_dollar=None if guided else _ratio(tried, _solved, lambda item: whole(row.cost for row in item)),
+        per_dollar=None if guided else _ratio(tried, _solved, lambda item: total_if_known(row.cost for row in item)),
     )
 
 
@@ -127,37 +100,37 @@ def _solved(item: Sequence[Row]) -> bool:
 
 
 def _thousands(item: Sequence[Row]) -> float | None:
-    tokens = whole(row.tokens for row in item)
+    tokens = total_if_known(row.tokens for row in item)
     return None if tokens is None else tokens / THOUSAND
-
-
-def _reasoning(item: Sequence[Row]) -> float | None:
-    return whole(row.reasoning_tokens for row in item)
 
 
 def _ratio(
     tried: Mapping[ItemKey, Sequence[Row]],
     part: Callable[[Sequence[Row]], float | None],
-    whole: Callable[[Sequence[Row]], float | None],
+    total: Callable[[Sequence[Row]], float | None],
 ) -> Mean | None:
     """Return the sum over items of a part by that of a whole, over the items of which both are known."""
-    found = [(key.cluster, part(item), whole(item)) for key, item in tried.items()]
-    used = [(cluster, float(one), float(size)) for cluster, one, size in found if one is not None and size]
-    return clustered_mean([one for _, one, _ in used], [key for key, _, _ in used], 0.0, None, [s for _, _, s in used])
+    parts = [(key.cluster, part(item), total(item)) for key, item in tried.items()]
+    used = [
+        (cluster, float(numerator), float(size)) for cluster, numerator, size in parts if numerator is not None and size
+    ]
+    return clustered_mean(
+        [numerator for _, numerator, _ in used], [key for key, _, _ in used], 0.0, None, [s for _, _, s in used]
+    )
 
 
-def whole(values: Iterable[N | None]) -> N | None:
+def total_if_known(values: Iterable[N | None]) -> N | None:
     """Return a sum, None if some value is not known, or there is none."""
-    listed = list(values)
-    return None if None in listed else _total(listed)
+    numbers = list(values)
+    return None if None in numbers else _total(numbers)
 
 
 def _total(values: Iterable[N | None]) -> N | None:
     """Return the sum of the known values; None if no value is known."""
-    known: list[N] = [value for value in values if value is not None]
-    if any(isinstance(value, float) for value in known):
-        return cast(N, fsum(known))
-    return sum(known[1:], known[0]) if known else None
+    numbers: list[N] = [value for value in values if value is not None]
+    if any(isinstance(value, float) for value in numbers):
+        return cast(N, fsum(numbers))
+    return sum(numbers[1:], numbers[0]) if numbers else None
 
 
 def ledger_frame(entries: Sequence[LedgerEntry]) -> Frame:

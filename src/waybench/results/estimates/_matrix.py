@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from waybench.core import Json
-from waybench.envs import registry
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
 from waybench.results.formatting import NO_RANK, NOTHING, aligned, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human
@@ -18,8 +17,8 @@ from waybench.results.results import (
     family_of,
     fixed,
     grouped,
-    originals,
-    why_not_rescaled,
+    original_rows,
+    why_not_normalized,
 )
 from waybench.results.stats import CONFIDENCE, LostAttempts, normal_quantile
 
@@ -31,7 +30,6 @@ class Score:
     """A normalised score in per cent: 0 is the floor, 100 the ceiling.
 
     Attributes:
-        value: The score.
         low: Lower end of its 95 % confidence interval; None if it is not known.
         high: Upper end, None where `low` is.
         lost: The attempts that it lacks, with its bounds; None if it lacks none.
@@ -57,7 +55,6 @@ class FamilyScore:
         groups: The groups of results that it comes from.
         tasks: Number of tasks in the mean.
         most: Number of the family's tasks that some model ran.
-        items: Number of items.
         notes: What limits the comparison with other models, in words.
         why_none: Why there is no score, in a few words; "" if there is one.
         lost: Number of attempts without a result.
@@ -78,7 +75,6 @@ class MatrixRow:
     """A model's row.
 
     Attributes:
-        model: The model.
         kind: "model", "person" or "reference" (an embedded player).
         cells: Family -> the model's score in it; a family that it was not run on is missing.
         mean: The mean over the families with a score; None without any.
@@ -140,7 +136,7 @@ class Matrix:
         ]
 
 
-def matrix(rows: Iterable[Row], known: KnownEstimates | None = None) -> Matrix:
+def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
     """Return the matrix of models by families.
 
     A cell is the mean of the normalised scores (`Estimate.rescaled`) of a family's tasks, and a row's mean is that of
@@ -160,45 +156,49 @@ def matrix(rows: Iterable[Row], known: KnownEstimates | None = None) -> Matrix:
 
     Args:
         rows: The rows, with anchors where normalised scores are wanted.
-        known: Estimates that were made, as for `by_level`.
+        cache: Estimates that were made, as for `by_level`.
     """
-    listed = originals(fixed(rows))
-    totals = {total.group: total for total in overall(listed, known) if not total.guided}
+    included = original_rows(fixed(rows))
+    totals = {total.group: total for total in overall(included, cache) if not total.guided}
     levels: dict[tuple[str, tuple[str, ...]], set[int]] = {}
-    cells: dict[Group, list[Estimate]] = grouped(by_level(listed, known), lambda each: each.group)
-    for group, some in cells.items():
-        levels.setdefault((group.env, group.apart), set()).update(each.level for each in some if each.level is not None)
-    by_group = grouped(listed, lambda row: row.group)
+    cells: dict[Group, list[Estimate]] = grouped(by_level(included, cache), lambda estimate: estimate.group)
+    for group, estimates in cells.items():
+        levels.setdefault((group.env, group.apart), set()).update(
+            estimate.level for estimate in estimates if estimate.level is not None
+        )
+    by_group = grouped(included, lambda row: row.group)
     by_family = grouped(totals, lambda group: family_of(group.env))
     families = tuple(sorted(by_family, key=lambda family: (family.title, family.name)))
-    made: dict[str, dict[Family, FamilyScore]] = {}
+    scores_by_model: dict[str, dict[Family, FamilyScore]] = {}
     for family in families:
         tasks = {(group.env, group.apart) for group in by_family[family]}
-        for model, own in grouped(by_family[family], lambda group: group.model).items():
-            made.setdefault(model, {})[family] = _family_score(
-                [(totals[group], cells.get(group, []), levels[group.env, group.apart]) for group in own],
+        for model, groups in grouped(by_family[family], lambda group: group.model).items():
+            scores_by_model.setdefault(model, {})[family] = _family_score(
+                [(totals[group], cells.get(group, []), levels[group.env, group.apart]) for group in groups],
                 len(tasks),
                 lambda total: _why_none(total, by_group[total.group]),
             )
     embedded = {group.model for group in totals if group.embedded}
-    found = [
-        _row(model, "reference" if model in embedded else "person" if is_human(model) else "model", own)
-        for model, own in made.items()
-    ]
-    ranked = _with_ranks(sorted(found, key=_order))
-    return Matrix(families=families, rows=tuple(ranked))
+    matrix_rows: list[MatrixRow] = []
+    for model, own_cells in scores_by_model.items():
+        kind = "reference" if model in embedded else "person" if is_human(model) else "model"
+        scores = [cell.score for cell in own_cells.values() if cell.score]
+        mean = mean_score(scores)
+        matrix_rows.append(MatrixRow(model=model, kind=kind, cells=own_cells, mean=mean, families=len(scores)))
 
+    def order(row: MatrixRow) -> tuple[bool, bool, int, float, str]:
+        mean = row.mean.value if row.mean else -math.inf
+        return row.kind == "reference", row.lost > 0, -row.families, -mean, row.model
 
-def _order(row: MatrixRow) -> tuple[bool, bool, int, float, str]:
-    return row.kind == "reference", row.lost > 0, -row.families, -(row.mean.value if row.mean else -math.inf), row.model
+    return Matrix(families=families, rows=tuple(_with_ranks(sorted(matrix_rows, key=order))))
 
 
 def _family_score(
-    own: Sequence[tuple[Estimate, Sequence[Estimate], set[int]]], most: int, why_none: Callable[[Estimate], str]
+    results: Sequence[tuple[Estimate, Sequence[Estimate], set[int]]], most: int, why_none: Callable[[Estimate], str]
 ) -> FamilyScore:
     notes: dict[str, None] = {}
     scores: dict[tuple[str, tuple[str, ...]], list[Score]] = {}
-    for total, levels, run in own:
+    for total, levels, run in results:
         score, note = _normalised(total, levels, run)
         if note:
             notes[note] = None
@@ -207,14 +207,14 @@ def _family_score(
     if scores and len(scores) < most:
         notes[f"{len(scores)} of {most} tasks"] = None
     return FamilyScore(
-        score=mean_score([mean for some in scores.values() if (mean := mean_score(some))]),
-        groups=tuple(total.group for total, _, _ in own),
+        score=mean_score([mean for task_scores in scores.values() if (mean := mean_score(task_scores))]),
+        groups=tuple(total.group for total, _, _ in results),
         tasks=len(scores),
         most=most,
-        items=sum(total.items for total, _, _ in own),
+        items=sum(total.items for total, _, _ in results),
         notes=tuple(notes),
-        why_none="" if scores else next(iter({why_none(total): None for total, _, _ in own})),
-        lost=sum(total.lost.lost for total, _, _ in own if total.lost),
+        why_none="" if scores else next(iter({why_none(total): None for total, _, _ in results})),
+        lost=sum(total.lost.lost for total, _, _ in results if total.lost),
     )
 
 
@@ -224,7 +224,7 @@ def _why_none(total: Estimate, rows: Sequence[Row]) -> str:
         return f"no attempt has a result: n = 0 of {total.planned:,}"
     if total.items and total.headline not in total.metrics:
         return "no reply that counts"
-    return why_not_rescaled(at_items(rows))
+    return why_not_normalized(at_items(rows))
 
 
 def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> tuple[Score | None, str]:
@@ -232,14 +232,18 @@ def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> t
     if total.rescaled is None:
         return None, ""
     mean, share, note = total.rescaled.mean, 1.0, ""
-    own = sorted(each.level for each in levels if each.level is not None)
-    if set(own) != run:
-        begun = own == sorted(run)[: len(own)]
-        last = next(each for each in levels if each.level == own[-1])
+    own_levels = sorted(estimate.level for estimate in levels if estimate.level is not None)
+    if set(own_levels) != run:
+        begun = own_levels == sorted(run)[: len(own_levels)]
+        last = next(estimate for estimate in levels if estimate.level == own_levels[-1])
         if begun and ladder_ended(last):
-            share, note = len(own) / len(run), HARDER  # each level has as many items as another
+            share, note = len(own_levels) / len(run), HARDER  # each level has as many items as another
         else:
-            note = f"levels {own[0]} to {own[-1]} only" if len(own) > 1 else f"level {own[0]} only"
+            note = (
+                f"levels {own_levels[0]} to {own_levels[-1]} only"
+                if len(own_levels) > 1
+                else f"level {own_levels[0]} only"
+            )
     value, low, high = (None if end is None else 100 * share * end for end in (mean.value, mean.low, mean.high))
     assert value is not None
     return Score(value=value, low=low, high=high, lost=mean.lost and mean.lost.scaled(100 * share)), note
@@ -251,7 +255,7 @@ def ladder_ended(last: Estimate) -> bool:
     It did where nothing was reached. After something was, the next level was not requested, or is still to come; and
     nothing follows from an infrastructure error, nor from what does not replay.
     """
-    ladder = registry.load(last.group.env).scoring.best_of and not last.guided
+    ladder = last.group.environment.scoring.best_of and not last.guided
     return bool(ladder and not (last.solved_items or last.lost))
 
 
@@ -277,17 +281,12 @@ def _lost(scores: Sequence[Score]) -> LostAttempts | None:
     for name in ("lowest", "highest"):
         values = [score.value if score.lost is None else getattr(score.lost, name) for score in scores]
         ends.append(None if None in values else math.fsum(values) / len(values))
-    return LostAttempts(sum(one.lost for one in lacking), sum(one.planned for one in lacking), ends[0], ends[1])
+    return LostAttempts(sum(lost.lost for lost in lacking), sum(lost.planned for lost in lacking), ends[0], ends[1])
 
 
 def _half(scores: Sequence[Score], side: int) -> float:
     distances = [score.value - score.interval[side] for score in scores if score.interval]
     return math.sqrt(math.fsum(distance**2 for distance in distances)) / len(scores)
-
-
-def _row(model: str, kind: str, own: dict[Family, FamilyScore]) -> MatrixRow:
-    scores = [cell.score for cell in own.values() if cell.score]
-    return MatrixRow(model=model, kind=kind, cells=own, mean=mean_score(scores), families=len(scores))
 
 
 def _with_ranks(rows: Sequence[MatrixRow]) -> list[MatrixRow]:
@@ -298,31 +297,31 @@ def _with_ranks(rows: Sequence[MatrixRow]) -> list[MatrixRow]:
         return tuple(family for family, cell in row.cells.items() if cell.score) if rankable else None
 
     together = grouped((row for row in rows if alike(row)), lambda row: frozenset(alike(row) or ()))
-    pairs = sum(len(some) * (len(some) - 1) // 2 for some in together.values())
+    pairs = sum(len(alike_rows) * (len(alike_rows) - 1) // 2 for alike_rows in together.values())
     if not pairs:
         return list(rows)
     quantile = normal_quantile((1 - CONFIDENCE) / 2 / pairs) / normal_quantile((1 - CONFIDENCE) / 2)
     ranks: dict[str, tuple[int, int]] = {}
-    for some in together.values():
-        for row in some if len(some) > 1 else ():
-            better = sum(surely_above(other.mean, row.mean, quantile) for other in some if other is not row)
-            worse = sum(surely_above(row.mean, other.mean, quantile) for other in some if other is not row)
-            ranks[row.model] = 1 + better, len(some) - worse
+    for alike_rows in together.values():
+        for row in alike_rows if len(alike_rows) > 1 else ():
+            better = sum(surely_above(other.mean, row.mean, quantile) for other in alike_rows if other is not row)
+            worse = sum(surely_above(row.mean, other.mean, quantile) for other in alike_rows if other is not row)
+            ranks[row.model] = 1 + better, len(alike_rows) - worse
     return [replace(row, rank=ranks.get(row.model)) for row in rows]
 
 
-def surely_above(one: Score | None, other: Score | None, quantile: float) -> bool:
+def surely_above(first: Score | None, second: Score | None, quantile: float) -> bool:
     """Return whether a score is above another one.
 
     Args:
-        one: The score.
-        other: The other one.
+        first: The score.
+        second: The other one.
         quantile: How many times as wide as the 95 % intervals those of the decision are.
     """
-    if one is None or other is None or one.low is None or other.high is None:
+    if first is None or second is None or first.low is None or second.high is None:
         return False
-    apart = math.hypot(one.value - one.low, other.high - other.value)
-    return one.value - other.value > quantile * apart
+    apart = math.hypot(first.value - first.low, second.high - second.value)
+    return first.value - second.value > quantile * apart
 
 
 SCALE = (
@@ -354,37 +353,37 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
     first = [["", "mean", *(["rank"] if ranked else [])], *(_first(row, ranked) for row in matrix.rows)]
     notes = {note for row in matrix.rows for cell in row.cells.values() for note in cell.notes}
     size = sum(max(map(len, column)) + _GAP for column in zip(*first, strict=True))
-    shown = [_column(matrix, family) for family in matrix.families]
+    remaining = [_column(matrix, family) for family in matrix.families]
     tables: list[str] = []
     while True:
         block: list[list[str]] = []
         room = columns - size
-        while shown and (not block or room >= _width(shown[0]) + _GAP):
-            room -= _width(shown[0]) + _GAP
-            block.append(shown.pop(0))
+        while remaining and (not block or room >= _width(remaining[0]) + _GAP):
+            room -= _width(remaining[0]) + _GAP
+            block.append(remaining.pop(0))
         tables.append(_table(first, block, [row.kind for row in matrix.rows]))
-        if not shown:
+        if not remaining:
             break
         first, size = [line[:1] for line in first], max(len(line[0]) for line in first)
-    said = [f"* {'; '.join(sorted(notes))}"] if notes else []
-    said += (
+    sentences = [f"* {'; '.join(sorted(notes))}"] if notes else []
+    sentences += (
         [f"{NOTHING} no normalised score: {', '.join(unknown)}"] if (unknown := _families_without_score(matrix)) else []
     )
     if any(row.mean and row.mean.interval is None for row in matrix.rows):
-        said.append(f"No interval: {NO_INTERVAL}, in some family")
-    said += [f"{NO_RANK[0].upper()}{NO_RANK[1:]}: {'; '.join(lost)}"] if (lost := _lost_lines(matrix)) else []
-    tables += ["\n".join(textwrap.wrap(f"{'. '.join(said)}.", columns))] if said else []
+        sentences.append(f"No interval: {NO_INTERVAL}, in some family")
+    sentences += [f"{NO_RANK[0].upper()}{NO_RANK[1:]}: {'; '.join(lost)}"] if (lost := _lost_lines(matrix)) else []
+    tables += ["\n".join(textwrap.wrap(f"{'. '.join(sentences)}.", columns))] if sentences else []
     return "\n\n".join(tables)
 
 
 def _families_without_score(matrix: Matrix) -> list[str]:
     """Return the families in which some model has no normalised score, each with the reasons."""
-    found: list[str] = []
+    families: list[str] = []
     for family in matrix.families:
         reasons = {cell.why_none for row in matrix.rows if (cell := row.cells.get(family)) and cell.score is None}
         if reasons:
-            found.append(f"{short_title(family)} ({', '.join(sorted(reasons))})")
-    return found
+            families.append(f"{short_title(family)} ({', '.join(sorted(reasons))})")
+    return families
 
 
 def _lost_lines(matrix: Matrix) -> list[str]:

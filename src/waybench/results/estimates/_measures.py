@@ -76,32 +76,36 @@ def measure(env: Environment[Any, Any, Any], guided: bool) -> Measure:
 
 def measures(env: Environment[Any, Any, Any], guided: bool) -> list[Measure]:
     """Return the measures of an environment's sets of episodes: `measure`, and without a teacher the aggregates."""
-    of_sets = [] if guided else [Measure(as_metric(one), aggregate=one.name) for one in env.scoring.aggregates]
+    of_sets = (
+        []
+        if guided
+        else [Measure(as_metric(aggregate), aggregate=aggregate.name) for aggregate in env.scoring.aggregates]
+    )
     return [measure(env, guided), *of_sets]
 
 
-def as_metric(one: Series | Aggregate) -> Metric:
+def as_metric(summary: Series | Aggregate) -> Metric:
     """Return a series' mean over an episode, or an aggregate of one episode alone, as a metric."""
 
     def mean(record: EpisodeRecord) -> float | None:
-        if isinstance(one, Series):
-            numbers = one.of(record)
+        if isinstance(summary, Series):
+            numbers = summary.of(record)
             return fmean(numbers) if numbers else None
-        values = [value for metric in one.metrics if (value := metric.of(record)) is not None]
-        return one.of(values) if len(values) == len(one.metrics) else None
+        values = [value for metric in summary.metrics if (value := metric.of(record)) is not None]
+        return summary.of(values) if len(values) == len(summary.metrics) else None
 
     return Metric(
-        name=one.name,
+        name=summary.name,
         of=mean,
-        title=one.title,
-        unit=one.unit if isinstance(one, Aggregate) else "",
-        low=one.low,
-        high=one.high,
-        range=one.range if isinstance(one, Series) else None,
-        unbounded=one.unbounded if isinstance(one, Series) else "",
-        better=one.better,
-        doc=one.doc,
-        sample_size=one.sample_size if isinstance(one, Aggregate) else None,
+        title=summary.title,
+        unit=summary.unit if isinstance(summary, Aggregate) else "",
+        low=summary.low,
+        high=summary.high,
+        range=summary.range if isinstance(summary, Series) else None,
+        unbounded=summary.unbounded if isinstance(summary, Series) else "",
+        better=summary.better,
+        doc=summary.doc,
+        sample_size=summary.sample_size if isinstance(summary, Aggregate) else None,
     )
 
 
@@ -113,7 +117,7 @@ def merit(estimates: Sequence[Estimate]) -> tuple[float, float]:
     """
     total, levels = 0.0, 0.0
     for estimate in estimates:
-        measured = measure(registry.load(estimate.group.env), estimate.guided)
+        measured = measure(estimate.group.environment, estimate.guided)
         metric, mean = measured.metric, measured.mean(estimate)
         if mean is None:
             continue
@@ -130,7 +134,7 @@ _STAR = f"* {LOST}"
 UNDEFINED = f"{NOTHING} no attempt has a value, as when no answer could be read (not an infrastructure error)"
 
 
-def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
+def ranked(estimates: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
     """Return the estimates by group and level: the best model first (`merit`), and embedded players after all models.
 
     Groups of one model follow each other, in the order of their settings; the best of them stands for the model. Those
@@ -138,7 +142,7 @@ def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
     results of some attempts has no rank (`Estimate.lost`): a model comes after the others where all its groups do.
     """
     by_group: dict[Group, dict[int, Estimate]] = {}
-    for estimate in found:
+    for estimate in estimates:
         if estimate.level is not None:
             by_group.setdefault(estimate.group, {})[estimate.level] = estimate
 
@@ -169,8 +173,8 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     over items of the best attempt, with a teacher the mean of the first series over its steps, or the aggregate. A
     blank cell was not run; "n/a" could not be had for infrastructure errors; "–" is not defined for any attempt, as a
     last line says; "*" marks a cell that lacks the results of some attempts; last lines say how many, and what it would
-    be if they had all failed or succeeded. Where it is known what players
-    without a model come to on the same items, lines above those say it; likewise where an interval takes more items.
+    be if they had all failed or succeeded. Lines above those say what players without a model come to on the same
+    items, where that is known, and where an interval takes more items.
 
     Args:
         estimates: The estimates by level.
@@ -178,48 +182,34 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
         totals: Those over all levels, for the last column of environments whose sets hold several levels at once.
     """
     tables: list[str] = []
-    starred: list[str] = []
     between: list[str] = []
     few: list[str] = []
+    starred: list[str] = []
     undefined = False
     over_all = {total.group: total for total in totals}
     tabled = grouped(estimates, lambda estimate: (estimate.group.env, estimate.group.apart, estimate.guided))
-    for (env, apart, guided), some in sorted(tabled.items(), key=lambda table: table[0]):
-        levels = sorted({estimate.level for estimate in some if estimate.level is not None})
-        groups = ranked(some)
-        names = labels(groups)
-        pooled = registry.load(env).items.pooled and len(levels) > 1 and over_all.keys() >= groups.keys()
-        for measured in measures(registry.load(env), guided):
-            lines = [[_title(registry.load(env), measured, apart), *map(str, levels), *(["all"] if pooled else [])]]
-            marks = [""]
+    for (env_id, apart, guided), of_table in sorted(tabled.items(), key=lambda table: table[0]):
+        env, groups = registry.load(env_id), ranked(of_table)
+        levels, names = sorted({estimate.level for estimate in of_table if estimate.level is not None}), labels(groups)
+        pooled = env.items.pooled and len(levels) > 1 and over_all.keys() >= groups.keys()
+        for measured in measures(env, guided):
+            title, marks = _title(env, measured, apart), [""]
+            lines = [[title, *map(str, levels), *(["all"] if pooled else [])]]
             for group, cells in groups.items():
-                shown = [cells.get(level) for level in levels] + ([over_all[group]] if pooled else [])
-                lines.append([names[group], *(_cell(cell, measured) for cell in shown)])
+                total = [over_all[group]] if pooled else []
+                row = [_cell(cell, measured) for cell in (*map(cells.get, levels), *total)]
+                lines.append([names[group], *row])
                 marks.append("embedded" if group.embedded else "person" if is_human(group.model) else "model")
+                between += [_between(title, cell, measured) for cell in cells.values()]
+                few += [too_few_note(measured.mean(cell), measured.metric) for cell in cells.values()]
+                for cell in (*cells.values(), *total):
+                    if lost := lost_text(measured.lost(cell), measured.metric):
+                        starred.append(f"  {names[group]}, {'all' if cell.level is None else cell.level}: {lost}")
+                undefined |= any(cell.startswith(NOTHING) for cell in row)
             tables += [aligned(block, marks) for block in _blocks(lines, columns)]
-            between += [
-                line
-                for cells in groups.values()
-                for cell in cells.values()
-                if (line := _between(_title(registry.load(env), measured, apart), cell, measured))
-            ]
-            few += [
-                note
-                for cells in groups.values()
-                for cell in cells.values()
-                if (note := too_few_note(measured.mean(cell), measured.metric))
-            ]
-            starred += [
-                line
-                for group, cells in groups.items()
-                for cell in [*cells.values(), *([over_all[group]] if pooled else [])]
-                if (line := _missed(names[group], cell, measured))
-            ]
-            undefined |= any(cell.startswith(NOTHING) for line in lines[1:] for cell in line[1:])
-    tables += ["\n".join(dict.fromkeys(between))] * bool(between)
-    tables += ["\n".join(dict.fromkeys(few))] * bool(few)
-    tables += ["\n".join(dict.fromkeys([_STAR, *starred]))] * bool(starred) + [UNDEFINED] * undefined
-    return "\n\n".join(tables)
+    notes = ["\n".join(dict.fromkeys(filter(None, lines))) for lines in (between, few)]
+    notes += ["\n".join(dict.fromkeys([_STAR, *starred]))] * bool(starred) + [UNDEFINED] * undefined
+    return "\n\n".join([*tables, *filter(None, notes)])
 
 
 def _title(env: Environment[Any, Any, Any], measured: Measure, apart: Sequence[str]) -> str:
@@ -241,27 +231,23 @@ def _cell(estimate: Estimate | None, measured: Measure) -> str:
     return f"{NOTHING if mean is None else mean_text(mean.value, measured.metric)}{star}"
 
 
-def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
-    """Return a note on a cell's lost attempts and on the bounds of its score; "" if there are none."""
-    lost = lost_text(measured.lost(estimate), measured.metric)
-    return lost and f"  {name}, {'all' if estimate.level is None else estimate.level}: {lost}"
-
-
 def _between(title: str, estimate: Estimate, measured: Measure) -> str:
     """Return a note on a cell's floor and ceiling; "" if they are not known."""
-    found = estimate.rescaled
-    if found is None or measured.aggregate or measured.series:
+    rescaled = estimate.rescaled
+    if rescaled is None or measured.aggregate or measured.series:
         return ""
-    floor, ceiling = (mean_text(end, measured.metric) for end in (found.floor, found.ceiling))
-    player = one_line(found.floor_player, 80)
+    floor, ceiling = (mean_text(end, measured.metric) for end in (rescaled.floor, rescaled.ceiling))
+    player = one_line(rescaled.floor_player, 80)
     return f"{title}, {estimate.level}: on the same items {player} scores {floor}, the oracle {ceiling}"
 
 
 def _blocks(lines: Sequence[Sequence[str]], columns: int) -> Iterator[list[list[str]]]:
     """Yield a table's columns as tables that are narrow enough, each of the first column and at least another one."""
-    first, *rest = zip(*_starred(lines), strict=True)
+    if any("*" in cell for line in lines for cell in line[1:]):  # room for a star in every cell aligns the numbers
+        lines = [[line[0], *(cell if cell.endswith("*") else f"{cell} " for cell in line[1:])] for line in lines]
+    first, *others = zip(*lines, strict=True)
     block, size = [first], max(map(width, first))
-    for column in rest:
+    for column in others:
         more = 2 + max(map(width, column))
         if len(block) > 1 and size + more > columns:
             yield [list(line) for line in zip(*block, strict=True)]
@@ -269,11 +255,3 @@ def _blocks(lines: Sequence[Sequence[str]], columns: int) -> Iterator[list[list[
         block.append(column)
         size += more
     yield [list(line) for line in zip(*block, strict=True)]
-
-
-def _starred(lines: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return a table with room for a star in every cell, if one has any, so that the numbers are aligned."""
-    starred = any("*" in cell for line in lines for cell in line[1:])
-    return [
-        [line[0], *(cell if not starred or cell.endswith("*") else f"{cell} " for cell in line[1:])] for line in lines
-    ]

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from waybench.core import Json, UsageError
-from waybench.envs import registry
 from waybench.results.estimates._estimates import Estimate, overall
 from waybench.results.estimates._matrix import LONGEST_NAME, Matrix, Score, matrix, number, short_title
 from waybench.results.formatting import NO_RANK, aligned, lost_text, one_line
@@ -43,10 +42,8 @@ class Profile:
     """A model's profile.
 
     Attributes:
-        model: The model.
         kind: "model", "person" or "reference" (an embedded player).
         general: Its general ability with its 90 % interval: 0 is the average of models, 1 one standard deviation above.
-        cells: The model in each family.
         lost: Number of its attempts without a result, which the ability leaves out; with any, it has no rank.
     """
 
@@ -113,7 +110,6 @@ class JointData:
     """What the joint model is fitted on.
 
     Attributes:
-        models: The models.
         families: The families with a normalised score.
         results: The families' results, in the same order.
     """
@@ -153,42 +149,39 @@ def profiles(all_rows: Iterable[Row], *, references: bool = False) -> Profiles:
 
 
 def joint_data(rows: Sequence[Row], *, references: bool = False) -> JointData:
-    """Return what the joint model is fitted on.
-
-    Args:
-        rows: The rows, with anchors, without those of searches.
-        references: Whether embedded players count as models.
-    """
+    """Return what the joint model is fitted on."""
     totals = [
         total
         for total in overall(rows)
         if total.rescaled is not None and not total.guided and (references or not total.group.embedded)
     ]
     models = tuple(dict.fromkeys(total.group.model for total in totals))
-    own = grouped(rows, lambda row: row.group)
+    by_group = grouped(rows, lambda row: row.group)
     by_family = grouped(totals, lambda total: family_of(total.group.env))
     families = tuple(sorted(by_family, key=lambda family: (family.title, family.name)))
-    results = tuple(_results(models, by_family[family], own) for family in families)
+    results = tuple(_results(models, by_family[family], by_group) for family in families)
     return JointData(models, families, results)
 
 
-def _results(models: Sequence[str], totals: Sequence[Estimate], own: Mapping[Group, Sequence[Row]]) -> FamilyResults:
-    found: dict[_Item, dict[str, list[float]]] = {}
+def _results(
+    models: Sequence[str], totals: Sequence[Estimate], by_group: Mapping[Group, Sequence[Row]]
+) -> FamilyResults:
+    shares_by_item: dict[_Item, dict[str, list[float]]] = {}
     levels: dict[_Item, float] = {}
     for total in totals:
         group, rescaled = total.group, total.rescaled
         assert rescaled is not None
-        env, attempts = registry.load(group.env), at_items(own[group])
+        env, attempts = group.environment, at_items(by_group[group])
         for key, score in headline_values(attempts, env.scoring.metrics[0]).values.items():
             item = _Item(group.env, group.apart, key)
             # By the group's mean floor and ceiling, so that the mean over items is the score of the matrix.
             share = (score - rescaled.floor) / (rescaled.ceiling - rescaled.floor)
-            found.setdefault(item, {}).setdefault(group.model, []).append(min(1.0, max(0.0, share)))
+            shares_by_item.setdefault(item, {}).setdefault(group.model, []).append(min(1.0, max(0.0, share)))
             level = attempts[key][0].axes.get(env.difficulty.axes[0].name) if env.difficulty.axes else key.level
             levels[item] = np.log2(level) if level else np.nan
-    items = sorted(found)
+    items = sorted(shares_by_item)
     shares: Array = np.array(
-        [[np.mean(found[item].get(model, [np.nan])) for model in models] for item in items], dtype=np.float64
+        [[np.mean(shares_by_item[item].get(model, [np.nan])) for model in models] for item in items], dtype=np.float64
     )
     tasks = list(dict.fromkeys((item.env, item.apart) for item in items))
     of_task = np.array([tasks.index((item.env, item.apart)) for item in items])
@@ -204,7 +197,7 @@ def _results(models: Sequence[str], totals: Sequence[Estimate], own: Mapping[Gro
     return FamilyResults(shares, design, 1 / (len(tasks) * sizes))
 
 
-def _profiles(data: JointData, scores: Matrix, found: Abilities) -> Profiles:
+def _profiles(data: JointData, scores: Matrix, abilities: Abilities) -> Profiles:
     measured = {row.model: row for row in scores.rows}
     rows: list[Profile] = []
     for column, model in enumerate(data.models):
@@ -214,68 +207,69 @@ def _profiles(data: JointData, scores: Matrix, found: Abilities) -> Profiles:
             cell = measured[model].cells.get(family)
             cells[family] = ProfileCell(
                 measured=cell.score if was_run and cell else None,
-                predicted=None if was_run else _percent(found.scores[column][index]),
-                deviation=found.deviations[column][index] if was_run else None,
+                predicted=None if was_run else Interval(*(100 * end for end in abilities.scores[column][index])),
+                deviation=abilities.deviations[column][index] if was_run else None,
                 items=len(data.results[index].shares) if not was_run else cell.items if cell else 0,
             )
-        own = measured[model]
-        general = found.general[column]
-        rows.append(Profile(model=model, kind=own.kind, general=general, cells=cells, lost=own.lost))
+        matrix_row = measured[model]
+        general = abilities.general[column]
+        rows.append(Profile(model=model, kind=matrix_row.kind, general=general, cells=cells, lost=matrix_row.lost))
     return Profiles(
         families=data.families,
         rows=tuple(sorted(rows, key=lambda row: (row.lost > 0, -row.general.value, row.model))),
-        shared=found.shared,
+        shared=abilities.shared,
         left_out=tuple(family for family in scores.families if family not in data.families),
     )
-
-
-def _percent(interval: Interval) -> Interval:
-    return Interval(*(100 * end for end in interval))
 
 
 _FEW = 5  # models, below which predictions are wide whatever was measured
 
 
-def profiles_text(found: Profiles, columns: int = 100) -> str:
+def profiles_text(profiles: Profiles, columns: int = 100) -> str:
     """Return profiles as an aligned table of abilities and scores, and what it means.
 
     Measured scores stand by themselves, predicted ones in square brackets with their intervals below the table.
 
     Args:
-        found: The profiles.
+        profiles: The profiles.
         columns: Width of the terminal in characters.
     """
-    parts = [*_tables(found, columns), *("\n".join(textwrap.wrap(text, columns)) for text in _meaning(found))]
+    parts = [*_tables(profiles, columns), *("\n".join(textwrap.wrap(text, columns)) for text in _meaning(profiles))]
     predicted = [
-        [_name(row), short_title(family), f"[{number(cell.predicted.value)}]", _range(cell.predicted)]
-        for row in found.rows
+        [
+            _name(row),
+            short_title(family),
+            f"[{number(cell.predicted.value)}]",
+            f"{number(cell.predicted.low)} to {number(cell.predicted.high)}",
+        ]
+        for row in profiles.rows
         for family, cell in row.cells.items()
         if cell.predicted
     ]
     if predicted:
         heading = "Predicted, not measured (90 % interval for a run on the items that other models ran):"
         parts.append("\n".join([*textwrap.wrap(heading, columns), aligned(predicted)]))
-    lost = [f"{_name(row)}: {line}" for row in found.rows for line in _profile_text_lost(row)]
+    lost = [f"{_name(row)}: {line}" for row in profiles.rows for line in _profile_text_lost(row)]
     if lost:
         heading = (
             f"* {NO_RANK}, which ability and score leave out. In brackets: the score if they were failures, and if "
             "they were solved."
         )
         parts.append("\n".join([*textwrap.wrap(heading, columns), *lost]))
-    strengths = [line for row in found.rows for line in _strengths(row)]
+    strengths = [line for row in profiles.rows for line in _strengths(row)]
     if strengths:
         heading = "Better or worse in a family than the general ability says (90 % interval excludes 0):"
         parts.append("\n".join([*textwrap.wrap(heading, columns), aligned(strengths)]))
     return "\n\n".join(parts)
 
 
-def _tables(found: Profiles, columns: int) -> list[str]:
+def _tables(profiles: Profiles, columns: int) -> list[str]:
     """Return the table, in parts below each other where the families do not fit side by side."""
-    first = [["", "general ability"], *([_name(row), _signed(row.general)] for row in found.rows)]
+    first = [["", "general ability"], *([_name(row), _signed(row.general)] for row in profiles.rows)]
     tables: list[str] = []
     block: list[list[str]] = []
-    for family in found.families:
-        column = [short_title(family), *(_cell(row.cells[family]) for row in found.rows)]
+    for family in profiles.families:
+        column = [short_title(family), *(_cell(row.cells[family]) for row in profiles.rows)]
         table = _joined(first, [*block, column])
         if block and max(map(len, table.splitlines())) > columns:
             tables.append(_joined(first, block))
@@ -308,10 +302,6 @@ def _cell(cell: ProfileCell) -> str:
     return number(cell.measured.value) if cell.measured else ""
 
 
-def _range(interval: Interval) -> str:
-    return f"{number(interval.low)} to {number(interval.high)}"
-
-
 def _signed(interval: Interval) -> str:
     ends = [f"{end:+.1f}".replace("-", "−") for end in interval]
     return f"{ends[0]} ({ends[1]} to {ends[2]})"
@@ -325,8 +315,8 @@ def _strengths(row: Profile) -> list[list[str]]:
     ]
 
 
-def _meaning(found: Profiles) -> list[str]:
-    shared, count = found.shared, len(found.rows)
+def _meaning(profiles: Profiles) -> list[str]:
+    shared, count = profiles.shared, len(profiles.rows)
     texts = [
         "Scores are normalised (0 floor, 100 ceiling). General ability: 0 is the average of models, 1 is one standard "
         "deviation above, with a 90 % interval. It explains "
@@ -335,7 +325,7 @@ def _meaning(found: Profiles) -> list[str]:
     ]
     if count < _FEW:
         texts.append(f"With {count} models, predictions are wide: the model knows little about what families share.")
-    if found.left_out:
-        names = ", ".join(short_title(family) for family in found.left_out)
+    if profiles.left_out:
+        names = ", ".join(short_title(family) for family in profiles.left_out)
         texts.append(f"Without a normalised score, and therefore left out: {names}.")
     return texts

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
-from waybench.envs import registry
 from waybench.results.estimates._estimates import Estimate, by_level, overall
 from waybench.results.estimates._measures import UNDEFINED, Measure, measures, ranked
 from waybench.results.formatting import (
@@ -55,7 +54,6 @@ class UnreadableReplies:
     """The replies of one group that could not be read.
 
     Attributes:
-        group: Model, task and settings.
         count: Number of these replies.
         replies: Number of all replies that had to name an action.
         reason: The most frequent reason.
@@ -89,25 +87,25 @@ def unreadable_replies(episodes: Sequence[LoggedEpisode], all_rows: Sequence[Row
         episodes: The episodes.
         all_rows: Their rows, in the same order.
     """
-    found: list[UnreadableReplies] = []
+    warnings: list[UnreadableReplies] = []
     pairs = [pair for pair in zip(episodes, all_rows, strict=True) if pair[1].is_included and not pair[0].embedded]
-    for group, own in grouped(pairs, lambda pair: pair[1].group).items():
-        outcomes = sum((Counter(row.outcomes) for _, row in own), Counter[str]())
+    for group, group_pairs in grouped(pairs, lambda pair: pair[1].group).items():
+        outcomes = sum((Counter(row.outcomes) for _, row in group_pairs), Counter[str]())
         replies, count = outcomes.total(), sum(outcomes[outcome] for outcome in UNREADABLE)
         if not replies or count / replies <= WARN_ABOVE:
             continue
-        turns = [turn for episode, _ in own for turn in episode.record.own_turns if turn.outcome in UNREADABLE]
+        turns = [turn for episode, _ in group_pairs for turn in episode.record.own_turns if turn.outcome in UNREADABLE]
         reasons = Counter(map(_reason, turns))
         if not reasons:
             continue
         (reason, with_reason), *_ = reasons.most_common(1)
         example = next(turn.reply for turn in turns if _reason(turn) == reason)
-        found.append(
+        warnings.append(
             UnreadableReplies(
                 group=group, count=count, replies=replies, reason=reason, with_reason=with_reason, example=example
             )
         )
-    return found
+    return warnings
 
 
 def _reason(turn: TurnRecord) -> str:
@@ -125,47 +123,46 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
         return ""
     order = list(ranked(by_level(all_rows)))
     totals = {total.group: total for total in overall(all_rows)}
-    own = grouped(all_rows, lambda row: row.group)
+    by_group = grouped(all_rows, lambda row: row.group)
     tasks = grouped(order, lambda group: (group.task, group.env, group.apart, totals[group].guided))
     titles: dict[int, str] = {}  # the number of the line that follows -> the title above it
-    lines = [_head()]
+    lines = [["", "n", "levels", "score [95 %]", "normalised", "solved", "unreadable", "unnamed", "tokens", "USD"]]
     shorter: list[str] = []  # the names of the lines without the providers
     for (_, _, apart, guided), groups in tasks.items():
         names, short = labels(groups), short_labels(groups)
         are_searches = all(group in searched for group in groups)
-        for measured in measures(registry.load(groups[0].env), guided):
+        for measured in measures(groups[0].environment, guided):
             if measured.aggregate and are_searches:
                 continue
             if are_searches:  # whose scores are not shown
-                titles[len(lines)] = f"{groups[0].task}, {registry.load(groups[0].env).title}"
+                titles[len(lines)] = f"{groups[0].task}, {groups[0].environment.title}"
             else:
                 titles[len(lines)] = _title(groups[0], measured, apart, [totals[group] for group in groups])
             for group in groups:
-                cells = _cells(totals[group], measured, own[group], group in searched)
+                cells = _cells(totals[group], measured, by_group[group], group in searched)
                 lines.append([_INDENT + one_line(names[group], _LONGEST_NAME), *cells])
                 shorter.append(short[group])
     has_scores = any(group not in searched for group in totals)
-    shown = _fitted(_without_empty(lines, has_scores=has_scores), shorter)
-    text = aligned(shown, ["line"] * len(shown)).split("\n")
+    fitting = _fitted(_without_empty(lines, has_scores=has_scores), shorter)
+    text = aligned(fitting, ["line"] * len(fitting)).split("\n")
     table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
     levels = [
         f"{task}: each score is over the model's own levels; a report counts those beyond a failed last level as 0"
         for (task, *_), groups in tasks.items()
-        if len({frozenset(row.level for row in own[group]) for group in groups if group not in searched}) > 1
+        if len({frozenset(row.level for row in by_group[group]) for group in groups if group not in searched}) > 1
     ]
     ordered = [totals[group] for group in order]
-    return "\n".join([*table, *_notes(ordered, searched), *levels, *_explained(ordered, searched, shown[0])])
+    return "\n".join([*table, *_notes(ordered, searched), *levels, *_explained(ordered, searched, fitting[0])])
 
 
 def _fitted(lines: Sequence[Sequence[str]], shorter: Sequence[str]) -> list[list[str]]:
     """Return the lines with names that leave room for the numbers; the shorter ones if the others are too long."""
-    head, *rest = lines
-    numbers = list(zip(*lines, strict=True))[1:]
+    names, *numbers = zip(*lines, strict=True)
     longest = max(_SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(width, column)) for column in numbers)) - 2
-    names = [line[0].strip() for line in rest]
+    names = [name.strip() for name in names[1:]]
     fitting = names if max(map(width, names)) <= longest else shorter
-    named = zip(fitting, rest, strict=True)
-    return [list(head), *([_INDENT + one_line(name, longest), *line[1:]] for name, line in named)]
+    named = zip(fitting, lines[1:], strict=True)
+    return [list(lines[0]), *([_INDENT + one_line(name, longest), *line[1:]] for name, line in named)]
 
 
 def _notes(totals: Sequence[Estimate], searched: Collection[Group]) -> list[str]:
@@ -178,23 +175,19 @@ def _notes(totals: Sequence[Estimate], searched: Collection[Group]) -> list[str]
         f"{_FEW} {note}"
         for total in totals
         if total.group not in searched
-        for one in measures(registry.load(total.group.env), total.guided)
-        if (note := too_few_note(one.mean(total), one.metric))
+        for judged in measures(total.group.environment, total.guided)
+        if (note := too_few_note(judged.mean(total), judged.metric))
     ]
     return [*lost, *dict.fromkeys(few)]
 
 
 def _explained(totals: Sequence[Estimate], searched: Collection[Group], head: Sequence[str]) -> Iterator[str]:
     """Yield what the columns mean, and the marks of a table."""
-    if any(total.attempts > total.items and not registry.load(total.group.env).scoring.best_of for total in totals):
+    if any(total.attempts > total.items and not total.group.environment.scoring.best_of for total in totals):
         yield "n: different items; an item has several episodes here"
     yield from (text for key, text in _LEGEND.items() if any(key in title for title in head))
     if any(total.attempts and not total.best and total.group not in searched for total in totals):
         yield UNDEFINED
-
-
-def _head() -> list[str]:
-    return ["", "n", "levels", "score [95 %]", "normalised", "solved", "unreadable", "unnamed", "tokens", "USD"]
 
 
 def _cells(total: Estimate, measured: Measure, rows: Sequence[Row], searched: bool) -> list[str]:
@@ -255,14 +248,14 @@ def _share(value: float | None) -> str:
 
 def _unnamed(rows: Iterable[Row]) -> float | None:
     """Return the share of steps at which no action was named; None where a reply always names one or is unparsed."""
-    some = [row.metrics for row in rows if row.is_included and row.metrics.get(_UNNAMED) is not None]
-    steps = sum(metrics.get(_STEPS) or 0.0 for metrics in some)
-    return sum(metrics[_UNNAMED] or 0.0 for metrics in some) / steps if steps else None
+    metrics_by_row = [row.metrics for row in rows if row.is_included and row.metrics.get(_UNNAMED) is not None]
+    steps = sum(metrics.get(_STEPS) or 0.0 for metrics in metrics_by_row)
+    return sum(metrics[_UNNAMED] or 0.0 for metrics in metrics_by_row) / steps if steps else None
 
 
-def _title(group: Group, measured: Measure, apart: Sequence[str], found: Sequence[Estimate]) -> str:
-    env = registry.load(group.env)
-    attempts = max(estimate.most_attempts for estimate in found)
+def _title(group: Group, measured: Measure, apart: Sequence[str], estimates: Sequence[Estimate]) -> str:
+    env = group.environment
+    attempts = max(estimate.most_attempts for estimate in estimates)
     best = f"best of {attempts} attempts" if env.scoring.best_of and attempts > 1 and not measured.series else ""
     teacher = "with a teacher" if measured.series else ""
     parts = [measured.metric.title, best, teacher, better_text(measured.metric), *apart]
@@ -274,12 +267,12 @@ def _missing(total: Estimate, name: str) -> str:
     if total.lost is None:
         return ""
     stopped = total.lost.lost - total.errors - total.unconfirmed
-    counts = (
-        (total.errors, plural(total.errors, "infrastructure error")),
-        (total.unconfirmed, f"{total.unconfirmed:,} excluded"),
-        (stopped, f"{stopped:,} stopped early"),
-    )
-    reasons = ", ".join(text for count, text in counts if count > 0)
+    counts = {
+        plural(total.errors, "infrastructure error"): total.errors,
+        f"{total.unconfirmed:,} excluded": total.unconfirmed,
+        f"{stopped:,} stopped early": stopped,
+    }
+    reasons = ", ".join(text for text, count in counts.items() if count > 0)
     attempts = plural(total.planned, "attempt")
     return f"* {name} at {total.group.task}: {total.lost.lost:,} of {attempts} without a result ({reasons})"
 
@@ -288,23 +281,19 @@ def _unconfirmed(total: Estimate, name: str) -> str:
     """Return a line about episodes that do not replay; "" if there are none."""
     if not total.unconfirmed:
         return ""
+    metric = next(metric for metric in total.group.environment.scoring.metrics if metric.name == total.headline)
+    worst = total.bounds and mean_text(total.bounds[metric.better == "lower"], metric)
+    bound = f"; with the worst score for each, the mean is {worst}" if worst else ""
     episodes = plural(total.unconfirmed, "episode")
-    metric = next(one for one in registry.load(total.group.env).scoring.metrics if one.name == total.headline)
-    bound = "" if total.bounds is None else f"; with the worst score for each, the mean is {_bound(total, metric)}"
     return f"{_CHANGED} {name} at {total.group.task}: excluded {episodes} that new simulation does not confirm{bound}"
-
-
-def _bound(total: Estimate, metric: Metric) -> str:
-    assert total.bounds is not None
-    return mean_text(total.bounds[0 if metric.better != "lower" else 1], metric)
 
 
 def _without_empty(lines: Sequence[Sequence[str]], *, has_scores: bool) -> list[list[str]]:
     """Return the lines without those columns that say nothing: all cells empty, or unknown beside the score's."""
     always = ("", "n", "score [95 %]") if has_scores else ("", "n")
-    columns = [list(column) for column in zip(*lines, strict=True)]
-    kept = [
-        column for column in columns if column[0] in always or not all(cell in ("", NOTHING) for cell in column[1:])
-    ]
-    kept = [column for column in kept if column[0] != "levels" or any("–" in cell for cell in column[1:])]
-    return [list(line) for line in zip(*kept, strict=True)]
+    visible: list[tuple[str, ...]] = []
+    for head, *cells in zip(*lines, strict=True):
+        is_empty = all(cell in ("", NOTHING) for cell in cells)
+        if head in always or (not is_empty and (head != "levels" or any("–" in cell for cell in cells))):
+            visible.append((head, *cells))
+    return [list(line) for line in zip(*visible, strict=True)]

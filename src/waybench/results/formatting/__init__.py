@@ -5,13 +5,10 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from waybench.core import Aggregate, Metric
 from waybench.results.stats import LostAttempts, Mean
-
-if TYPE_CHECKING:
-    from waybench.results.stats import LostAttempts, Mean
 
 __all__ = [
     "LOST",
@@ -22,6 +19,7 @@ __all__ = [
     "bounds_text",
     "change_text",
     "difference_text",
+    "interval_text",
     "lost_text",
     "mean_text",
     "one_line",
@@ -113,21 +111,16 @@ def mean_text(value: float | None, metric: Metric | None = None) -> str:
     return NOTHING if value is None else _signs(f"{value:,.{decimals(metric)}f}")
 
 
-def bounds_text(lost: "LostAttempts", show: Callable[[float], str]) -> str:
-    """Return what a mean could be with the attempts that it lacks: "40.0 to 100.0", "at least 2.5", "unbounded".
-
-    Args:
-        lost: The attempts.
-        show: Value -> text.
-    """
+def bounds_text(lost: LostAttempts, show: Callable[[float], str]) -> str:
+    """Return what a mean could be with the attempts that it lacks: "40.0 to 100.0", "at least 2.5", "unbounded"."""
     if lost.lowest is None or lost.highest is None:
-        known = lost.highest if lost.lowest is None else lost.lowest
-        return "unbounded" if known is None else f"at {'most' if lost.lowest is None else 'least'} {show(known)}"
+        bound = lost.highest if lost.lowest is None else lost.lowest
+        return "unbounded" if bound is None else f"at {'most' if lost.lowest is None else 'least'} {show(bound)}"
     return f"{show(lost.lowest)} to {show(lost.highest)}"
 
 
 def lost_text(
-    lost: "LostAttempts | None", metric: Metric | None = None, show: Callable[[float], str] | None = None
+    lost: LostAttempts | None, metric: Metric | None = None, show: Callable[[float], str] | None = None
 ) -> str:
     """Return what a mean lacks: "n = 4 of 10; 40.0 to 100.0" (see `LOST`); "" if it lacks no attempt.
 
@@ -144,23 +137,21 @@ def lost_text(
 
 def stored_lost_text(lost: Mapping[str, Any] | None) -> str:
     """Return the same of lost attempts in a JSON file, with three decimals; "" if it has none."""
-    from waybench.results.stats import LostAttempts
-
     return lost_text(LostAttempts(**lost), show=lambda value: f"{value:.3f}") if lost else ""
 
 
 def change_text(value: float, metric: Metric | None = None) -> str:
     """Return a difference with its sign: "+0.120", "−3.0", "±0.000"."""
-    shown = f"{value:+,.{decimals(metric)}f}"
-    return _signs(shown) if any(digit in shown for digit in "123456789") else f"±{shown[1:]}"
+    text = f"{value:+,.{decimals(metric)}f}"
+    return _signs(text) if any(digit in text for digit in "123456789") else f"±{text[1:]}"
 
 
-def _signs(shown: str) -> str:
-    zero = not any(digit in shown for digit in "123456789")
-    return shown.lstrip("-") if zero else shown.replace("-", "−")
+def _signs(text: str) -> str:
+    zero = not any(digit in text for digit in "123456789")
+    return text.lstrip("-") if zero else text.replace("-", "−")
 
 
-def too_few_text(mean: "Mean | None", metric: Metric | Aggregate | None) -> str:
+def too_few_text(mean: Mean | None, metric: Metric | Aggregate | None) -> str:
     """Return how many of the units that a number's interval takes there are, as "10 of 100 worlds"; "" if enough.
 
     Args:
@@ -173,7 +164,7 @@ def too_few_text(mean: "Mean | None", metric: Metric | Aggregate | None) -> str:
     return f"{mean.clusters:,} of {size.fewest:,} {size.units}"
 
 
-def too_few_note(mean: "Mean | None", metric: Metric | Aggregate) -> str:
+def too_few_note(mean: Mean | None, metric: Metric | Aggregate) -> str:
     """Return the same as sentences, with what happens with too few; "" if there are enough."""
     size = metric.sample_size
     if mean is None or size is None or not too_few_text(mean, metric):
@@ -190,10 +181,13 @@ def better_text(metric: Metric) -> str:
 
 def difference_text(difference: Mean, metric: Metric) -> str:
     """Return a difference with its interval: "−12.5 (−20.1 to −4.9)"."""
-    shown = change_text(difference.value, metric)
-    if difference.low is None or difference.high is None:
-        return shown
-    return f"{shown} ({change_text(difference.low, metric)} to {change_text(difference.high, metric)})"
+    return interval_text(difference, lambda value: change_text(value, metric))
+
+
+def interval_text(mean: Mean, show: Callable[[float], str]) -> str:
+    """Return a number with its interval where that is known, in the way in which a value is shown: "7 (5 to 9)"."""
+    text = show(mean.value)
+    return text if mean.low is None or mean.high is None else f"{text} ({show(mean.low)} to {show(mean.high)})"
 
 
 def p_text(p: float | None) -> str:
@@ -212,9 +206,9 @@ def aligned(lines: Sequence[Sequence[str]], kinds: Sequence[str] = ()) -> str:
     rule = "-" * (sum(columns) + 2 * (len(columns) - 1))
     marks = kinds or ["", *("line" for _ in lines[1:])]
     out: list[str] = []
-    for number, (first, *rest) in enumerate(lines):
+    for number, (first, *values) in enumerate(lines):
         if number and marks[number] != marks[number - 1]:
             out.append(rule)
-        cells = [" " * (size - width(cell)) + cell for cell, size in zip(rest, columns[1:], strict=True)]
+        cells = [" " * (size - width(cell)) + cell for cell, size in zip(values, columns[1:], strict=True)]
         out.append("  ".join([first + " " * (columns[0] - width(first)), *cells]).rstrip())
     return "\n".join(out)

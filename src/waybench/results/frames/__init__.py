@@ -13,7 +13,6 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from waybench._version import __version__
 from waybench.core import Json, Metric, Option
-from waybench.envs import registry
 from waybench.results.results import EXAMPLES, Group, declared, grouped
 from waybench.results.stats import CONFIDENCE, Mean
 
@@ -44,7 +43,6 @@ class Meaning:
     """The meaning of a column's values in the rows of one environment.
 
     Attributes:
-        env: The environment's id.
         doc: What it is.
         title: Its name in the report's tables; "" if it is in none.
         unit: Unit, "" for a plain number.
@@ -158,7 +156,10 @@ class Column(Generic[T]):
     def description(self) -> str:
         """The descriptions of all its meanings as one text."""
         return " ".join(
-            [self.doc, *(f"{', '.join(each.env for each in meanings)}: {text}" for text, meanings in self.descriptions)]
+            [
+                self.doc,
+                *(f"{', '.join(meaning.env for meaning in meanings)}: {text}" for text, meanings in self.descriptions),
+            ]
         )
 
 
@@ -215,11 +216,7 @@ class Frame:
         self.table: Any = pa.Table.from_arrays([column.data for column in self._columns], schema=schema)
 
     def with_columns(self, more: Iterable[ColumnData]) -> "Frame":
-        """Return the frame with more columns after its own.
-
-        Args:
-            more: The columns, each with a value for every row.
-        """
+        """Return the frame with more columns after its own."""
         return Frame(self.name, self.doc, [*self._columns, *more])
 
     def records(self) -> list[dict[str, Json]]:
@@ -272,13 +269,6 @@ def group_frame(
     """Return the frame of some records, each of which belongs to a group.
 
     Before their own columns are those that say who played what, and after them columns of all settings.
-
-    Args:
-        name: The frame's name.
-        doc: What a row is.
-        columns: The columns of the records.
-        records: The records, each of which makes a row.
-        group_of: Record -> its group.
     """
     who, options = _group_columns(map(group_of, records))
     return Frame(name, doc, (*who, *column_data(columns, records), *options))
@@ -288,14 +278,14 @@ def _group_columns(groups: Iterable[Group]) -> tuple[list[ColumnData], list[Colu
     # There are few groups and many rows: what is said of a group is worked out once.
     numbers: dict[Group, int] = {}
     of_row = [numbers.setdefault(group, len(numbers)) for group in groups]
-    listed = list(numbers)
+    distinct = list(numbers)
 
     def filled(column: Column[Group]) -> ColumnData:
-        of_group = list(map(column.value, listed))
+        of_group = list(map(column.value, distinct))
         return ColumnData(column, _data(column, (of_group[number] for number in of_row)))
 
-    names = sorted({name for group in listed for name, _ in group.options})
-    return [filled(fact) for fact in _WHO], [filled(_option(name, listed)) for name in names]
+    names = sorted({name for group in distinct for name, _ in group.options})
+    return [filled(fact) for fact in _WHO], [filled(_option(name, distinct)) for name in names]
 
 
 def group_id(group: Group) -> str:
@@ -310,19 +300,19 @@ def group_id(group: Group) -> str:
 
 def _option(name: str, groups: Sequence[Group]) -> Column[Group]:
     of_group = {group: dict(group.options).get(name) for group in groups}
-    found = {env: option for env in dict.fromkeys(group.env for group in groups) if (option := _declared(env, name))}
-    kind = _type({option.type for option in found.values()}, of_group.values())
+    options = {
+        env: option
+        for env in dict.fromkeys(group.env for group in groups)
+        if (option := next((option for option in declared(env) if option.name == name), None))
+    }
+    kind = _type({option.type for option in options.values()}, of_group.values())
     doc = "An option of play or of the item set; null where the environment has no such option."
     if name == EXAMPLES:
         doc = "Number of in-context examples; null without."
-    elif not found:
+    elif not options:
         doc = "A setting of the model, as the run's log has it; null where it was left to its default."
-    meanings = tuple(_meaning(env, option) for env, option in found.items())
+    meanings = tuple(_meaning(env, option) for env, option in options.items())
     return Column(OPTION + name, kind, doc, lambda group: _as(kind, of_group[group]), meanings=meanings)
-
-
-def _declared(env: str, name: str) -> Option | None:
-    return next((option for option in declared(env) if option.name == name), None)
 
 
 def _meaning(env: str, option: Option) -> Meaning:
@@ -334,12 +324,12 @@ def _meaning(env: str, option: Option) -> Meaning:
 
 def _type(wanted: set[type], values: Iterable[Json]) -> type[Any]:
     """Return the type of a column of settings: the one that is declared and that all values have, otherwise text."""
-    known = [value for value in values if value is not None]
-    if any(type(value) is int and abs(value) >= _LARGEST for value in known):
+    present = [value for value in values if value is not None]
+    if any(type(value) is int and abs(value) >= _LARGEST for value in present):
         return str
-    if any(type(value) is float and not math.isfinite(value) for value in known):
+    if any(type(value) is float and not math.isfinite(value) for value in present):
         return str
-    kinds: list[type[Any]] = list(dict.fromkeys([*wanted, *map(type, known)]))
+    kinds: list[type[Any]] = list(dict.fromkeys([*wanted, *map(type, present)]))
     if len(kinds) == 1:
         return kinds[0]
     return float if set(kinds) == {int, float} else str
@@ -364,7 +354,7 @@ _WHO: tuple[Column[Group], ...] = (
         "headline",
         str,
         "Name of the environment's headline metric.",
-        lambda group: registry.load(group.env).scoring.metrics[0].name,
+        lambda group: group.environment.scoring.metrics[0].name,
     ),
     Column("key", str, "The key of the set of items; of a private set a short hash."),
 )
@@ -372,14 +362,14 @@ _WHO: tuple[Column[Group], ...] = (
 
 def column_frame(frames: Iterable[Frame]) -> Frame:
     """Return the frame that describes the columns of others, a row for each of their meanings."""
-    listed = [
+    described = [
         _Described(frame, column, meaning)
         for frame in frames
         for column in frame.schema
         for meaning in column.meanings or (None,)
     ]
     doc = "One row for each column of the files, and for each environment in which its meaning differs."
-    return Frame("columns", doc, column_data(_DESCRIBED, listed))
+    return Frame("columns", doc, column_data(_DESCRIBED, described))
 
 
 class _Described(NamedTuple):
@@ -389,7 +379,9 @@ class _Described(NamedTuple):
 
 
 def _of_meaning(name: str) -> Callable[[_Described], Json]:
-    return lambda one: getattr(one.meaning, name) if one.meaning and getattr(one.meaning, name) != "" else None
+    return lambda described: (
+        getattr(described.meaning, name) if described.meaning and getattr(described.meaning, name) != "" else None
+    )
 
 
 _DESCRIBED: tuple[Column[_Described], ...] = (
@@ -400,7 +392,7 @@ _DESCRIBED: tuple[Column[_Described], ...] = (
         "unit",
         str,
         "The unit of its values; null for a plain number or none.",
-        lambda one: (one.meaning.unit if one.meaning else one.column.unit) or None,
+        lambda described: (described.meaning.unit if described.meaning else described.column.unit) or None,
     ),
     Column("env", str, "The environment to whose rows this meaning applies; null for all rows.", _of_meaning("env")),
     Column("title", str, "A metric's name in the report's tables.", _of_meaning("title")),
@@ -411,14 +403,16 @@ _DESCRIBED: tuple[Column[_Described], ...] = (
         "values",
         str,
         "The choices of an option, or the labels of a metric's values.",
-        lambda one: ", ".join(one.meaning.values) or None if one.meaning else None,
+        lambda described: ", ".join(described.meaning.values) or None if described.meaning else None,
     ),
     Column("default", str, "An option's value where it was not given, as JSON.", _of_meaning("default")),
     Column(
         "description",
         str,
         "What it holds.",
-        lambda one: f"{one.column.doc} {one.meaning.doc}" if one.meaning else one.column.doc,
+        lambda described: (
+            f"{described.column.doc} {described.meaning.doc}" if described.meaning else described.column.doc
+        ),
     ),
 )
 

@@ -2,6 +2,7 @@
 
 from waybench.results.horizons._horizons import horizon_frame, horizons, leading, success_curves
 from waybench.results.horizons._references import SHARES, DifficultyBin, Horizon, SuccessCurve, axis_named
+from waybench.results.horizons._searches import search_text, searches
 from waybench.results.horizons._text import (
     LOST_HORIZON,
     compare_horizons,
@@ -13,8 +14,6 @@ from waybench.results.horizons._text import (
     ratio_over_families,
     reference_lines,
     reference_text,
-    search_text,
-    searches,
     success_text,
 )
 

@@ -33,13 +33,13 @@ from waybench.results.results import (
     ItemKey,
     Row,
     at_items,
+    attempts_to_average,
     count_items,
     grouped,
     over,
-    perfections,
-    telling,
+    perfect_attempts,
 )
-from waybench.results.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Fit, Shape, fitted, horizon_ratio
+from waybench.results.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Fit, Shape, fit_curves, horizon_ratio
 
 FEWEST = 2  # difficulties: the slope of the curve cannot be estimated from one
 _LINE_POINTS = 25  # difficulties at which a curve is evaluated
@@ -70,7 +70,7 @@ class _Item(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tried:
+class AxisItems:
     """The items of a group on an axis, and whether it is the first one, that of its horizon.
 
     If a search along this axis chose the items, `searched` has the least and greatest difficulty that it could try.
@@ -85,7 +85,7 @@ class Tried:
     leads: bool
     searched: tuple[float, float] | None = None
     lost: int = 0
-    extremes: tuple["Tried", "Tried"] | None = None
+    extremes: tuple["AxisItems", "AxisItems"] | None = None
 
     @property
     def range(self) -> tuple[str, str, float, float]:
@@ -103,7 +103,7 @@ class Tried:
 
     def fit(self, shape: Shape) -> Fit:
         solved = np.array([item.solved for item in self.items], dtype=np.float64)
-        return fitted(shape, self.at, solved, self.clusters, [item.counted for item in self.items], self.searched)
+        return fit_curves(shape, self.at, solved, self.clusters, [item.counted for item in self.items], self.searched)
 
     @cached_property
     def plain(self) -> Fit:
@@ -191,40 +191,44 @@ class Tried:
         return count_items(item.key for item in self.items)
 
     def bins(self) -> Iterator[DifficultyBin]:
-        for at, some in sorted(grouped(self.items, lambda item: item.at).items()):
-            share = sum(item.solved for item in some) / len(some)
-            yield DifficultyBin(at, share, count_items(item.key for item in some), sum(item.trials for item in some))
+        for at, items in sorted(grouped(self.items, lambda item: item.at).items()):
+            share = sum(item.solved for item in items) / len(items)
+            yield DifficultyBin(at, share, count_items(item.key for item in items), sum(item.trials for item in items))
 
     def line(self) -> Iterator[Expected]:
         at: Array = np.geomspace(float(self.at.min()), float(self.at.max()), _LINE_POINTS)
         rates, (low, high) = self.plain.rate(at), self.plain.band(at, HORIZON_CONFIDENCE)
-        for each in zip(at.tolist(), rates.tolist(), low.tolist(), high.tolist(), strict=True):
-            yield Expected(*each)
+        for point in zip(at.tolist(), rates.tolist(), low.tolist(), high.tolist(), strict=True):
+            yield Expected(*point)
 
 
-def tried_axes(all_rows: Iterable[Row]) -> Iterator[Tried]:
+def tried_axes(all_rows: Iterable[Row]) -> Iterator[AxisItems]:
     """Return the items of every group on each axis of which enough difficulties were tried."""
     unguided = [row for row in all_rows if not row.guided]
     all_of_group = grouped(unguided, lambda row: row.group)
     free = [row for row in unguided if row.is_included]
-    for group, own in grouped(free, lambda row: row.group).items():
-        env, axes = registry.load(group.env), axes_of(own)
-        tried = at_items(own) if axes else {}
+    for group, group_rows in grouped(free, lambda row: row.group).items():
+        env, axes = group.environment, axes_of(group_rows)
+        tried = at_items(group_rows) if axes else {}
         lost = lost_rows(
-            all_of_group[group], [over(one, own) for one in env.scoring.metrics], best_of=env.scoring.best_of
+            all_of_group[group],
+            [over(metric, group_rows) for metric in env.scoring.metrics],
+            best_of=env.scoring.best_of,
         )
         for number, axis in enumerate(axes):
             items = _items(tried, axis, env.scoring.metrics[0])
             if len({item.at for item in items}) >= FEWEST:
                 others = ALTERNATIVES if number == 0 else dict[str, Shape]()
-                made = Tried(group, axis, items, others, leads=number == 0, searched=_searched(own, axis))
+                tried_axis = AxisItems(
+                    group, axis, items, others, leads=number == 0, searched=_searched(group_rows, axis)
+                )
                 if lost is not None:
                     failures, solved = (
-                        replace(made, items=_items(filled, axis, env.scoring.metrics[0]))
+                        replace(tried_axis, items=_items(filled, axis, env.scoring.metrics[0]))
                         for filled in (lost.filled[0], lost.filled[-1])
                     )
-                    made = replace(made, lost=lost.lost, extremes=(failures, solved))
-                yield made
+                    tried_axis = replace(tried_axis, lost=lost.lost, extremes=(failures, solved))
+                yield tried_axis
 
 
 def _items(tried: Mapping[ItemKey, Sequence[Row]], axis: Axis, head: Metric) -> list[_Item]:
@@ -232,18 +236,18 @@ def _items(tried: Mapping[ItemKey, Sequence[Row]], axis: Axis, head: Metric) -> 
     for key, rows in tried.items():
         at = next((row.axes[axis.name] for row in rows if row.axes.get(axis.name) is not None), None)
         if at is not None and at > 0:
-            counted = telling(rows, perfections(rows, head))
+            counted = attempts_to_average(rows, perfect_attempts(rows, head))
             solved = sum(row.succeeded for row in counted) / len(counted)
             items.append(_Item(key, at, solved, len(counted), len(rows)))
     return items
 
 
-def _searched(own: Sequence[Row], axis: Axis) -> tuple[float, float] | None:
+def _searched(rows: Sequence[Row], axis: Axis) -> tuple[float, float] | None:
     """Return what searches could try if they chose all items of a group along an axis."""
-    ranges = [one for row in own if (one := row.search_range) is not None and one.axis == axis.name]
-    if len(ranges) < len(own):
+    ranges = [search for row in rows if (search := row.search_range) is not None and search.axis == axis.name]
+    if len(ranges) < len(rows):
         return None
-    return min(one.lowest for one in ranges), max(one.highest for one in ranges)
+    return min(search.lowest for search in ranges), max(search.highest for search in ranges)
 
 
 def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
@@ -259,20 +263,20 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     fewer than two difficulties were tried.
     """
     all_tried = list(tried_axes(all_rows))
-    found = {number: list(all_tried[number].horizons()) for number in _by_grid(all_tried)}
-    return [horizon for number in range(len(all_tried)) for horizon in found[number]]
+    by_number = {number: list(all_tried[number].horizons()) for number in _by_grid(all_tried)}
+    return [horizon for number in range(len(all_tried)) for horizon in by_number[number]]
 
 
 def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
     """Return how success falls along every axis on which `horizons` finds some, with these."""
     all_tried = list(tried_axes(all_rows))
-    found = {number: _success_curve(all_tried[number]) for number in _by_grid(all_tried)}
-    leaders = _leaders(all_tried, found)
+    curves = {number: _success_curve(all_tried[number]) for number in _by_grid(all_tried)}
+    leaders = _leaders(all_tried, curves)
     return [
-        found[number]
+        curves[number]
         if number not in leaders
         else replace(
-            found[number],
+            curves[number],
             leader=all_tried[leaders[number]].group,
             ratio=horizon_ratio(all_tried[number].plain, all_tried[leaders[number]].plain, SHARES[0]),
         )
@@ -280,7 +284,7 @@ def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
     ]
 
 
-def _by_grid(all_tried: Sequence[Tried]) -> Iterator[int]:
+def _by_grid(all_tried: Sequence[AxisItems]) -> Iterator[int]:
     """Yield the numbers of all, in an order in which those whose fits share a grid of curves follow each other.
 
     A grid is costly to lay out and large. So players of one range of difficulties come together, and before these are
@@ -295,26 +299,26 @@ def _by_grid(all_tried: Sequence[Tried]) -> Iterator[int]:
         yield from numbers
 
 
-def _leaders(all_tried: Sequence[Tried], found: Mapping[int, SuccessCurve]) -> dict[int, int]:
+def _leaders(all_tried: Sequence[AxisItems], curves: Mapping[int, SuccessCurve]) -> dict[int, int]:
     """Return the number of the leader of each that has one."""
     leaders: dict[int, int] = {}
-    first_axes = [number for number, one in enumerate(all_tried) if one.leads]
+    first_axes = [number for number, tried in enumerate(all_tried) if tried.leads]
 
     def task(number: int) -> tuple[str, str, int, str]:
         group = all_tried[number].group
         return group.task, group.env, group.version, all_tried[number].axis.name
 
     for numbers in grouped(first_axes, task).values():
-        whole = [number for number in numbers if not all_tried[number].lost]  # the others have no rank
-        models = [number for number in whole if not all_tried[number].group.embedded] or whole
+        complete = [number for number in numbers if not all_tried[number].lost]  # the others have no rank
+        models = [number for number in complete if not all_tried[number].group.embedded] or complete
         if not models:
             continue
-        leader = max(models, key=lambda number: found[number].horizons[0].order)
+        leader = max(models, key=lambda number: curves[number].horizons[0].order)
         leaders |= {number: leader for number in numbers if number != leader and not all_tried[number].lost}
     return leaders
 
 
-def _success_curve(tried: Tried) -> SuccessCurve:
+def _success_curve(tried: AxisItems) -> SuccessCurve:
     return SuccessCurve(
         group=tried.group,
         axis=tried.axis.name,
@@ -324,16 +328,16 @@ def _success_curve(tried: Tried) -> SuccessCurve:
     )
 
 
-def leading(found: Iterable[Horizon]) -> dict[Group, Horizon]:
+def leading(horizons: Iterable[Horizon]) -> dict[Group, Horizon]:
     """Return of each group the horizon that stands for it: that of the first share, on its environment's first axis.
 
     For a search along an option it is that on the option's axis, the only one that its items have.
     """
     return {
-        each.group: each
-        for each in found
-        if each.share == SHARES[0]
-        and (each.axis in OPTION_AXES or each.axis == registry.load(each.group.env).difficulty.axes[0].name)
+        horizon.group: horizon
+        for horizon in horizons
+        if horizon.share == SHARES[0]
+        and (horizon.axis in OPTION_AXES or horizon.axis == horizon.group.environment.difficulty.axes[0].name)
     }
 
 
@@ -364,7 +368,7 @@ _FACTS: Sequence[Column[Horizon]] = (
         "planned",
         int,
         "Attempts, those without a result included. A horizon of which some attempts have no result has no rank.",
-        lambda one: one.lost.planned if one.lost else one.trials,
+        lambda horizon: horizon.lost.planned if horizon.lost else horizon.trials,
     ),
     Column(
         "lowest",
@@ -378,22 +382,18 @@ _FACTS: Sequence[Column[Horizon]] = (
 
 
 def horizon_frame(horizons: Iterable[Horizon]) -> Frame:
-    """Return the frame of horizons: a row for each axis and share, with the value under other assumptions.
-
-    Args:
-        horizons: The horizons.
-    """
-    listed = list(horizons)
+    """Return the frame of horizons: a row for each axis and share, with the value under other assumptions."""
+    all_horizons = list(horizons)
     doc = (
         "One row for each horizon: the difficulty at which a model's success rate falls to a given share, for each "
         "axis of difficulty of a task."
     )
-    axis: Column[Horizon] = Column("axis", str, "Name of the axis of difficulty.", meanings=_axes(listed))
-    return group_frame("horizons", doc, [axis, *_FACTS, *_others()], listed, lambda each: each.group)
+    axis: Column[Horizon] = Column("axis", str, "Name of the axis of difficulty.", meanings=_axes(all_horizons))
+    return group_frame("horizons", doc, [axis, *_FACTS, *_others()], all_horizons, lambda horizon: horizon.group)
 
 
 def _axes(horizons: Sequence[Horizon]) -> tuple[Meaning, ...]:
-    along = {each.axis for each in horizons} & OPTION_AXES.keys()
+    along = {horizon.axis for horizon in horizons} & OPTION_AXES.keys()
     return tuple(
         Meaning(
             env=env,
@@ -402,7 +402,7 @@ def _axes(horizons: Sequence[Horizon]) -> tuple[Meaning, ...]:
                 for axis in (*registry.load(env).difficulty.axes, *(OPTION_AXES[name] for name in sorted(along)))
             ),
         )
-        for env in dict.fromkeys(each.group.env for each in horizons)
+        for env in dict.fromkeys(horizon.group.env for horizon in horizons)
     )
 
 
@@ -413,5 +413,5 @@ def _others() -> Iterable[Column[Horizon]]:
             float,
             f"The value under another assumption about the curve ({name}); null where it is outside the difficulties "
             f"that were tried, and on all axes but the first.",
-            lambda one, name=name: one.sensitivity.get(name),
+            lambda horizon, name=name: horizon.sensitivity.get(name),
         )

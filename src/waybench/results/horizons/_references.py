@@ -14,26 +14,18 @@ from waybench.results.results import Group, Row
 from waybench.results.stats import HorizonRatio
 
 
-def axes_of(some: Sequence[Row]) -> tuple[Axis, ...]:
+def axes_of(rows: Sequence[Row]) -> tuple[Axis, ...]:
     """Return the axes of a group's rows, the first of which is that of its horizon.
 
     They are those of its environment, or the axis along an option of play, whose searches play the same items with
     other options.
-
-    Args:
-        some: Rows of one group.
     """
-    along = tuple(axis for name, axis in OPTION_AXES.items() if any(name in row.axes for row in some))
-    return along or registry.load(some[0].group.env).difficulty.axes
+    along = tuple(axis for name, axis in OPTION_AXES.items() if any(name in row.axes for row in rows))
+    return along or rows[0].group.environment.difficulty.axes
 
 
 def axis_named(env: str, name: str) -> Axis:
-    """Return an axis by its name: an environment's, or one along an option.
-
-    Args:
-        env: The environment's id.
-        name: Its name.
-    """
+    """Return an axis by its name: an environment's, or one along an option."""
     return next(axis for axis in (*registry.load(env).difficulty.axes, *OPTION_AXES.values()) if axis.name == name)
 
 
@@ -98,7 +90,7 @@ def reference_horizons(group: Group, axis: str, share: float) -> tuple[Reference
     """
     if group.apart:
         return ()
-    env = registry.load(group.env)
+    env = group.environment
     key = env.items.twin or env.id, group.version, str(dict(group.options).get("protocol")), axis
     table = _table().get(key, {})
     return table.get(share) or (table.get(0.5, ()) if share > 0.5 else ())
@@ -107,12 +99,12 @@ def reference_horizons(group: Group, axis: str, share: float) -> tuple[Reference
 @cache
 def _table() -> Mapping[tuple[str, int, str, str], Mapping[float, tuple[ReferenceHorizon, ...]]]:
     """Return the stored horizons by environment, version, protocol and axis, and by share."""
-    found: dict[tuple[str, int, str, str], dict[float, tuple[ReferenceHorizon, ...]]] = {}
+    table: dict[tuple[str, int, str, str], dict[float, tuple[ReferenceHorizon, ...]]] = {}
     for line in json.loads(read_text(__file__, FILE)):
-        shares = found.setdefault((line["env"], line["version"], line["protocol"], line["axis"]), {})
+        shares = table.setdefault((line["env"], line["version"], line["protocol"], line["axis"]), {})
         horizon = ReferenceHorizon(*(line[name] for name in ("player", "value", "side", "easiest", "hardest")))
         shares[line["share"]] = (*shares.get(line["share"], ()), horizon)
-    return found
+    return table
 
 
 def reference_mark(value: float, low: float, references: Sequence[ReferenceHorizon]) -> str:
@@ -125,18 +117,13 @@ def reference_mark(value: float, low: float, references: Sequence[ReferenceHoriz
     """
     if is_above(low, references) is not False:
         return ""
-    greatest = max(references, key=lambda each: each.bound)
+    greatest = max(references, key=lambda reference: reference.bound)
     return f"not {'' if value <= greatest.bound else 'clearly '}above {greatest.title}'s"
 
 
 def is_above(low: float, references: Sequence[ReferenceHorizon]) -> bool | None:
-    """Return whether a horizon is above those of players that know nothing; None where these are not known.
-
-    Args:
-        low: Lower end of the horizon's interval.
-        references: Their horizons.
-    """
-    return low >= max(each.bound for each in references) if references else None
+    """Return whether a horizon is above those of players that know nothing; None where these are not known."""
+    return low >= max(reference.bound for reference in references) if references else None
 
 
 SHARES = (0.5, 0.8)
@@ -180,12 +167,8 @@ class Horizon:
     """The difficulty at which a player succeeds at a share of the items.
 
     Attributes:
-        group: Model, task and settings.
-        axis: Name of what makes items hard.
-        share: The share.
         value: The difficulty; None where that is not between what was tried (see `side`).
         low: Lower end of its 90 % interval; None where it is not between what was tried.
-        high: Upper end, likewise.
         side: "beyond" where the horizon is above the hardest items that were tried, "below" where it is below the
             easiest ones; "" between.
         easiest: The least difficulty that was tried.
@@ -265,9 +248,7 @@ class DifficultyBin(NamedTuple):
     """The observed success rate at one difficulty.
 
     Attributes:
-        at: The difficulty.
         solved: Share of its items at which a single attempt succeeds, from 0 to 1.
-        items: Number of its items.
         trials: Number of attempts at them.
     """
 
@@ -281,10 +262,7 @@ class Expected(NamedTuple):
     """The fitted success rate at one difficulty.
 
     Attributes:
-        at: The difficulty.
-        rate: The expected success rate.
         low: Lower end of its 90 % interval at this difficulty.
-        high: Upper end.
     """
 
     at: float
@@ -298,9 +276,6 @@ class SuccessCurve:
     """How the success of a player falls along an axis.
 
     Attributes:
-        group: Model, task and settings.
-        axis: Name of what makes items hard.
-        horizons: The horizons at `SHARES`.
         bins: The success rate observed at each difficulty, rising.
         line: The fitted curve from the least difficulty that was tried to the greatest.
         leader: The group that reaches furthest at the same task, among models if there are any; None on other axes

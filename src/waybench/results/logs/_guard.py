@@ -40,10 +40,10 @@ class Skipped(NamedTuple):
     error: str
 
     def __str__(self) -> str:
-        place = one_line(self.log, 300) + (
+        location = one_line(self.log, 300) + (
             f", {'' if self.sample.startswith(LINE) else 'sample '}{one_line(self.sample, 100)}" if self.sample else ""
         )
-        return f"skipped {place}: {self.error}"
+        return f"skipped {location}: {self.error}"
 
 
 def skipped(location: str, error: Exception | str, sample: str = "") -> Skipped:
@@ -108,10 +108,10 @@ def checked_parts(location: str, parts: Iterable[str]) -> Iterator[tuple[str, by
 
 
 def _wanted(log: ZipFile, parts: Iterable[str] | None) -> list[ZipInfo]:
-    known = {info.filename: info for info in log.infolist()}  # the last one of a name, as Inspect takes it
+    by_name = {info.filename: info for info in log.infolist()}  # the last one of a name, as Inspect takes it
     if parts is None:
-        return [info for name, info in known.items() if not name.startswith(_SAMPLES)]
-    return [known[name] for name in parts if name in known]
+        return [info for name, info in by_name.items() if not name.startswith(_SAMPLES)]
+    return [by_name[name] for name in parts if name in by_name]
 
 
 def _is_zip(location: str) -> bool:
@@ -177,12 +177,12 @@ def _decompressed(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
 _ATTACHED = "attachment://"  # how a long text begins that stands elsewhere in the sample
 
 
-def simple_samples(location: str, some: Sequence[tuple[Any, int]]) -> list[Any] | None:
+def simple_samples(location: str, samples: Sequence[tuple[Any, int]]) -> list[Any] | None:
     """Read some samples (id and epoch of each) of a log as what Inspect would make of these parts of them.
 
     Args:
         location: The log, as Inspect calls it.
-        some: The samples.
+        samples: The samples.
 
     Returns:
         Objects with `id`, `epoch`, `metadata`, `store`, `scores`, `error` and `limit`; None if the log or a sample is
@@ -193,22 +193,17 @@ def simple_samples(location: str, some: Sequence[tuple[Any, int]]) -> list[Any] 
     """
     if not location.endswith(".eval"):
         return None
-    found: list[Any] = []
-    for _, content in checked_parts(location, [sample_part(*one) for one in some]):
+    objects: list[Any] = []
+    for _, content in checked_parts(location, [sample_part(*sample) for sample in samples]):
         try:
-            found.append(_simple(json.loads(content), _ATTACHED.encode() in content))
+            objects.append(_simple(json.loads(content), _ATTACHED.encode() in content))
         except Exception:  # Inspect says what is wrong, or can read it
             return None
-    return None if len(found) < len(some) or any(each is None for each in found) else found
+    return None if len(objects) < len(samples) or any(sample is None for sample in objects) else objects
 
 
 def _simple(data: Json, attached: bool) -> Any:
-    """Return the parts of a sample; None if one of them is of another form.
-
-    Args:
-        data: The sample.
-        attached: Whether something in it may stand elsewhere.
-    """
+    """Return the parts of a sample; None if one of them is of another form."""
     if not is_object(data):
         return None
     name, epoch, metadata, store, scores = (data.get(key) for key in ("id", "epoch", "metadata", "store", "scores"))
@@ -302,28 +297,32 @@ def simple_log(location: str, key: str) -> tuple[Any, list[Summary]] | None:
     if len(parts) < 2:
         return None
     try:
-        header, listed = (json.loads(parts[name]) for name in (_HEADER, _SUMMARIES))
+        header, entries = (json.loads(parts[name]) for name in (_HEADER, _SUMMARIES))
     except (ValueError, RecursionError):
         return None
-    if not isinstance(listed, list) or not listed:
+    if not isinstance(entries, list) or not entries:
         return None
-    made = _header(header)
-    summaries = [_summary(each, key) for each in cast(list[Json], listed)]
-    return None if made is None or None in summaries else (made, [each for each in summaries if each])
+    simple_header = _header(header)
+    summaries = [_summary(entry, key) for entry in cast(list[Json], entries)]
+    return (
+        None
+        if simple_header is None or None in summaries
+        else (simple_header, [summary for summary in summaries if summary])
+    )
 
 
 def listed_logs(folder: Path) -> list[str] | None:
     """Return the logs in a folder, in any depth, as Inspect calls them; None if Inspect itself has to look for them."""
     if os.sep != "/":
         return None
-    found: list[str] = []
+    locations: list[str] = []
     for root, folders, files in os.walk(folder.absolute()):
         if any(os.path.islink(os.path.join(root, name)) for name in folders):
             return None
         if any(name.endswith(".json") and name[:1].isdigit() for name in files):  # older logs, and others
             return None
-        found += [f"file://{root}/{name}" for name in files if name.endswith(".eval")]
-    return found
+        locations += [f"file://{root}/{name}" for name in files if name.endswith(".eval")]
+    return locations
 
 
 def _add_compression() -> None:
@@ -345,7 +344,7 @@ def _header(data: Any) -> Any:
     address, configs = spec.get("model_base_url"), (spec.get("model_generate_config"), plan.get("config"))
     if not all(map(is_object, objects.values())) or spec.get("model_roles") or not isinstance(address, str | None):
         return None
-    generation = [each for each in configs if is_object(each) and _are_typed(each, _GENERATION)]
+    generation = [config for config in configs if is_object(config) and _are_typed(config, _GENERATION)]
     if len(generation) < len(configs):
         return None
     config, packages = cast(dict[str, Json], objects["config"]), cast(dict[str, Json], objects["packages"])
@@ -354,10 +353,12 @@ def _header(data: Any) -> Any:
         return None
     if not all(isinstance(version, str) for version in packages.values()):
         return None
-    made, run = (_Generation({name: value for name, value in each.items() if value is not None}) for each in generation)
-    shown = {**texts, **objects, "model_generate_config": made, "config": SimpleNamespace(**limits)}
+    model_config, run = (
+        _Generation({name: value for name, value in config.items() if value is not None}) for config in generation
+    )
+    spec_fields = {**texts, **objects, "model_generate_config": model_config, "config": SimpleNamespace(**limits)}
     return SimpleNamespace(
-        eval=SimpleNamespace(**shown, model_base_url=address, model_roles=None), plan=SimpleNamespace(config=run)
+        eval=SimpleNamespace(**spec_fields, model_base_url=address, model_roles=None), plan=SimpleNamespace(config=run)
     )
 
 

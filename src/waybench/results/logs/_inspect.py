@@ -27,7 +27,6 @@ class Seen(NamedTuple):
     """The summary of a sample in a log.
 
     Attributes:
-        id: Its id.
         epoch: Its epoch, from 1.
         clean: Whether it ended without an error and within the limits on time.
         ours: Whether it is an episode of ours.
@@ -74,10 +73,10 @@ def runs(
     Raises:
         UsageError: If a directory does not exist.
     """
-    found: dict[str, dict[str, Log]] = defaultdict(dict)
+    runs_by_id: dict[str, dict[str, Log]] = defaultdict(dict)
     for log in logs_in(directories, on_problem, simple=simple):
-        found[log.header.eval.task_id][log.location] = log
-    in_order = [sorted(logs.values(), key=_age) for logs in found.values()]
+        runs_by_id[log.header.eval.task_id][log.location] = log
+    in_order = [sorted(logs.values(), key=_age) for logs in runs_by_id.values()]
     return sorted(
         in_order, key=lambda logs: (str(logs[-1].header.eval.model), logs[-1].header.eval.task, _age(logs[-1]))
     )
@@ -90,10 +89,12 @@ def newest(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
     """
     best: dict[tuple[Any, int], tuple[bool, int]] = {}
     for number, log in enumerate(logs):
-        for one in log.samples:
-            best[one.id, one.epoch] = max(best.get((one.id, one.epoch), (False, -1)), (one.clean, number))
+        for sample in log.samples:
+            best[sample.id, sample.epoch] = max(
+                best.get((sample.id, sample.epoch), (False, -1)), (sample.clean, number)
+            )
     for number, log in enumerate(logs):
-        wanted = [one for one in log.samples if best[one.id, one.epoch][1] == number]
+        wanted = [sample for sample in log.samples if best[sample.id, sample.epoch][1] == number]
         if wanted:
             yield log, wanted
 
@@ -112,8 +113,8 @@ def logs_in(
             raise UsageError(
                 f"no folder {directory}: give the folder that `waybench run --out` wrote, or a file of records"
             )
-        found = listed_logs(directory) if simple else None
-        yield from _logs(_listed_by_inspect(directory) if found is None else found, on_problem, simple)
+        locations = listed_logs(directory) if simple else None
+        yield from _logs(_listed_by_inspect(directory) if locations is None else locations, on_problem, simple)
 
 
 def _listed_by_inspect(directory: Path) -> list[str]:
@@ -170,7 +171,7 @@ def _age(log: Log) -> tuple[str, str]:
     return str(log.header.eval.created), log.location
 
 
-def read_samples(location: str, some: Sequence[tuple[Any, int]], unused: Collection[str]) -> list[Any]:
+def read_samples(location: str, samples: Sequence[tuple[Any, int]], unused: Collection[str]) -> list[Any]:
     """Read some samples (id and epoch of each) of a log, without those of their fields that are not used.
 
     Raises:
@@ -178,9 +179,9 @@ def read_samples(location: str, some: Sequence[tuple[Any, int]], unused: Collect
     """
     from inspect_ai.log import read_eval_log_samples_by_id
 
-    check_parts(location, [sample_part(*one) for one in some])
+    check_parts(location, [sample_part(*sample) for sample in samples])
     _quieten()
-    return read_eval_log_samples_by_id(location, some, resolve_attachments="core", exclude_fields=set(unused))
+    return read_eval_log_samples_by_id(location, samples, resolve_attachments="core", exclude_fields=set(unused))
 
 
 def _quieten() -> None:

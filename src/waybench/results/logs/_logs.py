@@ -72,24 +72,24 @@ def read_records(paths: Iterable[Path], report: Callable[[Skipped], None]) -> It
     attempts: Counter[Hashable] = Counter()
     for path, named in _files(paths):
         problems: list[Skipped] = []
-        found = False
+        has_record = False
         for number, line in _lines(path, problems):
             try:
                 data = _object(line)
-                if not named and not _is_record(data):
+                if not named and not ("schema" in data and "turns" in data):
                     continue
                 episode = _episode(data, path, number)
             except (WaybenchError, RecursionError) as error:
                 problems.append(skipped(str(path), error, f"{LINE}{number}"))
                 continue
-            found = True
+            has_record = True
             record = episode.record
             item = json.dumps([dict(record.options), dict(record.item)], sort_keys=True, default=str)
             attempts[series := (episode.model, episode.task, record.env, item, record.instance_hash)] += 1
             # The record itself keeps its number, since its randomness depends on it.
             yield replace(episode, attempt=attempts[series])
-        if found or named:
-            for problem in problems or ([] if found else [skipped(str(path), "it holds no record")]):
+        if has_record or named:
+            for problem in problems or ([] if has_record else [skipped(str(path), "it holds no record")]):
                 report(problem)
 
 
@@ -100,7 +100,7 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
         if path.suffix == LOG:
             continue
         named = os.path.isfile(path)
-        files = [path] if named else sorted(each for ending in _ENDINGS for each in path.rglob(f"*{ending}"))
+        files = [path] if named else sorted(file for ending in _ENDINGS for file in path.rglob(f"*{ending}"))
         for file in files:
             if (resolved := file.resolve()) not in seen and file.is_file():
                 seen.add(resolved)
@@ -111,7 +111,9 @@ def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
     """Yield the number and the bytes of each line that is not empty; a file that ends in damage ends there."""
     number = 0
     try:
-        with closing(_opened(path)) as stream:
+        with closing(
+            cast(IO[bytes], gzip.open(path, "rb")) if path.name.endswith(".gz") else path.open("rb")
+        ) as stream:
             for number, line in json_lines(stream, MOST_BYTES, str(path)):
                 if line is None:
                     problems.append(skipped(str(path), f"longer than {MOST_BYTES >> 20} MiB", f"{LINE}{number}"))
@@ -120,10 +122,6 @@ def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
                     yield number, line
     except (DataError, OSError, EOFError, zlib.error) as error:
         problems.append(skipped(str(path), error, f"{LINE}{number + 1}"))
-
-
-def _opened(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path, "rb")) if path.name.endswith(".gz") else path.open("rb")
 
 
 def _object(line: bytes) -> dict[str, Json]:
@@ -137,15 +135,11 @@ def _object(line: bytes) -> dict[str, Json]:
     return cast(dict[str, Json], data)
 
 
-def _is_record(data: dict[str, Json]) -> bool:
-    return "schema" in data and "turns" in data
-
-
 def _episode(data: dict[str, Json], path: Path, number: int) -> LoggedEpisode:
     record = EpisodeRecord.from_json(data)
     family, _, variant = record.env.partition("/")
-    task, given = data.get("task"), data.get("settings")
-    settings = cast(dict[str, Json], given) if isinstance(given, dict) else {}
+    task, settings_json = data.get("task"), data.get("settings")
+    settings = cast(dict[str, Json], settings_json) if isinstance(settings_json, dict) else {}
     return LoggedEpisode(
         model=_model(record.player),
         task=task if isinstance(task, str) and task else registry.entry(record.env).task or variant or family,
@@ -211,12 +205,12 @@ def read_logs(*directories: Path, on_problem: Callable[[Skipped], None] | None =
     """
     report = on_problem or to_stderr
     batches = EpisodeBatches(*directories, on_problem=report)
-    found = False
+    has_episode = False
     for number in range(len(batches)):
         for episode in batches.read(number, report):
-            found = True
+            has_episode = True
             yield episode
-    if not found:
+    if not has_episode:
         raise batches.none_found()
 
 
@@ -230,31 +224,31 @@ class EpisodeBatches:
         self,
         *directories: Path,
         on_problem: Callable[[Skipped], None] | None = None,
-        kept: Contents | None = None,
+        cache: Contents | None = None,
     ) -> None:
         """Read the headers of the logs.
 
         Args:
             *directories: Folders and files, as for `read_logs`.
             on_problem: Is called with each log that is skipped, and the reason; prints to stderr by default.
-            kept: Keeps the samples of logs, which are then not read again as long as their log is the same.
+            cache: Keeps the samples of logs, which are then not read again as long as their log is the same.
 
         Raises:
             UsageError: If a directory does not exist.
         """
-        self._directories, self._kept = directories, kept
+        self._directories, self._kept = directories, cache
         report = on_problem or to_stderr
         chosen = [
-            (log, [(one.id, one.epoch) for one in wanted if one.ours])
+            (log, [(sample.id, sample.epoch) for sample in wanted if sample.ours])
             for logs in runs(directories, report, simple=True)
             for log, wanted in newest(logs)
         ]
         self._headers = {
             log.location: (log.header, settings_of(log.header), origin_of(log.header)) for log, _ in chosen
         }
-        self._batches = [(log.location, some) for log, wanted in chosen for some in _batches(log.location, wanted)]
+        self._batches = [(log.location, batch) for log, wanted in chosen for batch in _batches(log.location, wanted)]
         locations = dict.fromkeys(location for location, _ in self._batches)
-        self._digests = {location: _digest(location) for location in locations} if kept else {}
+        self._digests = {location: _digest(location) for location in locations} if cache else {}
 
     def __len__(self) -> int:
         return len(self._batches) + 1  # the last one is that of all files of records
@@ -290,7 +284,9 @@ class EpisodeBatches:
         header, settings, origin = self._headers[location]
         try:
             record = without_key(_record(sample), header)
-            own = of_record(record, settings) | ({SYSTEM_ROLE: sample.system_role} if sample.system_role else {})
+            all_settings = of_record(record, settings) | (
+                {SYSTEM_ROLE: sample.system_role} if sample.system_role else {}
+            )
         except (WaybenchError, RecursionError) as error:
             on_problem(skipped(location, error, sample.name))
             return None
@@ -298,7 +294,7 @@ class EpisodeBatches:
             model=str(header.eval.model),
             task=header.eval.task.removeprefix("waybench/"),
             record=record,
-            settings=own,
+            settings=all_settings,
             log=location,
             sample=sample.name,
             run=header.eval.task_id,
@@ -317,10 +313,10 @@ class EpisodeBatches:
         content = self._kept.get(key)
         if content is not None:
             return [_Sample(*values) for values in json.loads(zlib.decompress(content))]
-        found = _batch(location, wanted)
-        if not any(isinstance(each, _Unread) for each in found):
-            self._kept.put(key, zlib.compress(json.dumps(found).encode(), 1))
-        return found
+        samples = _batch(location, wanted)
+        if not any(isinstance(sample, _Unread) for sample in samples):
+            self._kept.put(key, zlib.compress(json.dumps(samples).encode(), 1))
+        return samples
 
 
 def logged_models(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[str]:
@@ -392,23 +388,23 @@ def _batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[
     size_of = sizes(location)
     batch: list[tuple[Any, int]] = []
     size = 0
-    for one in wanted:
-        own = size_of.get(sample_part(*one), 0)
-        if batch and (len(batch) == _BATCH or size + own > _BATCH_BYTES):
+    for sample in wanted:
+        sample_size = size_of.get(sample_part(*sample), 0)
+        if batch and (len(batch) == _BATCH or size + sample_size > _BATCH_BYTES):
             yield batch
             batch, size = [], 0
-        batch.append(one)
-        size += own
+        batch.append(sample)
+        size += sample_size
     if batch:
         yield batch
 
 
 def _batch(location: str, wanted: Sequence[tuple[Any, int]]) -> list[_Sample | _Unread]:
     try:
-        found = simple_samples(location, wanted)
-        return [_plain(sample) for sample in (read_samples(location, wanted, _UNUSED) if found is None else found)]
+        samples = simple_samples(location, wanted)
+        return [_plain(sample) for sample in (read_samples(location, wanted, _UNUSED) if samples is None else samples)]
     except Exception:  # one of them cannot be read, and it is not said which
-        return [_each(location, one) for one in wanted]
+        return [_each(location, sample) for sample in wanted]
 
 
 def _each(location: str, one: tuple[Any, int]) -> _Sample | _Unread:
@@ -448,10 +444,10 @@ def _by_name(stored: Any) -> dict[str, str]:
 def _search(plan: str) -> Mapping[str, Json]:
     """Return the settings of a search; settings that cannot be read are left out, since no score depends on them."""
     try:
-        found: Any = json.loads(plan) if plan else {}
+        search: Any = json.loads(plan) if plan else {}
     except ValueError:
         return {}
-    return cast(dict[str, Json], found) if isinstance(found, dict) else {}
+    return cast(dict[str, Json], search) if isinstance(search, dict) else {}
 
 
 def _progress(sample: Any) -> Any:
@@ -471,8 +467,8 @@ def _record(sample: _Sample) -> EpisodeRecord:
     if was_cancelled and record.end not in (None, End.INFRASTRUCTURE):
         return record  # the run was interrupted between the episode's end and its score
     if sample.error:
-        said = _INTERRUPTED if was_cancelled else sample.error
-        return replace(record, end=End.INFRASTRUCTURE, error=record.error or said)
+        message = _INTERRUPTED if was_cancelled else sample.error
+        return replace(record, end=End.INFRASTRUCTURE, error=record.error or message)
     if record.end is None:
         end = End.TURN_LIMIT if sample.limit and sample.limit not in OF_TIME else End.INFRASTRUCTURE
         return replace(record, end=end, error=f"stopped by a limit: {sample.limit or 'interruption'}")

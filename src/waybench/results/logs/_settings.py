@@ -106,9 +106,6 @@ def settings_of(header: Any) -> dict[str, Json]:
 
     Which options of the task are the source's is known by name: they are those that an environment declares. Nothing
     that may be a secret is among the settings, and of an address only `host` is.
-
-    Args:
-        header: The log's header.
     """
     drawn, args = _drawn(), header.eval.task_args
     return _plain(
@@ -157,27 +154,19 @@ def _typed(value: Any) -> str:
 
 
 def origin_of(header: Any) -> Origin:
-    """Return date, version and command of a run.
-
-    Args:
-        header: The log's header.
-    """
+    """Return date, version and command of a run."""
     spec = header.eval
     created = datetime.fromisoformat(str(spec.created)).astimezone(UTC)
-    given = spec.task_args_passed if spec.task_args_passed is not None else spec.task_args
+    args = spec.task_args_passed if spec.task_args_passed is not None else spec.task_args
     command = run_command(
-        str(spec.model), spec.task.removeprefix("waybench/"), given, _generation(header), spec.model_base_url or ""
+        str(spec.model), spec.task.removeprefix("waybench/"), args, _generation(header), spec.model_base_url or ""
     )
     packages: Mapping[str, Any] = spec.packages or {}
     return Origin(f"{created:%Y-%m-%d %H:%M} UTC", str(packages.get("waybench", "")), command)
 
 
 def settings_of_any(header: Any) -> dict[str, Json]:
-    """Return the settings of a run of a task that is not ours: all of its parameters, and the model's settings.
-
-    Args:
-        header: The log's header.
-    """
+    """Return the settings of a run of a task that is not ours: all of its parameters, and the model's settings."""
     return _plain({**_harmless(dict(header.eval.task_args)), **_asked_how(header)})
 
 
@@ -198,25 +187,22 @@ def _asked_how(header: Any) -> dict[str, Any]:
     }
 
 
-def _plain(found: Mapping[str, Any]) -> dict[str, Json]:
+def _plain(settings: Mapping[str, Any]) -> dict[str, Json]:
     # NaN and infinite numbers, which logs can have, are shown as text: JSON and Parquet of the report have none.
     return {
-        name: value if isinstance(value, SCALARS) and _is_finite(value) else json.dumps(value, default=str)
-        for name, value in found.items()
+        name: value
+        if isinstance(value, SCALARS) and (not isinstance(value, float) or math.isfinite(value))
+        else json.dumps(value, default=str)
+        for name, value in settings.items()
     }
-
-
-def _is_finite(value: Any) -> bool:
-    """Return whether a value is anything but NaN or an infinite number."""
-    return not isinstance(value, float) or math.isfinite(value)
 
 
 def of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> dict[str, Json]:
     """Return a run's settings without the item options of other environments."""
-    own = {option.name for option in registry.load(record.env).items.options}
+    names = {option.name for option in registry.load(record.env).items.options}
     if settings.get(SHOWN[0]):  # another environment's items may have an option of the same name
-        own.update(SHOWN)
-    return {name: value for name, value in settings.items() if name in own or name not in _drawn()}
+        names.update(SHOWN)
+    return {name: value for name, value in settings.items() if name in names or name not in _drawn()}
 
 
 def without_key(record: EpisodeRecord, header: Any) -> EpisodeRecord:
@@ -226,8 +212,12 @@ def without_key(record: EpisodeRecord, header: Any) -> EpisodeRecord:
         record: The record.
         header: The header of its log, which says whether the user named a key.
     """
-    given, key = header.eval.task_args.get("key"), str(record.item.get("key", ""))
-    if given is None or LABEL.fullmatch(key) or not (key == str(given) or key.startswith((f"{given}/", f"{given}-"))):
+    named_key, key = header.eval.task_args.get("key"), str(record.item.get("key", ""))
+    if (
+        named_key is None
+        or LABEL.fullmatch(key)
+        or not (key == str(named_key) or key.startswith((f"{named_key}/", f"{named_key}-")))
+    ):
         return record
     if is_public_key(key, registry.load(record.env).items.public_key):
         return record
@@ -271,16 +261,16 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, Mapping):
         named = cast("Mapping[Any, Any]", value)
         return {
-            name: _harmless(each) for name, each in named.items() if not may_be_secret(str(name).rpartition(".")[2])
+            name: _harmless(item) for name, item in named.items() if not may_be_secret(str(name).rpartition(".")[2])
         }
     if isinstance(value, list | tuple):
-        return [_harmless(each) for each in cast("list[Any]", value)]
+        return [_harmless(item) for item in cast("list[Any]", value)]
     return host(value) if isinstance(value, str) and _ADDRESS.match(value) else value
 
 
 def _roles(roles: Mapping[str, Any]) -> dict[str, str]:
-    each = {name: cast("list[Any]", who) if isinstance(who, list) else [who] for name, who in roles.items()}
-    return {_ROLE + name: ", ".join(str(one.model) for one in some) for name, some in each.items()}
+    models_by_role = {name: cast("list[Any]", who) if isinstance(who, list) else [who] for name, who in roles.items()}
+    return {_ROLE + name: ", ".join(str(model.model) for model in models) for name, models in models_by_role.items()}
 
 
 class RunInfo(NamedTuple):
@@ -289,7 +279,6 @@ class RunInfo(NamedTuple):
     Attributes:
         run: Its id, which its episodes have as `LoggedEpisode.run`.
         task: The task's name, without its package.
-        model: The model.
         parameters: All parameters of the task, a private key as its label.
         settings: Settings of the model and options of its items.
         epochs: Number of epochs.

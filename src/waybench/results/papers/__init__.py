@@ -1,21 +1,12 @@
 """The papers of the published benchmarks as data: their tables, the commands that make them, and published numbers."""
 
-from waybench.results.papers._papers import (
-    MEAN,
-    PAPERS,
-    Command,
-    Embedded,
-    Numbers,
-    Paper,
-    PaperTable,
-    PublishedBlock,
-    PublishedRow,
-    PublishedValue,
-    find_paper,
-    find_table,
-    papers,
-    read_paper,
-)
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from shlex import join
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+
+from waybench._package_data import read_toml
+from waybench.core import DataError, Json, UsageError, unknown
 
 __all__ = [
     "MEAN",
@@ -33,3 +24,424 @@ __all__ = [
     "papers",
     "read_paper",
 ]
+
+FOUR_DECIMALS = 0.000051  # how far a value may be from one that is given with four decimals
+MEAN = "mean"  # the statistic of a number that a run's own means can stand beside
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command that makes a table or figure, or a part of it.
+
+    Attributes:
+        tasks: The tasks of a `waybench run`; none of another command.
+        each: Parameters of which every value is run.
+        line: Another command line, without the models; "" for a `waybench run`.
+        not_yet: What is missing for this part; "" where the command can be run.
+    """
+
+    tasks: tuple[str, ...] = ()
+    parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    each: Mapping[str, tuple[Json, ...]] = field(default_factory=dict[str, tuple[Json, ...]])
+    line: str = ""
+    not_yet: str = ""
+
+    @property
+    def arguments(self) -> list[str]:
+        """The arguments of `waybench run`, without models."""
+        arguments = list(self.tasks)
+        for name, value in self.parameters.items():
+            arguments += ["-T", f"{name}={value_text(value)}"]
+        for name, values in self.each.items():
+            arguments += ["--each", f"{name}={','.join(map(value_text, values))}"]
+        return arguments
+
+    @property
+    def text(self) -> str:
+        """The command as a person types it, with MODEL for the model; "" where there is none yet."""
+        if not self.tasks:
+            return self.line
+        return join(["waybench", "run", *self.arguments, "--model", "MODEL"])
+
+
+def value_text(value: Json) -> str:
+    """Return a parameter's value as the command line takes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class PublishedRow(NamedTuple):
+    """A published row.
+
+    Attributes:
+        model: The model, as the paper calls it.
+        values: The numbers, in the order of the block's metrics; None where one is not printed or cannot be read.
+        versus: The other model, on whose questions alone the numbers are; "" for all questions.
+        cluster: The map, where the numbers are those of one map; "" for all.
+    """
+
+    model: str
+    values: tuple[float | None, ...]
+    versus: str = ""
+    cluster: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedBlock:
+    """Published rows of one environment in one setting.
+
+    Attributes:
+        setting: The setting in words.
+        metrics: Names of metrics of the environment, which are the columns.
+        level: The level; None for all.
+        options: Settings that a run has to have for its numbers to stand beside these; those not named do not matter.
+        statistic: What the numbers are: "mean", or "margin_min" and "margin_max", how far the mean is from the least
+            and the greatest of several runs.
+    """
+
+    env: str
+    setting: str
+    metrics: tuple[str, ...]
+    rows: tuple[PublishedRow, ...]
+    level: int | None = None
+    options: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    statistic: str = MEAN
+
+    def fits(self, env: str, settings: Mapping[str, Json]) -> bool:
+        """Return whether results of an environment with some settings are of the setting that the block names."""
+        return env == self.env and all(
+            (settings.get(name) or 0) == (value or 0) for name, value in self.options.items()
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """Published numbers that are values of no metric of an episode, such as counts and coefficients.
+
+    Attributes:
+        rows: The rows: a name and a number for each column; None where one cannot be read.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """What came out for an embedded player, which `make reproduce` computes again.
+
+    Attributes:
+        player: Its name, after "waybench/".
+        values: Metric -> value.
+        tolerance: How far a value may be from it.
+        command: Number of the command, from 0.
+        parameters: Parameters that are given besides the command's, such as a limit.
+        published: The published number for it or for what it stands for, in words; "" for none.
+        why: Why they differ if they do, in words.
+    """
+
+    player: str
+    env: str
+    values: Mapping[str, float]
+    tolerance: float = FOUR_DECIMALS
+    command: int = 0
+    parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    published: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperTable:
+    """A table or figure of a paper.
+
+    Attributes:
+        id: What the user types, such as "table-3".
+        shows: What it shows.
+        report: Where in the report the result is.
+        agreement: How far the result can agree with it, and why.
+        published: Its rows.
+        numbers: Its numbers that are values of no metric.
+    """
+
+    id: str
+    shows: str
+    report: str
+    agreement: str
+    commands: tuple[Command, ...] = ()
+    published: tuple[PublishedBlock, ...] = ()
+    numbers: tuple[Numbers, ...] = ()
+    embedded: tuple[Embedded, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Its name in words, such as "Table 3"."""
+        return self.id.replace("-", " ").capitalize()
+
+
+class PublishedValue(NamedTuple):
+    """One published number, a row of the frame of published numbers, whose columns say what its fields are."""
+
+    paper: str
+    table: str
+    env: str
+    level: int | None
+    setting: str
+    model: str
+    versus: str
+    cluster: str
+    metric: str
+    statistic: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paper:
+    """A paper.
+
+    Attributes:
+        name: What the user types.
+        source: Where it is published.
+        about: What to know of all of its tables.
+    """
+
+    name: str
+    title: str
+    source: str
+    about: str
+    tables: tuple[PaperTable, ...]
+
+    def values(self) -> Iterator[PublishedValue]:
+        """Yield all published numbers that are values of metrics."""
+        for table in self.tables:
+            for block in table.published:
+                place = self.name, table.id, block.env, block.level, block.setting
+                for row in block.rows:
+                    who = row.model, row.versus, row.cluster
+                    for metric, value in zip(block.metrics, row.values, strict=True):
+                        if value is not None:
+                            yield PublishedValue(*place, *who, metric, block.statistic, value)
+
+
+T = TypeVar("T")
+_KINDS = ("rows", "pairs", "counts")
+STATISTICS = (MEAN, "margin_min", "margin_max")
+
+
+class _Entry:
+    """A table of the file: takes values out by name and type, and in the end complains of what nobody took."""
+
+    def __init__(self, content: Any, where: str) -> None:
+        self.where = where
+        if not isinstance(content, Mapping):
+            self.fail("it is no table")
+        self.left = dict(cast("Mapping[str, Any]", content))
+
+    def fail(self, problem: str) -> NoReturn:
+        raise DataError(f"{self.where}: {problem}")
+
+    def take(self, name: str, kind: type[Any], default: Any = None) -> Any:
+        """Return a value; it has to be there if there is no default."""
+        if name not in self.left:
+            if default is None:
+                self.fail(f"{name} is missing")
+            return default
+        value = self.left.pop(name)
+        if isinstance(value, bool) is not (kind is bool) or not isinstance(value, kind):
+            self.fail(f"{name} is no {kind.__name__}: {str(value)[:40]!r}")
+        return value
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """Return a text without the blanks around it."""
+        return self.take(name, str, default).strip()
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        texts: tuple[Any, ...] = self.take(name, tuple, ())
+        if not all(isinstance(text, str) for text in texts):
+            self.fail(f"{name}: not all are texts")
+        return texts
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        return dict(self.take(name, dict, {}))
+
+    def parts(self, name: str, read: Callable[["_Entry"], T]) -> tuple[T, ...]:
+        """Return what is read of each table of an array of tables."""
+        entries: list[T] = []
+        for number, content in enumerate(self.take(name, tuple, ()), start=1):
+            part = _Entry(content, f"{self.where}, {name} {number}")
+            entries.append(read(part))
+            part.done()
+        return tuple(entries)
+
+    def done(self) -> None:
+        if self.left:
+            self.fail(f"unknown: {', '.join(self.left)}")
+
+
+def read_paper(name: str, content: Mapping[str, Any]) -> Paper:
+    """Return a paper from its name and the content of its file, whose arrays are tuples.
+
+    Raises:
+        DataError: If something is missing, unknown or of another type.
+    """
+    paper_entry = _Entry(content, f"{name}.toml")
+    tables: list[PaperTable] = []
+    for entry in paper_entry.take("tables", tuple):
+        identity = cast("Mapping[str, Any]", entry).get("id", "?") if isinstance(entry, Mapping) else "?"
+        part = _Entry(entry, f"{name}.toml, {identity}")
+        tables.append(_table(part))
+        part.done()
+    ids = [table.id for table in tables]
+    twice = {table_id for table_id in ids if ids.count(table_id) > 1}
+    if twice:
+        paper_entry.fail(f"two tables of the id {', '.join(sorted(twice))}")
+    paper = Paper(
+        name=name,
+        title=paper_entry.text("title"),
+        source=paper_entry.text("source"),
+        about=paper_entry.text("about", ""),
+        tables=tuple(tables),
+    )
+    paper_entry.done()
+    return paper
+
+
+def _table(entry: _Entry) -> PaperTable:
+    return PaperTable(
+        id=entry.text("id"),
+        shows=entry.text("shows"),
+        report=entry.text("report"),
+        agreement=entry.text("agreement"),
+        commands=entry.parts("commands", _command),
+        published=entry.parts("published", _block),
+        numbers=entry.parts("numbers", _numbers),
+        embedded=entry.parts("embedded", _embedded),
+    )
+
+
+def _command(entry: _Entry) -> Command:
+    command = Command(
+        tasks=entry.texts("tasks"),
+        parameters=entry.mapping("parameters"),
+        each=entry.mapping("each"),
+        line=entry.text("line", ""),
+        not_yet=entry.text("not_yet", ""),
+    )
+    if not (command.tasks or command.line or command.not_yet) or (command.tasks and command.line):
+        entry.fail("give tasks, or a line, or say what is missing with not_yet")
+    return command
+
+
+def _block(entry: _Entry) -> PublishedBlock:
+    metrics, level = entry.texts("metrics"), entry.take("level", int, 0)
+    kinds = [kind for kind in _KINDS if kind in entry.left]
+    if len(kinds) != 1:
+        entry.fail(f"give one of {', '.join(_KINDS)}")
+    model = entry.text("model") if kinds == ["counts"] else ""
+    lines = entry.take(kinds[0], tuple)
+    rows = [row for line in lines for row in _rows(entry, kinds[0], model, line)]
+    if any(len(row.values) != len(metrics) for row in rows):
+        entry.fail(f"each row needs {len(metrics)} numbers, as there are metrics")
+    block = PublishedBlock(
+        env=entry.text("env"),
+        setting=entry.text("setting"),
+        metrics=metrics,
+        rows=tuple(rows),
+        level=level or None,
+        options=entry.mapping("options"),
+        statistic=entry.text("statistic", MEAN),
+    )
+    if block.statistic not in STATISTICS:
+        entry.fail(f"statistic is none of {', '.join(STATISTICS)}: {block.statistic!r}")
+    return block
+
+
+def _rows(entry: _Entry, kind: str, model: str, line: Any) -> Iterable[PublishedRow]:
+    """Yield the rows of one line of a block: a model with its numbers, a pair of models, or the counts of a map."""
+    match kind, line:
+        case "rows", (str(name), *_):
+            yield PublishedRow(name, _values(entry, line[1:]))
+        case "pairs", (str(first), str(second), a, b):
+            yield PublishedRow(first, _values(entry, [a]), versus=second)
+            yield PublishedRow(second, _values(entry, [b]), versus=first)
+        case "counts", (str(cluster), int(solved), int(attempted)) if 0 <= solved <= attempted and attempted:
+            yield PublishedRow(model, (solved / attempted,), cluster=cluster)
+        case _:
+            entry.fail(f"{kind}: unfit line {str(line)[:60]}")
+
+
+def _values(entry: _Entry, values: Iterable[Any]) -> tuple[float | None, ...]:
+    """Return numbers; an empty text stands for one that is not printed or cannot be read."""
+    numbers: list[float | None] = []
+    for value in values:
+        if value == "":
+            numbers.append(None)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            numbers.append(float(value))
+        else:
+            entry.fail(f"no number: {str(value)[:40]!r}")
+    return tuple(numbers)
+
+
+def _numbers(entry: _Entry) -> Numbers:
+    columns = entry.texts("columns")
+    rows: list[tuple[str, tuple[float | None, ...]]] = []
+    for line in entry.take("rows", tuple):
+        match line:
+            case (str(name), *_) if len(line) == len(columns) + 1:
+                rows.append((name, _values(entry, line[1:])))
+            case _:
+                entry.fail(f"rows: unfit line {str(line)[:60]}")
+    return Numbers(title=entry.text("title"), columns=columns, rows=tuple(rows))
+
+
+def _embedded(entry: _Entry) -> Embedded:
+    values: dict[str, Json] = entry.mapping("values")
+    numbers = dict(zip(values, _values(entry, values.values()), strict=True))
+    return Embedded(
+        player=entry.text("player"),
+        env=entry.text("env"),
+        values={name: value for name, value in numbers.items() if value is not None},
+        tolerance=entry.take("tolerance", float, FOUR_DECIMALS),
+        command=entry.take("command", int, 0),
+        parameters=entry.mapping("parameters"),
+        published=entry.text("published", ""),
+        why=entry.text("why", ""),
+    )
+
+
+PAPERS: Mapping[str, Callable[[], Mapping[str, Any]]] = {
+    "aliciabench": lambda: read_toml(__file__, "aliciabench.toml"),
+    "aqa": lambda: read_toml(__file__, "aqa.toml"),
+    "mango": lambda: read_toml(__file__, "mango.toml"),
+    "gtb": lambda: read_toml(__file__, "gtb.toml"),
+    "smartplay": lambda: read_toml(__file__, "smartplay.toml"),
+}
+
+
+def find_paper(name: str) -> Paper:
+    """Return a paper.
+
+    Raises:
+        UsageError: If there is none of this name.
+    """
+    if name not in PAPERS:
+        raise UsageError(unknown("paper", name, PAPERS))
+    return read_paper(name, PAPERS[name]())
+
+
+def find_table(paper: Paper, name: str) -> PaperTable:
+    """Return a table or figure of a paper; "Table 3" is the same as "table-3".
+
+    Raises:
+        UsageError: If it has none of this name.
+    """
+    tables = {table.id: table for table in paper.tables}
+    wanted = "-".join(name.lower().split())
+    if wanted not in tables:
+        raise UsageError(unknown(f"table of {paper.name}", name, tables))
+    return tables[wanted]
+
+
+def papers() -> tuple[Paper, ...]:
+    """Return all papers."""
+    return tuple(map(find_paper, PAPERS))

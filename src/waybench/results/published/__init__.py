@@ -43,9 +43,6 @@ class Beside:
     """Published rows of one setting, and the results of a run in the same setting.
 
     Attributes:
-        paper: The paper.
-        table: Its table.
-        block: The rows.
         metrics: The metrics, which are the columns: those of the block, then how many answers these leave out.
         results: The results, models first; none where nothing of the setting was run.
     """
@@ -97,14 +94,16 @@ def beside(
             if block.statistic != MEAN:
                 continue
             fitting = [
-                each
-                for each in (totals if block.level is None else levels)
-                if each.level == block.level and block.fits(each.group.env, each.group.settings)
+                estimate
+                for estimate in (totals if block.level is None else levels)
+                if estimate.level == block.level and block.fits(estimate.group.env, estimate.group.settings)
             ]
-            fitting.sort(key=lambda each: each.group.embedded)
+            fitting.sort(key=lambda estimate: estimate.group.embedded)
             metrics = [metric_of(block.env, name) for name in block.metrics]
-            metrics += [metric_of(block.env, name) for name in dict.fromkeys(one.left_out for one in metrics) if name]
-            results = [_result(each, names[each.group], metrics) for each in fitting]
+            metrics += [
+                metric_of(block.env, name) for name in dict.fromkeys(metric.left_out for metric in metrics) if name
+            ]
+            results = [_result(estimate, names[estimate.group], metrics) for estimate in fitting]
             yield Beside(paper=paper, table=table, block=block, metrics=tuple(metrics), results=tuple(results))
 
 
@@ -154,35 +153,37 @@ def published_frame(papers: Iterable[Paper]) -> Frame:
     return Frame("published", doc, column_data(_FACTS, [value for paper in papers for value in paper.values()]))
 
 
-def published_text(found: Iterable[Beside], numbers: Iterable[Numbers] = ()) -> str:
+def published_text(tables: Iterable[Beside], numbers: Iterable[Numbers] = ()) -> str:
     """Return plain-text tables: the results of the run and, below a line, the published rows.
 
     Args:
-        found: The published rows with the results beside them; those without rows of all items are left out.
+        tables: The published rows with the results beside them; those without rows of all items are left out.
         numbers: Published numbers that are values of no metric.
     """
-    return "\n\n".join([*(_table(each) for each in found if each.rows), *(_numbers(each) for each in numbers)])
+    return "\n\n".join([*(_table(table) for table in tables if table.rows), *(_numbers(table) for table in numbers)])
 
 
-def _table(one: Beside) -> str:
-    head = f"{registry.load(one.block.env).title}: {one.block.setting}"
-    lines = [[head, *(metric.title for metric in one.metrics)]]
+def _table(table: Beside) -> str:
+    head = f"{registry.load(table.block.env).title}: {table.block.setting}"
+    lines = [[head, *(metric.title for metric in table.metrics)]]
     kinds = [""]
-    for result in one.results:
+    for result in table.results:
         name = f"{one_line(result.label, 60)} ({plural(result.items, 'item')})"
-        means = zip(result.means, one.metrics, strict=True)
+        means = zip(result.means, table.metrics, strict=True)
         lines.append([name, *(mean_text(mean.value if mean else None, metric) for mean, metric in means)])
         kinds.append("run")
-    lines.append([f"{one.table.title}, published (not run here):", *("" for _ in one.metrics)])
+    lines.append([f"{table.table.title}, published (not run here):", *("" for _ in table.metrics)])
     kinds.append("published")
-    for row in one.rows:
-        values = zip(row.values, one.metrics, strict=True)
+    for row in table.rows:
+        values = zip(row.values, table.metrics, strict=True)
         lines.append([f"  {label_of(row)}", *(mean_text(value, metric) for value, metric in values)])
         kinds.append("published")
     return aligned(lines, kinds)
 
 
-def _numbers(one: Numbers) -> str:
-    lines = [[f"{one.title}, published (not run here)", *one.columns]]
-    lines += [[name, *(NOTHING if value is None else f"{value:g}" for value in values)] for name, values in one.rows]
+def _numbers(numbers: Numbers) -> str:
+    lines = [[f"{numbers.title}, published (not run here)", *numbers.columns]]
+    lines += [
+        [name, *(NOTHING if value is None else f"{value:g}" for value in values)] for name, values in numbers.rows
+    ]
     return aligned(lines)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import fsum
@@ -25,7 +25,7 @@ from waybench.core import (
 )
 from waybench.envs import registry
 from waybench.results.results._groups import Cluster
-from waybench.results.results._rows import Anchors, ItemKey, Measured, Row
+from waybench.results.results._rows import ItemKey, ItemValues, ReferenceBounds, Row, at_items, headline_values
 from waybench.results.stats import LostAttempts, Mean, clustered_mean
 
 MOST_TURNS = 500  # an episode that may last longer is not played again
@@ -39,11 +39,7 @@ _NAMED = 60  # characters of a constant reply in a sentence
 
 
 class ConstantPolicy(Policy):
-    """Gives the same reply in every turn.
-
-    Args:
-        text: The reply.
-    """
+    """Gives the same reply in every turn."""
 
     name = "constant"
 
@@ -59,9 +55,9 @@ class Anchoring:
     """Plays items again to find their floors and ceilings, each item once for all players."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str, str], Anchors | None] = {}
+        self._known: dict[tuple[str, str, str], ReferenceBounds | None] = {}
 
-    def of(self, record: EpisodeRecord) -> Anchors | None:
+    def of(self, record: EpisodeRecord) -> ReferenceBounds | None:
         """Return the floor and the ceiling of an episode's headline metric.
 
         The item is played with empty replies, with the same reply in every turn, and by the oracle; in a game of
@@ -77,39 +73,35 @@ class Anchoring:
             more than 500 turns, where a record cannot be simulated again, and where a teacher acted.
         """
         options = json.dumps(dict(record.options), sort_keys=True, default=str)
-        place = record.env, options, record.instance_hash
-        if place not in self._known:
-            self._known[place] = _anchors(record, " ".join(place))
-        return self._known[place]
+        item_key = record.env, options, record.instance_hash
+        if item_key not in self._known:
+            self._known[item_key] = _anchors(record, " ".join(item_key))
+        return self._known[item_key]
 
 
-def anchored(records: Iterable[EpisodeRecord], made: Iterable[Row]) -> list[Row]:
+def anchored(records: Iterable[EpisodeRecord], rows: Iterable[Row]) -> list[Row]:
     """Return rows with the floors and ceilings of their items, for records that are not simulated again.
 
     With more than 5,000 items nothing is played, and the rows are returned as they are.
-
-    Args:
-        records: The records of the rows.
-        made: The rows.
     """
-    pairs = list(zip(records, made, strict=True))
+    pairs = list(zip(records, rows, strict=True))
     if len({(record.env, record.instance_hash) for record, _ in pairs}) > MOST_ITEMS:
         return [row for _, row in pairs]
-    anchoring, found = Anchoring(), list[Row]()
+    anchoring, anchored_rows = Anchoring(), list[Row]()
     for record, row in pairs:
         anchors = None
         if row.is_included and not row.error:
             with suppress(WaybenchError):  # a record that somebody has edited
                 anchors = anchoring.of(record)
-        found.append(replace(row, anchors=anchors))
-    return found
+        anchored_rows.append(replace(row, anchors=anchors))
+    return anchored_rows
 
 
-def _anchors(record: EpisodeRecord, item_name: str) -> Anchors | None:
+def _anchors(record: EpisodeRecord, item_name: str) -> ReferenceBounds | None:
     environment = registry.load(record.env)
-    known = known_anchors(environment, record)
-    if known is not None:
-        return known._replace(item=item_name)
+    anchors = known_anchors(environment, record)
+    if anchors is not None:
+        return anchors._replace(item=item_name)
     playing = environment.playing
     if playing.check_options or (playing.not_replayable is not None and playing.not_replayable(record)):
         return None
@@ -127,7 +119,7 @@ def _anchors(record: EpisodeRecord, item_name: str) -> Anchors | None:
     values = {text: _value(environment, item, options, ConstantPolicy(text)) for text in chosen}
     best = oracle.record()
     is_ceiling = environment.players.oracle_is_ceiling is None or environment.players.oracle_is_ceiling(best)
-    return Anchors(
+    return ReferenceBounds(
         nothing=_value(environment, item, options, policy("null")),
         constants={text: value for text, value in values.items() if value is not None},
         ceiling=environment.scoring.metrics[0].of(best) if is_ceiling else None,
@@ -138,8 +130,8 @@ def _anchors(record: EpisodeRecord, item_name: str) -> Anchors | None:
 def _replies(episode: Episode[Any, Any, Any]) -> list[str]:
     play = episode.play
     actions = evenly_chosen(play.game.legal(episode.state), MOST_CONSTANTS)
-    said = [play.wording.render(action, episode.state) for action in actions]
-    return [text for text in said if len(text) <= _LONGEST]
+    replies = [play.wording.render(action, episode.state) for action in actions]
+    return [text for text in replies if len(text) <= _LONGEST]
 
 
 def _value(
@@ -149,7 +141,7 @@ def _value(
 
 
 @dataclass(frozen=True, slots=True)
-class Rescaled:
+class NormalizedScore:
     """A score between its floor, 0, and its ceiling, 1, on the same items.
 
     Attributes:
@@ -168,7 +160,7 @@ class Rescaled:
     constant: str
     chance: bool = False
 
-    def with_lost(self, lost: LostAttempts | None) -> "Rescaled":
+    def with_lost(self, lost: LostAttempts | None) -> "NormalizedScore":
         """Return the score with the attempts that it lacks.
 
         Their floor and ceiling are taken to be the mean ones of the others.
@@ -205,7 +197,7 @@ class _Between(NamedTuple):
     chance: bool = False
 
 
-def rescaled(scores: Measured, items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Rescaled | None:
+def normalize_score(scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> NormalizedScore | None:
     """Return a score between floor and ceiling: the sum of (score - floor) over that of (ceiling - floor).
 
     This is (mean score - mean floor) / (mean ceiling - mean floor), with the clustered interval of a ratio, so that
@@ -226,36 +218,36 @@ def rescaled(scores: Measured, items: Mapping[ItemKey, Sequence[Row]], head: Met
     """
     if not scores.values:
         return None
-    known = [_between(items[key], head) for key in scores.values]
-    if any(one is None for one in known):
+    ranges = [_between(items[key], head) for key in scores.values]
+    if any(item_range is None for item_range in ranges):
         return None
-    each, sign = [one for one in known if one is not None], _sign(head)
-    chosen = _chosen(each, scores.clusters)
-    nothing = [one.nothing for one in each]
-    floors = [one.constants.get(text, one.nothing) for one, text in zip(each, chosen, strict=True)]
+    item_ranges, sign = [item_range for item_range in ranges if item_range is not None], _sign(head)
+    chosen = _chosen(item_ranges, scores.clusters)
+    nothing = [item_range.nothing for item_range in item_ranges]
+    pairs = zip(item_ranges, chosen, strict=True)
+    floors = [item_range.constants.get(text, item_range.nothing) for item_range, text in pairs]
     if fsum(floors) <= fsum(nothing) + _TINY:  # what was best elsewhere is no better here
         floors, chosen = nothing, [""]
-    room = [one.ceiling - floor for one, floor in zip(each, floors, strict=True)]
+    room = [item_range.ceiling - floor for item_range, floor in zip(item_ranges, floors, strict=True)]
     if not _resolved(room, scores.clusters):
         return None
     above = [sign * score - floor for score, floor in zip(scores.values.values(), floors, strict=True)]
-    mean = clustered_mean(above, scores.clusters, *_ends(each, floors, fsum(room)), room)
+    mean = clustered_mean(above, scores.clusters, *_ends(item_ranges, floors, fsum(room)), room)
     if mean is None:
         return None
     # Of several that were taken as often, the first by its text: the order of the episodes is to make no difference.
-    count, constant = len(each), min(Counter(chosen).items(), key=lambda pair: (-pair[1], pair[0]))[0]
-    floor, ceiling = (
-        sign * fsum(ends) / count + 0.0 for ends in (floors, [one.ceiling for one in each])
-    )  # and no -0.0
-    return Rescaled(mean, floor, ceiling, constant, any(one.chance for one in each))
+    count, constant = len(item_ranges), min(Counter(chosen).items(), key=lambda pair: (-pair[1], pair[0]))[0]
+    ceilings = [item_range.ceiling for item_range in item_ranges]
+    floor, ceiling = (sign * fsum(ends) / count + 0.0 for ends in (floors, ceilings))  # and no -0.0
+    return NormalizedScore(mean, floor, ceiling, constant, any(item_range.chance for item_range in item_ranges))
 
 
-def why_not_rescaled(items: Mapping[ItemKey, Sequence[Row]]) -> str:
-    """Return in a few words why `rescaled` has no score of these items."""
+def why_not_normalized(items: Mapping[ItemKey, Sequence[Row]]) -> str:
+    """Return in a few words why `normalize_score` has no score of these items."""
     anchors = [item[0].anchors for item in items.values()]
-    if any(one is None for one in anchors):
+    if any(item_anchors is None for item_anchors in anchors):
         return "floor and ceiling not measured"
-    if any(one is not None and one.ceiling is None for one in anchors):
+    if any(item_anchors is not None and item_anchors.ceiling is None for item_anchors in anchors):
         return "best possible score not known"
     return "too few items" if len(items) < _FEW else "floor and ceiling cannot be distinguished"
 
@@ -265,30 +257,30 @@ def _sign(head: Metric) -> int:
 
 
 def _between(item: Sequence[Row], head: Metric) -> _Between | None:
-    found, sign = item[0].anchors, _sign(head)
+    anchors, sign = item[0].anchors, _sign(head)
     low, high = item[0].ranges.get(head.name, (head.low, head.high))
     worst, best = (low, high) if sign > 0 else (high, low)
-    nothing = worst if found is None or found.nothing is None else found.nothing
-    if found is None or nothing is None or found.ceiling is None:
+    nothing = worst if anchors is None or anchors.nothing is None else anchors.nothing
+    if anchors is None or nothing is None or anchors.ceiling is None:
         return None
-    constants = {text: sign * value for text, value in found.constants.items()}
+    constants = {text: sign * value for text, value in anchors.constants.items()}
     ends = None if worst is None else sign * worst, None if best is None else sign * best
-    return _Between(sign * nothing, constants, sign * found.ceiling, ends, found.chance)
+    return _Between(sign * nothing, constants, sign * anchors.ceiling, ends, anchors.chance)
 
 
-def _chosen(each: Sequence[_Between], clusters: Sequence[Cluster]) -> list[str]:
+def _chosen(item_ranges: Sequence[_Between], clusters: Sequence[Cluster]) -> list[str]:
     """Return for each item the constant reply that is best at the items of all other clusters; "" for saying nothing.
 
     Of equally good ones it is the first in the order of their texts.
     """
-    totals, own = defaultdict[str, float](float), dict[Cluster, dict[str, float]]()
-    for one, cluster in zip(each, clusters, strict=True):
-        gains = own.setdefault(cluster, defaultdict(float))
-        for text, value in one.constants.items():
-            totals[text] += value - one.nothing
-            gains[text] += value - one.nothing
+    totals, gains_by_cluster = defaultdict[str, float](float), dict[Cluster, dict[str, float]]()
+    for item_range, cluster in zip(item_ranges, clusters, strict=True):
+        gains = gains_by_cluster.setdefault(cluster, defaultdict(float))
+        for text, value in item_range.constants.items():
+            totals[text] += value - item_range.nothing
+            gains[text] += value - item_range.nothing
     best: dict[Cluster, str] = {}
-    for cluster, gains in own.items():
+    for cluster, gains in gains_by_cluster.items():
         # An empty reply gains 0. Sums are rounded, since their last digits depend on the order of the items.
         elsewhere = {text: round(total - gains.get(text, 0.0), 9) for text, total in totals.items()}
         text = min(elsewhere, key=lambda text: (-elsewhere[text], text), default="")
@@ -305,21 +297,62 @@ def _resolved(room: Sequence[float], clusters: Sequence[Cluster]) -> bool:
     return alike or (distance.low is not None and distance.low > 0)
 
 
-def _ends(each: Sequence[_Between], floors: Sequence[float], room: float) -> Range:
+def _ends(item_ranges: Sequence[_Between], floors: Sequence[float], room: float) -> Range:
     """Return the normalised least and greatest scores of these items."""
     ends: list[float | None] = []
     for side in (0, 1):
-        most = [one.ends[side] for one in each]
-        known = [end - floor for end, floor in zip(most, floors, strict=True) if end is not None]
-        ends.append(fsum(known) / room if len(known) == len(each) else None)
+        most = [item_range.ends[side] for item_range in item_ranges]
+        ends_above_floor = [end - floor for end, floor in zip(most, floors, strict=True) if end is not None]
+        ends.append(fsum(ends_above_floor) / room if len(ends_above_floor) == len(item_ranges) else None)
     return ends[0], ends[1]
 
 
-def known_anchors(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Anchors | None:
+def known_anchors(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> ReferenceBounds | None:
     """Return the floor and the ceiling of a record's item that its environment knows without playing it.
 
     They are those of whole episodes, so that nothing is known of an episode with a prefix.
     """
     reference_scores = None if PREFIX in record.options else environment.scoring.reference_scores
-    known = None if reference_scores is None else reference_scores(record)
-    return None if known is None else Anchors(*known)
+    scores = None if reference_scores is None else reference_scores(record)
+    return None if scores is None else ReferenceBounds(*scores)
+
+
+def beaten_items(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
+    """Return the items on which some player's mean score is better than the oracle's.
+
+    The oracle's score is no ceiling there, for any player: a score that is rescaled by it would mean nothing.
+
+    Args:
+        samples: Rows of one model with one task's settings each, at one level or at all.
+
+    Returns:
+        Names of items with their options (`ReferenceBounds.item`).
+    """
+    beaten: set[str] = set()
+    for rows in samples:
+        items = {key: item for key, item in at_items(rows).items() if not any(row.guided for row in item)}
+        if not items:
+            continue
+        head = rows[0].group.environment.scoring.metrics[0]
+        excess, names = 0.0, set[str]()
+        for key, score in headline_values(items, head).values.items():
+            anchors = items[key][0].anchors
+            if anchors is not None and anchors.ceiling is not None:
+                excess += anchors.ceiling - score if head.better == "lower" else score - anchors.ceiling
+                names.add(anchors.item)
+        if excess > _TINY:
+            beaten |= names
+    return frozenset(beaten)
+
+
+def without_ceilings(rows: Sequence[Row], items: Collection[str]) -> Sequence[Row]:
+    """Return rows with no ceiling at some items.
+
+    Args:
+        rows: The rows.
+        items: Names of the items with their options (`ReferenceBounds.item`).
+    """
+    return [
+        replace(row, anchors=row.anchors._replace(ceiling=None)) if row.anchors and row.anchors.item in items else row
+        for row in rows
+    ]

@@ -5,12 +5,13 @@ import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from waybench.core import (
     CONTEXT_TOKENS,
     PLAY_EXTENSIONS,
     PREFIX,
+    Environment,
     Json,
     Option,
 )
@@ -35,8 +36,6 @@ class Group:
 
     Attributes:
         model: The model as the user named it.
-        task: The task's name.
-        env: The environment's id.
         version: The environment's version; scores of different versions are not comparable.
         options: All options of play, how the items were drawn and the model's settings, as (name, value); and the
             number of in-context examples as "examples", where there were any.
@@ -51,6 +50,11 @@ class Group:
     options: tuple[tuple[str, Json], ...]
     key: str
     embedded: bool = False
+
+    @property
+    def environment(self) -> Environment[Any, Any, Any]:
+        """The environment."""
+        return registry.load(self.env)
 
     @property
     def settings(self) -> dict[str, Json]:
@@ -86,6 +90,17 @@ class Group:
     def to_json(self) -> dict[str, Json]:
         """Return the group as JSON values."""
         return {**asdict(self), "options": dict(self.options)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupResult:
+    """A result of one group of rows."""
+
+    group: Group
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the result as JSON values; unknown values are null."""
+        return {**asdict(self), "group": self.group.to_json()}
 
 
 class Cluster(NamedTuple):
@@ -144,7 +159,6 @@ class Family(NamedTuple):
 
     Attributes:
         name: Its name, which no other family has: mostly the first part of their ids.
-        title: Its title.
     """
 
     name: str
@@ -162,16 +176,16 @@ def labels(groups: Iterable[Group]) -> dict[Group, str]:
 
     Settings that are left to their default (None) are not named, nor is a "no" where all others are "yes".
     """
-    listed = list(dict.fromkeys(groups))
-    found: dict[Group, str] = {}
-    for group in listed:
-        rivals = [other for other in listed if (other.model, other.env) == (group.model, group.env)]
+    all_groups = list(dict.fromkeys(groups))
+    by_group: dict[Group, str] = {}
+    for group in all_groups:
+        rivals = [other for other in all_groups if (other.model, other.env) == (group.model, group.env)]
         settings = ", ".join(
             _brief(name, value) for name, value in _differing(group, rivals) if _said(name, value, rivals)
         )
         name = one_line(group.model, LONGEST) or "(no name)"
-        found[group] = f"{name} ({one_line(settings, LONGEST)})" if settings else name
-    return found
+        by_group[group] = f"{name} ({one_line(settings, LONGEST)})" if settings else name
+    return by_group
 
 
 def short_labels(groups: Iterable[Group]) -> dict[Group, str]:
@@ -214,10 +228,10 @@ def chosen(group: Group) -> list[str]:
 
 def chosen_settings(group: Group) -> dict[str, Json]:
     """Return a group's settings that are not the default, and the key of a set that is not public."""
-    own = registry.load(group.env)
+    env = group.environment
     defaults: dict[str, Json] = {option.name: option.default for option in declared(group.env)}
     settings = {name: value for name, value in group.options if value != defaults.get(name)}
-    return settings | ({} if group.key == own.items.public_key else {"key": group.key})
+    return settings | ({} if group.key == env.items.public_key else {"key": group.key})
 
 
 def named_settings(group: Group) -> dict[str, Json]:
@@ -232,7 +246,7 @@ def model_settings(group: Group) -> dict[str, Json]:
     return {name: value for name, value in group.options if name not in others}
 
 
-def rest(group: Group, name: str) -> Hashable:
+def other_settings(group: Group, name: str) -> Hashable:
     """Return what groups that differ in one setting alone have in common, whatever order the others are in."""
     others = frozenset((key, repr(value)) for key, value in group.options if key != name and value is not None)
     return replace(group, options=()), others
@@ -247,8 +261,8 @@ def _brief(name: str, value: Json) -> str:
 
 def setting(name: str, value: Json) -> str:
     """Return a setting in words: "exit hint: yes", "wording: matrix"."""
-    shown = "default" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-    return f"{name.replace('_', ' ')}: {shown}"
+    text = "default" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    return f"{name.replace('_', ' ')}: {text}"
 
 
 def setting_names(groups: Iterable[Group]) -> list[str]:

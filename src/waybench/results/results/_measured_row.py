@@ -23,7 +23,6 @@ from waybench.core import (
     LiveError,
     Outcome,
     Price,
-    ProbeRecord,
     TurnRecord,
     WaybenchError,
     own_turns,
@@ -46,8 +45,8 @@ from waybench.results.results._groups import (
 from waybench.results.results._rows import (
     UNCONFIRMED,
     UNFINISHED,
-    Anchors,
     Probed,
+    ReferenceBounds,
     Row,
     grouped,
     is_perfect,
@@ -55,12 +54,9 @@ from waybench.results.results._rows import (
     search_range,
 )
 
-
-def _is_guided(record: EpisodeRecord) -> bool:
-    """Return whether a teacher has played; where its number of steps is given, scores are of the free ones after it."""
-    steps = record.options.get("teacher_guided")
-    helped = record.turns[steps:] if type(steps) is int else record.turns
-    return steps is True or any(turn.executed is not None for turn in helped)
+REPEATED = "repeated"
+AFTER_PERFECT = "after a perfect attempt"
+_LONGEST = 1_000  # characters of what a reply was read as, and of why a record does not agree
 
 
 def row(
@@ -68,7 +64,7 @@ def row(
     *,
     confirmed: bool = True,
     price: Price | None = None,
-    anchors: Anchors | None = None,
+    anchors: ReferenceBounds | None = None,
     not_simulated: str = "",
 ) -> Row:
     """Return an episode's row.
@@ -87,57 +83,74 @@ def row(
     """
     record = episode.record
     environment = registry.load(record.env)
-    error = record.end in (None, End.INFRASTRUCTURE)
+    scoring, error = environment.scoring, record.end in (None, End.INFRASTRUCTURE)
     unmeasured = error or not confirmed
-    used = any(turn.usage for turn in record.turns)
     # A player without a model reports none, and so do some servers: no reply takes no tokens at all.
-    tokens = record.tokens if any(record.tokens) else (None, None)
-    guided = _is_guided(record)
+    usages = [turn.usage for turn in record.turns if turn.usage]
+    has_tokens = any(record.tokens)
+    # Where the number of a teacher's steps is given, scores are of the free ones after them.
+    steps = record.options.get("teacher_guided")
+    helped = record.turns[steps:] if type(steps) is int else record.turns
+    guided = steps is True or any(turn.executed is not None for turn in helped)
     searched = _searched(environment, episode.search)
     try:
-        failed = None if unmeasured or guided else environment.scoring.failure_of(record)
+        failed = None if unmeasured or guided else scoring.failure_of(record)
         judged = own_turns(environment.playing.action_turns(record) if confirmed else record.turns)
-        published = _published_setting(environment, record)
-        item = dict(record.item)
+        published = ""
+        changed = any(
+            option.separate_tables and option.name in record.options for option in environment.extension_options
+        )
+        if scoring.published_setting is not None and not changed:
+            published = scoring.published_setting(record) or ""
+        item: dict[str, Any] = dict(record.item)
+        cluster = Cluster(record.instance_hash)
+        if confirmed and environment.items.cluster is not None:
+            cluster = Cluster(environment.items.cluster(record), str(item["key"]), item["level"])
+        metrics = {} if unmeasured else {metric.name: metric.of(record) for metric in scoring.metrics}
+        shares = [] if unmeasured else [metric for metric in scoring.metrics if metric.per is not None]
+        variables = () if unmeasured else environment.difficulty.item_variables
+        replies = [turn.reply for turn in record.own_turns]
         return Row(
             group=_group(environment, episode, published, searched),
             level=item["level"],
             item=str(item["id"]),
             instance=record.instance_hash,
-            cluster=_cluster(environment, record, item) if confirmed else Cluster(record.instance_hash),
+            cluster=cluster,
             index=item["index"],
             attempt=episode.attempt or record.attempt,
             end=str(record.end or ""),
             error=error,
             succeeded=not unmeasured and environment.difficulty.succeeded(record),
-            metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.scoring.metrics},
-            axes=_axes(searched.axes, record, known=not unmeasured) if confirmed else {},
-            variables={}
-            if unmeasured
-            else {each.name: each.of(record) for each in environment.difficulty.item_variables},
-            sizes={}
-            if unmeasured
-            else {m.name: float(m.per(record)) for m in environment.scoring.metrics if m.per is not None},
+            metrics={
+                metric.name: None if (value := metrics.get(metric.name)) is None else float(value)
+                for metric in scoring.metrics
+            },
+            axes=_axes(searched.axes, record, strict=not unmeasured) if confirmed else {},
+            variables={variable.name: variable.of(record) for variable in variables},
+            sizes={metric.name: float(metric.per(record)) for metric in shares if metric.per is not None},
             ranges=record_ranges(environment, record) if confirmed else {},
             exclusion_reason=UNCONFIRMED if not confirmed else "" if record.end is not None else UNFINISHED,
-            series={}
-            if unmeasured
-            else {one.name: tuple(map(float, one.of(record))) for one in environment.scoring.series},
+            series={
+                series.name: tuple(map(float, series.of(record))) for series in (() if unmeasured else scoring.series)
+            },
             guided=guided,
             outcomes=Counter(str(turn.outcome) for turn in judged),
             other_replies=len(record.own_turns) - len(judged),
             failure=failed.name if failed else "",
-            first_error=environment.scoring.first_error_of(record) if failed and confirmed else None,
-            probes=tuple(map(_probed, record.probes)) if not unmeasured else (),
+            first_error=scoring.first_error_of(record) if failed and confirmed else None,
+            probes=tuple(
+                Probed(probe.turn, probe.name, probe.reason is None, probe.correct, probe.share)
+                for probe in (() if unmeasured else record.probes)
+            ),
             probe_tokens=_probe_tokens(record),
-            input_tokens=tokens[0],
-            output_tokens=tokens[1],
-            cached_tokens=_spent(record, "cached_tokens"),
-            reasoning_tokens=_spent(record, "reasoning_tokens"),
-            seconds=record.seconds if used else None,
+            input_tokens=record.tokens[0] if has_tokens else None,
+            output_tokens=record.tokens[1] if has_tokens else None,
+            cached_tokens=sum(usage.cached_tokens for usage in usages) if has_tokens else None,
+            reasoning_tokens=sum(usage.reasoning_tokens for usage in usages) if has_tokens else None,
+            seconds=record.seconds if usages else None,
             cost=price.episode_cost(record) if price else None,
-            answered=tuple(dict.fromkeys(turn.usage.model for turn in record.turns if turn.usage and turn.usage.model)),
-            replies=_digest([turn.reply for turn in record.own_turns]),
+            answered=tuple(dict.fromkeys(usage.model for usage in usages if usage.model)),
+            replies=hashlib.sha256(json.dumps(replies).encode("ascii")).hexdigest()[:16] if replies else "",
             setting=published,
             anchors=anchors if anchors is not None or unmeasured else known_anchors(environment, record),
             not_simulated=not_simulated,
@@ -148,16 +161,19 @@ def row(
             origin=episode.origin,
         )
     except Exception as problem:  # what a record from outside makes an environment trip over is no error of its own
-        raise DataError(_unmeasurable(record, problem)) from None
+        raise DataError(
+            f"the record of {record.env}, item {str(record.item.get('id'))[:60]!r}, cannot be measured "
+            f"({type(problem).__name__} {str(problem)[:100]}): the record is damaged"
+        ) from None
 
 
-def _axes(axes: Sequence[Axis], record: EpisodeRecord, *, known: bool) -> dict[str, float | None]:
+def _axes(axes: Sequence[Axis], record: EpisodeRecord, *, strict: bool) -> dict[str, float | None]:
     """Return what makes an item hard; of an episode without a result, as far as the item alone tells it."""
-    found: dict[str, float | None] = {}
+    values: dict[str, float | None] = {}
     for axis in axes:
-        with nullcontext() if known else suppress(Exception):
-            found[axis.name] = axis.of(record)
-    return found
+        with nullcontext() if strict else suppress(Exception):
+            values[axis.name] = axis.of(record)
+    return values
 
 
 class _Searched(NamedTuple):
@@ -175,13 +191,6 @@ def _searched(environment: Environment[Any, Any, Any], search: Mapping[str, Any]
     index = searched_index(environment, search)
     first = () if index is None else (index.axis(environment),)
     return _Searched("", index, (*first, *environment.difficulty.axes[len(first) :]))
-
-
-def _published_setting(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> str:
-    changed = any(option.separate_tables and option.name in record.options for option in environment.extension_options)
-    if environment.scoring.published_setting is None or changed:
-        return ""
-    return environment.scoring.published_setting(record) or ""
 
 
 def _group(
@@ -213,42 +222,10 @@ def _group(
     )
 
 
-def _probed(probe: ProbeRecord) -> Probed:
-    return Probed(probe.turn, probe.name, probe.reason is None, probe.correct, probe.share)
-
-
 def _probe_tokens(record: EpisodeRecord) -> tuple[int, int] | None:
     usages = [probe.usage for probe in record.probes if probe.usage]
     spent = sum(usage.input_tokens for usage in usages), sum(usage.output_tokens for usage in usages)
     return spent if any(spent) else None
-
-
-def _cluster(environment: Environment[Any, Any, Any], record: EpisodeRecord, item: Mapping[str, Json]) -> Cluster:
-    if environment.items.cluster is None:
-        return Cluster(record.instance_hash)
-    return Cluster(environment.items.cluster(record), str(item["key"]), item["level"])
-
-
-def _spent(record: EpisodeRecord, kind: str) -> int | None:
-    return sum(getattr(turn.usage, kind) for turn in record.turns if turn.usage) if any(record.tokens) else None
-
-
-def _digest(replies: Sequence[str]) -> str:
-    return hashlib.sha256(json.dumps(replies).encode("ascii")).hexdigest()[:16] if replies else ""
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None else float(value)
-
-
-def _unmeasurable(record: EpisodeRecord, problem: Exception) -> str:
-    return (
-        f"the record of {record.env}, item {str(record.item.get('id'))[:60]!r}, cannot be measured "
-        f"({type(problem).__name__} {str(problem)[:100]}): the record is damaged"
-    )
-
-
-_LONGEST = 1_000  # characters of what a reply was read as, and of why a record does not agree
 
 
 class Simulated(NamedTuple):
@@ -281,10 +258,10 @@ def simulate(episode: LoggedEpisode) -> Simulated:
 
     def reading(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
         play = again.play
-        given = None if turn.action is None else play.game.decode(turn.action)
-        read.append("" if given is None else play.wording.render(given, again.state)[:_LONGEST])
+        action = None if turn.action is None else play.game.decode(turn.action)
+        read.append("" if action is None else play.wording.render(action, again.state)[:_LONGEST])
         is_replaced = turn.executed is not None and turn.executed != turn.action
-        done = play.game.decode(turn.executed) if is_replaced else given if turn.outcome is Outcome.UNPARSED else None
+        done = play.game.decode(turn.executed) if is_replaced else action if turn.outcome is Outcome.UNPARSED else None
         executed.append("" if done is None else play.wording.action_name(done, again.state)[:_LONGEST])
 
     try:
@@ -313,10 +290,6 @@ def with_outcomes(episode: LoggedEpisode, again: Simulated) -> LoggedEpisode:
     return replace(episode, record=replace(episode.record, turns=judged))
 
 
-REPEATED = "repeated"
-AFTER_PERFECT = "after a perfect attempt"
-
-
 def measurable(
     episodes: Iterable[LoggedEpisode],
     *,
@@ -342,13 +315,9 @@ def measurable(
     for episode in episodes:
         price = (prices or {}).get(episode.model)
         try:
-            if confirm:
-                again = simulate(episode)
-                episode = with_outcomes(episode, again)
-                made = row(episode, price=price, confirmed=not again.mismatch, not_simulated=again.skipped)
-            else:
-                made = row(episode, price=price)
-            episode_rows.append(made)
+            again = simulate(episode) if confirm else Simulated(confirmed=True)
+            episode = with_outcomes(episode, again)
+            episode_rows.append(row(episode, price=price, confirmed=not again.mismatch, not_simulated=again.skipped))
             measured.append(episode)
         except WaybenchError as error:
             problem = skipped(episode.log, error, episode.sample)
@@ -385,57 +354,35 @@ def exclude(episode_rows: Iterable[Row]) -> list[Row]:
     Args:
         episode_rows: The rows, ordered by run.
     """
-    listed = list(episode_rows)
-    _exclude_earlier_runs(listed)
-    _exclude_repeated(listed)
-    _exclude_after_perfect(listed)
-    return listed
+    all_rows = list(episode_rows)
+    runs = {run: number for number, run in enumerate(dict.fromkeys(row.run for row in all_rows))}
 
+    def attempts(key: Callable[[Row], Hashable]) -> Iterable[list[int]]:
+        """Return the numbers of the rows that count so far, those of one key together."""
+        valid = [number for number, row in enumerate(all_rows) if not row.exclusion_reason]
+        return grouped(valid, lambda number: key(all_rows[number])).values()
 
-def _exclude_earlier_runs(episode_rows: list[Row]) -> None:
-    def same(row: Row) -> Hashable:
+    def item(row: Row) -> Hashable:
         return row.group, row.level, row.item, row.instance
 
-    order = {run: number for number, run in enumerate(dict.fromkeys(row.run for row in episode_rows))}
-    valid = [position for position, row in enumerate(episode_rows) if not row.exclusion_reason]
-    for positions in grouped(valid, lambda position: same(episode_rows[position])).values():
-        last = max((episode_rows[position] for position in positions), key=lambda row: (not row.error, order[row.run]))
-        for position in positions:
-            if episode_rows[position].run != last.run:
-                episode_rows[position] = replace(episode_rows[position], exclusion_reason=REPEATED)
+    def mark(numbers: Iterable[int], reason: str) -> None:
+        for number in numbers:
+            all_rows[number] = replace(all_rows[number], exclusion_reason=reason)
 
-
-def _exclude_repeated(episode_rows: list[Row]) -> None:
-    def same(row: Row) -> Hashable:
-        return row.group, row.level, row.item, row.instance, row.attempt
-
-    valid = [position for position, row in enumerate(episode_rows) if not row.exclusion_reason]
-    for positions in grouped(valid, lambda position: same(episode_rows[position])).values():
-        latest = max(positions, key=lambda position: (not episode_rows[position].error, position))
-        for position in positions:
-            if position != latest:
-                episode_rows[position] = replace(episode_rows[position], exclusion_reason=REPEATED)
-
-
-def _exclude_after_perfect(episode_rows: list[Row]) -> None:
-    def same(row: Row) -> Hashable:
-        return row.group, row.level, row.item, row.instance
-
-    valid = [position for position, row in enumerate(episode_rows) if not row.exclusion_reason]
-    for positions in grouped(valid, lambda position: same(episode_rows[position])).values():
-        environment = registry.load(episode_rows[positions[0]].group.env)
-        if not environment.scoring.best_of:
-            continue
-        headline = environment.scoring.metrics[0]
-        scores = {
-            episode_rows[p].attempt: episode_rows[p].metrics[headline.name]
-            for p in positions
-            if not episode_rows[p].guided
-        }
-        perfect = [attempt for attempt, score in scores.items() if is_perfect(score, headline)]
-        for position in positions:
-            if perfect and episode_rows[position].attempt > min(perfect):
-                episode_rows[position] = replace(episode_rows[position], exclusion_reason=AFTER_PERFECT)
+    for numbers in attempts(item):
+        last = max((all_rows[number] for number in numbers), key=lambda row: (not row.error, runs[row.run]))
+        mark((number for number in numbers if all_rows[number].run != last.run), REPEATED)
+    for numbers in attempts(lambda row: (item(row), row.attempt)):
+        latest = max(numbers, key=lambda number: (not all_rows[number].error, number))
+        mark((number for number in numbers if number != latest), REPEATED)
+    for numbers in attempts(item):
+        scoring = registry.load(all_rows[numbers[0]].group.env).scoring
+        unguided = [all_rows[number] for number in numbers if scoring.best_of and not all_rows[number].guided]
+        headline = scoring.metrics[0]
+        perfect = [row.attempt for row in unguided if is_perfect(row.metrics[headline.name], headline)]
+        if perfect:
+            mark((number for number in numbers if all_rows[number].attempt > min(perfect)), AFTER_PERFECT)
+    return all_rows
 
 
 class Verified(NamedTuple):
@@ -467,9 +414,9 @@ def verified(
     """
     verifier = Verifier(prices, on_problem)
     for recorded in episodes:
-        found = verifier.verify(recorded)
-        if found is not None:
-            yield found
+        result = verifier.verify(recorded)
+        if result is not None:
+            yield result
 
 
 class Verifier:
@@ -494,7 +441,7 @@ class Verifier:
         try:
             again = again or simulate(recorded)
             episode = with_outcomes(recorded, again)
-            found = row(
+            episode_row = row(
                 episode,
                 confirmed=not again.mismatch,
                 price=self._prices.get(episode.model),
@@ -504,4 +451,4 @@ class Verifier:
         except Exception as error:  # a record is data from outside: it is not to take the others with it
             self.on_problem(skipped(recorded.log, error, recorded.sample))
             return None
-        return Verified(episode, found, again)
+        return Verified(episode, episode_row, again)

@@ -1,8 +1,8 @@
 """Rows: one for each episode, the ranges of their metrics, and results item by item."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import fsum
 from types import MappingProxyType
@@ -17,12 +17,17 @@ from waybench.core import (
     Range,
     split_isomorphic_key,
 )
-from waybench.envs import registry
 from waybench.results.logs import Origin
 from waybench.results.results._groups import Cluster, Group
+from waybench.results.stats import Mean, clustered_mean
 
+UNCONFIRMED = "does not replay"
+UNFINISHED = "unfinished"  # a person quit, or stored replies ran out; a log says how its episodes ended
+_MOST = 1e9  # greater than any difficulty
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 B = TypeVar("B", bound=Bounded)
-
 Ranges = Mapping[str, Range]
 
 
@@ -36,14 +41,9 @@ class HasRanges(Protocol):
 
 
 def record_ranges(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Ranges:
-    """Return the ranges that depend on the episode, by the name of the metric or series.
-
-    Args:
-        environment: The record's environment.
-        record: The record; what was replied does not matter.
-    """
+    """Return the ranges that depend on the episode, by the name of the metric or series."""
     declared = (*environment.scoring.metrics, *environment.scoring.series)
-    return _shared(tuple((one.name, one.range(record)) for one in declared if one.range is not None))
+    return _shared(tuple((metric.name, metric.range(record)) for metric in declared if metric.range is not None))
 
 
 @lru_cache(maxsize=4096)  # most episodes of a run have the same ones, and each row keeps them
@@ -51,33 +51,26 @@ def _shared(ranges: tuple[tuple[str, Range], ...]) -> Ranges:
     return MappingProxyType(dict(ranges))
 
 
-def joint_ranges(environment: Environment[Any, Any, Any], some: Iterable[HasRanges]) -> Ranges:
+def joint_ranges(environment: Environment[Any, Any, Any], rows: Iterable[HasRanges]) -> Ranges:
     """Return the ranges of all metrics and series for several rows at once, by name."""
-    records = list(some)
-    joint = {one.name: over(one, records) for one in (*environment.scoring.metrics, *environment.scoring.series)}
-    return {name: one.bounds for name, one in joint.items()}
+    records, scoring = list(rows), environment.scoring
+    return {metric.name: over(metric, records).bounds for metric in (*scoring.metrics, *scoring.series)}
 
 
-def over(one: B, some: Iterable[HasRanges]) -> B:
-    """Return a metric or a series with the bounds that it has over some rows or estimates.
+def over(metric: B, rows: Iterable[HasRanges]) -> B:
+    """Return a metric or a series with the bounds that it has over rows or estimates.
 
-    Args:
-        one: The metric or series.
-        some: The rows or estimates; without any, the bounds are those that hold for every episode.
+    Without any, the bounds are those that hold for every episode.
     """
-    if one.range is None:
-        return one
-    return one.over({each.ranges[one.name] for each in some if one.name in each.ranges})
-
-
-_MOST = 1e9  # greater than any difficulty
+    if metric.range is None:
+        return metric
+    return metric.over({row.ranges[metric.name] for row in rows if metric.name in row.ranges})
 
 
 class SearchRange(NamedTuple):
     """The difficulties that a search for a horizon could try.
 
     Attributes:
-        axis: Name of what makes items hard.
         lowest: The least difficulty, above 0.
         highest: The greatest one.
     """
@@ -88,14 +81,7 @@ class SearchRange(NamedTuple):
 
 
 def search_range(search: Mapping[str, Any]) -> SearchRange | None:
-    """Return the range of a search.
-
-    Args:
-        search: What the search is to find out, from a log (`LoggedEpisode.search`).
-
-    Returns:
-        The range; None if the values are none.
-    """
+    """Return the range of a search from its settings in a log (`LoggedEpisode.search`); None if they have none."""
     try:
         lowest, highest = float(search["lowest"]), float(search["highest"])
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -103,13 +89,7 @@ def search_range(search: Mapping[str, Any]) -> SearchRange | None:
     return SearchRange(str(search.get("axis", "")), lowest, highest) if 0 < lowest < highest < _MOST else None
 
 
-UNCONFIRMED = "does not replay"
-UNFINISHED = "unfinished"  # a person quit, or stored replies ran out; a log says how its episodes ended
-T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
-
-
-class Anchors(NamedTuple):
+class ReferenceBounds(NamedTuple):
     """Floor and ceiling of an item's headline metric.
 
     Attributes:
@@ -132,9 +112,7 @@ class Probed(NamedTuple):
 
     Attributes:
         turn: The number of the turn before whose reply it was asked, from 0.
-        name: The name of the belief.
         answered: Whether an answer could be read.
-        correct: Whether it was right.
         share: The share of it that was right, where there is such a thing; 0 without an answer.
     """
 
@@ -150,9 +128,6 @@ class Row:
     """One episode.
 
     Attributes:
-        group: Model, task and settings.
-        level: The item's level.
-        item: The item's id.
         instance: SHA-256 of the instance.
         cluster: What is no independent observation beside it: attempts at one instance are one cluster, and so are
             all questions about one map (`Items.cluster`).
@@ -196,8 +171,6 @@ class Row:
         adaptive: Whether its item was chosen by a search for a horizon, from the results of the episodes before it:
             such rows count for horizons, and in no score of a level or a task beside other models'.
         search_range: What that search could try; None if there was none, or its log does not say.
-        log: The log file.
-        run: The run.
         origin: Date, version and command of its run; None if not known.
     """
 
@@ -234,7 +207,7 @@ class Row:
     answered: tuple[str, ...] = ()
     replies: str = ""
     setting: str = ""
-    anchors: Anchors | None = None
+    anchors: ReferenceBounds | None = None
     not_simulated: str = ""
     adaptive: bool = False
     search_range: SearchRange | None = None
@@ -263,19 +236,19 @@ def fixed(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if not row.adaptive]
 
 
-def originals(rows: Iterable[Row]) -> list[Row]:
+def original_rows(rows: Iterable[Row]) -> list[Row]:
     """Return the rows of original items; of an environment that has none, those of isomorphic items."""
-    listed = list(rows)
-    known = {row.group.env for row in listed if not split_isomorphic_key(row.group.key)[1]}
-    return [row for row in listed if row.group.env not in known or not split_isomorphic_key(row.group.key)[1]]
+    all_rows = list(rows)
+    envs = {row.group.env for row in all_rows if not split_isomorphic_key(row.group.key)[1]}
+    return [row for row in all_rows if row.group.env not in envs or not split_isomorphic_key(row.group.key)[1]]
 
 
 def grouped(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     """Return values by a key, in order of first appearance."""
-    found: dict[K, list[T]] = defaultdict(list)
+    groups: dict[K, list[T]] = defaultdict(list)
     for value in values:
-        found[key(value)].append(value)
-    return dict(found)
+        groups[key(value)].append(value)
+    return dict(groups)
 
 
 def is_perfect(score: float | None, metric: Metric) -> bool:
@@ -290,33 +263,21 @@ def single_attempt(values: Sequence[float], perfect: Sequence[bool]) -> float:
     The plain mean would be biased by the stopping. The first attempt alone is not; nor is its mean over all orders in
     which the attempts before the perfect one could have come (Rao and Blackwell), which has a smaller variance: the
     first attempt's value if that was perfect, otherwise the mean over the attempts that were not.
-
-    Args:
-        values: A metric's values, by attempt.
-        perfect: Whether each attempt was perfect.
     """
-    some = telling(values, perfect)
-    return fsum(some) / len(some)
+    counted = attempts_to_average(values, perfect)
+    return fsum(counted) / len(counted)
 
 
-def telling(attempts: Sequence[T], perfect: Sequence[bool]) -> Sequence[T]:
-    """Return the attempts at an item whose mean estimates a single attempt; see `single_attempt`.
-
-    Args:
-        attempts: The attempts, in their order.
-        perfect: Whether each was perfect.
-    """
-    return attempts[:1] if perfect[0] else [each for each, done in zip(attempts, perfect, strict=True) if not done]
+def attempts_to_average(attempts: Sequence[T], perfect: Sequence[bool]) -> Sequence[T]:
+    """Return the attempts at an item whose mean estimates a single attempt; see `single_attempt`."""
+    return (
+        attempts[:1] if perfect[0] else [attempt for attempt, done in zip(attempts, perfect, strict=True) if not done]
+    )
 
 
-def perfections(item: Sequence[Row], head: Metric) -> list[bool]:
-    """Return of each attempt at an item whether it was perfect, so that no other had to follow.
-
-    Args:
-        item: The attempts.
-        head: The headline metric.
-    """
-    return _perfections(item, head, registry.load(item[0].group.env).scoring.best_of)
+def perfect_attempts(item: Sequence[Row], head: Metric) -> list[bool]:
+    """Return of each attempt at an item whether it was perfect, so that no other had to follow."""
+    return _perfections(item, head, item[0].group.environment.scoring.best_of)
 
 
 def _perfections(item: Sequence[Row], head: Metric, stops: bool) -> list[bool]:
@@ -327,8 +288,6 @@ class ItemKey(NamedTuple):
     """What attempts at one item have in common.
 
     Attributes:
-        level: The level.
-        item: The item's id.
         instance: SHA-256 of the instance.
         cluster: What the item was drawn with.
     """
@@ -339,14 +298,14 @@ class ItemKey(NamedTuple):
     cluster: Cluster
 
 
-def key_of(row: Row) -> ItemKey:
+def item_key(row: Row) -> ItemKey:
     """Return the identity of a row's item."""
     return ItemKey(row.level, row.item, row.instance, row.cluster)
 
 
-def at_items(some: Iterable[Row]) -> dict[ItemKey, list[Row]]:
+def at_items(rows: Iterable[Row]) -> dict[ItemKey, list[Row]]:
     """Return the attempts that count by item, in their order; items without one are left out."""
-    counted = grouped((row for row in some if row.is_included), key_of)
+    counted = grouped((row for row in rows if row.is_included), item_key)
     return {key: sorted(item, key=lambda row: row.attempt) for key, item in counted.items()}
 
 
@@ -354,9 +313,6 @@ def whole_items(items: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Ro
     """Return the attempts by item, also where each attempt at an item is a cluster of its own.
 
     So it is where a level has a single item: what is drawn there are attempts, and intervals are over them.
-
-    Args:
-        items: Attempts by item and cluster, as `at_items` has them.
     """
     places = grouped(items, _place)
     return {keys[0]: [row for key in keys for row in items[key]] for keys in places.values()}
@@ -381,18 +337,18 @@ def item_values(
         head: The headline metric, which says what attempts are perfect.
         value_of: Row -> the value.
     """
-    found: dict[ItemKey, float] = {}
+    values: dict[ItemKey, float] = {}
     first = next(iter(items.values()), None)
-    stops = bool(first) and registry.load(first[0].group.env).scoring.best_of
+    stops = bool(first) and first[0].group.environment.scoring.best_of
     for key, item in items.items():
         defined = [(value, row) for row in item if (value := value_of(row)) is not None]
         if defined:
             perfect = _perfections([row for _, row in defined], head, stops)
-            found[key] = single_attempt([value for value, _ in defined], perfect)
-    return found
+            values[key] = single_attempt([value for value, _ in defined], perfect)
+    return values
 
 
-class Measured(NamedTuple):
+class ItemValues(NamedTuple):
     """A metric's values, item by item.
 
     Attributes:
@@ -408,89 +364,38 @@ class Measured(NamedTuple):
         """What each item was drawn with."""
         return [key.cluster for key in self.values]
 
+    def mean(self, bounds: Range) -> Mean | None:
+        """Return the mean over the items or, for shares, the ratio of the sums, with its interval; None without any."""
+        return clustered_mean(list(self.values.values()), self.clusters, *bounds, self.sizes)
 
-def measured(items: Mapping[ItemKey, Sequence[Row]], head: Metric, metric: Metric) -> Measured:
-    """Return a metric's values at some items.
 
-    Args:
-        items: Attempts by item.
-        head: The headline metric, which says what attempts are perfect.
-        metric: The metric.
-    """
+def metric_values(items: Mapping[ItemKey, Sequence[Row]], head: Metric, metric: Metric) -> ItemValues:
+    """Return a metric's values at some items."""
     values = item_values(items, head, lambda row: row.metrics[metric.name])
     if metric.per is None:
-        return Measured(values, None)
+        return ItemValues(values, None)
     # Of the attempts that have a value: one whose reply cannot be read is in neither part of a share.
-    each = item_values(
+    sizes = item_values(
         items, head, lambda row: None if row.metrics[metric.name] is None else row.sizes.get(metric.name)
     )
-    values = {key: value for key, value in values.items() if each.get(key)}
-    return Measured(values, [each[key] for key in values])
+    values = {key: value for key, value in values.items() if sizes.get(key)}
+    return ItemValues(values, [sizes[key] for key in values])
 
 
 def _best_values(items: Mapping[ItemKey, Sequence[Row]], metric: Metric) -> dict[ItemKey, float]:
     """Return the best of a metric's values among the attempts at each item; items without one are left out."""
     best_of = min if metric.better == "lower" else max
-    found: dict[ItemKey, float] = {}
+    best: dict[ItemKey, float] = {}
     for key, item in items.items():
         values = [value for row in item if (value := row.metrics[metric.name]) is not None]
         if values:
-            found[key] = best_of(values)
-    return found
+            best[key] = best_of(values)
+    return best
 
 
-def headline_values(items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Measured:
-    """Return each item's score: its best attempt or the mean of single attempts, as `best_of` of the environment says.
-
-    Args:
-        items: Attempts by item.
-        head: The headline metric.
-    """
+def headline_values(items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> ItemValues:
+    """Return each item's score: the best attempt or the mean of single ones, as the environment says (`best_of`)."""
     first = next(iter(items.values()), None)
-    if first and registry.load(first[0].group.env).scoring.best_of:
-        return Measured(_best_values(items, head), None)
-    return measured(items, head, head)
-
-
-_TINY = 1e-9
-
-
-def beaten_items(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
-    """Return the items on which some player's mean score is better than the oracle's.
-
-    The oracle's score is no ceiling there, for any player: a score that is rescaled by it would mean nothing.
-
-    Args:
-        samples: Rows of one model with one task's settings each, at one level or at all.
-
-    Returns:
-        Names of items with their options (`Anchors.item`).
-    """
-    beaten: set[str] = set()
-    for rows in samples:
-        items = {key: item for key, item in at_items(rows).items() if not any(row.guided for row in item)}
-        if not items:
-            continue
-        head = registry.load(rows[0].group.env).scoring.metrics[0]
-        excess, names = 0.0, set[str]()
-        for key, score in headline_values(items, head).values.items():
-            anchors = items[key][0].anchors
-            if anchors is not None and anchors.ceiling is not None:
-                excess += anchors.ceiling - score if head.better == "lower" else score - anchors.ceiling
-                names.add(anchors.item)
-        if excess > _TINY:
-            beaten |= names
-    return frozenset(beaten)
-
-
-def without_ceilings(rows: Sequence[Row], items: Collection[str]) -> Sequence[Row]:
-    """Return rows with no ceiling at some items.
-
-    Args:
-        rows: The rows.
-        items: Names of the items with their options (`Anchors.item`).
-    """
-    return [
-        replace(row, anchors=row.anchors._replace(ceiling=None)) if row.anchors and row.anchors.item in items else row
-        for row in rows
-    ]
+    if first and first[0].group.environment.scoring.best_of:
+        return ItemValues(_best_values(items, head), None)
+    return metric_values(items, head, head)

@@ -1,8 +1,12 @@
 """Statistics on plain numbers: intervals, paired tests, power, regression lines, psychometric curves."""
 
-from typing import TYPE_CHECKING
-
-from waybench._late import late_names
+from waybench.results.stats._abilities import (
+    PROFILE_CONFIDENCE,
+    Abilities,
+    FamilyResults,
+    Interval,
+    joint_abilities,
+)
 from waybench.results.stats._adaptive import (
     SEARCH_REVISION,
     STOPS,
@@ -12,54 +16,43 @@ from waybench.results.stats._adaptive import (
     StoppingRule,
     Trial,
     forecast,
-    simulated,
+    simulate_search,
 )
 from waybench.results.stats._curves import FIXED_DESIGN, Array, Curves, Shape, Trials, quantiles
-from waybench.results.stats._fit import HORIZON_CONFIDENCE, Fit, HorizonRatio, fitted, horizon_ratio
-
-if TYPE_CHECKING:
-    from waybench.results.stats._abilities import (
-        PROFILE_CONFIDENCE,
-        Abilities,
-        FamilyResults,
-        Interval,
-        joint_abilities,
-    )
-    from waybench.results.stats._difficulty import IndexGain, index_gain, logistic
-    from waybench.results.stats._intervals import (
-        CONFIDENCE,
-        FEWEST_POINTS,
-        LostAttempts,
-        Mean,
-        RobustMean,
-        clustered_error,
-        clustered_mean,
-        holm,
-        jackknifed,
-        mcnemar,
-        normal_quantile,
-        regression_line,
-        t_interval,
-        t_quantile,
-    )
-    from waybench.results.stats._paired import (
-        ALPHA,
-        PairedTest,
-        Pairs,
-        VarianceComponents,
-        paired_difference,
-        paired_test,
-        variance_components,
-    )
-    from waybench.results.stats._power import (
-        FEWEST_ITEMS,
-        PowerAssumptions,
-        achieved_power,
-        assume_shares,
-        detectable_difference,
-        items_needed,
-        pilot_assumptions,
-    )
+from waybench.results.stats._difficulty import IndexGain, index_gain, logistic
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, Fit, HorizonRatio, fit_curves, horizon_ratio
+from waybench.results.stats._intervals import (
+    CONFIDENCE,
+    FEWEST_POINTS,
+    LostAttempts,
+    Mean,
+    RobustMean,
+    clustered_error,
+    clustered_mean,
+    holm,
+    jackknifed,
+    mcnemar,
+    normal_quantile,
+    regression_line,
+    t_interval,
+    t_quantile,
+)
+from waybench.results.stats._paired import (
+    ALPHA,
+    PairedTest,
+    Pairs,
+    VarianceComponents,
+    variance_components,
+)
+from waybench.results.stats._power import (
+    FEWEST_ITEMS,
+    PowerAssumptions,
+    achieved_power,
+    assume_shares,
+    detectable_difference,
+    items_needed,
+    pilot_assumptions,
+)
 
 __all__ = [
     "ALPHA",
@@ -98,7 +91,7 @@ __all__ = [
     "clustered_error",
     "clustered_mean",
     "detectable_difference",
-    "fitted",
+    "fit_curves",
     "forecast",
     "holm",
     "horizon_ratio",
@@ -109,34 +102,11 @@ __all__ = [
     "logistic",
     "mcnemar",
     "normal_quantile",
-    "paired_difference",
-    "paired_test",
     "pilot_assumptions",
     "quantiles",
     "regression_line",
-    "simulated",
+    "simulate_search",
     "t_interval",
     "t_quantile",
     "variance_components",
 ]
-
-# They need SciPy, which takes a while to load.
-__getattr__ = late_names(
-    __name__,
-    {
-        "_abilities": ("PROFILE_CONFIDENCE", "Abilities", "FamilyResults", "Interval", "joint_abilities"),
-        "_difficulty": ("IndexGain", "index_gain", "logistic"),
-        "_intervals": (
-            *("CONFIDENCE", "FEWEST_POINTS", "LostAttempts", "Mean", "RobustMean", "clustered_error", "clustered_mean"),
-            *("holm", "jackknifed", "mcnemar", "normal_quantile", "regression_line", "t_interval", "t_quantile"),
-        ),
-        "_paired": (
-            *("ALPHA", "PairedTest", "Pairs", "VarianceComponents"),
-            *("paired_difference", "paired_test", "variance_components"),
-        ),
-        "_power": (
-            *("FEWEST_ITEMS", "PowerAssumptions", "achieved_power", "assume_shares"),
-            *("detectable_difference", "items_needed", "pilot_assumptions"),
-        ),
-    },
-)

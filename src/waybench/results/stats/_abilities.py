@@ -125,21 +125,21 @@ class _Model:
     def _prior(self, hyper: Array) -> Array:
         """Return the prior covariance of the unknowns."""
         slopes, deviation = self._read(hyper)
-        found = np.zeros((self._size, self._size))
+        covariance = np.zeros((self._size, self._size))
         same_model = np.eye(self._models)
         for first, second in product(range(self._count), repeat=2):
             shared = slopes[first] * slopes[second] * (1 + deviation**2 * (first == second))
-            found[self._own(first), self._own(second)] = shared * same_model + _EASINESS**2 * (first == second)
+            covariance[self._own(first), self._own(second)] = shared * same_model + _EASINESS**2 * (first == second)
         for number in range(self._count):
-            found[self._general, self._own(number)] = slopes[number] * same_model
-            found[self._own(number), self._general] = slopes[number] * same_model
-            found[self._easiness.start + number, self._own(number)] = _EASINESS**2
-            found[self._own(number), self._easiness.start + number] = _EASINESS**2
-        found[self._general, self._general] = same_model
-        found[self._easiness, self._easiness] = _EASINESS**2 * np.eye(self._count)
-        for own in self._coefficients:
-            found[own, own] = _COVARIATE**2 * np.eye(own.stop - own.start)
-        return found
+            covariance[self._general, self._own(number)] = slopes[number] * same_model
+            covariance[self._own(number), self._general] = slopes[number] * same_model
+            covariance[self._easiness.start + number, self._own(number)] = _EASINESS**2
+            covariance[self._own(number), self._easiness.start + number] = _EASINESS**2
+        covariance[self._general, self._general] = same_model
+        covariance[self._easiness, self._easiness] = _EASINESS**2 * np.eye(self._count)
+        for coefficients in self._coefficients:
+            covariance[coefficients, coefficients] = _COVARIATE**2 * np.eye(coefficients.stop - coefficients.start)
+        return covariance
 
     def _read(self, hyper: Array) -> tuple[Array, float]:
         """Return the slopes and the standard deviation of deviations."""
@@ -154,15 +154,15 @@ class _Model:
         abilities, design = unknowns[self._own(number)], family.covariates
         odds = abilities + (design @ unknowns[self._coefficients[number]])[:, None]
         at_nodes = np.clip(odds[:, :, None] - spread * _NODES, -500, 500)
-        known = ~np.isnan(family.shares)[:, :, None]
+        observed = ~np.isnan(family.shares)[:, :, None]
         shares = np.nan_to_num(family.shares)[:, :, None]
         rates = 1 / (1 + np.exp(-at_nodes))
-        logs = np.where(known, shares * at_nodes - np.logaddexp(0, at_nodes), 0).sum(axis=1) + _LOG_WEIGHTS
+        logs = np.where(observed, shares * at_nodes - np.logaddexp(0, at_nodes), 0).sum(axis=1) + _LOG_WEIGHTS
         values = np.logaddexp.reduce(logs, axis=1)
         nodes = np.exp(logs - values[:, None])
-        off = np.where(known, shares - rates, 0)
+        off = np.where(observed, shares - rates, 0)
         slopes = np.einsum("iq,imq->im", nodes, off)
-        spreads = np.einsum("iq,imq->im", nodes, np.where(known, rates * (1 - rates), 0))
+        spreads = np.einsum("iq,imq->im", nodes, np.where(observed, rates * (1 - rates), 0))
         # Of the curvature of an item, (models, models): its sum over items, and its row sums for each item.
         sums = np.einsum("iq,iq,imq->im", nodes, off.sum(axis=1), off) - slopes * slopes.sum(axis=1)[:, None] - spreads
         inner = np.einsum("iq,imq,inq->mn", nodes, off, off) - slopes.T @ slopes - np.diag(spreads.sum(axis=0))
@@ -179,17 +179,20 @@ class _Model:
         value = -np.inf
         before, step, size = unknowns, np.zeros(self._size), 1.0
         for _ in range(_STEPS):
-            found = [self._likelihood(number, unknowns) for number in range(self._count)]
-            now = sum(each.value for each in found) - float(unknowns @ self._solve_prior(prior, unknowns)) / 2
+            likelihoods = [self._likelihood(number, unknowns) for number in range(self._count)]
+            now = (
+                sum(likelihood.value for likelihood in likelihoods)
+                - float(unknowns @ self._solve_prior(prior, unknowns)) / 2
+            )
             if now < value - _CLOSE and size > 0.02:
                 size /= 2
                 unknowns = before + size * step
                 continue
             value, size = now, 1.0
             slope = np.zeros(self._size)
-            for block, each in zip(self._blocks, found, strict=True):
-                precision[np.ix_(block, block)] = each.curvature
-                slope[block] = each.slope
+            for block, likelihood in zip(self._blocks, likelihoods, strict=True):
+                precision[np.ix_(block, block)] = likelihood.curvature
+                slope[block] = likelihood.slope
             shift = precision @ unknowns + slope
             step = np.linalg.solve(np.eye(self._size) + prior @ precision, prior @ shift) - unknowns
             before, unknowns = unknowns, unknowns + step
@@ -220,10 +223,10 @@ class _Model:
                 nodes = self._likelihood(number, unknowns).nodes
                 squares = self._spreads[number] ** 2 * float((nodes @ np.square(_NODES)).sum())
                 self._spreads[number] = np.sqrt((squares + _ITEM_COUNT) / (len(family.shares) + _ITEM_COUNT))
-            found = optimize.minimize(
+            optimum = optimize.minimize(
                 self._evidence, hyper, (precision, shift), method="L-BFGS-B", bounds=bounds, options={"maxiter": 6}
             )
-            moved, hyper = float(np.abs(found.x - hyper).max()), np.asarray(found.x, dtype=np.float64)
+            moved, hyper = float(np.abs(optimum.x - hyper).max()), np.asarray(optimum.x, dtype=np.float64)
             if moved < 0.01:
                 break
         unknowns, precision, shift = self._mode(unknowns, self._prior(hyper))
@@ -238,15 +241,15 @@ class _Model:
         hypers[:, 1] = np.clip(hypers[:, 1], -3, 3)
         drawn: list[Array] = []
         deviations: list[Array] = []
-        for each in hypers:
-            prior, (slopes, _) = self._prior(each), self._read(each)
+        for draw in hypers:
+            prior, (slopes, _) = self._prior(draw), self._read(draw)
             spread = np.linalg.solve(np.eye(self._size) + prior @ precision, prior)
             spread = (spread + spread.T) / 2
-            some = rng.multivariate_normal(spread @ shift, spread, _DRAWS_EACH, method="eigh")
-            drawn.append(some)
-            own = some[:, : self._models * self._count].reshape(-1, self._count, self._models)
-            standard = (own - some[:, self._easiness][:, :, None]) / slopes[:, None]
-            deviations.append(standard - some[:, self._general][:, None, :])
+            sample = rng.multivariate_normal(spread @ shift, spread, _DRAWS_EACH, method="eigh")
+            drawn.append(sample)
+            abilities = sample[:, : self._models * self._count].reshape(-1, self._count, self._models)
+            standard = (abilities - sample[:, self._easiness][:, :, None]) / slopes[:, None]
+            deviations.append(standard - sample[:, self._general][:, None, :])
         draws, offs = np.concatenate(drawn), np.concatenate(deviations)
         shared = 1 / (1 + np.square(_DEVIATION_MEDIAN * np.exp(hypers[:, 1])))
         scores = [self._scores(number, mode, draws, rng) for number in range(self._count)]
@@ -274,7 +277,7 @@ class _Model:
         errors = np.sqrt((rates * (1 - rates)) @ np.square(family.weights) * self._dispersion(number, mode, nodes))
         # Coefficients are less certain than they are taken for: they move all items together, as an ability does.
         moved = (draws[:, coefficients] - mode[coefficients]) @ (family.weights @ family.covariates)
-        found: list[Interval] = []
+        intervals: list[Interval] = []
         for model in range(self._models):
             at = draws[:, self._own(number).start + model]
             if np.isnan(family.shares[:, model]).all():
@@ -282,8 +285,8 @@ class _Model:
             at = at + moved
             expected = np.interp(at, grid, means)
             runs = np.clip(expected + np.interp(at, grid, errors) * rng.standard_normal(len(at)), 0, 1)
-            found.append(_interval(runs)._replace(value=float(expected.mean())))
-        return found
+            intervals.append(_interval(runs)._replace(value=float(expected.mean())))
+        return intervals
 
     def _dispersion(self, number: int, mode: Array, nodes: Array) -> float:
         """Return the variance of results by that of results that are 0 or 1; graded ones vary less."""
@@ -292,8 +295,8 @@ class _Model:
         rates = 1 / (1 + np.exp(-(base[:, :, None] - self._spreads[number] * _NODES)))
         expected = np.einsum("iq,imq->im", nodes, rates)
         most = float(np.nansum(np.where(np.isnan(family.shares), np.nan, expected * (1 - expected))))
-        found = float(np.nansum(np.square(family.shares - expected))) / max(most, 1e-9)
-        return min(1.0, max(_LEAST_DISPERSION, found))
+        observed = float(np.nansum(np.square(family.shares - expected))) / max(most, 1e-9)
+        return min(1.0, max(_LEAST_DISPERSION, observed))
 
 
 def _positive(matrix: Array) -> Array:
@@ -310,14 +313,14 @@ def _inverse(curvature: Array) -> Array:
 def _curvature(function: Callable[[Array], float], at: Array) -> Array:
     """Return the second derivatives of a function by central differences."""
     size = len(at)
-    shifts, found = np.eye(size) * _STEP, np.zeros((size, size))
+    shifts, hessian = np.eye(size) * _STEP, np.zeros((size, size))
     middle = function(at)
     for i in range(size):
-        found[i, i] = (function(at + shifts[i]) + function(at - shifts[i]) - 2 * middle) / _STEP**2
+        hessian[i, i] = (function(at + shifts[i]) + function(at - shifts[i]) - 2 * middle) / _STEP**2
         for j in range(i):
             ends = [function(at + a * shifts[i] + b * shifts[j]) for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
-            found[i, j] = found[j, i] = (ends[0] - ends[1] - ends[2] + ends[3]) / (4 * _STEP**2)
-    return found
+            hessian[i, j] = hessian[j, i] = (ends[0] - ends[1] - ends[2] + ends[3]) / (4 * _STEP**2)
+    return hessian
 
 
 def _interval(draws: Array) -> Interval:

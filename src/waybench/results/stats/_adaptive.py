@@ -44,8 +44,6 @@ class StoppingRule:
     Attributes:
         share: The share of items that is still solved at the horizon.
         precision: Half the width of the horizon's 90 % interval, as a part of the horizon.
-        most: Most trials.
-        budget: Most cost; None for no limit.
         batch: Trials that are begun together: the next ones are chosen when all of them have ended.
     """
 
@@ -60,7 +58,6 @@ class Candidate(NamedTuple):
     """Items of about the same difficulty.
 
     Attributes:
-        at: The difficulty.
         cost: What a trial of them is thought to cost, in the unit of the budget; above 0.
         left: Number of items; None for as many as one likes.
     """
@@ -74,8 +71,6 @@ class Trial(NamedTuple):
     """An item that was tried.
 
     Attributes:
-        at: Its difficulty.
-        solved: Whether it was solved.
         cost: What it cost; None if that is not known.
         expected_cost: What it was thought to cost.
     """
@@ -104,7 +99,6 @@ class HorizonEstimate(NamedTuple):
     Attributes:
         value: The median of what it may be.
         low: Lower end of its 90 % interval.
-        high: Upper end.
     """
 
     value: float
@@ -175,21 +169,21 @@ class Seeker:
 
     def _choose(self, state: "State", candidates: Sequence[Candidate], costs: Sequence[float], room: int) -> list[int]:
         weights = state.weights[self._order]
-        kept = np.flatnonzero(weights > _WORTH * weights.max())
-        weights, bins = weights[kept], self._bins[kept]
+        likely = np.flatnonzero(weights > _WORTH * weights.max())
+        weights, bins = weights[likely], self._bins[likely]
         starts = np.flatnonzero(np.diff(bins, prepend=-1))
         at = np.array([candidate.at for candidate in candidates], dtype=np.float64)
-        rates = np.clip(self._curves.rates(at, self._order[kept]).T, _LEAST_RATE, 1 - _LEAST_RATE).copy()
-        left = [room if candidate.left is None else candidate.left for candidate in candidates]
+        rates = np.clip(self._curves.rates(at, self._order[likely]).T, _LEAST_RATE, 1 - _LEAST_RATE).copy()
+        n_left = [room if candidate.left is None else candidate.left for candidate in candidates]
         numbers: list[int] = []
-        while len(numbers) < room and any(left):
+        while len(numbers) < room and any(n_left):
             weights = weights / weights.sum()
             expected, gains = _information(weights, rates, starts)
             gains = gains / np.array(costs)
-            gains[[not remaining for remaining in left]] = -np.inf
+            gains[[not remaining for remaining in n_left]] = -np.inf
             best = int(np.flatnonzero(gains >= gains.max() - abs(gains.max()) * _EQUAL)[0])
             numbers.append(best)
-            left[best] -= 1
+            n_left[best] -= 1
             rate = float(expected[best])
             weights = weights * np.exp(rate * np.log(rates[best]) + (1 - rate) * np.log1p(-rates[best]))
         return numbers
@@ -219,9 +213,7 @@ class State:
     """The posterior distribution after trials.
 
     Attributes:
-        curves: The curves.
         rule: When the search stops.
-        trials: The trials.
     """
 
     curves: Curves
@@ -261,12 +253,7 @@ class State:
         return fsum(trial.expected_cost * self.dearer if trial.cost is None else trial.cost for trial in self.trials)
 
     def stop(self, lowest: float, highest: float) -> str:
-        """Return why to stop, a key of `STOPS`; "" to go on.
-
-        Args:
-            lowest: The least difficulty that can be tried.
-            highest: The greatest one.
-        """
+        """Return why to stop, a key of `STOPS`; "" to go on."""
         if len(self.trials) >= FEWEST:
             if (
                 lowest <= self.horizon.low
@@ -315,27 +302,20 @@ def forecast(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Foreca
     for number in range(_PLAYERS):
         middle = low + (high - low) * (number + 0.5) / _PLAYERS
         rates = 1 / (1 + np.exp(_SLOPE * (np.log2([candidate.at for candidate in candidates]) - middle)))
-        trials, _ = simulated(seeker, candidates, rates.tolist(), np.random.default_rng(number))
+        trials, _ = simulate_search(seeker, candidates, rates.tolist(), np.random.default_rng(number))
         forecasts.append(Forecast(len(trials), sum(trial.expected_cost for trial in trials)))
     return sorted(forecasts, key=lambda forecast_: forecast_.cost)
 
 
-def simulated(
+def simulate_search(
     seeker: Seeker, candidates: Sequence[Candidate], rates: Sequence[float], rng: np.random.Generator
 ) -> tuple[list[Trial], str]:
-    """Run a search on a simulated player; return its trials, at the expected costs, and the reason why it stopped.
-
-    Args:
-        seeker: The search.
-        candidates: What can be tried.
-        rates: Of each candidate, the share of its items that the player solves.
-        rng: The player's chance.
-    """
+    """Run a search on a simulated player; return its trials, at the expected costs, and the reason why it stopped."""
     trials: list[Trial] = []
-    left = list(candidates)
-    while not (decision := seeker.next(trials, left)).stop:
+    remaining = list(candidates)
+    while not (decision := seeker.next(trials, remaining)).stop:
         for number in decision.candidates:
-            candidate = left[number]
-            left[number] = candidate._replace(left=None if candidate.left is None else candidate.left - 1)
+            candidate = remaining[number]
+            remaining[number] = candidate._replace(left=None if candidate.left is None else candidate.left - 1)
             trials.append(Trial(candidate.at, bool(rng.random() < rates[number]), candidate.cost, candidate.cost))
     return trials, decision.stop

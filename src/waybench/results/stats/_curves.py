@@ -92,10 +92,6 @@ def fits(trials: Trials, rates: Array) -> bool:
     """Return whether trials agree with a fitted curve, at 1 %: False for a plateau or a dip that it cannot have.
 
     Neighbouring difficulties with few trials are pooled. The deviance is compared with the chi-squared distribution.
-
-    Args:
-        trials: The trials; may be weighted by a design effect.
-        rates: The curve's success rate at each difficulty.
     """
     pools = _pools(trials.trials)
     if len(pools) < _FEWEST_POOLS:

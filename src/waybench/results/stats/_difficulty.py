@@ -71,7 +71,6 @@ class IndexGain:
         ratio: `conditional / marginal`. An item at the best place has this squared times the information about where a
             player's success falls.
         low: Lower end of its 95 % confidence interval, from a jackknife over ten groups of clusters.
-        high: Upper end.
         marginal_loss: Mean log loss of the regression on the level, in bits.
         conditional_loss: That of the regression on the index.
         attempts: Number of results: pairs of a player and an item.
@@ -165,18 +164,20 @@ def index_gain(
     if slopes is None or index is None:
         return "success does not fall with the level"
     left_out = [
-        found for group in range(_GROUPS) if (found := _slopes(results.where(results.clusters % _GROUPS != group)))
+        slopes_left_out
+        for group in range(_GROUPS)
+        if (slopes_left_out := _slopes(results.where(results.clusters % _GROUPS != group)))
     ]
     if len(left_out) < _GROUPS:
         return "success does not fall with the level in each part of the items"
     logs_of_ratios = np.log([conditional / marginal for marginal, conditional, *_ in left_out])
     error = float(np.sqrt((_GROUPS - 1) / _GROUPS * np.square(logs_of_ratios - logs_of_ratios.mean()).sum()))
     marginal, conditional, *losses = slopes
-    reach = np.exp(_quantile(_GROUPS - 1) * error)
+    reach = np.exp(t_quantile((1 - CONFIDENCE) / 2, (_GROUPS - 1)) * error)
     ratio = conditional / marginal
     full = np.zeros((3, variables.shape[1]))
-    kept = [column for column in range(variables.shape[1]) if _varies(logs[:, column])]
-    full[:, kept] = index.starts, index.rises, index.weights
+    varying = [column for column in range(variables.shape[1]) if _varies(logs[:, column])]
+    full[:, varying] = index.starts, index.rises, index.weights
     return IndexGain(
         index=DifficultyIndex(*full),
         marginal=marginal,
@@ -193,12 +194,8 @@ def index_gain(
 
 
 def _varies(column: Array) -> bool:
-    known = column[~np.isnan(column)]
-    return bool(len(known)) and float(np.ptp(known)) > 0
-
-
-def _quantile(freedom: int) -> float:
-    return t_quantile((1 - CONFIDENCE) / 2, freedom)
+    values = column[~np.isnan(column)]
+    return bool(len(values)) and float(np.ptp(values)) > 0
 
 
 def _index(results: _Results) -> DifficultyIndex | None:
@@ -206,25 +203,25 @@ def _index(results: _Results) -> DifficultyIndex | None:
     columns = results.variables.T
     lines = [_line(results.doublings, column) for column in columns]
     starts, rises = (np.array(ends) for ends in zip(*lines, strict=True))
-    rest = np.nan_to_num(results.variables - starts - np.outer(results.doublings, rises))
-    spreads = np.maximum(rest.std(axis=0), 1e-9)
+    residuals = np.nan_to_num(results.variables - starts - np.outer(results.doublings, rises))
+    spreads = np.maximum(residuals.std(axis=0), 1e-9)
     middle = results.doublings.mean()
-    design = np.column_stack([results.players, results.doublings - middle, rest / spreads])
+    design = np.column_stack([results.players, results.doublings - middle, residuals / spreads])
     width = results.players.shape[1]
-    prior = [*[_PLAYER_SPREAD] * width, _LEVEL_SPREAD, *[_VARIABLE_SPREAD] * rest.shape[1]]
-    found = logistic(design, results.solved, 1 / np.square(prior))
-    slope = -float(found[width])
+    prior = [*[_PLAYER_SPREAD] * width, _LEVEL_SPREAD, *[_VARIABLE_SPREAD] * residuals.shape[1]]
+    coefficients = logistic(design, results.solved, 1 / np.square(prior))
+    slope = -float(coefficients[width])
     if slope < _LEAST_SLOPE:
         return None
-    return DifficultyIndex(starts, rises, -found[width + 1 :] / spreads / slope)
+    return DifficultyIndex(starts, rises, -coefficients[width + 1 :] / spreads / slope)
 
 
 def _line(doublings: Array, column: Array) -> tuple[float, float]:
     """Return the least-squares line of a variable by the level."""
-    known = ~np.isnan(column)
-    if not known.any():
+    is_known = ~np.isnan(column)
+    if not is_known.any():
         return 0.0, 0.0
-    x, y = doublings[known], column[known]
+    x, y = doublings[is_known], column[is_known]
     away = x - x.mean()
     rise = float(away @ y / (away @ away)) if np.ptp(x) > 0 else 0.0
     return float(y.mean()) - rise * float(x.mean()), rise
@@ -235,14 +232,16 @@ def _slopes(results: _Results) -> tuple[float, float, float, float] | None:
     indices = np.empty(len(results.solved))
     for fold in range(_FOLDS):
         # The clusters of one group of the jackknife are in different folds.
-        own = (results.clusters + results.clusters // _GROUPS) % _FOLDS == fold
-        if not own.any():
+        in_fold = (results.clusters + results.clusters // _GROUPS) % _FOLDS == fold
+        if not in_fold.any():
             continue
-        index = _index(results.where(~own)) if not own.all() else None
+        index = _index(results.where(~in_fold)) if not in_fold.all() else None
         if index is None:
             return None
-        rest = np.nan_to_num(results.variables[own] - index.starts - np.outer(results.doublings[own], index.rises))
-        indices[own] = results.doublings[own] + rest @ index.weights
+        residuals = np.nan_to_num(
+            results.variables[in_fold] - index.starts - np.outer(results.doublings[in_fold], index.rises)
+        )
+        indices[in_fold] = results.doublings[in_fold] + residuals @ index.weights
     (marginal, marginal_loss), (conditional, conditional_loss) = (
         _slope(results, places) for places in (results.doublings, indices)
     )
@@ -255,9 +254,9 @@ def _slope(results: _Results, places: Array) -> tuple[float, float]:
     """Return by how much the log odds of success fall along a scale, and the mean log loss."""
     design = np.column_stack([results.players, places - results.doublings.mean()])
     prior = [*[_PLAYER_SPREAD] * results.players.shape[1], _LEVEL_SPREAD]
-    found = logistic(design, results.solved, 1 / np.square(prior))
-    odds = design @ found
-    return -float(found[-1]), float(np.mean(np.logaddexp(0, odds) - results.solved * odds) / np.log(2))
+    coefficients = logistic(design, results.solved, 1 / np.square(prior))
+    odds = design @ coefficients
+    return -float(coefficients[-1]), float(np.mean(np.logaddexp(0, odds) - results.solved * odds) / np.log(2))
 
 
 def logistic(design: Array, shares: Array, precisions: Array) -> Array:
@@ -268,22 +267,22 @@ def logistic(design: Array, shares: Array, precisions: Array) -> Array:
         shares: What is to be explained, from 0 to 1.
         precisions: 1 by the prior variance of each coefficient.
     """
-    found = np.zeros(design.shape[1])
+    at_mode = np.zeros(design.shape[1])
 
     def loss(coefficients: Array) -> float:
         odds = design @ coefficients
         return float(np.sum(np.logaddexp(0, odds) - shares * odds) + precisions @ np.square(coefficients) / 2)
 
-    at = loss(found)
+    at = loss(at_mode)
     for _ in range(_STEPS):
-        rates = 1 / (1 + np.exp(-np.clip(design @ found, -500, 500)))
-        slope = design.T @ (shares - rates) - precisions * found
+        rates = 1 / (1 + np.exp(-np.clip(design @ at_mode, -500, 500)))
+        slope = design.T @ (shares - rates) - precisions * at_mode
         curvature = (design * (rates * (1 - rates))[:, None]).T @ design + np.diag(precisions)
         step = np.linalg.solve(curvature, slope)
         size = 1.0
-        while (after := loss(found + size * step)) > at and size > _CLOSE:
+        while (after := loss(at_mode + size * step)) > at and size > _CLOSE:
             size /= 2
-        found, before, at = found + size * step, at, after
+        at_mode, before, at = at_mode + size * step, at, after
         if before - at < _CLOSE:
             break
-    return found
+    return at_mode

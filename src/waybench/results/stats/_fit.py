@@ -29,7 +29,6 @@ class Fit:
     """The posterior distribution of curves.
 
     Attributes:
-        curves: The curves.
         trials_done: What was tried.
         design: By how much trials that were drawn together say less than as many apart (the design effect).
         is_adaptive: Whether an adaptive search chose the trials, which closes the gaps around the horizon itself.
@@ -59,31 +58,22 @@ class Fit:
         """Return the ends of the success rate's interval at each of some difficulties, to a thousandth.
 
         Each interval is by itself: it holds the rate at its difficulty with the confidence, not the whole curve.
-
-        Args:
-            at: The difficulties.
-            confidence: Of each interval.
         """
-        rest = (1 - confidence) / 2
+        tail = (1 - confidence) / 2
         relevant, weights = self._relevant
         ends = np.empty((2, len(at)))
         # Sums by cell, for to sort all rates at every difficulty takes several times as long.
         for number, cells in enumerate(self.curves.cells(at)):
             below = np.cumsum(np.bincount(cells[relevant], weights=weights, minlength=CELLS))
-            ends[:, number] = np.searchsorted(below, np.array([rest, 1 - rest]) * below[-1])
+            ends[:, number] = np.searchsorted(below, np.array([tail, 1 - tail]) * below[-1])
         low, high = (ends + 0.5) / CELLS
         return low, high
 
     def horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
-        """Return the median of the difficulty at which a share is solved, and the ends of its interval.
-
-        Args:
-            share: The share.
-            confidence: Of the interval.
-        """
-        rest = (1 - confidence) / 2
+        """Return the median of the difficulty at which a share is solved, and the ends of its interval."""
+        tail = (1 - confidence) / 2
         relevant, weights = self._relevant
-        bounds = quantiles(self.curves.reaches(share)[relevant], weights, (0.5, rest, 1 - rest))
+        bounds = quantiles(self.curves.reaches(share)[relevant], weights, (0.5, tail, 1 - tail))
         median, low, high = (self.curves.shape.back(bound) for bound in bounds)
         return median, low, high
 
@@ -109,10 +99,6 @@ class Fit:
         without plateaus would place the horizon too precisely. If the curves do not fit, these bounds have the
         interval's own confidence.
 
-        Args:
-            share: The share.
-            confidence: Of the interval.
-
         Returns:
             The bounds, infinite where they are outside the tried difficulties; the reverse, so that they hold nothing,
             if there is no success or no failure.
@@ -130,10 +116,6 @@ class Fit:
         data fit a step anywhere between the two equally well, and a narrower interval would come from the prior of
         slopes alone. The interval contains `least_interval`, too. For the trials of an adaptive search it is
         `horizon`, unless the curves do not fit.
-
-        Args:
-            share: The share.
-            confidence: Of the interval, at least.
         """
         median, low, high = self.horizon(share, confidence)
         if self.is_adaptive and self.is_adequate:
@@ -151,18 +133,18 @@ _grids: list[Curves] = []
 
 def _grid(shape: Shape, lowest: float, highest: float) -> Curves:
     """Return a grid of curves; the last few are kept, for fits of several players over a range use the same ones."""
-    for number, known in enumerate(_grids):
-        if (known.shape, known.lowest, known.highest) == (shape, lowest, highest):
+    for number, curves in enumerate(_grids):
+        if (curves.shape, curves.lowest, curves.highest) == (shape, lowest, highest):
             _grids.append(_grids.pop(number))
-            return known
+            return curves
     _grids.append(Curves(shape, lowest, highest))
-    for known in _grids[:-_MOST_GRIDS]:
-        known.forget()  # fits still have it
+    for curves in _grids[:-_MOST_GRIDS]:
+        curves.forget()  # fits still have it
     del _grids[:-_MOST_GRIDS]
     return _grids[-1]
 
 
-def fitted(
+def fit_curves(
     shape: Shape,
     at: Array,
     solved: Array,
@@ -215,7 +197,6 @@ class HorizonRatio(NamedTuple):
     Attributes:
         value: The median of the posterior; None if a horizon is outside the levels that its player was tested on.
         low: Lower end of the 90 % interval; None if the levels tested do not bound it.
-        high: Upper end, likewise.
         further: Which horizon is larger, at 5 % (two-sided): 1 the first, -1 the second, 0 if neither is shown to be.
     """
 
@@ -231,24 +212,19 @@ def horizon_ratio(first: Fit, second: Fit, share: float = 0.5) -> HorizonRatio:
     What a fit says outside the levels that were tested comes from its prior. So a horizon there is only known to be
     above the hardest or below the easiest level, and bounds the ratio on one side.
 
-    Args:
-        first: The fit of the one player; both count difficulty in doublings.
-        second: That of the other.
-        share: The share of items that is solved at the horizon.
-
     Raises:
         ValueError: If a fit does not count difficulty in doublings.
     """
     if not (first.curves.shape.log and second.curves.shape.log):
         raise ValueError("ratios need curves on a log2 scale of difficulty")
-    (one, low_one, high_one), (other, low_other, high_other) = (_ends(fit, share) for fit in (first, second))
+    (median, low_one, high_one), (other, low_other, high_other) = (_ends(fit, share) for fit in (first, second))
     least, most = (np.subtract.outer(*pair).ravel() for pair in ((low_one, high_other), (high_one, low_other)))
-    rest = (1 - HORIZON_CONFIDENCE) / 2
-    gap, other_gap = _gap(first, one, share), _gap(second, other, share)
+    outside = (1 - HORIZON_CONFIDENCE) / 2
+    gap, other_gap = _gap(first, median, share), _gap(second, other, share)
     gap_low, gap_high = gap[0] - other_gap[1], gap[1] - other_gap[0]
-    low, sure_low = (min(gap_low, _quantile(least, tail)) for tail in (rest, _ALPHA / 2))
-    high, sure_high = (max(gap_high, _quantile(most, 1 - tail)) for tail in (rest, _ALPHA / 2))
-    is_known = bool(np.isfinite([_around(first, one), _around(second, other)]).all())
+    low, sure_low = (min(gap_low, _quantile(least, tail)) for tail in (outside, _ALPHA / 2))
+    high, sure_high = (max(gap_high, _quantile(most, 1 - tail)) for tail in (outside, _ALPHA / 2))
+    is_known = bool(np.isfinite([_around(first, median), _around(second, other)]).all())
     value = (
         float(2 ** np.median(np.subtract.outer(_points(first, share), _points(second, share)))) if is_known else None
     )

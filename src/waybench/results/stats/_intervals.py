@@ -4,23 +4,23 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from waybench._late import LateModule
 from waybench.results.stats._curves import Array
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = LateModule("scipy.special")  # it takes a while to load
 
 
 @lru_cache(maxsize=4096)
 def t_quantile(tail: float, freedom: float) -> float:
-    """Return the value that Student's t exceeds with a probability.
-
-    Args:
-        tail: The probability.
-        freedom: Degrees of freedom.
-    """
+    """Return the value that Student's t exceeds with a probability."""
     return -float(special.stdtrit(freedom, tail))
 
 
@@ -31,12 +31,7 @@ def normal_quantile(tail: float) -> float:
 
 
 def t_tail(value: float, freedom: float) -> float:
-    """Return the probability that Student's t exceeds a value.
-
-    Args:
-        value: The value.
-        freedom: Degrees of freedom.
-    """
+    """Return the probability that Student's t exceeds a value."""
     return float(special.stdtr(freedom, -value))
 
 
@@ -48,7 +43,6 @@ class RobustMean(NamedTuple):
 
     Attributes:
         value: The ratio of the clusters' totals to their sizes.
-        error: Its standard error.
         freedom: Degrees of freedom of Student's t for it.
     """
 
@@ -57,7 +51,7 @@ class RobustMean(NamedTuple):
     freedom: float
 
 
-def numbered(clusters: Sequence[Hashable]) -> tuple[NDArray[np.intp], int]:
+def cluster_numbers(clusters: Sequence[Hashable]) -> tuple[NDArray[np.intp], int]:
     """Return the number of each value's cluster, from 0 in order of appearance, and how many there are."""
     numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
     return np.array([numbers[cluster] for cluster in clusters], dtype=np.intp), len(numbers)
@@ -85,26 +79,21 @@ def robust_mean(totals: Numbers, sizes: Numbers) -> RobustMean | None:
     Returns:
         The mean; None where one cluster has everything, or all clusters are alike.
     """
-    whole = float(sizes.sum())
-    shares = sizes / whole
+    total_size = float(sizes.sum())
+    shares = sizes / total_size
     if shares.max() > 1 - 1e-9:
         return None
-    value = float(totals.sum()) / whole
+    value = float(totals.sum()) / total_size
     residuals = totals - value * sizes
-    if np.allclose(residuals, 0, rtol=0, atol=1e-9 * max(abs(value), 1e-3) * whole / len(sizes)):
+    if np.allclose(residuals, 0, rtol=0, atol=1e-9 * max(abs(value), 1e-3) * total_size / len(sizes)):
         return None
-    error = float(np.sqrt((residuals**2 / (1 - shares)).sum())) / whole
+    error = float(np.sqrt((residuals**2 / (1 - shares)).sum())) / total_size
     return RobustMean(value, error, satterthwaite_freedom(sizes))
 
 
 def clustered_error(values: Sequence[float], clusters: Sequence[Hashable]) -> RobustMean | None:
-    """Return the mean of clustered values with its standard error; see `robust_mean`.
-
-    Args:
-        values: The values.
-        clusters: The cluster of each.
-    """
-    where, _ = numbered(clusters)
+    """Return the mean of clustered values with its standard error; see `robust_mean`."""
+    where, _ = cluster_numbers(clusters)
     return robust_mean(cluster_totals(where, values), cluster_totals(where, None)) if len(values) else None
 
 
@@ -256,7 +245,7 @@ def clustered_mean(
         raise _unlike(values, clusters)
     if not values:
         return None
-    where, groups = numbered(clusters)
+    where, groups = cluster_numbers(clusters)
     # Sums of floats depend on their order, and that of logs depends on which episode ended first.
     parts = np.asarray(values, dtype=np.float64), np.ones(len(values)) if sizes is None else np.asarray(sizes)
     order = np.lexsort(parts)
@@ -268,8 +257,8 @@ def clustered_mean(
     ratio = float(totals.sum() / counts.sum())
     ends = _interval(totals, counts, ratio, (low, high), confidence, single=groups == len(values))
     # At a bound the ends are rounded, and may miss it by the last digit.
-    left, right = (min(ends[0], ratio), max(ends[1], ratio)) if ends else (None, None)
-    return Mean(ratio, left, right, n=len(values), clusters=groups)
+    lower, upper = (min(ends[0], ratio), max(ends[1], ratio)) if ends else (None, None)
+    return Mean(ratio, lower, upper, n=len(values), clusters=groups)
 
 
 def jackknifed(
@@ -309,7 +298,7 @@ def jackknifed(
         raise _unlike(values, clusters)
     if not values:
         return None
-    where, groups = numbered(clusters)
+    where, groups = cluster_numbers(clusters)
     table = np.asarray(values, dtype=np.float64)
     totals = np.zeros((groups, table.shape[1]))
     np.add.at(totals, where, table)
@@ -318,15 +307,15 @@ def jackknifed(
     if groups == 1:
         return Mean(number, None, None, len(values), groups)
     to, back = scale or (float, float)
-    rest = (totals.sum(axis=0) - totals) / (counts.sum() - counts)
-    pseudo = groups * to(number) - (groups - 1) * np.array([to(of(means)) for means in rest.tolist()])
+    means_without = (totals.sum(axis=0) - totals) / (counts.sum() - counts)
+    pseudo = groups * to(number) - (groups - 1) * np.array([to(of(means)) for means in means_without.tolist()])
     if np.allclose(pseudo, pseudo[0], rtol=1e-9, atol=1e-12):
         return Mean(number, None, None, len(values), groups)
     _, least, most = t_interval(pseudo.tolist(), CONFIDENCE)
     # On the scale bounds come first: beyond them its inverse may not be defined, or overflow.
-    left = least if low is None else max(to(low), least)
-    right = most if high is None else min(to(high), most)
-    return Mean(number, min(number, back(left)), max(number, back(right)), len(values), groups)
+    lower = least if low is None else max(to(low), least)
+    upper = most if high is None else min(to(high), most)
+    return Mean(number, min(number, back(lower)), max(number, back(upper)), len(values), groups)
 
 
 def _unlike(values: Sequence[object], clusters: Sequence[Hashable]) -> ValueError:
@@ -352,16 +341,16 @@ def _interval(
         if at_end.all() and (at_top.all() or not at_top.any() or np.ptp(sizes) == 0):
             return _wilson(float(at_top.mean()), groups, normal_quantile((1 - confidence) / 2), low, high)
         at_bounds = float(sizes[at_end].sum() / sizes.sum()) if single else 0.0
-    found = robust_mean(totals, sizes)
-    if found is None:
+    mean = robust_mean(totals, sizes)
+    if mean is None:
         return None
-    quantile = t_quantile((1 - confidence) / 2, found.freedom)
+    quantile = t_quantile((1 - confidence) / 2, mean.freedom)
     if low is not None and high is not None and low < ratio < high:
-        share, error = (ratio - low) / (high - low), found.error / (high - low)
+        share, error = (ratio - low) / (high - low), mean.error / (high - low)
         variance = _with_unseen(error**2, share, at_bounds, sizes)
         return _wilson(share, share * (1 - share) / variance, quantile, low, high)
-    left, right = ratio - quantile * found.error, ratio + quantile * found.error
-    return left if low is None else max(low, left), right if high is None else min(high, right)
+    lower, upper = ratio - quantile * mean.error, ratio + quantile * mean.error
+    return lower if low is None else max(low, lower), upper if high is None else min(high, upper)
 
 
 def _with_unseen(variance: float, share: float, at_bounds: float, sizes: NDArray[np.float64]) -> float:
@@ -386,17 +375,12 @@ def _wilson(share: float, trials: float, quantile: float, low: float, high: floa
     """Return Wilson's interval of a share, which SciPy has for whole numbers of trials alone, between two bounds."""
     square = quantile**2 / trials
     middle, half = share + square / 2, (square * (share * (1 - share) + square / 4)) ** 0.5
-    left, right = max(0.0, (middle - half) / (1 + square)), min(1.0, (middle + half) / (1 + square))
-    return low + (high - low) * left, low + (high - low) * right
+    lower, upper = max(0.0, (middle - half) / (1 + square)), min(1.0, (middle + half) / (1 + square))
+    return low + (high - low) * lower, low + (high - low) * upper
 
 
 def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float, float]:
-    """Return the mean of independent values and the ends of Student's t interval around it.
-
-    Args:
-        values: At least two values.
-        confidence: Of the interval.
-    """
+    """Return the mean of independent values and the ends of Student's t interval around it."""
     numbers = np.asarray(values, dtype=np.float64)
     mean = float(numbers.mean())
     reach = t_quantile((1 - confidence) / 2, len(numbers) - 1) * float(numbers.std(ddof=1)) / len(numbers) ** 0.5

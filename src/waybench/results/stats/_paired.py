@@ -15,9 +15,9 @@ from waybench.results.stats._intervals import (
     Mean,
     Numbers,
     RobustMean,
+    cluster_numbers,
     cluster_totals,
     mcnemar,
-    numbered,
     robust_mean,
     satterthwaite_freedom,
     t_quantile,
@@ -32,9 +32,7 @@ class PairedTest(NamedTuple):
     """A two-sided test of paired values.
 
     Attributes:
-        p: The two-sided p value.
         method: "mcnemar", or "t" for the test that belongs to the interval.
-        exact: Whether the p value is exact.
     """
 
     p: float
@@ -87,48 +85,44 @@ class Pairs:
             raise ValueError(
                 f"{len(new)} and {len(old)} values and {len(clusters)} clusters: give pairs, each with one"
             )
-        self._apart: Numbers = np.asarray(new, dtype=np.float64) - np.asarray(old, dtype=np.float64)
-        self._where, self._groups = numbered(clusters)
-        self._range = None if low is None or high is None else high - low
+        self._differences: Numbers = np.asarray(new, dtype=np.float64) - np.asarray(old, dtype=np.float64)
+        self._where, self._groups = cluster_numbers(clusters)
+        self.range = None if low is None or high is None else high - low
         self._all_or_nothing = (
-            self._range is not None and self._groups == len(self._apart) and {*new, *old} <= {low, high}
+            self.range is not None and self._groups == len(self._differences) and {*new, *old} <= {low, high}
         )
 
     @cached_property
     def test(self) -> PairedTest:
         """The test of whether the mean difference is 0."""
         if self._all_or_nothing:
-            won, lost = int((self._apart > 0).sum()), int((self._apart < 0).sum())
+            won, lost = int((self._differences > 0).sum()), int((self._differences < 0).sum())
             return PairedTest(mcnemar(won, lost), "mcnemar", True)
         if self._groups < 2:
             return PairedTest(1.0, "t", False)
         least = 2.0 ** (1 - self._groups)
         if self._mean is None:  # differences without bounds, or in clusters, that are all the same
-            return PairedTest(least if np.any(self._apart) else 1.0, "t", False)
+            return PairedTest(least if np.any(self._differences) else 1.0, "t", False)
         value, error, freedom = self._mean
         return PairedTest(max(least, 2 * t_tail(abs(value) / error, freedom)), "t", False)
 
     def difference(self, confidence: float = CONFIDENCE) -> Mean | None:
-        """Return the mean difference with its interval; None without values.
-
-        Args:
-            confidence: Of the interval.
-        """
-        if not len(self._apart):
+        """Return the mean difference with its interval; None without values."""
+        if not len(self._differences):
             return None
-        value = float(self._apart.mean())
+        value = float(self._differences.mean())
         ends = self._ends(confidence)
         if ends is None:
-            return Mean(value, None, None, len(self._apart), self._groups)
+            return Mean(value, None, None, len(self._differences), self._groups)
         # An added pair of each kind draws the interval to 0, but never beyond the mean.
         low, high = min(ends[0], value), max(ends[1], value)
         if self.test.p >= 1 - confidence:
             low, high = min(low, 0.0), max(high, 0.0)
         elif low <= 0 <= high:  # at strict levels, where the normal quantile is the less careful one
             low, high = (0.0, high) if value > 0 else (low, 0.0)
-        if self._range is not None:
-            low, high = max(low, -self._range), min(high, self._range)
-        return Mean(value, low, high, len(self._apart), self._groups)
+        if self.range is not None:
+            low, high = max(low, -self.range), min(high, self.range)
+        return Mean(value, low, high, len(self._differences), self._groups)
 
     def _ends(self, confidence: float) -> tuple[float, float] | None:
         if self._groups < 2 or self._mean is None:
@@ -140,67 +134,24 @@ class Pairs:
     @cached_property
     def _mean(self) -> RobustMean | None:
         """The mean difference with its error, after the two pairs were added if there are bounds."""
-        totals, sizes = cluster_totals(self._where, self._apart), cluster_totals(self._where, None)
-        if self._range is None:
+        totals, sizes = cluster_totals(self._where, self._differences), cluster_totals(self._where, None)
+        if self.range is None:
             return robust_mean(totals, sizes)
-        weight = 1.0 if self._groups == len(self._apart) else self._items_per_independent_item(totals, sizes)
-        added = np.array([weight, -weight]) * self._range
+        weight = 1.0 if self._groups == len(self._differences) else self._items_per_independent_item(totals, sizes)
+        added = np.array([weight, -weight]) * self.range
         totals, all_sizes = np.concatenate([totals, added]), np.concatenate([sizes, [weight, weight]])
-        if self._groups == len(self._apart):
+        if self._groups == len(self._differences):
             return RobustMean(float(totals.mean()), float(totals.std()) / len(totals) ** 0.5, math.inf)
-        found = robust_mean(totals, all_sizes)
+        mean = robust_mean(totals, all_sizes)
         # The added pairs are no evidence, and add no degrees of freedom.
-        return found and found._replace(freedom=satterthwaite_freedom(sizes))
+        return mean and mean._replace(freedom=satterthwaite_freedom(sizes))
 
     def _items_per_independent_item(self, totals: Numbers, sizes: Numbers) -> float:
-        plain, spread = robust_mean(totals, sizes), float(self._apart.var(ddof=1))
-        if plain is None or spread <= (1e-9 * (self._range or 1.0)) ** 2:
+        plain, spread = robust_mean(totals, sizes), float(self._differences.var(ddof=1))
+        if plain is None or spread <= (1e-9 * (self.range or 1.0)) ** 2:
             return float(sizes.mean())
-        effect = plain.error**2 / (spread / len(self._apart)) * variance_at_most(self._groups)
+        effect = plain.error**2 / (spread / len(self._differences)) * variance_at_most(self._groups)
         return float(np.clip(effect, 1.0, sizes.max()))
-
-
-def paired_difference(
-    new: Sequence[float],
-    old: Sequence[float],
-    clusters: Sequence[Hashable],
-    low: float | None = None,
-    high: float | None = None,
-    confidence: float = CONFIDENCE,
-) -> Mean | None:
-    """Return the mean of the new values minus the old ones, with an interval for pairs; see `Pairs`.
-
-    Args:
-        new: Values.
-        old: The others, in the same order.
-        clusters: The cluster that each pair was drawn with.
-        low: The least value possible, None if unbounded.
-        high: The greatest value possible, None if unbounded.
-        confidence: The interval's confidence.
-
-    Returns:
-        The mean; None without values.
-    """
-    return Pairs(new, old, clusters, low, high).difference(confidence)
-
-
-def paired_test(
-    new: Sequence[float],
-    old: Sequence[float],
-    clusters: Sequence[Hashable],
-    low: float | None = None,
-    high: float | None = None,
-) -> PairedTest:
-    """Test whether two sets of values at the same items differ, two-sided; see `Pairs`.
-
-    Args:
-        new: Values.
-        old: The others, in the same order.
-        clusters: The cluster that each pair was drawn with.
-        low: The least value possible, None if unbounded.
-        high: The greatest value possible, None if unbounded.
-    """
-    return Pairs(new, old, clusters, low, high).test
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +159,6 @@ class VarianceComponents:
     """Components of variance of a headline metric, where items were attempted several times.
 
     Attributes:
-        items: Number of items.
         attempts: Harmonic mean of their numbers of attempts.
         between: Variance between items, of what attempts at each give on average.
         within: Variance between attempts at an item.
@@ -257,5 +207,5 @@ def variance_components(values: Sequence[Sequence[float]]) -> VarianceComponents
     average = (total - sum(size**2 for size in sizes) / total) / (groups - 1)
     between = max(0.0, (between - within) / average)
     attempts = 1 / fmean(1 / size for size in sizes)
-    whole = between + within / attempts
-    return VarianceComponents(groups, attempts, between, within, within / attempts / whole) if whole > 0 else None
+    variance = between + within / attempts
+    return VarianceComponents(groups, attempts, between, within, within / attempts / variance) if variance > 0 else None

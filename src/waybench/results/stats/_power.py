@@ -198,23 +198,19 @@ def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *,
 
 
 def _graded_power(delta: float, variance: float, clusters: float, added: float, alpha: float, *, single: bool) -> float:
-    """Return the power of the test of graded values (`Pairs`), for clusters of one size.
-
-    Args:
-        delta: The mean difference.
-        variance: The variance of a cluster's mean difference.
-        clusters: Number of clusters.
-        added: The weight of each of the two added pairs, whose differences are 1 and -1, a cluster's being 1.
-        alpha: The level of the two-sided test.
-        single: Whether each item is a cluster: then the test corrects nothing for a small number of them.
-    """
-    whole = clusters + 2 * added
-    mean = delta * clusters / whole
-    own = (clusters - 1) * variance + clusters * (delta - mean) ** 2
+    """Return the power of the test of graded values (`Pairs`), for clusters of one size."""
+    total = clusters + 2 * added
+    mean = delta * clusters / total
+    cluster_squares = (clusters - 1) * variance + clusters * (delta - mean) ** 2
     pairs = 2 * added**2 * (1 + mean**2)
-    error = math.sqrt(own + pairs if single else own / (1 - 1 / whole) + pairs / (1 - added / whole)) / whole
+    error = (
+        math.sqrt(
+            cluster_squares + pairs if single else cluster_squares / (1 - 1 / total) + pairs / (1 - added / total)
+        )
+        / total
+    )
     # The added pairs are constant: the mean varies by less than its error says.
-    true_error = math.sqrt(clusters * variance) / whole
+    true_error = math.sqrt(clusters * variance) / total
     quantile = float(stats.t.isf(alpha / 2, math.inf if single else clusters - 1))
     if mean > 20 * true_error:  # far out, where the noncentral t cannot be computed and is nearly normal
         return float(stats.norm.sf(quantile * error - mean, scale=max(true_error, 1e-12)))
@@ -239,8 +235,8 @@ def _mcnemar_power(disagree: float, delta: float, items: int, alpha: float) -> f
     # p < alpha if the rarer of the two results occurs at most `rare` times.
     rare = stats.binom.ppf(alpha / 2, differing, 0.5) - 1
     better = min(1.0, (share + delta) / (2 * share))
-    shown = stats.binom.cdf(rare, differing, 1 - better) + stats.binom.cdf(rare, differing, better)
-    return float(np.sum(stats.binom.pmf(differing, items, share) * np.where(rare < 0, 0.0, shown)))
+    chance = stats.binom.cdf(rare, differing, 1 - better) + stats.binom.cdf(rare, differing, better)
+    return float(np.sum(stats.binom.pmf(differing, items, share) * np.where(rare < 0, 0.0, chance)))
 
 
 def items_needed(
@@ -328,7 +324,7 @@ def pilot_assumptions(
         single: Whether there is at most one attempt at each item.
     """
     spreads = [(pvariance(scores.values()), len(scores)) for scores in values if len(scores) >= FEWEST_ITEMS]
-    spread = fmean(own * variance_at_most(count) for own, count in spreads)
+    spread = fmean(value * variance_at_most(count) for value, count in spreads)
     two_valued = single and all(score in (0, 1) for scores in values for score in scores.values())
     pairs = [
         [(cluster(key), first[key] - second[key]) for key in first if key in second]
@@ -346,7 +342,7 @@ def pilot_assumptions(
         description = f"one model, outcomes correlate by {correlation:g} (assumed)"
     items = round(fmean(map(len, pairs or values)))
     # Models that solve other items than each other: a negative correlation. `variance` has the factor n / (n - 1).
-    negative = variance * (items - 1) / items > 2 * fmean(each for each, _ in spreads) + 1e-9
+    negative = variance * (items - 1) / items > 2 * fmean(value for value, _ in spreads) + 1e-9
     variance *= variance_at_most(round(items / size))
     disagree = _share_at_most(disagree, round(items / size))
 

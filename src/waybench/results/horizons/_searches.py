@@ -1,0 +1,195 @@
+"""What searches for horizons have found, and why they stopped."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from waybench.core import DIFFICULTY_INDEX, plural
+from waybench.results.estimates import total_if_known
+from waybench.results.horizons._references import (
+    ReferenceHorizon,
+    axis_named,
+    reference_horizons,
+    reference_mark,
+)
+from waybench.results.horizons._text import difficulty_text, reference_text
+from waybench.results.logs import LoggedEpisode
+from waybench.results.results import (
+    UNFINISHED,
+    Group,
+    Row,
+    grouped,
+    labels,
+    search_range,
+)
+from waybench.results.stats import (
+    STOPS,
+    Seeker,
+    StoppingRule,
+    Trial,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """A search for a horizon.
+
+    Attributes:
+        low: Lower end of its 90 % interval.
+        easiest: The least difficulty that could be tried.
+        hardest: The greatest one.
+        trials: Number of episodes.
+        errors: Infrastructure errors, which are no trials.
+        lost: Number of episodes without a result, these included.
+        lowest: The horizon if all of them were failures.
+        highest: The horizon if all of them were solved.
+        tokens: Tokens of all episodes; None if not known.
+        cost: Dollars of all episodes; None if not known.
+        without_failure: The greatest difficulty that was tried, where every trial was solved; None otherwise.
+        stop: Why it ended, a key of `STOPS`; "" if it has not.
+        references: The horizons of players that know nothing of the items, where they are known.
+    """
+
+    group: Group
+    axis: str
+    goal: StoppingRule
+    value: float
+    low: float
+    high: float
+    easiest: float
+    hardest: float
+    trials: int
+    errors: int
+    tokens: int | None
+    cost: float | None
+    without_failure: float | None
+    stop: str
+    references: tuple[ReferenceHorizon, ...] = ()
+    lost: int = 0
+    lowest: float = 0.0
+    highest: float = 0.0
+
+    @property
+    def mark(self) -> str:
+        """That the horizon is not above those of players that know nothing; "" if it is, or these are not known."""
+        return reference_mark(self.value, self.low, self.references)
+
+    @property
+    def text(self) -> str:
+        """The horizon in words, with its interval."""
+        title = axis_named(self.group.env, self.axis).title.lower()
+        horizon = f"{100 * self.goal.share:.0f} % horizon"
+        # Where no trial failed, what is said of harder ones is a guess from what is taken for granted of curves.
+        passed = self.hardest if self.stop == "beyond" or self.without_failure is None else self.without_failure
+        if self.stop == "beyond" or self.value > self.hardest or self.without_failure is not None:
+            least = difficulty_text(min(max(self.low, self.easiest), passed))
+            return (
+                f"{horizon} above the hardest level tested ({title} {difficulty_text(passed)}; 90 % interval from "
+                f"{least})"
+            )
+        if self.stop == "below" or self.value < self.easiest:
+            most = difficulty_text(min(self.high, self.hardest))
+            return (
+                f"{horizon} below the easiest level tested ({title} {difficulty_text(self.easiest)}; 90 % "
+                f"interval up to {most})"
+            )
+        value, low, high = map(difficulty_text, (self.value, self.low, self.high))
+        return f"{horizon} at {title} {value} (90 % interval {low} to {high})"
+
+
+def searches(episodes: Sequence[LoggedEpisode], rows: Sequence[Row], unfinished: bool = False) -> list[Searched]:
+    """Return what each search has found, in order of first appearance.
+
+    What is found here is what the search itself has gone by: its own trials. `horizons` has all attempts. A search all
+    of whose episodes are excluded, such as those that a later run has repeated, has found nothing.
+
+    Args:
+        episodes: The episodes.
+        rows: Their rows.
+        unfinished: Whether searches that have no reason to end may have been interrupted.
+    """
+    pairs = [(episode, row) for episode, row in zip(episodes, rows, strict=True) if _goal(episode.search)]
+    return [
+        _searched(group, search_pairs, unfinished)
+        for (group, _), search_pairs in grouped(pairs, lambda pair: (pair[1].group, pair[0].run)).items()
+        if not all(row.exclusion_reason for _, row in search_pairs)
+    ]
+
+
+def _goal(search: Mapping[str, Any]) -> StoppingRule | None:
+    """Return the stopping rule of a search; None if the value is not one."""
+    try:
+        names = ("share", "precision", "most", "budget", "batch")
+        if not all(0 < float(search[name]) < 1e9 for name in names if name != "budget"):
+            return None
+        return StoppingRule(**{name: search[name] for name in names}) if search_range(search) else None
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+
+
+def _searched(group: Group, pairs: Sequence[tuple[LoggedEpisode, Row]], unfinished: bool) -> Searched:
+    goal, tried = _goal(pairs[0][0].search), search_range(pairs[0][0].search)
+    assert goal is not None and tried is not None
+    axis, lowest, highest = tried
+    counted = [row for _, row in pairs if row.is_included and row.axes.get(axis) is not None]
+    trials = [Trial(row.axes[axis] or 0.0, row.succeeded, None, 1.0) for row in counted]
+    result = Seeker(goal, lowest, highest).state(trials)
+    # Of episodes whose records do not replay nothing is known, not even the difficulty.
+    lost = [row for _, row in pairs if not row.is_included and row.axes.get(axis) is not None]
+    lost = [row for row in lost if row.exclusion_reason in ("", UNFINISHED)]
+    ends: dict[str, float] = {}
+    for name, solved in (("lowest", False), ("highest", True)) if lost else ():
+        completed = [*trials, *(Trial(row.axes[axis] or 0.0, solved, None, 1.0) for row in lost)]
+        ends[name] = Seeker(goal, lowest, highest).state(completed).horizon.value
+    stop = result.stop(lowest, highest)
+    if not stop and not unfinished:
+        stop = "supply" if goal.budget is None else "budget"
+    return Searched(
+        group=group,
+        axis=axis,
+        goal=goal,
+        **result.horizon._asdict(),
+        easiest=lowest,
+        hardest=highest,
+        trials=len(trials),
+        errors=sum(row.error for _, row in pairs),
+        tokens=total_if_known(row.tokens for row in counted),
+        cost=total_if_known(row.cost for row in counted),
+        references=reference_horizons(group, axis, goal.share),
+        without_failure=max(trial.at for trial in trials) if trials and all(t.solved for t in trials) else None,
+        stop=stop,
+        lost=len(lost),
+        **ends,
+    )
+
+
+def search_text(searches: Sequence[Searched]) -> str:
+    """Return what searches have found and why they stopped, a line each; "" if there are none."""
+    names = labels(search.group for search in searches)
+    lines: list[str] = []
+    for search in searches:
+        parts = (search.text, search.mark, reference_text(search.references), _course(search))
+        lines.append(f"{search.group.task}, {names[search.group]}: {'; '.join(part for part in parts if part)}")
+    return "\n".join(lines)
+
+
+def _course(search: Searched) -> str:
+    parts = [plural(search.trials, "episode")]
+    if index := dict(search.group.options).get(DIFFICULTY_INDEX):
+        parts.append(f"items by difficulty index {index}")
+    if search.tokens:
+        parts.append(plural(search.tokens, "token"))
+    if search.cost is not None:
+        parts.append(f"{search.cost:.2f} USD")
+    if search.errors:
+        parts.append(plural(search.errors, "infrastructure error"))
+    if search.lost:
+        ends = [
+            difficulty_text(min(max(end, search.easiest), search.hardest)) for end in (search.lowest, search.highest)
+        ]
+        planned = search.trials + search.lost
+        parts.append(
+            f"n = {search.trials:,} of {planned:,}: horizon {' to '.join(ends)} if the lost ones failed or succeeded"
+        )
+    why = f"stopped: {STOPS[search.stop]}" if search.stop else "interrupted; run the same command to continue"
+    return f"{', '.join(parts)}; {why}"
