@@ -13,7 +13,7 @@ from tests.analysis.test_agents import played
 from tests.report.pages import site
 from waybench.envs.smartplay import CAPABILITIES, FORMULAS, RECORDED, capability_scores
 from waybench.reporting.charts._radar import Web, overlays, radar_spec, ring_values
-from waybench.reporting.charts._svg import drawn
+from waybench.reporting.charts._svg import draw
 from waybench.results.estimates import Agent
 from waybench.results.stats import clustered_mean
 
@@ -99,7 +99,7 @@ def test_a_chart_says_what_it_is(tmp_path: Path) -> None:
 
 
 def test_a_drawing_is_nothing_but_shapes_and_text() -> None:
-    found = str(drawn(radar_spec(AXES, [Web("<script>alert(1)</script>", [0.2, 0.4, 0.6])]), 'a "label" <b>'))
+    found = str(draw(radar_spec(AXES, [Web("<script>alert(1)</script>", [0.2, 0.4, 0.6])]), 'a "label" <b>'))
     assert set(re.findall(r"<(\w+)", found)) <= {"svg", "g", "path", "circle", "line", "rect", "text", "title"}
     assert all(axis in found for axis in AXES)
     assert "script>" not in found

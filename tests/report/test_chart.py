@@ -7,7 +7,7 @@ import pytest
 from tests.analysis.episodes import SCORE, detour, failed, item, logged, played
 from waybench.reporting.charts._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
 from waybench.reporting.charts._points import Point, by_level
-from waybench.reporting.charts._svg import inline
+from waybench.reporting.charts._svg import inline_svg
 from waybench.results import LoggedEpisode, estimate
 from waybench.results.estimates import Measure
 
@@ -88,7 +88,7 @@ def test_drawing_keeps_shapes_and_text_only() -> None:
     <script>alert(1)</script><a xlink:href="javascript:alert(1)"><text>a</text></a><image xlink:href="http://x"/>
     <foreignObject><text>b</text></foreignObject><style>*{}</style>
     <text onclick="alert(1)" fill="url(http://x)" stroke="red">&lt;b&gt;</text></svg>"""
-    assert inline(svg, '"<x>') == (
+    assert inline_svg(svg, '"<x>') == (
         '<svg class="chart" viewBox="0 0 1 1" role="img" aria-label="&quot;&lt;x&gt;" style="--natural:10px">'
         '<text stroke="red">&lt;b&gt;</text></svg>'
     )
@@ -98,6 +98,6 @@ def test_a_point_is_a_circle() -> None:
     point = "M3.808,0A3.808,3.808,0,1,1,-3.808,0A3.808,3.808,0,1,1,3.808,0"
     half = "M3.808,0A3.808,3.808,0,1,1,-3.808,0"
     shapes = "".join(f'<path transform="translate(15,-2.345)" d="{each}" fill="red"/>' for each in (point, half))
-    drawn = inline(f'<svg xmlns="http://www.w3.org/2000/svg" width="9" viewBox="0 0 9 9">{shapes}</svg>', "x")
+    drawn = inline_svg(f'<svg xmlns="http://www.w3.org/2000/svg" width="9" viewBox="0 0 9 9">{shapes}</svg>', "x")
     assert '<circle cx="15" cy="-2.34" r="3.80" fill="red" />' in drawn
     assert drawn.count("<path") == 1

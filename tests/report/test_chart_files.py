@@ -22,7 +22,7 @@ from waybench.reporting.charts._chart import WIDE, chart, chart_spec
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._success import WIDE as PANELS
 from waybench.reporting.charts._success import Player, success_spec
-from waybench.reporting.charts._svg import FONT, SCALE, Chart, ChartFiles, drawn, inline, palette, standalone
+from waybench.reporting.charts._svg import FONT, SCALE, Chart, ChartFiles, draw, inline_svg, palette, standalone_svg
 from waybench.results import rows
 from waybench.results.horizons import success_curves
 
@@ -69,8 +69,8 @@ def test_the_palette_is_that_of_a_light_page() -> None:
 
 @pytest.mark.parametrize("kind", SPECS)
 def test_a_drawing_alone_is_that_of_the_page_in_colours(kind: str) -> None:
-    page = drawn(SPECS[kind], "A label")
-    root = ElementTree.fromstring(alone := standalone(page))
+    page = draw(SPECS[kind], "A label")
+    root = ElementTree.fromstring(alone := standalone_svg(page))
     assert root.tag == f"{SVG}svg"
     assert "var(" not in alone
     assert (root.get("font-family"), root.get("aria-label"), root.get("role")) == (FONT, "A label", "img")
@@ -87,7 +87,7 @@ def test_a_drawing_alone_is_that_of_the_page_in_colours(kind: str) -> None:
 
 def test_words_are_no_colours() -> None:
     spec = {**SPECS["bars"], "data": {"values": [{**piece, "task": HOSTILE, "text": HOSTILE} for piece in BARS]}}
-    alone = standalone(drawn(spec, HOSTILE))
+    alone = standalone_svg(draw(spec, HOSTILE))
     root = ElementTree.fromstring(alone)
     assert root.get("aria-label") == HOSTILE
     assert HOSTILE in {element.text for element in root.iter(f"{SVG}text")}
@@ -167,7 +167,7 @@ def test_a_chart_can_be_drawn_again_from_its_file(site: Path) -> None:
     assert [(each["level"], each["score"]) for each in points if each["label"] == "oracle"] == [(5, 100), (7, 100)]
     again = vl_convert.vegalite_to_svg(json.dumps(spec), vl_version="6.4", allowed_base_urls=[])
     here = marks((site / "charts" / f"{name}.svg").read_text())
-    assert marks(standalone(inline(again, "x"))) == here
+    assert marks(standalone_svg(inline_svg(again, "x"))) == here
     assert len(here) == 4
 
 
@@ -184,7 +184,7 @@ def test_names_are_the_same_in_every_report(site: Path, tmp_path: Path) -> None:
 def test_a_picture_is_made_again_only_where_its_drawing_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = drawn(SPECS["radar"], "x")
+    page = draw(SPECS["radar"], "x")
     figure = Chart("web", page, None, "A web.", SPECS["radar"])
 
     def write(figure: Chart) -> bytes:
@@ -205,7 +205,7 @@ def test_a_picture_is_made_again_only_where_its_drawing_has_changed(
     assert write(figure) == first
     assert made == []
     other = radar_spec(["a", "b", "c"], [Web("one", [0.9, 0.2, 0.6])])
-    assert write(Chart("web", drawn(other, "x"), None, "A web.", other)) != first
+    assert write(Chart("web", draw(other, "x"), None, "A web.", other)) != first
     assert len(made) == 1
     (tmp_path / "charts" / "web.png").unlink()
     assert write(figure) == first
@@ -215,13 +215,13 @@ def test_a_picture_is_made_again_only_where_its_drawing_has_changed(
 def test_a_chart_of_a_page_is_not_changed_by_its_file() -> None:
     page = chart(plot_of(EPISODES), WIDE, "x")
     before = str(page)
-    standalone(page)
+    standalone_svg(page)
     assert str(page) == before
     assert "var(--c0)" in before
 
 
 def test_charts_are_written_as_png_on_request_alone(tmp_path: Path) -> None:
-    figure = Chart("web", drawn(SPECS["radar"], "x"), None, "A web.", SPECS["radar"])
+    figure = Chart("web", draw(SPECS["radar"], "x"), None, "A web.", SPECS["radar"])
     assert [name for name, _ in ChartFiles(tmp_path).of([figure])] == ["charts/web.svg", "charts/web.json"]
     with_png = [name for name, _ in ChartFiles(tmp_path, png=True).of([figure])]
     assert with_png == ["charts/web.png", "charts/web.svg", "charts/web.json"]

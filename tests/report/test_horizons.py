@@ -14,7 +14,7 @@ from tests.analysis.test_horizon import climbed
 from tests.report.pages import Page, Site, site
 from waybench.core import play_out, policy
 from waybench.reporting._write import write_report
-from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
+from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, bin_difficulties, success_spec
 from waybench.reporting.tables import horizon_matrix
 from waybench.results import rows
 from waybench.results.estimates import matrix
@@ -223,9 +223,9 @@ def test_a_panel_draws_the_curve_and_its_band(curves: list[SuccessCurve]) -> Non
 
 def test_neighbouring_difficulties_are_put_together() -> None:
     few = [DifficultyBin(5.0, 1.0, 3, 3), DifficultyBin(7.0, 0.5, 4, 6)]
-    assert binned(few) == [Binned(5, 1, 3, 5, 5), Binned(7, 0.5, 4, 7, 7)]
+    assert bin_difficulties(few) == [Binned(5, 1, 3, 5, 5), Binned(7, 0.5, 4, 7, 7)]
     many = [DifficultyBin(float(at), float(at % 2), 1 + at % 3, 5) for at in range(1, 101)]
-    found = binned(many)
+    found = bin_difficulties(many)
     assert len(found) <= MOST_POINTS
     items = sum(place.items for place in many)
     assert sum(each.items for each in found) == items

@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from tests.analysis.episodes import detour, failed, item, logged, played
 from tests.analysis.searches import searched
 from waybench.reporting import write_report
-from waybench.reporting.tables._markdown import escaped
+from waybench.reporting.tables._markdown import escape_markdown
 from waybench.results import LoggedEpisode, estimate
 from waybench.results.formatting import visible
 
@@ -46,21 +46,21 @@ def inline(text: str) -> list[Token]:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_text_is_shown_and_does_nothing(text: str) -> None:
-    parts = inline(escaped(text))
+    parts = inline(escape_markdown(text))
     assert {part.type for part in parts} <= {"text"}
     shown = "".join(part.content for part in parts)
     if len(text) < 60 and text.isprintable():
         assert shown == text.strip()
-    assert "\n" not in escaped(text)
+    assert "\n" not in escape_markdown(text)
     assert visible(shown) == shown
     # Within emphasis, as the names of reference players are.
-    types = [part.type for part in inline(f"*{escaped(text)}*")]
+    types = [part.type for part in inline(f"*{escape_markdown(text)}*")]
     assert types in (["em_open", "text", "em_close"], ["text", "em_open", "text", "em_close", "text"])
 
 
 def test_a_line_break_ends_no_row() -> None:
-    assert escaped("a\n| b | c |\r\n\n# d") == escaped("a | b | c | # d")
-    assert len(escaped("x" * 10_000_000)) <= 60
+    assert escape_markdown("a\n| b | c |\r\n\n# d") == escape_markdown("a | b | c | # d")
+    assert len(escape_markdown("x" * 10_000_000)) <= 60
 
 
 def tables_of(text: str) -> list[list[list[str]]]:

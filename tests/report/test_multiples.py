@@ -16,10 +16,10 @@ from waybench.reporting.charts._chart import (
     chart,
     is_crowded,
     multiples_spec,
-    wrapped,
+    wrap_label,
 )
 from waybench.reporting.charts._points import Point
-from waybench.reporting.charts._svg import drawn
+from waybench.reporting.charts._svg import draw
 from waybench.results.stats import Mean
 
 NAMES = [f"model-{number}-instruct-preview-2025-09-{number:02}-long-context" for number in range(11)]
@@ -50,7 +50,7 @@ def test_a_panel_for_each_of_twelve_models_with_its_whole_name(grid: Grid, lette
         for panel in spec["concat"]
     ]
     assert headings == [*NAMES, "random"]  # a reference player comes last
-    texts = [text.text or "" for text in ElementTree.fromstring(drawn(spec, "x")).iter("text")]
+    texts = [text.text or "" for text in ElementTree.fromstring(draw(spec, "x")).iter("text")]
     assert all(len(text) <= letters for text in texts if "-" in text) and not any("…" in text for text in texts)
     for panel in spec["concat"]:
         # Of 49 levels, as many have a number as there is room for.
@@ -60,7 +60,7 @@ def test_a_panel_for_each_of_twelve_models_with_its_whole_name(grid: Grid, lette
 
 def test_every_point_has_its_words() -> None:
     some = plot(NAMES, levels=3)
-    titles = {title.text for title in ElementTree.fromstring(drawn(multiples_spec(some, WIDE_GRID), "x")).iter("title")}
+    titles = {title.text for title in ElementTree.fromstring(draw(multiples_spec(some, WIDE_GRID), "x")).iter("title")}
     assert titles == {point.text for point in some.points}
 
 
@@ -72,14 +72,14 @@ def test_few_lines_are_in_one_plot() -> None:
 def test_a_label_at_the_end_of_a_line_is_whole() -> None:
     texts = [text.text or "" for text in ElementTree.fromstring(chart(plot(NAMES[:2]), WIDE, "x")).iter("text")]
     for name in NAMES[:2]:
-        first, second = wrapped(name, WIDE.letters)
+        first, second = wrap_label(name, WIDE.letters)
         assert first in texts and second in texts and first + second == name
     narrow = Shape(250, 300, 12, 8)
     assert "…" not in chart(plot(["averyveryverylongname"]), narrow, "x")
 
 
 def test_where_names_are_broken() -> None:
-    assert wrapped("gpt-5-mini", 20) == ["gpt-5-mini"]
-    assert wrapped("llama-3.1-nemotron-ultra-253b-v1", 19) == ["llama-3.1-nemotron-", "ultra-253b-v1"]
-    assert wrapped("abcdefghij", 4) == ["abcd", "efgh", "ij"]
-    assert wrapped("qwen, temperature: 0", 14) == ["qwen,", "temperature: 0"]
+    assert wrap_label("gpt-5-mini", 20) == ["gpt-5-mini"]
+    assert wrap_label("llama-3.1-nemotron-ultra-253b-v1", 19) == ["llama-3.1-nemotron-", "ultra-253b-v1"]
+    assert wrap_label("abcdefghij", 4) == ["abcd", "efgh", "ij"]
+    assert wrap_label("qwen, temperature: 0", 14) == ["qwen,", "temperature: 0"]

@@ -16,7 +16,7 @@ from waybench.core import Metric
 from waybench.reporting import write_report
 from waybench.reporting._format import part, presentation_of, value_text
 from waybench.reporting.charts._chart import WIDE, Plot, chart_spec
-from waybench.reporting.charts._points import by_examples, by_step, step_window
+from waybench.reporting.charts._points import points_by_examples, points_by_step, step_window
 from waybench.results import Estimate, LoggedEpisode, estimate, rows
 from waybench.results.comparisons import examples_effects
 from waybench.results.estimates import Measure, as_metric, measure
@@ -146,7 +146,7 @@ def test_number_of_examples_is_drawn_where_there_are_two(tmp_path: Path) -> None
     episodes = [*searched("random", model="a"), *searched("random", model="a", examples=2), *searched("oracle")]
     made = site(tmp_path, episodes)
     assert charts(made.task).count("Err_min by number of in-context examples for each model, level 6") == 1
-    points = by_examples(estimate(episodes), Measure(ERR_MIN))
+    points = points_by_examples(estimate(episodes), Measure(ERR_MIN))
     assert [(point.label, point.at) for point in points] == [("a", 0), ("a", 2)]
     alone = site(tmp_path / "alone", searched("random", examples=2))
     assert not [label for page in alone.pages for label in charts(page) if "number of" in label]
@@ -156,7 +156,7 @@ def test_curve_points_and_their_axis() -> None:
     episodes = searched("noisy-0.3", "dfs", model="a", teacher_guided=True, count=6)
     (found,) = estimate(episodes)
     series = as_metric(waybench.load("search/dfs").scoring.series[0])
-    points = by_step([found], series)
+    points = points_by_step([found], series)
     assert [point.at for point in points] == list(range(1, len(found.curves["follows"].steps) + 1))
     assert [point.mean for point in points] == list(found.curves["follows"].steps)
     spec = chart_spec(Plot(points, series, "Step", bands=True), WIDE)
@@ -182,7 +182,7 @@ def test_curves_of_few_episodes_are_means_over_windows_of_steps() -> None:
     assert step_window([found], series) == 1  # of few steps each is drawn
     steps = of(2).curves[series.name].steps
     assert step_window([replace(found, curves={series.name: Curve(steps[:24], steps[0])})], series) == 1
-    points = by_step([of(2)], series, 3)
+    points = points_by_step([of(2)], series, 3)
     assert [point.at for point in points] == [2, 5, 8, 11, 14, 17, 20, 23, 25]
     assert [point.mean.value for point in points[:2]] == pytest.approx([1 / 3, 2 / 3])
     assert points[-1].mean == Mean(0.5, None, None, 2, 2)

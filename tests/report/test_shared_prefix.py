@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.analysis.episodes import detour, item
 from waybench.core import Message
 from waybench.reporting import _episode_store
-from waybench.reporting._episode_store import Common, SharedPrefix, opening, prompted
+from waybench.reporting._episode_store import Common, SharedPrefix, common_prefix, prompt_messages
 
 Prompt = tuple[Message, ...]
 LEAST = 2
@@ -45,9 +45,9 @@ def by_definition(prompts: Sequence[Prompt]) -> SharedPrefix:
 def test_one_at_a_time_is_the_same_as_all_at_once(prompts: list[Prompt]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_episode_store, "LEAST", LEAST)
-        found = opening(prompts)
+        found = common_prefix(prompts)
         assert found == by_definition(prompts)
-        assert opening(prompts[::-1]) == found
+        assert common_prefix(prompts[::-1]) == found
     # So that each prompt is what all have in common, and the rest of it.
     for prompt in prompts:
         rest = found.rest(prompt)
@@ -69,7 +69,7 @@ def test_it_can_be_asked_at_any_time(prompts: list[Prompt]) -> None:
 
 @given(st.text("ab", max_size=40), st.text("ab", max_size=40))
 def test_what_two_texts_both_begin_with(first: str, second: str) -> None:
-    found = _episode_store._beginning(first, second)
+    found = _episode_store._common_beginning(first, second)
     assert first.startswith(found)
     assert second.startswith(found)
     longer = len(found) + 1
@@ -81,29 +81,29 @@ def test_what_prompts_begin_with() -> None:
         return Message("user", text)
 
     system, long = Message("system", "Be brief."), "A line of a walkthrough.\n" * 40
-    assert opening([]) == SharedPrefix()
-    assert opening([(), (user(long),)]) == SharedPrefix()
-    assert opening([(user(long),)]) == SharedPrefix()
-    assert opening([(user(long + "a"),), (user(long + "a"),)]) == SharedPrefix()
-    assert opening([(system, user("a")), (system, user("b"))]) == SharedPrefix((system,))
-    shared = opening([(system, user(long + "ab")), (system, user(long + "ac"))])
+    assert common_prefix([]) == SharedPrefix()
+    assert common_prefix([(), (user(long),)]) == SharedPrefix()
+    assert common_prefix([(user(long),)]) == SharedPrefix()
+    assert common_prefix([(user(long + "a"),), (user(long + "a"),)]) == SharedPrefix()
+    assert common_prefix([(system, user("a")), (system, user("b"))]) == SharedPrefix((system,))
+    shared = common_prefix([(system, user(long + "ab")), (system, user(long + "ac"))])
     assert shared == SharedPrefix((system,), user(long))
     assert shared.rest((system, user(long + "ab"), user("c"))) == [user("ab"), user("c")]
     assert [said.text.text for said in shared.said(100_000)] == ["Be brief.", long]
-    assert opening([(user("short\na"),), (user("short\nb"),)]) == SharedPrefix()
-    assert opening([(user(long + "a"),), (Message("system", long + "b"),)]) == SharedPrefix()
+    assert common_prefix([(user("short\na"),), (user("short\nb"),)]) == SharedPrefix()
+    assert common_prefix([(user(long + "a"),), (Message("system", long + "b"),)]) == SharedPrefix()
     # Of a text that is all of another one's beginning nothing is left.
-    assert opening([(user(long),), (user(long + "b"),)]) == SharedPrefix((), user(long))
+    assert common_prefix([(user(long),), (user(long + "b"),)]) == SharedPrefix((), user(long))
 
 
 def test_an_episodes_prompt_is_what_is_not_shown_elsewhere() -> None:
     record = detour(item(), 2)
     told = "".join(message.text for message in record.opening)
-    assert "".join(each.text.text for each in prompted(record, SharedPrefix(), 100_000)) == told
+    assert "".join(each.text.text for each in prompt_messages(record, SharedPrefix(), 100_000)) == told
     (message, *_) = record.opening
     shared = SharedPrefix((), Message(message.role, message.text[:100]))
-    first, *_ = prompted(record, shared, 100_000)
+    first, *_ = prompt_messages(record, shared, 100_000)
     assert first.text.text == message.text[100:]
-    cut = prompted(record, SharedPrefix(), 60)[0].text
+    cut = prompt_messages(record, SharedPrefix(), 60)[0].text
     assert (cut.text, cut.end, cut.length) == (message.text[:50], message.text[-10:], len(message.text))
-    assert {each.title for each in prompted(record, SharedPrefix(), 60)} <= {"Prompt", "System prompt"}
+    assert {each.title for each in prompt_messages(record, SharedPrefix(), 60)} <= {"Prompt", "System prompt"}

@@ -234,13 +234,16 @@ class _Unpickler(pickle.Unpickler):
         kind: Any = _CLASSES.get(global_name)
         if kind is None and module_name.startswith("waybench."):
             kind = super().find_class(module_name, global_name)
-        # A class that holds values does nothing when an instance is made.
-        holds_values = isinstance(kind, type) and (
-            kind in _CLASSES.values() or is_dataclass(kind) or issubclass(kind, tuple | Enum)
-        )
-        if not holds_values or kind.__module__ != module_name:
+        if not _holds_values(kind) or kind.__module__ != module_name:
             raise pickle.UnpicklingError(f"{module_name}.{global_name} is no kind of value")
         return kind
+
+
+def _holds_values(kind: object) -> bool:
+    """Return whether something is a class that holds values and does nothing when an instance is made."""
+    if not isinstance(kind, type):
+        return False
+    return kind in _CLASSES.values() or is_dataclass(kind) or issubclass(kind, tuple | Enum)
 
 
 class Computation(NamedTuple):
@@ -256,7 +259,7 @@ class Computation(NamedTuple):
 
 
 @contextmanager
-def computed(
+def compute(
     computations: Sequence[Computation], cache: ReportCache, processes: int
 ) -> Generator[Iterator[Any], None, None]:
     """Work out values that an earlier report has not, in other processes if possible.
@@ -277,10 +280,10 @@ def computed(
         return dumped(new[number].work())
 
     with spread(work, len(new), processes) as results:
-        yield _taken(computations, cached, results, cache)
+        yield _yield_values(computations, cached, results, cache)
 
 
-def _taken(
+def _yield_values(
     computations: Sequence[Computation], cached: Sequence[Any], results: Iterator[bytes], cache: ReportCache
 ) -> Iterator[Any]:
     for computation, value in zip(computations, cached, strict=True):
@@ -333,8 +336,8 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def earlier(cache: ReportCache, key: bytes, folder: Folder) -> object:
-    """Return what was kept of a report (`keep`) if all that it wrote is in the folder as it was; None otherwise."""
+def load_report(cache: ReportCache, key: bytes, folder: Folder) -> object:
+    """Return what was saved of a report (`save_report`) if all that it wrote is in the folder as it was, or None."""
     content = cache.get(key) if key else None
     parts = unpack_values(content) if content else None
     if not isinstance(parts, tuple):
@@ -343,6 +346,6 @@ def earlier(cache: ReportCache, key: bytes, folder: Folder) -> object:
     return values if folder.has(files) else None
 
 
-def keep(cache: ReportCache, key: bytes, folder: Folder, values: object) -> None:
+def save_report(cache: ReportCache, key: bytes, folder: Folder, values: object) -> None:
     """Keep what is said of a report under its key."""
     cache.put(key, pack_values((folder.written, values)))

@@ -47,7 +47,7 @@ class Verdicts:
         alike = matched(scores)
         self._alike = {group: number for number, groups in enumerate(alike) for group in groups}
         self._bounded = {number for number, groups in enumerate(alike) if len(groups) > MOST}
-        pairs = [pair for groups in alike for pair in chosen(groups)]
+        pairs = [pair for groups in alike for pair in choose_pairs(groups)]
         self._found = compare_pairs((scores[first], scores[second]) for first, second in pairs)
 
     def among(self, groups: Sequence[Group]) -> list[Comparison]:
@@ -68,7 +68,7 @@ class Verdicts:
         return [_to_json(comparison, pages) for comparison in self._found]
 
 
-def chosen(groups: Sequence[Group]) -> list[tuple[Group, Group]]:
+def choose_pairs(groups: Sequence[Group]) -> list[tuple[Group, Group]]:
     """Return which of some groups are compared."""
     if len(groups) <= MOST:
         return list(combinations(groups, 2))

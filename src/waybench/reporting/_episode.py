@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 
 from waybench.core import RECORDED, THINK_TAGS, End, Json, Outcome, ProbeRecord, TurnRecord, Usage, split_reasoning
 from waybench.envs import registry
-from waybench.reporting._episode_store import Played, Said, SharedPrefix, prompted
+from waybench.reporting._episode_store import Played, Said, SharedPrefix, prompt_messages
 from waybench.reporting._format import (
     LONGEST_MESSAGE,
     LONGEST_REPLY,
@@ -174,7 +174,9 @@ def conversation(played: Played, shared: SharedPrefix) -> Conversation:
     prefix = shared if elsewhere else SharedPrefix()
     longest = each_of(PROMPT_OF_AN_EPISODE, len(opening), OPENING_OF_AN_EPISODE)
     who = "Person" if is_human(played.row.group.model) else "Model"
-    return Conversation(prompted(played.episode.record, prefix, longest), elsewhere, _exchanges(played, who), who)
+    return Conversation(
+        prompt_messages(played.episode.record, prefix, longest), elsewhere, _exchanges(played, who), who
+    )
 
 
 def repeated(conversation: Conversation) -> list[str]:

@@ -94,7 +94,7 @@ class SharedPrefix:
     def said(self, longest: int) -> list[Said]:
         """Return it for a page, each message up to so many characters."""
         messages = self.messages if self.beginning is None else (*self.messages, self.beginning)
-        return [_said(message, longest) for message in messages]
+        return [_prompt_message(message, longest) for message in messages]
 
 
 class Common:
@@ -127,7 +127,7 @@ class Common:
         other = prompt[self._alike]
         if other != self._next:
             self._differs = True
-            common = _beginning(self._next.text, other.text)
+            common = _common_beginning(self._next.text, other.text)
             self._next = Message(other.role, common) if other.role == self._next.role else None
 
     def shared_prefix(self) -> SharedPrefix:
@@ -143,7 +143,7 @@ class Common:
         return SharedPrefix(messages, Message(self._next.role, common) if len(common) >= LEAST else None)
 
 
-def opening(prompts: Iterable[Sequence[Message]]) -> SharedPrefix:
+def common_prefix(prompts: Iterable[Sequence[Message]]) -> SharedPrefix:
     """Return the common prefix of some prompts (see `Common.opening`)."""
     common = Common()
     for prompt in prompts:
@@ -151,7 +151,7 @@ def opening(prompts: Iterable[Sequence[Message]]) -> SharedPrefix:
     return common.shared_prefix()
 
 
-def _beginning(first: str, last: str) -> str:
+def _common_beginning(first: str, last: str) -> str:
     """Return the common prefix of two texts."""
     alike, most = 0, min(len(first), len(last))
     while alike < most:  # halving: prompts are long, and so are their beginnings
@@ -163,7 +163,7 @@ def _beginning(first: str, last: str) -> str:
     return first[:alike]
 
 
-def prompted(record: EpisodeRecord, shared: SharedPrefix, longest: int) -> list[Said]:
+def prompt_messages(record: EpisodeRecord, shared: SharedPrefix, longest: int) -> list[Said]:
     """Return the first messages to a player without the common prefix.
 
     Args:
@@ -171,10 +171,10 @@ def prompted(record: EpisodeRecord, shared: SharedPrefix, longest: int) -> list[
         shared: What is shown elsewhere.
         longest: Most characters of a message that are shown.
     """
-    return [_said(message, longest) for message in shared.rest(record.opening)]
+    return [_prompt_message(message, longest) for message in shared.rest(record.opening)]
 
 
-def _said(message: Message, longest: int) -> Said:
+def _prompt_message(message: Message, longest: int) -> Said:
     return Said("prompt", speaker(message.role), excerpt_with_end(message.text, longest))
 
 

@@ -174,11 +174,11 @@ def frame_files(frame: Frame) -> Files:
     ):
         for batch in frame.table.to_batches():
             to_parquet.write_batch(batch)
-            to_csv.write(pa.record_batch([_shown(pa, array) for array in batch.columns], schema=csv_schema))
+            to_csv.write(pa.record_batch([_csv_array(pa, array) for array in batch.columns], schema=csv_schema))
     return Files(written.getvalue(), lines.getvalue())
 
 
-def _shown(pa: Any, array: Any) -> Any:
+def _csv_array(pa: Any, array: Any) -> Any:
     if array.type != pa.string():
         return array
     # Texts come again and again, so each is looked at once.

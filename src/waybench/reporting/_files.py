@@ -144,14 +144,14 @@ class Folder:
 
     def finish(self) -> None:
         """Remove files of an earlier report that this one has not written, and write the list of files for the next."""
-        for name in _listed(self.path) - self._written.keys():
+        for name in _listed_files(self.path) - self._written.keys():
             with suppress(OSError):
                 (self.path / name).unlink()
         self.write(LIST, json.dumps(sorted(self._written), indent=0) + "\n")
 
     def remove(self) -> None:
         """Remove the files of an earlier report."""
-        names = _listed(self.path)
+        names = _listed_files(self.path)
         for name in (names | _FIRST | {LIST}) if (self.path / LIST).is_file() else ():
             with suppress(OSError):
                 (self.path / name).unlink()
@@ -163,7 +163,7 @@ def _digests(data: bytes) -> list[str]:
     return [hashlib.sha256(content).hexdigest() for content in (data, remaining)[: 1 + sections]]
 
 
-def _listed(path: Path) -> set[str]:
+def _listed_files(path: Path) -> set[str]:
     try:
         value: Any = json.loads((path / LIST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -186,9 +186,9 @@ def _ledger_table(
         values = [setting(name, value) for name, value in model_settings(group).items() if value is not None]
         lines = (
             *parts(dict.fromkeys([*values, *differing(group, rivals[group.env])])),
-            *notes([one_line(_answered(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
+            *notes([one_line(_answered_note(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
             *notes([one_line(mark, 200) for mark in marks.get(group, [])], "flag"),
-            *notes([_lost(entry)]),
+            *notes([_lost_note(entry)]),
         )
         return Cell(notes=lines, order=" ".join(line.text for line in lines), kind="name")
 
@@ -241,14 +241,14 @@ def _ledger_table(
     )
 
 
-def _answered(entry: LedgerEntry) -> str:
+def _answered_note(entry: LedgerEntry) -> str:
     if len(entry.answered) > 1:
         models = (f"{name} ({plural(count, 'episode')})" for name, count in entry.answered.items())
         return f"several models answered: {', '.join(models)}"
     return f"answered by {entry.stand_ins[0]}" if entry.stand_ins else ""
 
 
-def _lost(entry: LedgerEntry) -> str:
+def _lost_note(entry: LedgerEntry) -> str:
     if not entry.lost_tokens:
         return ""
     count = entry.episodes - entry.attempts

@@ -73,7 +73,7 @@ def _position(name: str, names: Iterable[str]) -> int:
     return names.index(name) if name in names else len(names)
 
 
-def in_order(presentation: Presentation, envs: Iterable[str]) -> list[str]:
+def order_environments(presentation: Presentation, envs: Iterable[str]) -> list[str]:
     """Return environments as the family lists them, those that it does not list last."""
     names = [env for envs in presentation.parts.values() for env in envs]
     return sorted(envs, key=lambda env: _position(env, names))
@@ -89,7 +89,7 @@ def _table(
 ) -> Table:
     guided = estimates[0].guided
     metrics_of: dict[str, list[Metric]] = {}
-    for env in in_order(presentation, dict.fromkeys(estimate.group.env for estimate in estimates)):
+    for env in order_environments(presentation, dict.fromkeys(estimate.group.env for estimate in estimates)):
         scoring = registry.load(env).scoring
         by_name = {metric.name: metric for metric in (*scoring.metrics, *map(as_metric, scoring.aggregates))}
         metrics = [by_name[name] for name in presentation.metrics if name in by_name]
@@ -97,7 +97,7 @@ def _table(
     rows = _rows(estimates)
 
     def model(row: EnvEstimates) -> Cell:
-        return model_cell(next(iter(row.values())).group.model, _differs(row, rows))
+        return model_cell(next(iter(row.values())).group.model, _distinguishing_settings(row, rows))
 
     def column(env: str, metric: Metric, group: HeaderGroup, kind: str) -> TableColumn[EnvEstimates]:
         def cell(row: EnvEstimates) -> Cell:
@@ -207,7 +207,7 @@ def _merit(estimates: Iterable[Estimate]) -> float:
     return total
 
 
-def _differs(row: EnvEstimates, rows: Sequence[EnvEstimates]) -> list[str]:
+def _distinguishing_settings(row: EnvEstimates, rows: Sequence[EnvEstimates]) -> list[str]:
     """Return the settings that tell a row from the others, in words, each once."""
     texts: dict[str, None] = {}
     for env, estimate in row.items():

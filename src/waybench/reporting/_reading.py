@@ -108,7 +108,7 @@ def simulate(episodes: EpisodeBatches, prices: Mapping[str, Price], cache: Repor
         cache: What an earlier report has worked out.
         workers: Simulate the episodes.
     """
-    with workers.each(_simulated, _Unknown(episodes, prices, cache)) as results:
+    with workers.each(_simulate_part, _Unknown(episodes, prices, cache)) as results:
         for new in results:
             for key, content in new.items():
                 cache.put(key, content)
@@ -134,7 +134,7 @@ class _Unknown(Sequence[bytes]):
             return True
 
 
-def _simulated(part: bytes) -> dict[bytes, bytes]:
+def _simulate_part(part: bytes) -> dict[bytes, bytes]:
     """Return what a worker adds to the cache."""
     episodes, prices = pickle.loads(part)  # by this command
     return _Reader(prices, ReportCache(None)).batch(episodes, []).changes.new

@@ -209,7 +209,7 @@ class Results:
     def levels(self, positions: Sequence[int], estimates: Sequence[Estimate]) -> list[Level]:
         """Return the levels of one group."""
         rows = self._store.rows
-        together = _are_together(rows[position] for position in positions)
+        together = _share_clusters(rows[position] for position in positions)
         by_level = grouped(positions, lambda position: rows[position].level)
         keys = {(rows[position].level, rows[position].cluster if together else None) for position in positions}
         longest = each_of(OPENINGS_OF_A_PAGE, len(keys), LONGEST_OPENING)
@@ -218,7 +218,7 @@ class Results:
             level = estimate.level or 0
             clusters = grouped(by_level[level], lambda position: rows[position].cluster if together else None)
             batches: list[Batch] = []
-            for cluster in sorted(clusters, key=_as_drawn):
+            for cluster in sorted(clusters, key=_cluster_order):
                 shared = self._store.opening(estimate.group, level, cluster)
                 anchor, before = f"b{level}-{len(batches) + 1}", sum(len(batch.cards) for batch in batches)
                 cards = self._cards(clusters[cluster], shared, anchor, f"i{level}-", before + 1)
@@ -242,16 +242,16 @@ class Results:
         rows = self._store.rows
         ordered = sorted(positions, key=lambda at: (bool(rows[at].exclusion_reason), rows[at].attempt))
         item_rows = [rows[at] for at in ordered]
-        measured = measure(self._view.env, any(row.guided for row in item_rows))
-        metric = measured.metric
-        counted = [(measured.value(row), row) for row in item_rows if row.is_included]
+        headline = measure(self._view.env, any(row.guided for row in item_rows))
+        metric = headline.metric
+        counted = [(headline.value(row), row) for row in item_rows if row.is_included]
         scored = [(value, row) for value, row in counted if value is not None]
         best = (min if metric.better == "lower" else max)((value for value, _ in scored), default=None)
         best_row = next((row for value, row in scored if value == best), counted[0][1] if counted else None)
         board: Markup | None = None
         attempts: list[Attempt] = []
         for played in self._store.load(ordered):
-            attempts.append(self._attempt(measured, played))
+            attempts.append(self._attempt(headline, played))
             if played.row is best_row:
                 board = self._board(played)
             self._follow(played, attempts[-1], item)
@@ -282,14 +282,14 @@ class Results:
         self._still -= len(drawing)
         return Markup(drawing)
 
-    def _attempt(self, measured: Measure, played: Played) -> Attempt:
+    def _attempt(self, headline: Measure, played: Played) -> Attempt:
         row, record = played.row, played.episode.record
         error = record.error or ("the episode has no end" if row.error else "")
         judged = own_turns(record.turns if played.again.mismatch else self._view.env.playing.action_turns(record))
         return Attempt(
             number=row.attempt,
-            score=value_text(measured.value(row), measured.metric),
-            facts=_facts(self._view.env.scoring.metrics, self._view.presentation, row, measured.metric),
+            score=value_text(headline.value(row), headline.metric),
+            facts=_facts(self._view.env.scoring.metrics, self._view.presentation, row, headline.metric),
             end=ended(played),
             outcomes=[turn.outcome for turn in judged],
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,
@@ -301,13 +301,13 @@ class Results:
         )
 
 
-def _are_together(all_rows: Iterable[Row]) -> bool:
+def _share_clusters(all_rows: Iterable[Row]) -> bool:
     """Return whether there are several items to some cluster."""
     items = {(row.cluster, row.level, row.item, row.instance) for row in all_rows if row.cluster.key}
     return len(items) > len({cluster for cluster, *_ in items})
 
 
-def _as_drawn(cluster: Cluster | None) -> tuple[bool, str]:
+def _cluster_order(cluster: Cluster | None) -> tuple[bool, str]:
     """Sort by name, and last what was drawn with nothing else, as records that do not replay are taken to be."""
     return (cluster is not None and not cluster.key, cluster.name if cluster else "")
 

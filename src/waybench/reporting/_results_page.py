@@ -14,7 +14,15 @@ from waybench.reporting._format import TaskView, presentation_of
 from waybench.reporting._replays import framer, frames, packed, undrawn
 from waybench.reporting._results import Attempt, Item, Results, item_kinds
 from waybench.reporting._site import Site, skip_reasons
-from waybench.reporting.tables import LoggedError, belief_table, clusters, error_table, level_table, of_model, prompt
+from waybench.reporting.tables import (
+    LoggedError,
+    aggregate_tables_of_model,
+    belief_table,
+    clusters,
+    error_table,
+    level_table,
+    prompt_shares,
+)
 from waybench.results import Estimate, Row
 from waybench.results.estimates import measure
 from waybench.results.formatting import one_line
@@ -111,6 +119,7 @@ def write_results(site: Site, total: Estimate) -> None:
     rows = [store.rows[position] for position in positions]
     sampling_units = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units
     anchors = {batch.cluster: batch.anchor for level in levels for batch in level.batches if batch.cluster}
+    pooled = [*estimates, total] if env.items.pooled and len(estimates) > 1 else estimates
     level_name, named = presentation.level.capitalize(), named_settings(group)
     site.page(
         f"results/{site.pages[group]}",
@@ -122,11 +131,11 @@ def write_results(site: Site, total: Estimate) -> None:
         total=total,
         by_level=level_table(view, headline, [level.estimate for level in levels], total, sampling_units),
         errors=error_table(view, errors),
-        aggregates=of_model(view, [*estimates, total] if env.items.pooled and len(estimates) > 1 else estimates),
+        aggregates=aggregate_tables_of_model(view, pooled),
         failures=site.failed.of_group(group, level_name),
         first_errors=site.failed.first_errors_of(group, level_name),
         beliefs=belief_table(rows),
-        prompt=prompt(total, presentation),
+        prompt=prompt_shares(total, presentation),
         not_simulated=skip_reasons(store.again[at] for at in positions),
         clusters=clusters(view, rows, store.variables.get(group, {}), anchors, cluster_pages.paths),
         levels=levels,

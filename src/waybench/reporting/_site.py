@@ -12,12 +12,12 @@ from jinja2 import Environment as Templates
 
 from waybench.core import Presentation
 from waybench.envs import registry
-from waybench.reporting._cache import Computation, ReportCache, computed, content_key, is_cacheable
+from waybench.reporting._cache import Computation, ReportCache, compute, content_key, is_cacheable
 from waybench.reporting._compare import Verdicts, comparable_tasks
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import READABLE, Folder, ScoreKey, slug, task_page
 from waybench.reporting._format import presentation_of, value_text
-from waybench.reporting._overview import in_order
+from waybench.reporting._overview import order_environments
 from waybench.reporting._reading import ModelFacts
 from waybench.reporting._replays import ChosenReplays, Replays
 from waybench.reporting.charts import ChartFiles, ClusterValues, panel_values
@@ -204,7 +204,9 @@ class Site:
         self.failed = Failed(store.rows)
         keys = dict.fromkeys(score_key(estimate.group) for estimate in self.scored()[0])
         self.families = [
-            SectionFamily(apart, tuple(in_order(presentation_of(of_family[0][0]), [env for env, _ in of_family])))
+            SectionFamily(
+                apart, tuple(order_environments(presentation_of(of_family[0][0]), [env for env, _ in of_family]))
+            )
             for (_, apart), of_family in grouped(keys, lambda key: (family_of(key[0]), key[1])).items()
         ]
         self.comparable = comparable_tasks(store.rows)
@@ -244,7 +246,7 @@ class Site:
         ]
         tables = (table for total in self.totals for table in presentation_of(total.group.env).pairs.values())
         paired = list(dict.fromkeys(name for names in tables for name in names))
-        with computed(computations, self.cache, self.processes) as curves:
+        with compute(computations, self.cache, self.processes) as curves:
             self.verdicts, self.matrix = Verdicts(rows, self.estimates), matrix(rows, self._known)
             self.agents, self.ledger, self.effects = agents(rows), ledger(rows), setting_effects(rows)
             compared = Compared(

@@ -22,9 +22,10 @@ from waybench.reporting.charts import (
 from waybench.reporting.tables import (
     HorizonTables,
     Table,
+    aggregate_tables,
     attempt_spread_table,
     attempt_table,
-    averages,
+    average_table,
     conduct_table,
     difficulty_table,
     effect_table,
@@ -34,7 +35,6 @@ from waybench.reporting.tables import (
     published_tables,
     repeat_table,
     score_table,
-    side_by_side,
     slope_tables,
     spread_table,
     wording_table,
@@ -46,7 +46,7 @@ from waybench.results.results import Group, differing, grouped, is_perfect, name
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class ModelNote:
     """A model with a note on some of its episodes.
 
     Attributes:
@@ -91,8 +91,8 @@ class Section:
     undrawn: list[str]
     horizons: list[HorizonTables]
     tables: list[Table]
-    unconfirmed: list[Marked]
-    not_simulated: list[Marked]
+    unconfirmed: list[ModelNote]
+    not_simulated: list[ModelNote]
 
     @property
     def charts(self) -> list[Chart]:
@@ -154,7 +154,7 @@ def _section(
     levels = sorted({level for by_level in groups.values() for level in by_level})
     total_of = {total.group: total for total in all_totals}
     ordered, totals = list(groups), [total_of[group] for group in groups]
-    marked = [Marked(total.group.model, site.pages[total.group], total) for total in totals]
+    marked = [ModelNote(total.group.model, site.pages[total.group], total) for total in totals]
     varied = set(differing(ordered[0], groups))
     by_guide = grouped(estimates, lambda estimate: estimate.guided)
     score_tables = [
@@ -169,8 +169,8 @@ def _section(
     tables = (
         *(score_tables if has_scores else []),
         *metric_tables,
-        *side_by_side(view, totals if env.items.pooled else estimates),
-        averages(view, ordered, total_of),
+        *aggregate_tables(view, totals if env.items.pooled else estimates),
+        average_table(view, ordered, total_of),
         *pair_tables(view, ordered, compared.pairs),
         *slope_tables(view, ordered, compared.regressions),
         difficulty_table(view, compared.difficulties),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
 from waybench.core import Price, UsageError, Workers
-from waybench.reporting._cache import ReportCache, earlier, is_cacheable, keep
+from waybench.reporting._cache import ReportCache, is_cacheable, load_report, save_report
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import Folder, assets, slug, templates
 from waybench.reporting._pages import write_site
@@ -154,7 +154,7 @@ def write_report(
         # What is not confirmed, or could not be read, may be due to this machine, and other packages may change.
         is_certain = all(simulated.confirmed for simulated in store.again) and not store.passed_over
         if key and is_certain and all(is_cacheable(total.group.env) for total in site.totals):
-            keep(cache, key, folder, tuple(getattr(report, part.name) for part in fields(report)[1:]))
+            save_report(cache, key, folder, tuple(getattr(report, part.name) for part in fields(report)[1:]))
         cache.save()
         return report
     finally:
@@ -169,7 +169,7 @@ def unchanged_report(out: Path, kept: ReportCache, key: bytes) -> Report | None:
         kept: What an earlier report of the folder has kept (`open_cache`).
         key: The report's key (`inputs_key`).
     """
-    values = earlier(kept, key, Folder(out))  # all fields of a report but the path of its first page
+    values = load_report(kept, key, Folder(out))  # all fields of a report but the path of its first page
     return Report(out / "index.html", *cast(tuple[Any, ...], values)) if isinstance(values, tuple) else None
 
 

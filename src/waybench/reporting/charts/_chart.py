@@ -14,7 +14,7 @@ from waybench.reporting.charts._spec import (
     DASHED,
     Spec,
     axis_config,
-    composed,
+    compose,
     direction_text,
     halo,
     heading_layer,
@@ -26,7 +26,7 @@ from waybench.reporting.charts._spec import (
     quantitative,
     specification,
 )
-from waybench.reporting.charts._svg import drawn
+from waybench.reporting.charts._svg import draw
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 _ROOM = 24  # pixels between two ticks on the axis, below which intervals are bands and marks are small
@@ -76,13 +76,13 @@ def chart(plot: Plot, shape: Shape, label: str) -> Markup:
     Colours are variables of the page's style sheet (--c0 to --c6 after Okabe and Ito, --c-reference, --t0 ... for
     text), so that one drawing serves light and dark pages.
     """
-    return drawn(chart_spec(plot, shape), label)
+    return draw(chart_spec(plot, shape), label)
 
 
 def chart_spec(plot: Plot, shape: Shape) -> Spec:
     """Return a plot as a Vega-Lite specification."""
     ticks = sorted({point.at for point in plot.points})
-    points = _styled(plot, ticks)
+    points = _styled_points(plot, ticks)
     domain = score_domain(plot)
     labels = _ends(points, ticks, domain, shape)
     gap = _gap(ticks)
@@ -90,7 +90,7 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
     across = {
         "title": plot.across,
         "scale": {"domain": [ticks[0] - gap / 2, ticks[-1] + gap / 2] if ticks else [0, 1], "nice": False},
-        "axis": {"values": thinned(ticks, shape.width // 34), "format": "d", "grid": False},
+        "axis": {"values": thin_ticks(ticks, shape.width // 34), "format": "d", "grid": False},
     }
     title = {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -14, "titleBaseline": "bottom"}
     up = {
@@ -126,7 +126,7 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
     )
 
 
-def wrapped(label: str, letters: int) -> list[str]:
+def wrap_label(label: str, letters: int) -> list[str]:
     """Return the lines of a name, all of it: broken after a space, a slash, a hyphen or a comma where that can be."""
     lines = [""]
     for piece in re.findall(r"[^\s/,-]*[\s/,-]?", label):
@@ -141,7 +141,7 @@ def wrapped(label: str, letters: int) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _styled(plot: Plot, ticks: Sequence[int]) -> list[dict[str, Any]]:
+def _styled_points(plot: Plot, ticks: Sequence[int]) -> list[dict[str, Any]]:
     """Return the points with their colours; strokes are shifted beside each other so that they can be distinguished."""
     lines = sorted({point.line for point in plot.points})
     grey = any(not point.reference for point in plot.points)
@@ -168,7 +168,7 @@ def _gap(levels: Sequence[int]) -> float:
     return float(min((b - a for a, b in pairwise(levels)), default=1))
 
 
-def thinned(levels: Sequence[int], most: int) -> list[int]:
+def thin_ticks(levels: Sequence[int], most: int) -> list[int]:
     """Return at most so many levels, at equal steps from the first one."""
     every = max(1, -(-len(levels) // max(1, most)))
     return list(levels[::every])
@@ -205,7 +205,7 @@ def _ends(
     taken: list[Box] = []
     out: list[dict[str, Any]] = []
     for series, point in sorted(last.items(), key=lambda pair: pair[1]["score"] if rising else -pair[1]["score"]):
-        lines = wrapped(point["label"], shape.letters)
+        lines = wrap_label(point["label"], shape.letters)
         # Beside the rightmost point of this level, so that it covers none.
         beside = max(other["x"] for other in points if other["level"] == point["level"])
         x, y = (beside - levels[0] + gap / 2) * across, tracks[series][-1][1]
@@ -321,7 +321,7 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
         }
         for point in plot.points
     ]
-    tick_values = thinned(ticks, grid.width // _TICK)
+    tick_values = thin_ticks(ticks, grid.width // _TICK)
     x = quantitative(
         "level",
         title=None,
@@ -335,7 +335,7 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
         plain = first_point.reference and grey
         colour, ink = line_colours(first_point.colour, plain)
         layers = [
-            *(_behind(first_point.line) if len(lines) <= grid.most_behind else []),
+            *(_other_lines(first_point.line) if len(lines) <= grid.most_behind else []),
             *_line(first_point.line, colour, band=band, dashed=plain, has_open=has_open),
             *_heading(first_point.label, ink, grid),
         ]
@@ -345,7 +345,7 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
         panels.append({"width": grid.width, "height": grid.height, "layer": layers})
     better = direction_text(plot.metric)
     title = {"text": better, "anchor": "start", "fontSize": grid.font, "fontWeight": "normal", "color": "var(--soft)"}
-    return composed(
+    return compose(
         **({"title": {**title, "offset": 14}} if better else {}),
         data={"values": values},
         concat=panels,
@@ -363,7 +363,7 @@ def _in_order(points: Sequence[Point]) -> list[Point]:
     return sorted(first.values(), key=lambda point: (point.reference, point.line))
 
 
-def _behind(line: int) -> list[Spec]:
+def _other_lines(line: int) -> list[Spec]:
     mark = {"type": "line", "strokeWidth": 1, "color": "var(--rule-strong)", "opacity": 0.55}
     return [layer(mark, None, f"datum.series != {line}", detail=nominal("series"))]
 
@@ -382,7 +382,7 @@ def _line(line: int, colour: str, *, band: bool, dashed: bool, has_open: bool) -
 
 def _heading(label: str, ink: str, grid: Grid) -> list[Spec]:
     """Return the name above a panel: whole, in as many lines as it needs."""
-    lines = wrapped(label, grid.letters)
+    lines = wrap_label(label, grid.letters)
     step = grid.font * 1.2
     return [
         heading_layer(text, fontWeight=600, color=ink, dy=-11 - step * (len(lines) - 1 - number))

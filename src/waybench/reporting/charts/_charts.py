@@ -17,7 +17,14 @@ from waybench.reporting.charts._chart import (
     is_crowded,
     multiples_spec,
 )
-from waybench.reporting.charts._points import ChartSet, by_examples, by_level, by_step, chart_sets, step_window
+from waybench.reporting.charts._points import (
+    ChartSet,
+    by_level,
+    chart_sets,
+    points_by_examples,
+    points_by_step,
+    step_window,
+)
 from waybench.reporting.charts._svg import Chart
 from waybench.results import Estimate
 from waybench.results.estimates import as_metric, measure
@@ -71,7 +78,9 @@ def step_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") 
         ):
             charts += _example_figure(view, level, estimates_drawn, chart_set, model)
         for (level, examples), estimates_drawn in sorted(
-            grouped(_with_curves(chart_set), lambda estimate: (estimate.level or 0, estimate.group.examples)).items(),
+            grouped(
+                _estimates_with_curves(chart_set), lambda estimate: (estimate.level or 0, estimate.group.examples)
+            ).items(),
             key=lambda pair: pair[0],
         ):
             charts += curve_charts(
@@ -79,7 +88,7 @@ def step_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") 
                 level,
                 examples,
                 estimates_drawn,
-                _whose(view, estimates_drawn, model, chart_set.name),
+                _name_parts(view, estimates_drawn, model, chart_set.name),
                 of=chart_set,
             )
     return charts
@@ -101,7 +110,9 @@ def undrawn(
     divided = chart_sets(estimates, env.items.public_key)
     texts = [note] if (note := divided.note(presentation)) and not by_level else []
     curved = [estimate for chart_set in divided.sets for estimate in chart_set.estimates if estimate.curves]
-    drawn_curves = [estimate for chart_set in divided.sets for estimate in _with_curves(chart_set) if estimate.curves]
+    drawn_curves = [
+        estimate for chart_set in divided.sets for estimate in _estimates_with_curves(chart_set) if estimate.curves
+    ]
     if len(drawn_curves) < len(curved):
         guided = any(estimate.guided for estimate in drawn_curves)
         which = "in play without a teacher" if guided else "with more in-context examples"
@@ -109,12 +120,12 @@ def undrawn(
     return texts
 
 
-def _with_curves(chart_set: ChartSet) -> list[Estimate]:
+def _estimates_with_curves(chart_set: ChartSet) -> list[Estimate]:
     """Return the estimates whose curves by step are drawn.
 
     Without a teacher an episode's steps are its own: its curve is on the page of results, unless there are no others.
     """
-    return [estimate for estimate in chart_set.estimates if estimate.guided] or _with_fewest_examples(
+    return [estimate for estimate in chart_set.estimates if estimate.guided] or _fewest_examples(
         _free(chart_set.estimates)
     )
 
@@ -123,7 +134,7 @@ def _free(estimates: Iterable[Estimate]) -> list[Estimate]:
     return [estimate for estimate in estimates if not estimate.guided]
 
 
-def _with_fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
+def _fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Return the estimates of those that differ in the number of examples alone, at one level, which have fewest."""
     same = grouped(estimates, lambda estimate: (estimate.group.without(EXAMPLES), estimate.level))
     return [
@@ -137,24 +148,24 @@ def _with_fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
 def _level_figure(view: TaskView, chart_set: ChartSet, model: str, note: str) -> list[Chart]:
     env, presentation = view.env, view.presentation
     free = _free(chart_set.estimates)
-    estimates = _with_fewest_examples(free)
-    measured = measure(env, guided=False)
-    plot = Plot(by_level(estimates, measured), over(measured.metric, estimates), presentation.level.capitalize())
-    label = f"{measured.metric.title} by {presentation.level} for each model; the same numbers are in the task's tables"
+    estimates = _fewest_examples(free)
+    headline = measure(env, guided=False)
+    plot = Plot(by_level(estimates, headline), over(headline.metric, estimates), presentation.level.capitalize())
+    label = f"{headline.metric.title} by {presentation.level} for each model; the same numbers are in the task's tables"
     more = " Each player is shown with the fewest in-context examples that it was given." * (len(estimates) < len(free))
     more += " Episodes with a teacher are not shown; they have separate tables." * (
         len(free) < len(chart_set.estimates)
     )
     article, level = with_article(presentation.level).partition(" ")[::2]
     caption = (
-        f"{heading(measured.metric)}, by {presentation.level}: the mean over {presentation.items}"
+        f"{heading(headline.metric)}, by {presentation.level}: the mean over {presentation.items}"
         f"{' of the best attempt' if env.scoring.best_of else ''}, with its {_INTERVAL}."
         f"{chart_set.caption(presentation)}{more} "
         f"{article.capitalize()} {level} without a point was not run, or has no result or no defined score."
         f"{note and f' {note}'}"
     )
     name = chart_name(
-        view, _whose(view, estimates, model, chart_set.name), f"{measured.metric.name} by {presentation.level}"
+        view, _name_parts(view, estimates, model, chart_set.name), f"{headline.metric.name} by {presentation.level}"
     )
     return [_figure(name, plot, label, caption)] if plot.points else []
 
@@ -167,19 +178,19 @@ def _example_figure(
     model: str,
 ) -> list[Chart]:
     env, presentation = view.env, view.presentation
-    measured = measure(env, guided=False)
-    points = by_examples(estimates, measured)
-    plot = Plot(points, over(measured.metric, estimates), "Number of in-context examples")
-    label = f"{measured.metric.title} by number of in-context examples for each model, {presentation.level} {level}"
-    n_known = sum(measured.mean(estimate) is not None for estimate in estimates)
+    headline = measure(env, guided=False)
+    points = points_by_examples(estimates, headline)
+    plot = Plot(points, over(headline.metric, estimates), "Number of in-context examples")
+    label = f"{headline.metric.title} by number of in-context examples for each model, {presentation.level} {level}"
+    n_known = sum(headline.mean(estimate) is not None for estimate in estimates)
     single = " Players with only one number of examples are not shown." if len(points) < n_known else ""
     caption = (
-        f"{heading(measured.metric)} by number of in-context examples, {presentation.level} {level}: the mean over "
+        f"{heading(headline.metric)} by number of in-context examples, {presentation.level} {level}: the mean over "
         f"{presentation.items}, with its {_INTERVAL}."
         f"{chart_set.caption(presentation) if chart_set.name else ''}{single}"
     )
     name = chart_name(
-        view, _whose(view, estimates, model, chart_set.name), f"{measured.metric.name} by examples {level}"
+        view, _name_parts(view, estimates, model, chart_set.name), f"{headline.metric.name} by examples {level}"
     )
     return [_figure(name, plot, label, caption, _FLAT, _FLAT_NARROW)] if plot.points else []
 
@@ -211,7 +222,7 @@ def curve_charts(
     for series in env.scoring.series:
         metric = over(as_metric(series), estimates)
         window = step_window(estimates, metric)
-        plot = Plot(by_step(estimates, metric, window), metric, "Step", bands=True)
+        plot = Plot(points_by_step(estimates, metric, window), metric, "Step", bands=True)
         means = "" if window == 1 else f", means over {window} steps"
         what = f"{series.title} by step{means}, {presentation.level} {level}{guided}{with_examples}"
         free = "" if guided else " Episodes that end early are missing from the later steps."
@@ -227,7 +238,7 @@ def curve_charts(
     return charts
 
 
-def _whose(view: TaskView, estimates: Sequence[Estimate], model: str, set_name: str = "") -> list[str]:
+def _name_parts(view: TaskView, estimates: Sequence[Estimate], model: str, set_name: str = "") -> list[str]:
     """Return the part of a chart's title that distinguishes it from others of its kind."""
     apart = estimates[0].group.apart if estimates and not model else ()
     return [model or view.env.id, *apart, *([set_name] if set_name else [])]

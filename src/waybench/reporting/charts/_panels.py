@@ -16,7 +16,7 @@ from waybench.reporting.charts._spec import (
     DASHED,
     Spec,
     axis_config,
-    composed,
+    compose,
     halo,
     heading_layer,
     interval_ends,
@@ -202,7 +202,7 @@ def bar_spec(
             heading_layer(title, **_HEADING),
         ]
         panels.append({"width": layout.bars, "height": _BAR * len(names), "layer": layers})
-    return composed(concat=panels, columns=layout.columns, spacing={"row": 40, "column": 46}, config=_CONFIG)
+    return compose(concat=panels, columns=layout.columns, spacing={"row": 40, "column": 46}, config=_CONFIG)
 
 
 def _point_charts(
@@ -227,7 +227,7 @@ def _point_charts(
             what = f"{title} by {presentation.cluster}: {names[best]} against {names[other]}"
             caption = (
                 f"{what}. Each point is one of the {presentation.clusters} in which both have a score, larger for more "
-                f"{presentation.items}; above the diagonal {names[best]} is {_ahead(metrics)}."
+                f"{presentation.items}; above the diagonal {names[best]} is {_direction_word(metrics)}."
             )
             axes = f"{names[other]} →", f"↑ {names[best]}"
             wide, narrow = (point_spec(panels, metrics, axes, layout) for layout in (_WIDE, _NARROW))
@@ -237,7 +237,7 @@ def _point_charts(
     return charts
 
 
-def _ahead(metrics: Sequence[Metric]) -> str:
+def _direction_word(metrics: Sequence[Metric]) -> str:
     return "worse" if metrics[0].better == "lower" else "better"
 
 
@@ -304,7 +304,7 @@ def point_spec(
             heading_layer(metric.title, **_HEADING),
         ]
         panels.append({"width": layout.square, "height": layout.square, "layer": layers})
-    return composed(concat=panels, columns=layout.columns, spacing={"row": 46, "column": 50}, config=_CONFIG)
+    return compose(concat=panels, columns=layout.columns, spacing={"row": 46, "column": 50}, config=_CONFIG)
 
 
 def _labels(points: Sequence[Mapping[str, Any]], domain: tuple[float, float], side: int) -> list[dict[str, Any]]:

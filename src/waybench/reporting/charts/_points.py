@@ -55,13 +55,13 @@ def ends(mean: Mean) -> tuple[float | None, float | None]:
     return (None, None) if low is None or high is None else (low, high)
 
 
-def by_level(estimates: Iterable[Estimate], measured: Measure) -> list[Point]:
+def by_level(estimates: Iterable[Estimate], headline: Measure) -> list[Point]:
     """Return a point for each group and level of which something is known, a line for each group."""
     tracks = {
-        group: {level: mean for level, cell in cells.items() if (mean := measured.mean(cell)) is not None}
+        group: {level: mean for level, cell in cells.items() if (mean := headline.mean(cell)) is not None}
         for group, cells in ranked(estimates).items()
     }
-    return _points(tracks, measured.metric)
+    return _points(tracks, headline.metric)
 
 
 def step_window(estimates: Iterable[Estimate], series: Metric) -> int:
@@ -77,7 +77,7 @@ def step_window(estimates: Iterable[Estimate], series: Metric) -> int:
     return ceil(longest / _MOST_POINTS) if is_zigzag else 1
 
 
-def by_step(estimates: Iterable[Estimate], series: Metric, window: int = 1) -> list[Point]:
+def points_by_step(estimates: Iterable[Estimate], series: Metric, window: int = 1) -> list[Point]:
     """Return the points of the curves of one series, of estimates at one level.
 
     Args:
@@ -86,7 +86,7 @@ def by_step(estimates: Iterable[Estimate], series: Metric, window: int = 1) -> l
         window: Of how many steps a point is the mean; it then stands in their middle, and has no interval.
     """
     tracks = {
-        group: _in_windows(cell.curves[series.name].steps, window)
+        group: _window_means(cell.curves[series.name].steps, window)
         for group, cells in ranked(estimates).items()
         for cell in cells.values()
         if series.name in cell.curves
@@ -94,7 +94,7 @@ def by_step(estimates: Iterable[Estimate], series: Metric, window: int = 1) -> l
     return _points(tracks, series)
 
 
-def _in_windows(steps: Sequence[Mean], window: int) -> dict[int, Mean]:
+def _window_means(steps: Sequence[Mean], window: int) -> dict[int, Mean]:
     if window == 1:
         return dict(enumerate(steps, start=1))
     parts = ((first, steps[first : first + window]) for first in range(0, len(steps), window))
@@ -111,7 +111,7 @@ def _in_windows(steps: Sequence[Mean], window: int) -> dict[int, Mean]:
     }
 
 
-def by_examples(estimates: Iterable[Estimate], measured: Measure) -> list[Point]:
+def points_by_examples(estimates: Iterable[Estimate], headline: Measure) -> list[Point]:
     """Return a point for each number of in-context examples, of estimates at one level.
 
     A line is what is the same but for that number; lines of one point are left out.
@@ -123,11 +123,11 @@ def by_examples(estimates: Iterable[Estimate], measured: Measure) -> list[Point]
             member.examples: mean
             for member, cells in ranked_groups
             for cell in cells.values()
-            if (mean := measured.mean(cell)) is not None
+            if (mean := headline.mean(cell)) is not None
         }
         if len(means) > 1:
             tracks[group] = dict(sorted(means.items()))
-    return _points(tracks, measured.metric)
+    return _points(tracks, headline.metric)
 
 
 def _points(tracks: Mapping[Group, Mapping[int, Mean]], metric: Metric) -> list[Point]:
@@ -170,7 +170,7 @@ class ChartSet:
         """Return a sentence on which sets are drawn, with a space before it; "" for the only set of an environment."""
         if not self.name and len(set(self.keys.values())) < 2:
             return ""
-        return f" The {presentation.items} are from {_listed(self.keys.items(), presentation)}."
+        return f" The {presentation.items} are from {_sets_text(self.keys.items(), presentation)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class ChartSets:
             return ""
         missing = sorted({(estimate.level or 0, estimate.group.key) for estimate in self.left_out})
         return (
-            f"Not shown: {_listed(missing, presentation)}. Where a model was given several sets of "
+            f"Not shown: {_sets_text(missing, presentation)}. Where a model was given several sets of "
             f"{presentation.items} at one level, charts show one; the tables have all."
         )
 
@@ -236,7 +236,7 @@ def _most_common(level_estimates: Sequence[Estimate], public_key: str) -> str:
     return min(groups, key=lambda key: (key != public_key, -groups[key], key))
 
 
-def _listed(levels: Iterable[tuple[int, str]], presentation: Presentation) -> str:
+def _sets_text(levels: Iterable[tuple[int, str]], presentation: Presentation) -> str:
     """Return sets with their levels: "set a at levels 5 and 7; set b at level 9"."""
     by_key = grouped(sorted(levels), lambda pair: pair[1])
     parts: list[str] = []

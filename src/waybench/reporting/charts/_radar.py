@@ -84,19 +84,19 @@ def radar_spec(
     )
     rim = levels[-1]
     rings = [
-        {"ring": ring, "order": number, **_place(number % count, count, ring / rim)}
+        {"ring": ring, "order": number, **_position(number % count, count, ring / rim)}
         for ring in dict.fromkeys((*levels, 1.0))
         for number in range(count + 1)
     ]
     spokes = [
-        {"spoke": number, "order": end, **_place(number, count, float(end))}
+        {"spoke": number, "order": end, **_position(number, count, float(end))}
         for number in range(count)
         for end in (0, 1)
     ]
     # Numbers stand in the middle between the first two axes, where the rings are nearer to the centre. The ring of 1
     # has none where it is not one of those, for there may be no room.
     middle = cos(pi / count)
-    scale = [{"text": f"{ring:g}", **_place(0.5, count, ring / rim * middle)} for ring in levels]
+    scale = [{"text": f"{ring:g}", **_position(0.5, count, ring / rim * middle)} for ring in levels]
     names = [
         {"text": text, "axis": kind, **_label(number, count, kind == "value"), "align": _align(number, count)}
         for number, axis in enumerate(axes)
@@ -106,7 +106,7 @@ def radar_spec(
         )
     ]
     lines, points = _lines(webs, count, rim)
-    above = _above(title, subtitle)
+    above = _caption_lines(title, subtitle)
     top, unit = _END + _LINE * len(above), size / 2 / _END
     end = _END + _LINE * len(webs) if legend else _END
     position = {
@@ -188,7 +188,7 @@ def ring_values(values: Iterable[float]) -> list[float]:
         power *= 10
 
 
-def _above(title: str, subtitle: Sequence[str]) -> list[tuple[str, bool]]:
+def _caption_lines(title: str, subtitle: Sequence[str]) -> list[tuple[str, bool]]:
     """Return the lines above a chart, and whether each is of the title."""
     heads = [(line, True) for line in textwrap.wrap(title, _LONGEST - 8)]
     return heads + [(line, False) for text in subtitle for line in textwrap.wrap(text, _LONGEST)]
@@ -199,13 +199,13 @@ def _value(value: float | None) -> str:
 
 
 def _label(number: int, count: int, below: bool) -> dict[str, float]:
-    position = _place(number, count, _OUTSIDE)
+    position = _position(number, count, _OUTSIDE)
     # At the top the name stands higher, so that its value is still outside of the rings.
     lift = _LINE if position["y"] > 0.8 else 0.0 if position["y"] < -0.8 else _LINE / 2
     return {**position, "y": position["y"] + lift - (_LINE if below else 0)}
 
 
-def _place(number: float, count: int, radius: float) -> dict[str, float]:
+def _position(number: float, count: int, radius: float) -> dict[str, float]:
     angle = 2 * pi * number / count
     return {"x": round(radius * sin(angle), 4), "y": round(radius * cos(angle), 4)}
 
@@ -228,14 +228,14 @@ def _lines(webs: Sequence[Web], count: int, rim: float) -> tuple[list[dict[str, 
         for at, value in enumerate(web.values):
             if value is None:
                 continue
-            position = _place(at, count, _radius(value, rim))
+            position = _position(at, count, _radius(value, rim))
             if not web.reference:
                 text = f"{web.label}: {value:.2f}"
                 points.append({**position, "colour": colour, "shape": web.shape, "text": text})
             following = web.values[(at + 1) % count]
             if following is not None:
                 piece = f"{number}-{at}"
-                end = _place((at + 1) % count, count, _radius(following, rim))
+                end = _position((at + 1) % count, count, _radius(following, rim))
                 lines += [
                     {"piece": piece, "order": 0, **position, "colour": colour, "dashed": web.dashed},
                     {"piece": piece, "order": 1, **end, "colour": colour, "dashed": web.dashed},
@@ -310,7 +310,10 @@ def overlays(agents: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
         together = [range(len(webs))] if len(webs) <= MOST_TOGETHER else [[number] for number in range(len(webs))]
         charts = [
             _overlay(
-                axes, [webs[number] for number in numbers], webs, _without([(labels[n], missing[n]) for n in numbers])
+                axes,
+                [webs[number] for number in numbers],
+                webs,
+                _missing_note([(labels[n], missing[n]) for n in numbers]),
             )
             for numbers in together
         ]
@@ -318,7 +321,7 @@ def overlays(agents: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
     return results
 
 
-def _without(missing: Sequence[tuple[str, Sequence[str]]]) -> str:
+def _missing_note(missing: Sequence[tuple[str, Sequence[str]]]) -> str:
     """Return a note on games not played: first by any agent, then by each; "" if there are none."""
     several = len(missing) > 1
     common = [name for name in missing[0][1] if several and all(name in names for _, names in missing)]
@@ -329,7 +332,7 @@ def _without(missing: Sequence[tuple[str, Sequence[str]]]) -> str:
     return "; ".join(texts)
 
 
-def _beyond(axes: Sequence[str], web: Web) -> str:
+def _rim_note(axes: Sequence[str], web: Web) -> str:
     """Return a note on an agent's values that are cut off at the rim; "" if there are none."""
     far = {name: value for name, value in zip(axes, web.values, strict=True) if value and value > _FARTHEST}
     if len(far) <= _MOST_NAMED:
@@ -343,7 +346,7 @@ def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: st
     """Return a chart of some agents, on the scale of every agent; `missing` says what they have not played."""
     people = Web(_PEOPLE, [1.0] * len(axes.names), dashed=True, reference=True)
     most = max((value for web in every for value in web.values if value is not None), default=1.0)
-    beyond = "; ".join(filter(None, (_beyond(axes.names, web) for web in webs)))
+    beyond = "; ".join(filter(None, (_rim_note(axes.names, web) for web in webs)))
     subtitle = [
         "0: the minimum score; 1: the human score (Table 4)",
         *([f"on the rim, and beyond: {beyond}"] if beyond else []),

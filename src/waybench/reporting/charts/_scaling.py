@@ -59,10 +59,18 @@ class _Quantity(NamedTuple):
     axis: Mapping[str, Any]
 
 
+def _size(model: ModelFacts) -> float | None:
+    return model.size
+
+
+def _date(model: ModelFacts) -> str | None:
+    return model.released and model.released.isoformat()
+
+
 _SIZE = _Quantity(
     "size",
     "Parameters",
-    lambda model: model.size,
+    _size,
     {
         "type": "quantitative",
         "scale": {"type": "log", "nice": False, "padding": _PADDING},
@@ -72,7 +80,7 @@ _SIZE = _Quantity(
 _DATE = _Quantity(
     "date",
     "Release",
-    lambda model: model.released and model.released.isoformat(),
+    _date,
     {
         "type": "temporal",
         "scale": {"type": "utc", "nice": False, "padding": _PADDING},
@@ -113,16 +121,16 @@ def _score_charts(
     set_name: str,
 ) -> list[Chart]:
     env, presentation = view.env, view.presentation
-    measured = measure(env, guided=False)
-    metric = over(measured.metric, estimates)
+    headline = measure(env, guided=False)
+    metric = over(headline.metric, estimates)
     marks: list[_Mark] = []
     for estimate in estimates:
-        mean = measured.mean(estimate)
+        mean = headline.mean(estimate)
         if mean is not None:
-            lost = lost_text(mean.lost, measured.metric)
-            text = mean_text(mean.value, measured.metric) + (f" ({lost})" if lost else "")
+            lost = lost_text(mean.lost, headline.metric)
+            text = mean_text(mean.value, headline.metric) + (f" ({lost})" if lost else "")
             marks.append(_Mark(estimate.group, mean.value, *ends(mean), text, mean.lost is not None))
-    title = f"{heading(measured.metric)}, {at}"
+    title = f"{heading(headline.metric)}, {at}"
     what = f"{title}: the mean over {presentation.items}, with its {100 * CONFIDENCE:.0f} % interval"
     low, high = metric.bounds
     scale = {"nice": True, "zero": False} if low is None or high is None else {"domain": [low, high], "nice": False}

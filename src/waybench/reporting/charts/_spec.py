@@ -12,10 +12,10 @@ DASHED = [5, 4]
 
 def specification(width: int, height: int, **parts: Any) -> Spec:
     """Return a specification without a background, of a plot with a width and a height in pixels."""
-    return composed(width=width, height=height, **parts)
+    return compose(width=width, height=height, **parts)
 
 
-def composed(**parts: Any) -> Spec:
+def compose(**parts: Any) -> Spec:
     """Return a specification without a background, of parts that may have measures of their own."""
     return {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "background": "transparent", **parts}
 
@@ -37,9 +37,9 @@ def layer(mark: Spec, values: Sequence[Mapping[str, Any]] | None = None, *where:
     return {**data, **transform, "mark": mark, "encoding": encoding}
 
 
-def interval_ends(axis: str, **more: Any) -> Spec:
-    """Return the encoding of intervals, from "low" to "high" in the data, along an axis."""
-    return {axis: quantitative("low", **more), f"{axis}2": {"field": "high"}}
+def interval_ends(along: str, **more: Any) -> Spec:
+    """Return the encoding of intervals, from "low" to "high" in the data, along the axis "x" or "y"."""
+    return {along: quantitative("low", **more), f"{along}2": {"field": "high"}}
 
 
 def point_layers(mark: Spec, encoding: Spec, *where: str, has_open: bool) -> list[Spec]:

@@ -6,11 +6,11 @@ from math import fsum, log2
 from typing import Any, NamedTuple
 
 from waybench.core import plural
-from waybench.reporting.charts._chart import wrapped
+from waybench.reporting.charts._chart import wrap_label
 from waybench.reporting.charts._spec import (
     Spec,
     axis_config,
-    composed,
+    compose,
     heading_layer,
     interval_ends,
     layer,
@@ -85,7 +85,7 @@ class Binned(NamedTuple):
     greatest: float
 
 
-def binned(bins: Sequence[DifficultyBin]) -> list[Binned]:
+def bin_difficulties(bins: Sequence[DifficultyBin]) -> list[Binned]:
     """Put neighbouring difficulties together, where there are too many, so that each has about as many items."""
     groups: list[list[DifficultyBin]] = []
     total, before = sum(difficulty_bin.items for difficulty_bin in bins), 0
@@ -95,10 +95,10 @@ def binned(bins: Sequence[DifficultyBin]) -> list[Binned]:
             groups.append([])
         groups[-1].append(difficulty_bin)
         before += difficulty_bin.items
-    return [_together(group) for group in groups]
+    return [_combine(group) for group in groups]
 
 
-def _together(bins: Sequence[DifficultyBin]) -> Binned:
+def _combine(bins: Sequence[DifficultyBin]) -> Binned:
     items = sum(difficulty_bin.items for difficulty_bin in bins)
     at, solved = (
         fsum(value * difficulty_bin.items for value, difficulty_bin in zip(values, bins, strict=True)) / items
@@ -134,13 +134,13 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
         ),
     }
     grey = any(not player.reference for player in players)
-    most = max(point.items for player in players for point in binned(player.curve.bins))
+    most = max(point.items for player in players for point in bin_difficulties(player.curve.bins))
     specs: list[Spec] = []
     for number, player in enumerate(players):
         plain = player.reference and grey
         colour, ink = line_colours(player.colour, plain)
         layers = [
-            *(_behind(number) if 1 < len(players) <= _MOST_BEHIND else []),
+            *(_other_curves(number) if 1 < len(players) <= _MOST_BEHIND else []),
             *_curve(number, colour),
             *_points(player, colour, across, items, most),
             *_horizons(player, ink, across),
@@ -157,7 +157,7 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
     ]
     config = axis_config(panels.font, padding=6)
     config["axis"]["labelFontSize"] = panels.font - 1
-    return composed(
+    return compose(
         datasets={"curves": curves},
         concat=specs,
         columns=panels.columns,
@@ -185,7 +185,7 @@ def _round(domain: tuple[float, float]) -> list[float]:
     return []
 
 
-def _behind(number: int) -> list[Spec]:
+def _other_curves(number: int) -> list[Spec]:
     mark = {"type": "line", "strokeWidth": 1, "color": "var(--rule-strong)", "opacity": 0.6}
     return [_of_curves(mark, f"datum.series != {number}", detail=nominal("series"))]
 
@@ -205,7 +205,7 @@ def _of_curves(mark: Spec, where: str, **encoding: Spec) -> Spec:
 
 def _points(player: Player, colour: str, across: str, items: tuple[str, str], most: int) -> list[Spec]:
     values: list[dict[str, Any]] = []
-    for point in binned(player.curve.bins):
+    for point in bin_difficulties(player.curve.bins):
         ends = dict.fromkeys((difficulty_text(point.least), difficulty_text(point.greatest)))
         text = f"{player.label}, {across.lower()} {' to '.join(ends)}: {100 * point.solved:.0f} % of "
         values.append(
@@ -239,7 +239,7 @@ def _horizons(player: Player, ink: str, across: str) -> list[Spec]:
 
 def _head(player: Player, ink: str, panels: Panels) -> list[Spec]:
     half = player.curve.horizons[0]
-    lines = wrapped(player.label, panels.letters)
+    lines = wrap_label(player.label, panels.letters)
     # Without its mark, for which a panel is too narrow; the table has it.
     horizon = f"{100 * half.share:.0f} %: {horizon_text(replace(half, mark=''))}"
     return [

@@ -38,7 +38,7 @@ _ATTRIBUTES = {
 _DEFAULTS = {"opacity": "1", "transform": "translate(0,0)", **dict.fromkeys(("x1", "x2", "y1", "y2"), "0")}
 _VALUE = re.compile(r"[-+\w .,#%()]*")
 _CACHES: list[tuple[ReportCache, Path | None]] = [(ReportCache(None), None)]
-# Descriptions for screen readers of parts of which `inline` keeps none: to make them takes a tenth of the time.
+# Descriptions for screen readers of parts of which `inline_svg` keeps none: to make them takes a tenth of the time.
 _UNDESCRIBED: Spec = {name: {"aria": False} for name in ("axis", "legend", "title", "area", "line", "rule", "text")}
 _NO_LABEL = 'aria-label=""'
 _LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
@@ -68,10 +68,10 @@ class Chart:
     @classmethod
     def of(cls, name: str, label: str, caption: str, spec: Spec, narrow: Spec | None = None) -> Self:
         """Draw a chart; `label` says what it shows, for those who cannot see it."""
-        return cls(name, drawn(spec, label), drawn(narrow, label) if narrow else None, caption, spec)
+        return cls(name, draw(spec, label), draw(narrow, label) if narrow else None, caption, spec)
 
 
-def drawn(spec: Mapping[str, Any], label: str) -> Markup:
+def draw(spec: Mapping[str, Any], label: str) -> Markup:
     """Draw a chart for a page.
 
     Args:
@@ -85,7 +85,7 @@ def drawn(spec: Mapping[str, Any], label: str) -> Markup:
     if content is None:
         content = _content(text, others / key.hex() if others else None)
         cache.put(key, content)
-    return _labelled(zlib.decompress(content).decode(), label)
+    return _with_label(zlib.decompress(content).decode(), label)
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def _content(spec: str, path: Path | None) -> bytes:
     with suppress(OSError):
         if path is not None and path.exists():
             return path.read_bytes()
-    content = zlib.compress(_shapes(_converted(spec)).encode(), 1)
+    content = zlib.compress(_shapes(_convert(spec)).encode(), 1)
     with suppress(OSError):  # then the other processes make it again
         if path is not None:
             part = path.with_suffix(f".{os.getpid()}")
@@ -114,13 +114,13 @@ def _content(spec: str, path: Path | None) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def _converted(spec: str) -> str:
+def _convert(spec: str) -> str:
     """Return vl-convert's drawing; some charts of a site are the same."""
     forbid_copies()  # it has threads of its own from now on
     return vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[], config=_UNDESCRIBED)
 
 
-def inline(svg: str, label: str) -> Markup:
+def inline_svg(svg: str, label: str) -> Markup:
     """Return a drawing for a page, with nothing in it but shapes and text.
 
     Elements and attributes are those of a short list and everything else is left out, whatever the drawing's maker
@@ -130,10 +130,10 @@ def inline(svg: str, label: str) -> Markup:
         svg: The drawing, as vl-convert gives it.
         label: What it shows, for those who cannot see it.
     """
-    return _labelled(_shapes(svg), label)
+    return _with_label(_shapes(svg), label)
 
 
-def _labelled(shapes: str, label: str) -> Markup:
+def _with_label(shapes: str, label: str) -> Markup:
     """Return a drawing for a page with its label."""
     escaped = escape(label, quote=False).replace('"', "&quot;")
     return Markup(shapes.replace(_NO_LABEL, f'aria-label="{escaped}"', 1))
@@ -142,7 +142,7 @@ def _labelled(shapes: str, label: str) -> Markup:
 def _shapes(svg: str) -> str:
     """Return a drawing for a page, whose label is empty."""
     root = ElementTree.fromstring(svg)
-    shapes = _allowed(root)
+    shapes = _allowed_element(root)
     if shapes is None:
         raise ValueError("not an SVG drawing")
     width = root.get("width", "")
@@ -151,7 +151,7 @@ def _shapes(svg: str) -> str:
     return ElementTree.tostring(shapes, encoding="unicode")
 
 
-def _allowed(element: ElementTree.Element) -> ElementTree.Element | None:
+def _allowed_element(element: ElementTree.Element) -> ElementTree.Element | None:
     name = str(element.tag).rpartition("}")[2]
     if name not in _ELEMENTS or element.get("display") == "none" or "background" in element.get("class", "").split():
         return None
@@ -166,7 +166,9 @@ def _allowed(element: ElementTree.Element) -> ElementTree.Element | None:
     description = element.get("aria-label")
     if description and element.get("aria-roledescription") in ("point", "bar"):
         ElementTree.SubElement(kept, "title").text = description
-    kept.extend(shape for inner in element if (child := _allowed(inner)) is not None for shape in _ungrouped(child))
+    kept.extend(
+        shape for inner in element if (child := _allowed_element(inner)) is not None for shape in _unwrap_group(child)
+    )
     empty = (kept.tag == "g" and not len(kept)) or (kept.tag == "path" and not kept.get("d"))
     if empty:
         return None
@@ -183,7 +185,7 @@ def _circle(attributes: Mapping[str, str]) -> ElementTree.Element | None:
     return ElementTree.Element("circle", {"cx": position[1], "cy": position[2], "r": round_[1], **look})
 
 
-def _ungrouped(element: ElementTree.Element) -> list[ElementTree.Element]:
+def _unwrap_group(element: ElementTree.Element) -> list[ElementTree.Element]:
     """Return an element, or what is in it if it is a group that says nothing."""
     return list(element) if element.tag == "g" and not element.attrib else [element]
 
@@ -282,7 +284,7 @@ class ChartFiles:
         specification with all of its data, and on request the SVG as a PNG.
         """
         for chart in charts:
-            svg, path = standalone(chart.wide), f"charts/{chart.name}"
+            svg, path = standalone_svg(chart.wide), f"charts/{chart.name}"
             if self._png:
                 # First the picture: a drawing that is there tells the next report that its picture is there, too.
                 yield f"{path}.png", self._before(path, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
@@ -312,7 +314,7 @@ def palette() -> Mapping[str, str]:
     return {**dict(re.findall(r"(--[\w-]+):\s*([^;]+);", block)), "--page": _PAPER}
 
 
-def standalone(drawing: str) -> str:
+def standalone_svg(drawing: str) -> str:
     """Return a drawing of a page as a file of its own."""
     head, end, shapes = drawing.partition(">")
     svg = ElementTree.fromstring(f"{head}/>")
@@ -330,29 +332,29 @@ def standalone(drawing: str) -> str:
     paper = ElementTree.Element("rect", {"x": start, "y": top, "width": width, "height": height, "fill": _PAPER})
     opening = ElementTree.tostring(svg, encoding="unicode").removesuffix(" />")
     # Values of attributes have no ">" (ElementTree writes "&gt;"), so a tag ends with the first one.
-    coloured = _COLOURED_TAG.sub(lambda tag: _coloured(tag[0]), shapes)
+    coloured = _COLOURED_TAG.sub(lambda tag: _resolve_colours(tag[0]), shapes)
     return f"{opening}{end}{ElementTree.tostring(paper, encoding='unicode')}{coloured}\n"
 
 
-def _coloured(value: str) -> str:
+def _resolve_colours(value: str) -> str:
     return _VARIABLE.sub(lambda match: palette()[match[1]], value)
 
 
 def _specification(chart: Chart) -> dict[str, Json]:
-    spec = _resolved(chart.spec)
+    spec = _resolve(chart.spec)
     config = {**spec.get("config", {}), "font": FONT}
     about = {"description": chart.caption, "background": _PAPER, "config": config}
     return {**spec, **about}
 
 
-def _resolved(value: Json, keys: Container[str] | None = None) -> Any:
+def _resolve(value: Json, keys: Container[str] | None = None) -> Any:
     """Return a part of a specification with colours in place of their names; of its data, only where there are any."""
     if isinstance(value, Mapping):
         items = cast(Mapping[str, Json], value).items()
         return {
-            key: _resolved(part, _COLOURED if key in _DATA else None) if keys is None or key in keys else part
+            key: _resolve(part, _COLOURED if key in _DATA else None) if keys is None or key in keys else part
             for key, part in items
         }
     if isinstance(value, list):
-        return [_resolved(part, keys) for part in cast(list[Json], value)]
-    return _coloured(value) if isinstance(value, str) else value
+        return [_resolve(part, keys) for part in cast(list[Json], value)]
+    return _resolve_colours(value) if isinstance(value, str) else value

@@ -34,7 +34,7 @@ _SIGNS = {
 }
 
 
-def escaped(text: str, limit: int = _LONGEST) -> str:
+def escape_markdown(text: str, limit: int = _LONGEST) -> str:
     """Return a text as one line of Markdown that shows it and does nothing else, cut to `limit` columns."""
     return _ACTIVE.sub(lambda match: _REFERENCES.get(match[0], f"\\{match[0]}"), one_line(text, limit))
 
@@ -56,7 +56,7 @@ class _Row:
         return (
             free
             and names.issuperset(text.partition(": ")[0] for text in self.differs)
-            and not any(_wrong(text, line.group) for text in self.differs)
+            and not any(_contradicts(text, line.group) for text in self.differs)
         )
 
     def head(self, others: Iterable["_Row"]) -> Cell:
@@ -67,7 +67,7 @@ class _Row:
         return Cell(name, notes=notes(settings), kind="reference" if self.embedded else "")
 
 
-def _wrong(text: str, group: Group) -> bool:
+def _contradicts(text: str, group: Group) -> bool:
     """Return whether a setting in words is another one of a group, which could have had it."""
     env = registry.load(group.env)
     choices = {option.name: option.choices for option in (*env.playing.options, *env.items.options)}
@@ -90,7 +90,7 @@ def markdown(table: Table) -> str:
     blocks: list[str] = []
     for start in range(0, len(columns), _COLUMNS):
         block = columns[start : start + _COLUMNS]
-        lines = [[escaped(column.heading, _LONGEST_HEADING) for column in (first, *block)]]
+        lines = [[escape_markdown(column.heading, _LONGEST_HEADING) for column in (first, *block)]]
         lines.append([":--", *("--:" for _ in block)])
         for row in table.rows:
             cells = [_cell(cell) for cell in row.cells[start : start + _COLUMNS]]
@@ -101,9 +101,9 @@ def markdown(table: Table) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = f"*{escaped(cell.text)}*" if cell.kind == "reference" else escaped(cell.text)
-    lines = f" ({escaped(', '.join(note.text for note in cell.notes))})" if cell.notes else ""
-    return f"{text}{lines}{f' {escaped(cell.mark)}' if cell.mark else ''}"
+    text = f"*{escape_markdown(cell.text)}*" if cell.kind == "reference" else escape_markdown(cell.text)
+    lines = f" ({escape_markdown(', '.join(note.text for note in cell.notes))})" if cell.notes else ""
+    return f"{text}{lines}{f' {escape_markdown(cell.mark)}' if cell.mark else ''}"
 
 
 def readme_table(leaders: Leaders) -> str:
@@ -123,7 +123,10 @@ def readme_table(leaders: Leaders) -> str:
     if counted:
         headings = {column: counted[column] for column in columns if column in counted}
         success = {line.title: line.success for line in leaders.lines if line.success}
-        rules = [f"{escaped(title, _LONGEST_HEADING)}: {text[0].lower()}{text[1:]}" for title, text in success.items()]
+        rules = [
+            f"{escape_markdown(title, _LONGEST_HEADING)}: {text[0].lower()}{text[1:]}"
+            for title, text in success.items()
+        ]
         parts += [
             " ".join([_HORIZONS, *rules]),
             markdown(_pivot(rows, headings, lambda line: line.horizon if line.counts else BLANK)),
@@ -158,10 +161,10 @@ def _rows(lines: Sequence[Leader]) -> list[_Row]:
     best: dict[str, float] = {}
     for row in rows:
         best[row.model] = max(best.get(row.model, 0.0), sum(line.part or 0.0 for line in row.cells.values()))
-    return sorted(rows, key=lambda row: (-best[row.model], row.model, _numbered(row.differs)))
+    return sorted(rows, key=lambda row: (-best[row.model], row.model, _settings_order(row.differs)))
 
 
-def _numbered(settings: Iterable[str]) -> list[tuple[float, str]]:
+def _settings_order(settings: Iterable[str]) -> list[tuple[float, str]]:
     """Return what settings in words are sorted by, numbers as numbers: "tries: 5" comes before "tries: 10"."""
     pieces = [piece for text in settings for piece in re.split(r"(\d+(?:\.\d+)?)", text) if piece]
     return [(float(piece), "") if piece[0].isdecimal() else (-1.0, piece) for piece in pieces]
@@ -183,6 +186,6 @@ def _score(line: Leader) -> Cell:
 def _notes(score_cells: Iterable[Cell]) -> str:
     cells = list(score_cells)
     signs = {cell.text for cell in cells} | {mark for cell in cells for mark in cell.mark}
-    legend = [f"{escaped(sign)}: {meaning}." for sign, meaning in _SIGNS.items() if sign in signs]
+    legend = [f"{escape_markdown(sign)}: {meaning}." for sign, meaning in _SIGNS.items() if sign in signs]
     interval = f"In brackets: {100 * CONFIDENCE:.0f} % confidence interval. In italics: reference players, not models."
     return " ".join([interval, "Blank: not run.", *legend, f"Made by waybench {__version__}."])

@@ -157,7 +157,7 @@ def conduct_table(
         return Cell(percent(share if total.action_replies else None), kind="" if share else "zero")
 
     def tokens_in(total: Estimate) -> Cell:
-        shares = prompt(total, presentation)
+        shares = prompt_shares(total, presentation)
         lines = [f"{share} % {what}" for share, what in zip(shares, ("shared", "cached"), strict=True) if share]
         return Cell(amount(total.input_tokens), notes=notes(lines))
 
@@ -199,7 +199,7 @@ class Prompt(NamedTuple):
     cached: str
 
 
-def prompt(total: Estimate, presentation: Presentation) -> Prompt:
+def prompt_shares(total: Estimate, presentation: Presentation) -> Prompt:
     """Return how much of a group's prompts is shared and was cached."""
     shared = total.metrics.get(presentation.shared)
     # A provider that says nothing of a cache is recorded as one that had nothing in it.
@@ -207,7 +207,7 @@ def prompt(total: Estimate, presentation: Presentation) -> Prompt:
     return Prompt(percent(shared.value) if shared else "", percent(total.cached) if is_cache_known else "")
 
 
-def side_by_side(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
+def aggregate_tables(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
     """Return the tables of an environment's aggregates with models side by side, one for each level.
 
     The estimates are those by level, or if the environment is pooled those over all levels.
@@ -236,7 +236,7 @@ def side_by_side(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
     return tables
 
 
-def of_model(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
+def aggregate_tables_of_model(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
     """Return the tables of an environment's aggregates for one model, levels side by side.
 
     The estimates are those by level, and that over all levels if the environment is pooled.
@@ -300,7 +300,7 @@ def _aggregate_table(
     )
 
 
-def averages(view: TaskView, ordered: Sequence[Group], total_of: Mapping[Group, Estimate]) -> Table | None:
+def average_table(view: TaskView, ordered: Sequence[Group], total_of: Mapping[Group, Estimate]) -> Table | None:
     """Return the table of averages over clusters, all with the same weight; None if no cluster has several items."""
     presentation, totals = view.presentation, [total_of[group] for group in ordered]
     metrics = [metric for metric in view.env.scoring.metrics if metric.name in presentation.metrics]

@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from waybench.core import LOCK_FILE, PROGRESS_FILE, Json, is_array, is_object
 
+_PAGES = files(__name__.rpartition(".")[0]) / "pages"
 _MOST_BYTES = 1 << 22
 _MOST_TASKS = 200
 _RECENT = 30.0  # seconds: where no lock can be had, a file that is newer belongs to a running process
@@ -41,10 +42,10 @@ _SHOWN = {
 def run_progress(folders: Iterable[Path]) -> list[dict[str, Json]]:
     """Return the progress of each run in some folders that is not finished, as texts for a page."""
     paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.rglob(PROGRESS_FILE))]
-    return [progress for path in paths if (progress := _shown(path))]
+    return [progress for path in paths if (progress := _read_progress(path))]
 
 
-def _shown(path: Path) -> dict[str, Json] | None:
+def _read_progress(path: Path) -> dict[str, Json] | None:
     """Return what a page shows of a file; None if its run is finished, or the file is none of ours."""
     data: Any = None
     with suppress(OSError, ValueError, RecursionError):
@@ -178,7 +179,7 @@ _TYPES = {
 }
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing."""
 
 
@@ -215,7 +216,7 @@ class Site:
     folders: tuple[Path, ...] = ()
     wanted: frozenset[str] = frozenset()
     built: frozenset[str] = frozenset()
-    call: Callable[[], None] = _nothing
+    call: Callable[[], None] = _do_nothing
 
     def answer(self, path: str) -> Answer | None:
         """Return what is sent for a decoded path without its first slash; None if there is no such file."""
@@ -252,7 +253,7 @@ class Site:
         return not was_built
 
     def _waiting(self, message: str) -> bytes:
-        template = Template((files("waybench.reporting.view") / "pages" / "waiting.html").read_text(encoding="utf-8"))
+        template = Template((_PAGES / "waiting.html").read_text(encoding="utf-8"))
         commands: Mapping[str, str] = self.start if self.hint else {}
         lines = [f'<p class="soft">{escape(what)}</p>\n<pre>{escape(how)}</pre>' for what, how in commands.items()]
         html = template.substitute(title=escape(self.title), message=escape(message), start="\n".join(lines))
@@ -288,8 +289,7 @@ def application(site: Site, port: int, token: str) -> ASGIApp:
         return Response(answer.content, media_type=answer.media_type, headers={"ETag": answer.version})
 
     def script(request: Request) -> Response:
-        pages = files("waybench.reporting.view") / "pages"
-        text = "".join((pages / name).read_text(encoding="utf-8") for name in ("reload.js", "progress.js"))
+        text = "".join((_PAGES / name).read_text(encoding="utf-8") for name in ("reload.js", "progress.js"))
         return Response(text, media_type="text/javascript")
 
     def progress(request: Request) -> Response:

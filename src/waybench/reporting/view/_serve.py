@@ -109,10 +109,10 @@ async def keep_built(
         wanted, called = site.wanted, anyio.Event()
         if there != built or wanted != site.built:
             built, began = there, anyio.current_time()
-            outcome = await _built_elsewhere(partial(build, replays=wanted) if wanted else build)
+            outcome = await _build_elsewhere(partial(build, replays=wanted) if wanted else build)
             site.built = wanted
             pause = max(every, anyio.current_time() - began)
-            _show(outcome, site)
+            _update_page(outcome, site)
             lines = [*outcome.notes, *([] if outcome.empty or not outcome.problem else [f"Error: {outcome.problem}"])]
             for line in lines:
                 if line not in printed:
@@ -122,7 +122,7 @@ async def keep_built(
             await called.wait()
 
 
-async def _built_elsewhere(build: Callable[[], Outcome]) -> Outcome:
+async def _build_elsewhere(build: Callable[[], Outcome]) -> Outcome:
     try:
         # Ctrl-C reaches every process of a terminal. The one that builds is started here if there is none yet; it is
         # not to speak of it, and ends when this one does.
@@ -133,7 +133,7 @@ async def _built_elsewhere(build: Callable[[], Outcome]) -> Outcome:
         return Outcome(problem="the process that builds the report ended; it starts again when a log changes")
 
 
-def _show(outcome: Outcome, site: Site) -> None:
+def _update_page(outcome: Outcome, site: Site) -> None:
     site.hint = outcome.empty
     if outcome.empty:
         site.message = "No episodes yet; this page reloads when there are."
@@ -158,15 +158,15 @@ def listen(port: int | None = None) -> socket.socket:
     if port is None:
         for candidate in range(DEFAULT_PORT, DEFAULT_PORT + _NEXT):
             with suppress(OSError):
-                return _bound(candidate)
-        return _bound(0)
+                return _bind(candidate)
+        return _bind(0)
     try:
-        return _bound(port)
+        return _bind(port)
     except OSError as error:
         raise UsageError(f"port {port} is not available ({error.strerror}): choose another port with --port") from None
 
 
-def _bound(port: int) -> socket.socket:
+def _bind(port: int) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if os.name == "posix":  # elsewhere it would share the port with whoever has it
