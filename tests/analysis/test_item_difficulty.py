@@ -9,7 +9,7 @@ import pytest
 
 from tests.analysis.episodes import MAZE, logged
 from tests.report.pages import Page
-from waybench.cli._summary import level_tables
+from waybench.cli._output import level_tables
 from waybench.core import ItemIndex, play_out, policy
 from waybench.reporting import write_report
 from waybench.reporting._format import TaskView

@@ -9,7 +9,7 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MODEL, records, waybench_
-from waybench.cli._budget import run_budget
+from waybench.cli._parts import run_budget
 from waybench.core import Price, Usage, UsageError
 from waybench.evaluation import RunProgress
 from waybench.evaluation.tasks import find_task
@@ -48,10 +48,10 @@ def test_the_budget_of_a_ladder_is_not_spent_by_other_tasks() -> None:
     ladder, other = (
         progress.add(f"waybench/{name}", "a/b", None, attempts=False, args={}) for name in ("alicia", "mango_route")
     )
-    other.turn("1-1", Usage(input_tokens=90, output_tokens=20), repeated=False)
-    ladder.turn("501-1", Usage(input_tokens=90, output_tokens=5), repeated=False)
+    other.reply("1-1", Usage(input_tokens=90, output_tokens=20), repeated=False)
+    ladder.reply("501-1", Usage(input_tokens=90, output_tokens=5), repeated=False)
     assert not stopped
-    ladder.turn("501-1", Usage(input_tokens=0, output_tokens=5), repeated=False)
+    ladder.reply("501-1", Usage(input_tokens=0, output_tokens=5), repeated=False)
     assert stopped == ["spent"]
     assert "the budget of 100 tokens of alicia is spent (100 by this command)" in progress.interrupted_text
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.support import Command, one_line_error
 from tests.conftest import missing
-from waybench.cli import _demo
+from waybench.cli import _run
 from waybench.core import UsageError
 from waybench.evaluation import _provider
 from waybench.evaluation.tasks import DEMO, DEMO_HORIZON
@@ -45,10 +45,10 @@ def test_the_demonstration_shows_its_replies(command: Command, monkeypatch: pyte
     except UsageError as error:
         missing(str(error))
     # The embedded players' part has tests of its own.
-    monkeypatch.setattr(_demo, "DEMO", {"mango_destination": DEMO["mango_destination"]})
-    monkeypatch.setattr(_demo, "PLAYERS", ("null", "oracle"))
-    monkeypatch.setattr(_demo, "SEARCHED", ("noisy-0.1",))
-    monkeypatch.setattr(_demo, "DEMO_HORIZON", (DEMO_HORIZON[0], {**DEMO_HORIZON[1], "hardest": 9, "precision": 0.9}))
+    monkeypatch.setattr(_run, "DEMO", {"mango_destination": DEMO["mango_destination"]})
+    monkeypatch.setattr(_run, "PLAYERS", ("null", "oracle"))
+    monkeypatch.setattr(_run, "SEARCHED", ("noisy-0.1",))
+    monkeypatch.setattr(_run, "DEMO_HORIZON", (DEMO_HORIZON[0], {**DEMO_HORIZON[1], "hardest": 9, "precision": 0.9}))
     out = tmp_path / "demo"
     result = command("demo", "--model", "smollm2", "--out", out)
     assert result.exit_code == 0, result.output

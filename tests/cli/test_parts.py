@@ -20,7 +20,7 @@ from tests.conftest import PATIENCE
 from tests.eval.play import comparable
 from waybench.cli import _progress
 from waybench.cli._parts import RunPart, refuse_secrets, run_part, split
-from waybench.cli._progress import ended_text, progress_lines, reported
+from waybench.cli._progress import ended_text, progress_lines, report_parts
 from waybench.core import PROGRESS_FILE, UsageError
 from waybench.results import read_logs
 from waybench.results.logs import run_infos
@@ -132,7 +132,7 @@ def test_long_runs_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(_progress, "PARTS_EVERY", 0.001)
     told: list[str] = []
     said = threading.Event()
-    with reported(lambda: [], lambda: ended_text(1, 12), lambda line: (told.append(line), said.set())[0]):
+    with report_parts(lambda: [], lambda: ended_text(1, 12), lambda line: (told.append(line), said.set())[0]):
         assert said.wait(PATIENCE)
     assert told[0].startswith("1 of 12 jobs has ended, ")
 

@@ -20,7 +20,7 @@ from tests.conftest import PATIENCE
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MODEL, environment, records
 from waybench.cli import _progress
-from waybench.cli._progress import DISPLAYS, _Live, shown
+from waybench.cli._progress import DISPLAYS, _Live, show_progress
 from waybench.core import Usage
 from waybench.evaluation import RunProgress
 from waybench.evaluation._progress import Earlier
@@ -49,7 +49,7 @@ def turns(progress: RunProgress, sample: str, count: int) -> None:
     task = progress.tasks[0]
     task.begin(sample, 5, limit=1)
     for _ in range(count):
-        task.turn(sample, None, repeated=False)
+        task.reply(sample, None, repeated=False)
     task.end(sample)
 
 
@@ -91,7 +91,7 @@ def test_a_slow_task_has_a_line_each_half_minute(
 def test_notes_are_shown_as_one_harmless_line(display: str, capsys: pytest.CaptureFixture[str]) -> None:
     progress = RunProgress()
     progress.add("waybench/alicia", "m", 20, attempts=False, args={})
-    with shown(progress, display):
+    with show_progress(progress, display):
         progress.notes.append("warning: [bold]a\nb\x1b[31m")
     said = capsys.readouterr().err
     assert "warning: [bold]a b␛[31m" in said
@@ -99,7 +99,7 @@ def test_notes_are_shown_as_one_harmless_line(display: str, capsys: pytest.Captu
 
 
 def test_nothing_is_announced_as_finished_that_was_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(KeyboardInterrupt), shown(RunProgress(), "plain"):
+    with pytest.raises(KeyboardInterrupt), show_progress(RunProgress(), "plain"):
         raise KeyboardInterrupt
     assert "finished" not in capsys.readouterr().err
 
@@ -110,11 +110,11 @@ def test_the_live_table_fits_the_terminal() -> None:
         progress.add(f"waybench/task_{number}", "provider/a-model-with-a-rather-long-name", 20, attempts=False, args={})
         progress.tasks[-1].start(Earlier())
         progress.tasks[-1].begin("1-1", 5, 1, lambda: 1)
-        progress.tasks[-1].turn("1-1", Usage(input_tokens=123_456, output_tokens=1_234_567, seconds=5), repeated=False)
+        progress.tasks[-1].reply("1-1", Usage(input_tokens=123_456, output_tokens=1_234_567, seconds=5), repeated=False)
         progress.tasks[-1].end("1-1")
     live = _Live(progress)
     live._console = Console(width=100, height=12, file=io.StringIO())
-    live._console.print(live._drawn())
+    live._console.print(live._draw())
     lines = live._console.file.getvalue().splitlines()
     assert len(lines) <= 12
     assert max(map(len, lines)) <= 100

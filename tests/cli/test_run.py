@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import Command, one_line_error
-from waybench.cli._parameters import combinations, model_arguments, runs_of, task_args, task_parameters
+from waybench.cli._run_settings import combinations, model_arguments, plan_runs, task_args, task_parameters
 from waybench.evaluation.tasks import find_task
 
 
@@ -194,20 +194,20 @@ def test_where_no_record_can_be_measured_each_is_named(command: Command, tmp_pat
 def test_a_parameter_goes_to_the_tasks_that_have_it() -> None:
     entries = [find_task(name) for name in ("alicia", "hanoi_3")]
     given = task_parameters(["max_dimension=9", "hanoi_3.limit=2"], attempts=1)
-    runs, partly = runs_of(entries, given, [{}], None)
+    runs, partly = plan_runs(entries, given, [{}], None)
     assert [(entry.name, args) for entry, args in runs] == [
         ("alicia", {"max_dimension": 9, "attempts": 1}),
         ("hanoi_3", {"limit": 2, "attempts": 1}),
     ]
     assert partly == ["max_dimension: only for alicia"]
     # What is for one task alone is stronger than what is for all.
-    runs, _ = runs_of(entries, task_parameters(["alicia.limit=3"], limit=5), [{}], None)
+    runs, _ = plan_runs(entries, task_parameters(["alicia.limit=3"], limit=5), [{}], None)
     assert [args["limit"] for _, args in runs] == [3, 5]
 
 
 def test_each_value_of_a_parameter_that_a_task_does_not_have() -> None:
     entries = [find_task(name) for name in ("alicia", "hanoi_3")]
-    runs, _ = runs_of(entries, {}, combinations(["exit_hint=true,false"], {}), None)
+    runs, _ = plan_runs(entries, {}, combinations(["exit_hint=true,false"], {}), None)
     assert [(entry.name, args) for entry, args in runs] == [
         ("alicia", {"exit_hint": True}),
         ("alicia", {"exit_hint": False}),

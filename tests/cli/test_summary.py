@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.analysis.episodes import played
 from tests.cli.support import Command
-from waybench.cli._summary import next_command
+from waybench.cli._output import next_command
 from waybench.results import rows
 
 OUT = Path("waybench-out")

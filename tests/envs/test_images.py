@@ -13,7 +13,7 @@ from waybench.core import Episode, Picture, policy
 from waybench.envs.hanoi import Towers
 from waybench.envs.search import Terrain
 from waybench.envs.spaces import Graph
-from waybench.evaluation._function import png
+from waybench.evaluation._agents import png
 
 
 def episode(env_id: str, level: int | None = None, turns: int = 0, player: str = "oracle", **options: Any) -> Any:

@@ -27,9 +27,8 @@ from tests.eval.play import MODEL, comparable, environment, records, scripted
 from tests.toys import DIAL
 from waybench.core import Entry
 from waybench.evaluation import evaluate
-from waybench.evaluation.tasks._declare import inspect_task
 from waybench.evaluation.tasks._items import TaskItem
-from waybench.evaluation.tasks._samples import item_samples
+from waybench.evaluation.tasks._samples import inspect_task, item_samples
 
 CONNECTIONS = 4
 DELAY = 0.05  # seconds of each answer

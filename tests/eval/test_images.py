@@ -21,7 +21,7 @@ from tests.png import Pixels, decoded, from_data_uri
 from waybench._episodes import Prompt
 from waybench.core import Episode, Picture, PromptKinds, UsageError, play_out, policy, replay
 from waybench.evaluation import open_model
-from waybench.evaluation._function import png
+from waybench.evaluation._agents import png
 from waybench.evaluation._preflight import check_models, refuse_text_models
 from waybench.evaluation._sample import Chat
 from waybench.ext.train import Session
@@ -255,7 +255,8 @@ def test_a_run_that_is_played_by_sight(tmp_path: Path) -> None:
     assert b"iVBORw0KGgo" not in b"".join(path.read_bytes() for path in tmp_path.rglob("*.eval"))
     assert base64.b64encode(b"\x89PNG\r\n\x1a\n").startswith(b"iVBORw0KGg")
     problems: list[Skipped] = []
-    assert not [*log_findings(run_infos(tmp_path), problems.append), *problems]
+    findings = [finding for info in run_infos(tmp_path) for finding in log_findings(info, problems.append)]
+    assert not findings and not problems
     rows = [row(episode) for episodes in found.values() for episode in episodes]
     assert {dict(one.group.options)["wording"] for one in rows} == {
         "image (image_size=256)",

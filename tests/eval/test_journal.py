@@ -68,18 +68,18 @@ def keep(journal: Journal, *texts: str, sample: str = "501-1") -> SampleTurns:
     """Play some turns that are not known."""
     played = turns(journal, sample)
     for text in texts:
-        assert played.known() is None
-        played.keep(output(text), turn(text))
+        assert played.read() is None
+        played.write(output(text), turn(text))
     return played
 
 
 def known(played: SampleTurns, *messages: str) -> list[str]:
     """Replay what is known, as far as it goes; `messages` are shown in place of those of the first run."""
     found: list[str] = []
-    while (said := played.known()) is not None:
+    while (said := played.read()) is not None:
         message = messages[len(found)] if len(found) < len(messages) else ""
         found.append(said.completion)
-        played.keep(said, turn(said.completion, message))
+        played.write(said, turn(said.completion, message))
     return found
 
 
@@ -87,7 +87,7 @@ def test_a_turn_comes_back_as_it_was(folder: Folder) -> None:
     keep(folder.journal(), "left", "right")
     assert folder.path.read_bytes().count(b"\n") == 3  # on disk at once, and the journal is still open
     played = turns(folder.journal())
-    first = played.known()
+    first = played.read()
     assert first is not None
     expected = output("left")
     expected.choices[0].message.id = first.choices[0].message.id
@@ -100,7 +100,7 @@ def test_it_goes_on_where_it_ended(folder: Folder) -> None:
     keep(folder.journal(), "left", "right")
     played = turns(folder.journal())
     assert known(played) == ["left", "right"]
-    played.keep(output("up"), turn("up"))
+    played.write(output("up"), turn("up"))
     assert known(turns(folder.journal())) == ["left", "right", "up"]
 
 
@@ -121,7 +121,7 @@ def test_a_retry_within_the_run_knows_the_turns_before_the_error(folder: Folder)
 )
 def test_another_sample_knows_nothing(folder: Folder, other: dict[str, Any]) -> None:
     keep(folder.journal(), "left")
-    assert turns(folder.journal(), **other).known() is None
+    assert turns(folder.journal(), **other).read() is None
 
 
 def test_what_was_said_to_something_else_is_no_answer(folder: Folder) -> None:
@@ -129,8 +129,8 @@ def test_what_was_said_to_something_else_is_no_answer(folder: Folder) -> None:
     journal = folder.journal()
     played = turns(journal)
     assert known(played, "a wall that was not there") == ["left"]
-    played.keep(output("down"), turn("down"))
-    played.keep(output("down"), turn("down"))
+    played.write(output("down"), turn("down"))
+    played.write(output("down"), turn("down"))
     # The newer turns have replaced the older ones.
     assert known(turns(folder.journal()), "a wall that was not there") == ["left", "down", "down"]
     assert known(turns(folder.journal())) == ["left"]
@@ -163,7 +163,7 @@ def test_a_line_that_was_cut_off_is_ignored_and_overwritten(folder: Folder) -> N
         folder.path.write_bytes(whole[:-cut])
         played = turns(folder.journal())
         assert known(played) == ["left"]
-        played.keep(output("up"), turn("up"))
+        played.write(output("up"), turn("up"))
         (warning,) = folder.warnings
         assert warning == f"{folder.path}: the last line was cut off and is ignored"
         folder.warnings.clear()
@@ -237,11 +237,11 @@ def test_a_full_disk_leaves_whole_lines_and_no_further_request(
     played, said = turns(journal), []
     with pytest.raises(JournalError, match="No space left"):
         for text in ("left", "right", "up", "down", "out"):
-            assert played.known() is None
-            played.keep(output(text), turn(text))
+            assert played.read() is None
+            played.write(output(text), turn(text))
             said.append(text)
     with pytest.raises(JournalError):
-        turns(journal, "502-1").known()
+        turns(journal, "502-1").read()
     assert folder.failures == 1
     monkeypatch.undo()
     journal = folder.journal()
@@ -258,14 +258,14 @@ def test_what_cannot_be_brought_to_the_disk_stops_the_run(folder: Folder, monkey
     played = keep(journal, "left")
     folder.close()
     with pytest.raises(JournalError):
-        played.known()
+        played.read()
 
 
 def test_without_a_journal_nothing_is_known_and_nothing_kept() -> None:
     played = SampleTurns(None, ("501-1", 1), "uuid", HEAD)
-    played.keep(output("left"), turn("left"))
+    played.write(output("left"), turn("left"))
     played.end()
-    assert played.known() is None
+    assert played.read() is None
 
 
 def test_a_journal_that_an_older_version_wrote_is_known(folder: Folder) -> None:
@@ -276,8 +276,8 @@ def test_a_journal_that_an_older_version_wrote_is_known(folder: Folder) -> None:
     assert SCHEMA > 1 and older != head
     written = turns(folder.journal(), head=older)
     for text in ("up", "down"):
-        assert written.known() is None
-        written.keep(output(text), turn(text))
+        assert written.read() is None
+        written.write(output(text), turn(text))
     assert known(turns(folder.journal(), head=head)) == ["up", "down"]
     newer = head.replace(f'"schema":{SCHEMA}}}', f'"schema":{SCHEMA + 1}}}')
-    assert turns(folder.journal(), head=newer).known() is None
+    assert turns(folder.journal(), head=newer).read() is None

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from inspect_ai.scorer import SampleScore, Score
 
-from waybench.evaluation import by_level
+from waybench.evaluation._solver import by_level
 
 
 def scored(value: float | None, number: int, level: int = 5, lost: list[float | None] | None = None) -> SampleScore:

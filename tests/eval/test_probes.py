@@ -14,8 +14,8 @@ from tests.eval.play import MODEL, records, waybench_
 from tests.submission.tampering import read, write
 from tests.submission.test_verify import edit_log
 from waybench.core import EpisodeRecord, UsageError, replay
-from waybench.evaluation import read_plan
 from waybench.evaluation._progress import TaskProgress
+from waybench.evaluation._sample import read_plan
 from waybench.submission import pack, verify, verify_logs
 
 QUESTION = "Before you go on, answer a question."
@@ -220,9 +220,9 @@ def test_a_budget_sees_what_probes_spend() -> None:
     spent: list[int] = []
     progress = TaskProgress("waybench/dfs", "m", 1, price=Price(1.0, 2.0, 1.0), spent=lambda: spent.append(1))
     progress.begin("1-1", 8, 20)
-    progress.turn("1-1", Usage(100, 10), repeated=False)
-    progress.probe(Usage(1000, 20), repeated=False)
-    progress.probe(Usage(5000, 50), repeated=True)
+    progress.reply("1-1", Usage(100, 10), repeated=False)
+    progress.reply(None, Usage(1000, 20), repeated=False)
+    progress.reply(None, Usage(5000, 50), repeated=True)
     status = progress.status()
     assert (status.input_tokens, status.output_tokens, status.requests, status.repeated) == (1100, 30, 2, 1)
     assert status.cost == pytest.approx((1100 + 2 * 30) / 1e6) and len(spent) == 2

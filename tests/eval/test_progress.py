@@ -43,12 +43,12 @@ def test_the_time_left_follows_from_the_rate_of_requests() -> None:
     progress.begin("1-1", 1, limit=4)
     assert progress.status().seconds_left is None
     clock.now = 5
-    progress.turn("1-1", usage(5), repeated=False)
+    progress.reply("1-1", usage(5), repeated=False)
     first = progress.status()
     # No episode is finished: all ten may take four turns, of which one is done, at 5 s each.
     assert (first.seconds_left, first.is_upper_bound, first.state_text) == (39 * 5, True, "≤ 3 min 15 s")
     clock.now = 10
-    progress.turn("1-1", usage(5), repeated=False)
+    progress.reply("1-1", usage(5), repeated=False)
     progress.end("1-1")
     second = progress.status()
     assert (second.seconds_left, second.is_upper_bound) == (9 * 2 * 5, False)
@@ -59,9 +59,9 @@ def test_what_a_journal_answers_is_no_request_and_takes_no_time() -> None:
     progress, clock, _ = task(total=2)
     progress.begin("1-1", 1, limit=100)
     for _ in range(50):
-        progress.turn("1-1", usage(), repeated=True)
+        progress.reply("1-1", usage(), repeated=True)
     clock.now = 100
-    progress.turn("1-1", usage(2), repeated=False)
+    progress.reply("1-1", usage(2), repeated=False)
     status = progress.status()
     assert (status.requests, status.repeated, status.input_tokens) == (1, 50, 1000)
     assert status.seconds_left == (100 + 49) * 2
@@ -71,7 +71,7 @@ def test_a_ladder_has_no_total() -> None:
     progress, _, _ = task(total=None)
     for sample, level in (("501-1", 5), ("501-2", 5), ("702-1", 7)):
         progress.begin(sample, level, limit=1)
-        progress.turn(sample, usage(), repeated=False)
+        progress.reply(sample, usage(), repeated=False)
         progress.end(sample)
     status = progress.status()
     assert (status.done_text, status.total, status.seconds_left) == ("level 7, 2 items", None, None)
@@ -86,7 +86,7 @@ def test_the_time_left_of_a_ladder_follows_from_its_last_level() -> None:
             number = next(requests)
             progress.begin(f"{number}-1", level, limit=1)
             clock.now = 2.0 * number
-            progress.turn(f"{number}-1", usage(2), repeated=False)
+            progress.reply(f"{number}-1", usage(2), repeated=False)
             progress.end(f"{number}-1")
 
     play(5, 6)
@@ -143,7 +143,7 @@ def test_dollars_need_prices() -> None:
     assert task()[0].status().cost is None
     progress, _, _ = task(price=Price(2.0, 10.0, 1.0))
     progress.begin("1-1", 1, limit=1)
-    progress.turn("1-1", usage(), repeated=False)
+    progress.reply("1-1", usage(), repeated=False)
     assert progress.status().cost == pytest.approx((1000 * 2 + 10 * 10) / 1e6)
 
 

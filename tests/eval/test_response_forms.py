@@ -16,7 +16,7 @@ from tenacity import RetryError
 from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import MAZES, records, solution, waybench_
 from waybench.evaluation import open_model
-from waybench.evaluation._provider import said
+from waybench.evaluation._provider import raw_reply
 from waybench.evaluation._responses import stop_reason_of
 from waybench.evaluation._solver import cause_text, reply_of
 
@@ -275,7 +275,7 @@ def called(calls: Any) -> Form:
 def test_a_call_is_the_same_in_any_form(name: str) -> None:
     with model_server(lambda messages, before: Answer(form=called(CALLS[name]))) as server:
         output = ask(server, tools=("move",))
-    assert json.loads(said(output)) == {"calls": [{"name": "move", "arguments": json.loads(REPLY)}]}
+    assert json.loads(raw_reply(output)) == {"calls": [{"name": "move", "arguments": json.loads(REPLY)}]}
     assert [one.id for one in output.message.tool_calls or ()] == [
         "w00000100" if name.startswith("id ") else "c1",
     ]
@@ -285,7 +285,7 @@ def test_a_call_of_2023() -> None:
     form = message(content=None, function_call={"name": "move", "arguments": REPLY})
     with model_server(lambda messages, before: Answer(form=form)) as server:
         output = ask(server, tools=("move",))
-    assert json.loads(said(output)) == {"calls": [{"name": "move", "arguments": json.loads(REPLY)}]}
+    assert json.loads(raw_reply(output)) == {"calls": [{"name": "move", "arguments": json.loads(REPLY)}]}
 
 
 @pytest.mark.parametrize("arguments", [None, ""])

@@ -13,7 +13,7 @@ from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 
 from waybench.core import UsageError
 from waybench.evaluation import check_folder
-from waybench.evaluation._folder import full_message, is_full, locked, says_full
+from waybench.evaluation._preflight import full_message, is_full, lock_folder, says_full
 from waybench.evaluation._run_journals import RunJournals
 from waybench.evaluation._run_progress import RunProgress
 from waybench.evaluation.tasks import TASKS, load_task
@@ -72,7 +72,7 @@ def test_no_secret_is_in_a_journal(tmp_path: Path) -> None:
     journals.open([model], RunProgress())
     ((_, of_task),) = journals._tasks
     journal = of_task.by_model[str(model)]
-    journal.keep(("1-1", 1), 0, "", ModelOutput.from_content("m", "1"))
+    journal.write(("1-1", 1), 0, "", ModelOutput.from_content("m", "1"))
     journals.close()
     assert SECRET not in journal.path.name and SECRET not in journal.path.read_text("ascii")
 
@@ -107,12 +107,12 @@ def test_other_names_are_fine(tmp_path: Path, name: str) -> None:
 
 def test_a_lock_is_one_s_own_and_ends_with_the_block(tmp_path: Path) -> None:
     folder = tmp_path / "new"
-    with locked(folder), pytest.raises(UsageError) as refused, locked(folder):
+    with lock_folder(folder), pytest.raises(UsageError) as refused, lock_folder(folder):
         pytest.fail("two runs are in the folder")
     assert f"process {os.getpid()} on " in str(refused.value) and "choose another folder with --out" in str(
         refused.value
     )
-    with locked(folder):
+    with lock_folder(folder):
         pass
     assert [each.name for each in folder.iterdir()] == [".waybench-lock"]
 
@@ -120,10 +120,10 @@ def test_a_lock_is_one_s_own_and_ends_with_the_block(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("holder", [None, b"", b"{", b"[]", b'{"pid": "x", "since": 1}'])
 def test_whoever_holds_the_lock_it_is_held(tmp_path: Path, holder: bytes | None) -> None:
-    with locked(tmp_path):
+    with lock_folder(tmp_path):
         file = tmp_path / ".waybench-lock.json"
         file.unlink() if holder is None else file.write_bytes(holder)
-        with pytest.raises(UsageError, match="another process is running in it"), locked(tmp_path):
+        with pytest.raises(UsageError, match="another process is running in it"), lock_folder(tmp_path):
             pytest.fail("two runs are in the folder")
 
 
@@ -131,13 +131,13 @@ def test_what_a_killed_run_has_left_is_no_lock(tmp_path: Path) -> None:
     # Also where its process id is another process's by now: here it is this one's.
     (tmp_path / ".waybench-lock").touch()
     (tmp_path / ".waybench-lock.json").write_text(f'{{"pid": {os.getpid()}, "host": "here", "since": 1}}')
-    with locked(tmp_path):
+    with lock_folder(tmp_path):
         pass
 
 
 def test_where_nothing_can_be_locked_runs_go_on(tmp_path: Path) -> None:
     (tmp_path / ".waybench-lock").write_bytes(b"somebody else's file, which is no database " * 50)
-    with locked(tmp_path):
+    with lock_folder(tmp_path):
         pass
 
 
@@ -158,7 +158,7 @@ def test_what_is_full_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def usage(folder: Path) -> Any:
         return SimpleNamespace(free=4096 if folder == tmp_path else 1 << 30)
 
-    monkeypatch.setattr("waybench.evaluation._folder.shutil.disk_usage", usage)
+    monkeypatch.setattr("waybench.evaluation._preflight.shutil.disk_usage", usage)
     message = full_message(tmp_path)
     assert message.startswith(
         f"no space left to write: {tmp_path} (4,096 bytes left). Free some space and run the same command"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from waybench.cli._parameters import task_args
+from waybench.cli._run_settings import task_args
 from waybench.core import Json, play_out, policy, resolve
 from waybench.evaluation.tasks import find_task
 from waybench.evaluation.tasks._items import task_items

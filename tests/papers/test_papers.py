@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from waybench.cli._parameters import combinations, task_args
+from waybench.cli._run_settings import combinations, task_args
 from waybench.core import DataError, Environment, Episode, Json, Metric, UsageError
 from waybench.envs import registry
 from waybench.evaluation.tasks import find_task

@@ -8,7 +8,7 @@ import pytest
 from tests.tasks.test_handover import plan
 from waybench.core import Episode, EpisodeRecord, Item, Reply, UsageError, policy
 from waybench.envs import registry
-from waybench.evaluation import HorizonSearch
+from waybench.evaluation._adaptive import HorizonSearch
 from waybench.results import LoggedEpisode, rows
 from waybench.results.horizons import horizons, searches
 
@@ -44,9 +44,7 @@ def test_each_length_asks_the_same_items(task: str, level: int) -> None:
 
 def test_a_search_finds_how_far_a_player_reads() -> None:
     found = plan("horizon_maze", axis="context_length", level=9, longest_context=200, precision=0.2, most=120)
-    search = HorizonSearch(
-        found.environment, found.options, found.axis, found.strata, found.rule, found.price, found.budget
-    )
+    search = HorizonSearch(found)
     at = search.begin("reader")
     samples, episodes = search.initial_samples(), list[LoggedEpisode]()
     while samples:

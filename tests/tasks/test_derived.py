@@ -28,7 +28,7 @@ from waybench.core import (
 )
 from waybench.envs import registry
 from waybench.evaluation.tasks import TASKS, all_tasks, find_task, load_task, resolve_environment
-from waybench.evaluation.tasks import _derived as derived
+from waybench.evaluation.tasks import _catalogue as derived
 
 OWN = {entry.id for entry in registry.built_in}
 
@@ -71,7 +71,7 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     turned = Entry("toy/turned", 1, f"{__name__}:TURNED", "a dial with everything", horizon="dials, by numbers")
     found.register(turned)
     found.register(Entry("hanoi/dial", 1, f"{__name__}:CLASHING", "a dial with a name that is taken", task="gtb"))
-    for name in ("_entry", "_declare", "_items", "_derived", "_horizon", "_samples"):
+    for name in ("_entry", "_items", "_catalogue", "_horizon", "_samples"):
         monkeypatch.setattr(f"waybench.evaluation.tasks.{name}.registry", found)
     derived._others.cache_clear()
     derived.environment_task.cache_clear()
@@ -185,7 +185,7 @@ def test_what_another_package_s_task_plays(others: Registry, tmp_path: Path) -> 
 
 @pytest.mark.filterwarnings("ignore:environment hanoi/dial")
 def test_parameters_of_other_data_sets_are_refused(others: Registry) -> None:
-    from waybench.evaluation._function import PrerequisiteError
+    from waybench.evaluation._agents import PrerequisiteError
 
     with pytest.raises(PrerequisiteError, match="level, key: only for generated items; remove it, or remove source"):
         _samples("turned", source="published", hands=2, level=4, key="k")
@@ -208,7 +208,7 @@ def test_every_environment_reads_the_lines_of_generate(env_id: str, tmp_path: Pa
 
 
 def test_a_maze_is_not_attempted_again_after_a_perfect_attempt() -> None:
-    from waybench.evaluation import Ladder
+    from waybench.evaluation._adaptive import Ladder
 
     task = load_task(find_task("maze/alicia"))(limit=2, attempts=3)
     assert isinstance(task.sample_source, Ladder)

@@ -7,10 +7,10 @@ import pytest
 
 import waybench
 from waybench.core import Episode, Item, Price, policy, resolve
-from waybench.evaluation import episode_tokens
-from waybench.evaluation.tasks import TaskQuote, find_task, quote
+from waybench.evaluation._adaptive import episode_tokens
+from waybench.evaluation.tasks import TaskQuote, find_task
 from waybench.evaluation.tasks._entry import resolve_key
-from waybench.evaluation.tasks._estimate import _fixed, _ladder
+from waybench.evaluation.tasks._estimate import fixed_estimate, ladder_estimate
 from waybench.evaluation.tasks._items import task_items
 
 
@@ -35,7 +35,7 @@ def given(task: str, **args: object) -> dict[str, object]:
 
 def test_items_that_are_all_played() -> None:
     listed = list(task_items(find_task("hanoi_3").parts, given("hanoi_3", limit=2, attempts=3)))
-    found = _fixed(listed)
+    found = fixed_estimate(listed)
     turns = Episode(waybench.load("hanoi/rods"), listed[0].item, {}).limits.turns
     assert (found.episodes, found.requests) == (6, 6 * turns)
     assert found.least is not None
@@ -47,23 +47,23 @@ def test_items_that_are_all_played() -> None:
 
 def test_a_ladder() -> None:
     entry = find_task("alicia")
-    first, total = _ladder(entry, given("alicia", max_dimension=9))
-    assert total.levels == [5, 7, 9]
-    assert (first.episodes, first.requests) == (30, 90)  # ten mazes, three attempts of three requests
-    assert total.least is not None
+    estimate = ladder_estimate(entry, given("alicia", max_dimension=9))
+    assert estimate.levels == [5, 7, 9]
+    assert (estimate.episodes, estimate.requests) == (30, 90)  # ten mazes, three attempts of three requests
+    assert estimate.least is not None
     environment = waybench.load("maze/alicia")
-    one_each = [environment.source(level=level).item(0) for level in total.levels]
-    assert sum(total.least) == pytest.approx(10 * tokens("maze/alicia", one_each))
+    one_each = [environment.source(level=level).item(0) for level in estimate.levels]
+    assert sum(estimate.least) == pytest.approx(10 * tokens("maze/alicia", one_each))
 
 
 def test_in_words() -> None:
-    text = quote(find_task("hanoi_3"), {"limit": 2}, "openai/a", Price(1000.0, 1000.0, 1000.0))
+    text = TaskQuote(find_task("hanoi_3"), {"limit": 2}).text("openai/a", Price(1000.0, 1000.0, 1000.0))
     match = re.search(
         r"^hanoi_3, openai/a: (\d+) episodes, at most (\d+) requests; about ([\d.]+)k tokens, ([\d.]+) USD for an", text
     )
     assert match, text
     assert float(match[4]) == pytest.approx(float(match[3]), rel=0.01)  # a thousand tokens cost a dollar
-    assert "climbs from dimension 5" in quote(find_task("alicia"), {"max_dimension": 7}, "openai/a")
+    assert "climbs from dimension 5" in TaskQuote(find_task("alicia"), {"max_dimension": 7}).text("openai/a")
 
 
 def test_long_episodes_are_extrapolated_from_their_first_turns() -> None:
@@ -80,9 +80,9 @@ def test_long_episodes_are_extrapolated_from_their_first_turns() -> None:
 
 
 def test_a_quote_says_what_it_extrapolates_and_who_takes_most() -> None:
-    long = quote(find_task("crafter"), {"limit": 1}, "openai/a")
+    long = TaskQuote(find_task("crafter"), {"limit": 1}).text("openai/a")
     assert "of episodes of up to 19,998 turns the first 100 are played, the rest is extrapolated" in long
-    short = quote(find_task("hanoi_3"), {"limit": 1}, "openai/a")
+    short = TaskQuote(find_task("hanoi_3"), {"limit": 1}).text("openai/a")
     assert "for an optimal player, " in short and " for one that moves at random (" in short
     assert "extrapolated" not in short
 

@@ -8,16 +8,16 @@ import pytest
 
 from waybench.core import Episode, EpisodeRecord, Item, UsageError, oracle_steps, play_out, policy, resolve
 from waybench.envs import registry
-from waybench.evaluation import HorizonSearch
+from waybench.evaluation._adaptive import HorizonSearch
 from waybench.evaluation.tasks import find_task
-from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_plan
+from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_config
 from waybench.results import LoggedEpisode, rows
 from waybench.results.horizons import horizons, searches
 
 
 def plan(name: str = "horizon_dfs", **some: Any) -> HorizonConfig:
     entry = find_task(name)
-    return horizon_plan(entry, resolve(entry.options, some))
+    return horizon_config(entry, resolve(entry.options, some))
 
 
 def played(metadata: Any, player: str) -> EpisodeRecord:
@@ -54,9 +54,7 @@ def test_random_steps_come_after_good_ones_where_the_oracle_can_still_succeed() 
 
 def test_a_search_finds_how_many_steps_a_player_can_do() -> None:
     found = plan(axis="steps_left", level=15, precision=0.25, most=120)
-    search = HorizonSearch(
-        found.environment, found.options, found.axis, found.strata, found.rule, found.price, found.budget
-    )
+    search = HorizonSearch(found)
     at = search.begin("waybench/noisy-0.4")
     samples, episodes = search.initial_samples(), list[LoggedEpisode]()
     while samples:

@@ -11,10 +11,10 @@ import pytest
 
 from waybench.core import End, Episode, EpisodeRecord, Item, UsageError, policy, resolve
 from waybench.envs import registry
-from waybench.evaluation import HorizonSearch
-from waybench.evaluation._function import PrerequisiteError
+from waybench.evaluation._adaptive import HorizonSearch
+from waybench.evaluation._agents import PrerequisiteError
 from waybench.evaluation.tasks import TASKS, find_task, load_task
-from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_plan, horizon_quote, read_budget
+from waybench.evaluation.tasks._horizon import horizon_config, horizon_quote, read_budget
 from waybench.results import LoggedEpisode, rows
 from waybench.results.horizons import search_text, searches
 from waybench.results.stats import Seeker, Trial
@@ -44,10 +44,6 @@ def finished(sample: Any, player: str, end: End | None = None) -> Any:
     return SimpleNamespace(id=sample.id, epoch=1, error=error, metadata=sample.metadata, store=store, scores=None)
 
 
-def search(plan: HorizonConfig) -> HorizonSearch:
-    return HorizonSearch(plan.environment, plan.options, plan.axis, plan.strata, plan.rule, plan.price, plan.budget)
-
-
 def followed(source: HorizonSearch, ended: Any) -> list[Any]:
     return asyncio.run(source.sample_complete(ended)) or []
 
@@ -64,11 +60,11 @@ def play(source: HorizonSearch, player: str, *, last_first: bool = False) -> lis
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_every_family_can_be_searched(name: str) -> None:
-    plan = horizon_plan(ENTRIES[name], given(name, most=12, batch=6))
+    plan = horizon_config(ENTRIES[name], given(name, most=12, batch=6))
     places = [stratum.at for stratum in plan.strata]
     assert places == sorted(places) and len(places) >= 3
     assert all(stratum.takes.input > 0 and stratum.takes.output > 0 for stratum in plan.strata)
-    done = play(search(plan), "oracle")
+    done = play(HorizonSearch(plan), "oracle")
     assert len(done) == 12
     assert max(Counter(ended.id for ended in done).values()) == 1  # no item twice
     for ended in done:
@@ -81,15 +77,17 @@ def test_every_family_can_be_searched(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["horizon_maze", "horizon_textmap"])
 def test_what_is_asked_is_the_same_in_any_order(name: str) -> None:
-    plan = horizon_plan(ENTRIES[name], given(name, most=40, precision=0.05))
-    first, second = ({ended.id for ended in play(search(plan), "noisy-0.1", last_first=last)} for last in (False, True))
+    plan = horizon_config(ENTRIES[name], given(name, most=40, precision=0.05))
+    first, second = (
+        {ended.id for ended in play(HorizonSearch(plan), "noisy-0.1", last_first=last)} for last in (False, True)
+    )
     assert first == second
     assert len(first) == 40
 
 
 def test_two_players_of_one_run_are_two_searches() -> None:
-    plan = horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", most=24, precision=0.05, requests=1))
-    source = search(plan)
+    plan = horizon_config(ENTRIES["horizon_maze"], given("horizon_maze", most=24, precision=0.05, requests=1))
+    source = HorizonSearch(plan)
     waiting = [(player, sample) for player in ("oracle", "noisy-0.1") for sample in source.initial_samples()]
     found: dict[str, list[str]] = {"oracle": [], "noisy-0.1": []}
     while waiting:
@@ -97,19 +95,19 @@ def test_two_players_of_one_run_are_two_searches() -> None:
         found[player].append(sample.id)
         waiting += [(player, more) for more in followed(source, finished(sample, player))]
     for player, ids in found.items():
-        assert ids == [ended.id for ended in play(search(plan), player)]
+        assert ids == [ended.id for ended in play(HorizonSearch(plan), player)]
     assert found["oracle"] != found["noisy-0.1"]
 
 
 def test_a_retried_run_is_told_of_everything_again_and_asks_the_same() -> None:
-    plan = horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", most=20, precision=0.05))
-    source = search(plan)
+    plan = horizon_config(ENTRIES["horizon_maze"], given("horizon_maze", most=20, precision=0.05))
+    source = HorizonSearch(plan)
     first = [ended.id for ended in play(source, "noisy-0.1")]
     assert [ended.id for ended in play(source, "noisy-0.1")] == first
 
 
 def test_an_infrastructure_error_holds_up_its_round() -> None:
-    source = search(horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", most=20)))
+    source = HorizonSearch(horizon_config(ENTRIES["horizon_maze"], given("horizon_maze", most=20)))
     first, *others = source.initial_samples()
     assert not followed(source, finished(first, "oracle", End.INFRASTRUCTURE))
     assert not [more for sample in others for more in followed(source, finished(sample, "oracle"))]
@@ -120,8 +118,8 @@ def test_an_infrastructure_error_holds_up_its_round() -> None:
 
 def test_a_player_known_by_construction_is_found() -> None:
     """It solves a maze with the probability of no error in so many steps."""
-    plan = horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", requests=1, precision=0.2, hardest=101))
-    done = play(search(plan), "noisy-0.1")
+    plan = horizon_config(ENTRIES["horizon_maze"], given("horizon_maze", requests=1, precision=0.2, hardest=101))
+    done = play(HorizonSearch(plan), "noisy-0.1")
     seeker = Seeker(plan.rule, plan.strata[0].at, plan.strata[-1].at)
     trials = [Trial(ended.metadata["level"], ended.store["waybench"]["end"] == End.SOLVED, None, 1.0) for ended in done]
     horizon = seeker.state(trials).horizon
@@ -153,9 +151,9 @@ def test_what_is_no_budget(text: str) -> None:
 
 def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="add prices=FILE"):
-        horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", budget="5USD"))
+        horizon_config(ENTRIES["horizon_maze"], given("horizon_maze", budget="5USD"))
     with pytest.raises(UsageError, match="at least two of the levels 5, 7, 9"):
-        horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", easiest=21, hardest=21))
+        horizon_config(ENTRIES["horizon_maze"], given("horizon_maze", easiest=21, hardest=21))
     prices = tmp_path / "prices.json"
     prices.write_text('{"a/b": {"input": 1, "output": 1}}')
     with pytest.raises(UsageError, match="no price for c/d"):
@@ -179,19 +177,19 @@ def test_a_quote_is_in_the_unit_that_is_known(tmp_path: Path) -> None:
 def test_a_model_that_costs_nothing_has_no_budget_in_dollars(tmp_path: Path) -> None:
     prices = tmp_path / "prices.json"
     prices.write_text('{"a/free": {"input": 0, "output": 0}, "a/paid": {"input": 0, "output": 5}}')
-    plan = horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", budget="1USD", prices=str(prices), most=8))
+    plan = horizon_config(ENTRIES["horizon_maze"], given("horizon_maze", budget="1USD", prices=str(prices), most=8))
     assert [plan.budget(model) for model in ("a/free", "waybench/oracle", "a/paid")] == [None, None, 1.0]
     assert plan.price("a/free") is None
     assert plan.price("a/paid") is not None
     with pytest.raises(
         PrerequisiteError, match="no price for oracle"
     ):  # found out after the first round, at the latest
-        play(search(plan), "oracle")
+        play(HorizonSearch(plan), "oracle")
 
 
 def test_a_random_player_has_no_horizon_in_mazes() -> None:
     """It reaches most exits of small mazes, which was once a 50 % horizon at dimension 13.7."""
-    done = play(search(horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", most=80))), "random")
+    done = play(HorizonSearch(horizon_config(ENTRIES["horizon_maze"], given("horizon_maze", most=80))), "random")
     episodes = [
         LoggedEpisode(
             model="waybench/random",
@@ -209,10 +207,10 @@ def test_a_random_player_has_no_horizon_in_mazes() -> None:
 
 def test_a_search_goes_by_success_and_not_by_solutions() -> None:
     """Two players that solve every maze: the one by the shortest path, the other by a way that is too long."""
-    plan = horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", most=24, precision=0.05))
+    plan = horizon_config(ENTRIES["horizon_maze"], given("horizon_maze", most=24, precision=0.05))
 
     def levels(wanders: bool) -> list[int]:
-        source, found = search(plan), list[int]()
+        source, found = HorizonSearch(plan), list[int]()
         waiting = source.initial_samples()
         while waiting:
             ended = finished(waiting.pop(0), "oracle")

@@ -9,9 +9,9 @@ from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR
 
 from waybench.core import EpisodeRecord, Item, ItemIndex, UsageError, play_out, policy, resolve
 from waybench.envs import registry
-from waybench.evaluation import HorizonSearch
+from waybench.evaluation._adaptive import HorizonSearch
 from waybench.evaluation.tasks import find_task, load_task
-from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_plan
+from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_config
 from waybench.results import LoggedEpisode, rows
 from waybench.results.estimates import item_difficulties
 from waybench.results.horizons import horizons, search_text, searches
@@ -35,15 +35,12 @@ def file(tmp_path: Path) -> str:
 
 def plan(name: str = "horizon_dfs", **some: Any) -> HorizonConfig:
     entry = find_task(name)
-    return horizon_plan(entry, resolve(entry.options, some))
+    return horizon_config(entry, resolve(entry.options, some))
 
 
 def played(found: HorizonConfig, player: str) -> list[tuple[str, EpisodeRecord, dict[str, Any]]]:
     """Run a search to its end; return the ids, records and plans of its samples."""
-    search = HorizonSearch(
-        *(found.environment, found.options, found.axis, found.strata, found.rule, found.price, found.budget),
-        index=found.item_index,
-    )
+    search = HorizonSearch(found)
     waiting, done = search.initial_samples(), list[tuple[str, EpisodeRecord, dict[str, Any]]]()
     at = search.begin(player)
     while waiting:

@@ -24,7 +24,7 @@ def ids(name: str, **given: Any) -> list[str]:
 
 
 def refused(name: str, **given: Any) -> str:
-    from waybench.evaluation._function import PrerequisiteError
+    from waybench.evaluation._agents import PrerequisiteError
 
     with pytest.raises(PrerequisiteError) as caught:
         load_task(ENTRIES[name])(**given)

@@ -13,7 +13,7 @@ from tests.cli.support import watched
 from tests.view.support import PATIENCE, TOKEN, served, until
 from waybench.core import PROGRESS_FILE
 from waybench.evaluation import evaluate
-from waybench.evaluation._folder import locked
+from waybench.evaluation._preflight import lock_folder
 from waybench.evaluation.tasks import TASKS, load_task
 from waybench.reporting.view._app import Site
 
@@ -156,7 +156,7 @@ def test_a_strip_shows_the_progress_until_the_run_is_finished(visit: Visits, tmp
         (logs / "new").write_text(json.dumps(data))
         (logs / "new").replace(logs / PROGRESS_FILE)
 
-    with served(Site(tmp_path, "", folders=(logs,))) as port, locked(logs):
+    with served(Site(tmp_path, "", folders=(logs,))) as port, lock_folder(logs):
         write(3)
         page = visit(f"http://127.0.0.1:{port}", f"?token={TOKEN}")
         strip = page.locator("#waybench-progress")

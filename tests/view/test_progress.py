@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import PATIENCE
 from tests.view.support import asked, served
 from waybench.core import LOCK_FILE, PROGRESS_FILE
-from waybench.evaluation._folder import locked
+from waybench.evaluation._preflight import lock_folder
 from waybench.reporting.view._app import PROGRESS, Site, run_progress
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -31,7 +31,7 @@ def written(folder: Path, state: str = "running", **given: Any) -> None:
 def holder(folder: Path) -> "subprocess.Popen[str]":
     """Start a process that holds the lock of a folder until it is killed."""
     code = (
-        "import sys, time; from pathlib import Path; from waybench.evaluation._folder import locked\n"
+        "import sys, time; from pathlib import Path; from waybench.evaluation._preflight import locked\n"
         "with locked(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(1000)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, text=True)
@@ -59,7 +59,7 @@ def test_a_look_does_not_keep_a_run_from_starting(tmp_path: Path) -> None:
     written(tmp_path)
     for _ in range(3):
         run_progress([tmp_path])
-        with locked(tmp_path):
+        with lock_folder(tmp_path):
             assert (tmp_path / LOCK_FILE).exists()
 
 

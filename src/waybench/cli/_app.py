@@ -1,22 +1,33 @@
-"""The command's entry: the table of subcommands, and how every error reaches the user."""
+"""The command's entry: the table of subcommands, how errors reach the user, and what shells propose for a word."""
 
 import errno
 import os
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+    split_arg_string,
+)
 
 from waybench._version import __version__
 from waybench.ext import author
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+    pass
+
 
 # name -> ("module:command", help). Modules are loaded when their command runs: `waybench --help` answers at once, and
 # only those commands load the evaluation engine that need it.
@@ -26,7 +37,7 @@ COMMANDS = {
     "score": ("waybench.cli._score:score", "Score stored replies or records, without a model."),
     "report": ("waybench.cli._report:report", "Write a report of a run's logs."),
     "reproduce": (
-        "waybench.cli._reproduce:reproduce",
+        "waybench.cli._run:reproduce",
         "Reproduce a table or figure of a paper, next to its published numbers.",
     ),
     "prices": ("waybench.cli._report:prices", "Print a price table for the models of a run, to fill in."),
@@ -35,16 +46,16 @@ COMMANDS = {
         "waybench.cli._compare:profile",
         "Estimate one ability of each model over all families, and predict missing scores.",
     ),
-    "power": ("waybench.cli._power:power", "Compute how many items a comparison needs."),
-    "submit": ("waybench.cli._submit:submit", "Write runs as one file for a leaderboard or a reviewer."),
-    "verify": ("waybench.cli._submit:verify", "Verify a submission or logs, without a model."),
-    "commit": ("waybench.cli._submit:commit", "Print the commitment to the key of a private set."),
+    "power": ("waybench.cli._compare:power", "Compute how many items a comparison needs."),
+    "submit": ("waybench.cli._publish:submit", "Write runs as one file for a leaderboard or a reviewer."),
+    "verify": ("waybench.cli._publish:verify", "Verify a submission or logs, without a model."),
+    "commit": ("waybench.cli._publish:commit", "Print the commitment to the key of a private set."),
     "leaderboard": ("waybench.cli._publish:leaderboard", "Write a leaderboard of submissions as a static site."),
     "export": ("waybench.cli._publish:export", "Export results in the formats of others."),
-    "view": ("waybench.cli._view:view", "Serve a live report of a run in the browser."),
-    "serve": ("waybench.cli._serve:serve", "Serve environments to training programs, by their protocols."),
+    "view": ("waybench.cli._report:view", "Serve a live report of a run in the browser."),
+    "serve": ("waybench.cli._play:serve", "Serve environments to training programs, by their protocols."),
     "demo": (
-        "waybench.cli._demo:demo",
+        "waybench.cli._run:demo",
         "Run the embedded players on some tasks and write the report; no API key needed.",
     ),
     "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),
@@ -53,10 +64,10 @@ COMMANDS = {
         "Verify items that were generated as shards, and count duplicates.",
     ),
     "play": ("waybench.cli._play:play", "Play an environment yourself, under a model's rules."),
-    "data": ("waybench.cli._data:data", "List and download public data sets."),
+    "data": ("waybench.cli._doctor:data", "List and download public data sets."),
     **author.COMMANDS,
     "doctor": ("waybench.cli._doctor:doctor", "Check that runs will work here."),
-    "completion": ("waybench.cli._completion:completion", "Print the code that completes words in your shell."),
+    "completion": ("waybench.cli._app:completion", "Print the code that completes words in your shell."),
 }
 USAGE_ERROR = 2
 OUTPUT_CLOSED = 1
@@ -79,10 +90,8 @@ class App(click.Group):
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[Any]]":
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
         """Propose the commands of the table without importing any of them."""
-        from click.shell_completion import CompletionItem
-
         named = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
         return named + click.Command.shell_complete(self, ctx, incomplete)
 
@@ -121,13 +130,11 @@ class App(click.Group):
     ) -> Any:
         """Run and exit: 0, the command's own status, 2 with one line for what the user can mend, or 130."""
         warnings.formatwarning = _format_warning
-        if "_WAYBENCH_COMPLETE" in os.environ:  # a shell asks what a word can become
-            import_module("waybench.cli._completion")
-        given = (args, prog_name or "waybench", complete_var)
+        arguments = (args, prog_name or "waybench", complete_var)
         if not standalone_mode:
-            return super().main(*given, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
+            return super().main(*arguments, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
         try:
-            status = super().main(*given, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
+            status = super().main(*arguments, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)
         except (click.exceptions.Abort, KeyboardInterrupt):
             # An interrupt within `exec` of a string, as of many modules that are being imported, is remembered by the
             # interpreter even when it is caught: `python -m waybench` would end by the signal. The next `exec` forgets.
@@ -135,13 +142,13 @@ class App(click.Group):
             status = INTERRUPTED
         except click.ClickException as error:
             context = error.ctx if isinstance(error, click.UsageError) else None
-            status = _complain(_plain(error) + (f" (see '{context.command_path} --help')" if context else ""))
+            status = _complain(_click_message(error) + (f" (see '{context.command_path} --help')" if context else ""))
         except Exception as error:
-            status = _complain(_mendable(error))
+            status = _complain(_message_of(error))
         stuck = _flush()
         if stuck is not None and not status:
             # The reader of a pipe may leave when it has seen enough.
-            status = OUTPUT_CLOSED if isinstance(stuck, BrokenPipeError) else _complain(_mendable(stuck))
+            status = OUTPUT_CLOSED if isinstance(stuck, BrokenPipeError) else _complain(_message_of(stuck))
         sys.exit(status)
 
 
@@ -157,7 +164,7 @@ def _format_warning(
     return _format_by_python(message, category, filename, lineno, line)
 
 
-def _mendable(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     """Return the message of an error that the user can mend; any other one is a bug and keeps its traceback."""
     from waybench._extras import missing_extra
     from waybench.core import WaybenchError
@@ -171,7 +178,7 @@ def _mendable(error: Exception) -> str:
     raise error
 
 
-def _plain(error: click.ClickException) -> str:
+def _click_message(error: click.ClickException) -> str:
     """Return click's message; numbers are named as people name them."""
     message = re.sub(r"is not a valid integer( range)?\.", "is not a whole number.", error.format_message())
     return re.sub(r"is not a valid float( range)?\.", "is not a number.", message)
@@ -210,3 +217,174 @@ def main(context: click.Context) -> None:
         context.color = False
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+Item = CompletionItem[str]
+
+
+def _tasks(_: click.Context) -> Iterator[Item]:
+    from waybench.evaluation.tasks import all_tasks
+
+    for task in all_tasks():
+        yield Item(task.name, help=task.summary)
+
+
+def _environments_and_tasks(context: click.Context) -> Iterator[Item]:
+    from waybench.envs import registry
+    from waybench.evaluation.tasks import environment_names
+
+    summaries = {entry.id: entry.summary for entry in registry.entries}
+    items = {name: Item(name, help=summaries[env]) for name, env in environment_names().items()}
+    items |= {item.value: item for item in _tasks(context)}
+    yield from items.values()
+
+
+def _players(_: click.Context) -> Iterator[Item]:
+    from waybench.cli._list import PLAYERS
+
+    for name, text in PLAYERS.items():
+        yield Item(f"waybench/{name.replace('RATE', '0.1')}", help=text)
+
+
+def _data_sets(_: click.Context) -> Iterator[Item]:
+    from waybench.data import downloads
+
+    for download in downloads().values():
+        yield Item(download.name, help=download.title)
+
+
+def _papers(_: click.Context) -> Iterator[Item]:
+    from waybench.results.papers import papers
+
+    for paper in papers():
+        yield Item(paper.name, help=paper.title)
+
+
+def _tables(context: click.Context) -> Iterator[Item]:
+    from waybench.results.papers import find_paper
+
+    for table in find_paper(context.params["paper"]).tables:
+        yield Item(table.id, help=table.title)
+
+
+def _parameters(context: click.Context) -> Iterator[Item]:
+    """Propose the parameters of the tasks, or of the environment's own task, that are named before.
+
+    These are NAME= for each option, and NAME=VALUE where the values can be listed.
+    """
+    from waybench.evaluation.tasks import find_task
+
+    params = context.params
+    names = (*params.get("tasks", ()), *params.get("envs", ()), *([params["env"]] if params.get("env") else []))
+    proposed: set[str] = set()
+    for option in (option for name in names for option in find_task(name).options):
+        for value in ("", *(("true", "false") if option.type is bool else option.all_choices)):
+            text = f"{option.name}={value}"
+            if text not in proposed:
+                proposed.add(text)
+                yield Item(text, help=option.doc)
+
+
+# (Command, or "" for every command; parameter) -> what can be there.
+_WORDS: dict[tuple[str, str], Callable[[click.Context], Iterator[Item]]] = {
+    ("", "tasks"): _tasks,
+    ("", "env"): _environments_and_tasks,
+    ("", "envs"): _environments_and_tasks,
+    ("list", "name"): _environments_and_tasks,
+    ("", "models"): _players,
+    ("", "parameters"): _parameters,
+    ("", "each"): _parameters,
+    ("reproduce", "paper"): _papers,
+    ("reproduce", "table"): _tables,
+    ("fetch", "names"): _data_sets,
+    ("path", "name"): _data_sets,
+}
+
+
+class _Words(ShellComplete):
+    """Completes parameters by the table above, and everything else as click does."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[Item]:
+        """Return what the last word can become."""
+        from click.shell_completion import _resolve_context, _resolve_incomplete  # pyright: ignore[reportPrivateUsage]
+
+        context = _resolve_context(self.cli, {}, self.cli.name or "", args)
+        parameter, incomplete = _resolve_incomplete(context, args, incomplete)
+        if args and args[-1].startswith("-"):  # without its value, which is being typed, click reads none of the others
+            context = _resolve_context(self.cli, {}, self.cli.name or "", args[:-1])
+        propose = None
+        if isinstance(parameter, click.Parameter):
+            name = parameter.name or ""
+            propose = _WORDS.get((context.info_name or "", name), _WORDS.get(("", name)))
+        if propose is None:
+            return super().get_completions(args, incomplete)
+        from waybench.core import UsageError
+
+        items: list[Item] = []
+        # A word before may be missing or wrong: then there is nothing to propose.
+        with suppress(UsageError, KeyError, AttributeError):
+            items = [item for item in propose(context) if item.value.startswith(incomplete)]
+        # Values of options are left out until the option's name is complete, since they are many.
+        if "=" in incomplete:
+            return [item for item in items if not item.value.endswith("=")]
+        return [item for item in items if "=" not in item.value or item.value.endswith("=")]
+
+
+class _Bash(_Words, BashComplete):
+    """For bash, which takes NAME=VALUE for three words and completes the last one."""
+
+    # After "NAME=" there is no space.
+    source_template = BashComplete.source_template.replace(
+        "COMPREPLY+=($value)", "COMPREPLY+=($value); [[ $value == *= ]] && compopt -o nospace"
+    )
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Return the words before, and the word that is being typed."""
+        count = int(os.environ["COMP_CWORD"])
+        words = split_arg_string(os.environ["COMP_WORDS"])[1 : count + 1]
+        if len(words) < count:
+            words.append("")
+        joined: list[str] = []
+        for word in words:
+            if joined and (word == "=" or joined[-1].endswith("=")):
+                joined[-1] += word
+            else:
+                joined.append(word)
+        return joined[:-1], joined[-1] if joined else ""
+
+    def format_completion(self, item: Item) -> str:
+        """Return a proposal without what stands before its "="."""
+        name, equals, value = item.value.rpartition("=")
+        _, incomplete = self.get_completion_args()
+        if equals and "=" in incomplete and item.type == "plain" and not name.startswith("--"):
+            return f"plain,{value}"
+        return super().format_completion(item)
+
+    @staticmethod
+    def _check_version() -> None:
+        """The version of bash is not checked: the script may be for another machine, and the check starts bash."""
+
+
+class _Zsh(_Words, ZshComplete):
+    """For zsh."""
+
+
+class _Fish(_Words, FishComplete):
+    """For fish."""
+
+
+SHELLS: dict[str, type[_Words]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
+for _name, _kind in SHELLS.items():
+    add_completion_class(_kind, _name)
+
+_HOW = """\b
+bash   add to ~/.bashrc:  eval "$(waybench completion bash)"
+zsh    add to ~/.zshrc:   eval "$(waybench completion zsh)"
+fish   waybench completion fish > ~/.config/fish/completions/waybench.fish"""
+
+
+@click.command(epilog=_HOW)
+@click.argument("shell", type=click.Choice(list(SHELLS)))
+def completion(shell: str) -> None:
+    """Print the code with which SHELL completes waybench's commands, options, tasks and their parameters."""
+    click.echo(SHELLS[shell](click.Command("waybench"), {}, "waybench", "_WAYBENCH_COMPLETE").source(), nl=False)

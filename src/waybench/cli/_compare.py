@@ -1,24 +1,34 @@
-"""`waybench compare`: whether two models differ, at the same items; `waybench profile`: one ability of each model."""
+"""`waybench compare`, `waybench profile` and `waybench power`: differences and abilities of models."""
 
-import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from waybench.cli._options import DEFAULT_OUT, FiniteRange, LogPlace, argument, log_places, option, with_parameters
-from waybench.cli._output import lines, tell_skipped
-from waybench.core import UsageError, unknown
+from waybench.cli._options import (
+    DEFAULT_OUT,
+    JSON_FILE,
+    FiniteRange,
+    LogPlace,
+    argument,
+    log_places,
+    option,
+    with_parameters,
+)
+from waybench.cli._output import tell_skipped, write_json
+from waybench.core import UsageError, plural, unknown
 from waybench.data import cache_dir
 from waybench.ext.scale import is_url, local_copy
 
 if TYPE_CHECKING:
     from waybench.results import Row
     from waybench.results.comparisons import ItemScores
+    from waybench.results.stats import PowerAssumptions
+
 
 _EXAMPLES = """\b
 waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench-out
@@ -69,7 +79,7 @@ def compare(
         "Compare original items with isomorphic ones (-T isomorph=N), each model of A with itself."
     ),
     wordings: bool = option("Compare wordings of the same items with the default one, each model of A with itself."),
-    out: str | None = option("Write JSON to a file (- for standard output).", "--json", metavar="FILE"),
+    out: str | None = JSON_FILE,
 ) -> None:
     """Compare A and B on the same items, with paired tests.
 
@@ -92,62 +102,71 @@ def compare(
     from waybench.results.comparisons import compare_beliefs, comparisons_json, comparisons_text
     from waybench.results.horizons import compare_horizons, ratio_over_families
 
-    given = [name for name, is_given in zip(_PAIRINGS, (twins, isomorphs, wordings), strict=True) if is_given]
-    if len(given) > 1:
-        raise UsageError(f"{given[0]} and {given[1]} compare different things: give one of them")
-    if given:
-        name = given[0]
+    pairings = [name for name, is_given in zip(_PAIRINGS, (twins, isomorphs, wordings), strict=True) if is_given]
+    if len(pairings) > 1:
+        raise UsageError(f"{pairings[0]} and {pairings[1]} compare different things: give one of them")
+    folders = folders or (DEFAULT_OUT,)
+    if pairings:
         if b is not None:
-            raise UsageError(f"{name} compares each model of {a!r} with itself: leave {b!r} out")
-        _compare_with_themselves(_PAIRINGS[name], _side(a, folders or (DEFAULT_OUT,)), tasks, metric, margin, out)
+            raise UsageError(f"{pairings[0]} compares each model of {a!r} with itself: leave {b!r} out")
+        _compare_with_themselves(_PAIRINGS[pairings[0]], _side(a, folders), tasks, metric, margin, out)
         return
     if b is None:
         raise UsageError("give B: another folder or model, or --twins, --isomorphs or --wordings")
-    first, second = _sides(a, b, folders or (DEFAULT_OUT,))
-    results = {some: _read_results(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
-    known = {some: scores for some, (scores, _) in results.items()}
-    names = {
-        some: [*(one.model for one in scores), *(row.group.model for row in own)]
-        for some, (scores, own) in results.items()
-    }
-    models = [_model(side, names[side.folders]) for side in (first, second)]
+    sides = _side(a, folders), _side(b, folders)
+    results = {side.folders: _read_results(side.folders, metric) for side in sides}
+    models = [
+        _model(side, [*(score.model for score in scores), *(row.group.model for row in rows)])
+        for side in sides
+        for scores, rows in [results[side.folders]]
+    ]
     same = UsageError(f"A and B are the same, {a!r} and {b!r}: give two models or two folders")
-    if (first.folders, models[0]) == (second.folders, models[1]):
+    if (sides[0].folders, models[0]) == (sides[1].folders, models[1]):
         raise same
     scores = [
-        [one for one in known[side.folders] if model in ("", one.model) and _chosen(one.task, tasks)]
-        for side, model in zip((first, second), models, strict=True)
+        [score for score in scores if model in ("", score.model) and _is_chosen(score.task, tasks)]
+        for scores, model in zip((results[side.folders][0] for side in sides), models, strict=True)
     ]
-    found, left = compare_sides(scores[0], scores[1], margin)
     rows = [
-        [row for row in results[side.folders][1] if model in ("", row.group.model) and _chosen(row.group.task, tasks)]
-        for side, model in zip((first, second), models, strict=True)
+        [
+            row
+            for row in results[side.folders][1]
+            if model in ("", row.group.model) and _is_chosen(row.group.task, tasks)
+        ]
+        for side, model in zip(sides, models, strict=True)
     ]
+    comparisons, missing = compare_sides(scores[0], scores[1], margin)
     ratios, beliefs = compare_horizons(rows[0], rows[1]), compare_beliefs(rows[0], rows[1])
-    is_one_pair = len({(one.first.model, one.second.model) for one in ratios}) == 1
+    is_one_pair = len({(ratio.first.model, ratio.second.model) for ratio in ratios}) == 1
     over_families = ratio_over_families(ratios) if is_one_pair else None
-    if not found and not ratios:
-        raise UsageError(
-            _nothing(left[0].why if left else "", [one.task for some in known.values() for one in some], tasks)
-        )
-    if any(one.first.model == one.second.model and one.first.logs & one.second.logs for one in found):
+    if not comparisons and not ratios:
+        known_tasks = [score.task for scores, _ in results.values() for score in scores]
+        raise UsageError(_nothing(missing[0].why if missing else "", known_tasks, tasks))
+    if any(pair.first.model == pair.second.model and pair.first.logs & pair.second.logs for pair in comparisons):
         raise same
     if out is not None:
-        horizons = {
-            "horizons": [one.to_json() for one in ratios],
+        document = {
+            "a": a,
+            "b": b,
+            **comparisons_json(comparisons, missing, margin),
+            "horizons": [ratio.to_json() for ratio in ratios],
             "horizons_over_families": None if over_families is None else over_families.to_json(),
+            "beliefs": [belief.to_json() for belief in beliefs],
         }
-        known_states = {"beliefs": [one.to_json() for one in beliefs]}
-        document = {"a": a, "b": b, **comparisons_json(found, left, margin), **horizons, **known_states}
-        with lines(out) as write:
-            write(json.dumps(document, allow_nan=False))
+        write_json(out, document)
     if out != "-":
-        places = ("", "") if first.folders == second.folders else (_place(first), _place(second))
-        texts = [one.text for one in ratios if one.is_bounded] + ([] if over_families is None else [over_families.text])
-        horizon_lines = "\n".join(["Horizons:", *(f"  {text}" for text in texts)]) if texts else ""
-        belief_lines = "\n".join(["Belief probes:", *(f"  {one.text}" for one in beliefs)]) if beliefs else ""
-        blocks = comparisons_text(found, left, margin, places), horizon_lines, belief_lines
-        click.echo("\n\n".join(block for block in blocks if block))
+        origins = ("", "") if sides[0].folders == sides[1].folders else (_location(sides[0]), _location(sides[1]))
+        texts = [ratio.text for ratio in ratios if ratio.is_bounded]
+        texts += [] if over_families is None else [over_families.text]
+        _print_blocks(
+            comparisons_text(comparisons, missing, margin, origins),
+            "\n".join(["Horizons:", *(f"  {text}" for text in texts)]) if texts else "",
+            "\n".join(["Belief probes:", *(f"  {belief.text}" for belief in beliefs)]) if beliefs else "",
+        )
+
+
+def _print_blocks(*blocks: str) -> None:
+    click.echo("\n\n".join(block for block in blocks if block))
 
 
 class _Pairing(NamedTuple):
@@ -180,47 +199,32 @@ _PAIRINGS = {
 def _compare_with_themselves(
     pairing: _Pairing, side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None
 ) -> None:
-    """Write the comparisons of a side's models with themselves.
-
-    Raises:
-        UsageError: If there are none; it says why.
-    """
+    """Write the comparisons of a side's models with themselves."""
     from waybench.results import comparisons as library
 
-    scores = read_scores(side.folders, metric)
+    scores, _ = _read_results(side.folders, metric)
     model = _model(side, (score.model for score in scores))
     compare_all: Callable[..., list[Any]] = getattr(library, pairing.compare)
     scores_of_model = [score for score in scores if model in ("", score.model)]
-    effects = compare_all(scores_of_model, margin, partial(_chosen, tasks=tasks))
+    effects = compare_all(scores_of_model, margin, partial(_is_chosen, tasks=tasks))
     if not effects:
         raise UsageError(_nothing(pairing.why, [score.task for score in scores], tasks))
     comparisons = [getattr(effect, "comparison", effect) for effect in effects]
     if out is not None:
         document: dict[str, Any] = {
-            "a": side.model or _place(side),
+            "a": side.model or _location(side),
             **library.comparisons_json(comparisons, [], margin),
         }
         for comparison, effect in zip(document["comparisons"], effects, strict=True):
             comparison |= getattr(effect, "more", {})
-        with lines(out) as write:
-            write(json.dumps(document, allow_nan=False))
+        write_json(out, document)
     if out != "-":
         invariance = library.invariance_text(effects) if pairing.compare == "compare_isomorphs" else ""
-        blocks = library.comparisons_text(comparisons, [], margin, pairing.origins), invariance
-        click.echo("\n\n".join(block for block in blocks if block))
-
-
-def _sides(a: str, b: str, folders: tuple[Path, ...]) -> tuple[Side, Side]:
-    first, second = (_side(text, folders) for text in (a, b))
-    return first, second
+        _print_blocks(library.comparisons_text(comparisons, [], margin, pairing.origins), invariance)
 
 
 def _side(text: str, folders: tuple[Path, ...]) -> Side:
-    """Read what A or B says: a folder, a file of records, a folder with logs and a model in it, or a model.
-
-    Raises:
-        UsageError: If it is no folder, and there are none to look for a model in.
-    """
+    """Read what A or B says: a folder, a file of records, a folder with logs and a model in it, or a model."""
     if is_url(text):
         return Side((local_copy(text, cache_dir()),), "")
     path = Path(text)
@@ -239,26 +243,13 @@ def _side(text: str, folders: tuple[Path, ...]) -> Side:
     return Side(tuple(folder.resolve() for folder in folders), text)
 
 
-def _place(side: Side) -> str:
+def _location(side: Side) -> str:
     here = Path.cwd()
     return ", ".join(str(path.relative_to(here) if path.is_relative_to(here) else path) for path in side.folders)
 
 
-def read_scores(folders: tuple[Path, ...], metric: str) -> "list[ItemScores]":
-    """Read the scores of models at our tasks and at others.
-
-    Raises:
-        UsageError: If there is nothing.
-    """
-    return _read_results(folders, metric)[0]
-
-
 def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemScores], list[Row]]":
-    """Read the scores of models at our tasks and at others, and the rows of our tasks.
-
-    Raises:
-        UsageError: If there is nothing.
-    """
+    """Read the scores of models at our tasks and at others, and the rows of our tasks."""
     from waybench.results import read_logs, rows
     from waybench.results.comparisons import foreign_scores, item_scores
     from waybench.results.logs import NoEpisodesError, Skipped
@@ -271,29 +262,26 @@ def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemSco
             reported.add(problem)
             click.echo(f"waybench: {problem}", err=True)
 
-    others = foreign_scores(*folders, on_problem=tell)
+    foreign = foreign_scores(*folders, on_problem=tell)
     try:
-        own = rows(read_logs(*folders, on_problem=tell), on_problem=tell, confirm=True)
+        all_rows = rows(read_logs(*folders, on_problem=tell), on_problem=tell, confirm=True)
     except NoEpisodesError:
-        own = []
-    theirs = [one for one in others if metric in ("", one.metric.name)]
+        all_rows = []
+    scores = [score for score in foreign if metric in ("", score.metric.name)]
     # Two searches for horizons share items by chance: they are compared by their horizons alone.
-    paired = fixed(own)
-    ours = item_scores(paired, metric, needed=len(paired) == len(own) and not theirs) if paired else []
-    if ours or theirs or len(paired) < len(own):
-        return [*ours, *theirs], own
-    if others:
-        raise UsageError(unknown("metric", metric, {one.metric.name for one in others}))
+    paired = fixed(all_rows)
+    if paired:
+        scores = [*item_scores(paired, metric, needed=len(paired) == len(all_rows) and not scores), *scores]
+    if scores or len(paired) < len(all_rows):
+        return scores, all_rows
+    if foreign:
+        raise UsageError(unknown("metric", metric, {score.metric.name for score in foreign}))
     where = ", ".join(map(str, folders))
     raise UsageError(f"no scores in {where}: give a folder with logs from `waybench run` or another Inspect task")
 
 
 def _model(side: Side, names: Iterable[str]) -> str:
-    """Return the full name of a side's model; "" for all of them.
-
-    Raises:
-        UsageError: If there is none, or several fit.
-    """
+    """Return the full name of a side's model; "" for all of them."""
     if not side.model:
         return ""
     models = list(dict.fromkeys(names))
@@ -307,13 +295,13 @@ def _model(side: Side, names: Iterable[str]) -> str:
     return fit[0]
 
 
-def _chosen(task: str, tasks: tuple[str, ...]) -> bool:
+def _is_chosen(task: str, tasks: tuple[str, ...]) -> bool:
     return not tasks or task in tasks or task.rpartition("/")[2] in tasks
 
 
-def _nothing(why: str, known: list[str], tasks: tuple[str, ...]) -> str:
-    if wrong := [task for task in tasks if not any(_chosen(each, (task,)) for each in known)]:
-        return unknown("task", wrong[0], set(known))
+def _nothing(why: str, known_tasks: list[str], tasks: tuple[str, ...]) -> str:
+    if wrong := [task for task in tasks if not any(_is_chosen(known_task, (task,)) for known_task in known_tasks)]:
+        return unknown("task", wrong[0], set(known_tasks))
     return f"nothing to compare: {why or 'there are no scores'}; run both with the same tasks, items and options"
 
 
@@ -328,7 +316,7 @@ waybench profile waybench-out --references        with the embedded players, as 
 def profile(
     folders: tuple[Path, ...] = log_places("DIR|URL|FILE"),
     references: bool = option("Count the embedded players as models."),
-    out: str | None = option("Write JSON to a file (- for standard output).", "--json", metavar="FILE"),
+    out: str | None = JSON_FILE,
 ) -> None:
     """Estimate each model's general ability from all runs in some folders, and predict scores of missing families.
 
@@ -349,7 +337,107 @@ def profile(
     tell_skipped(skipped)
     ability = profiles(rows, references=references)
     if out is not None:
-        with lines(out) as write:
-            write(json.dumps(ability.to_json(), allow_nan=False))
+        write_json(out, ability.to_json())
     if out != "-":
         click.echo(profiles_text(ability, shutil.get_terminal_size().columns))
+
+
+_POWER_EXAMPLES = """\b
+waybench power --detect 0.05                       a difference of five points in the share solved
+waybench power --detect 0.05 --pilot waybench-out  with variances and clusters from a small run
+waybench power --items 200 --rate 0.8              what 200 items can detect"""
+
+_SHARE = FiniteRange(0, 1, min_open=True, max_open=True)
+
+
+@click.command(epilog=_POWER_EXAMPLES)
+@with_parameters
+def power(
+    detect: float | None = option(
+        "Difference to detect, as a share of the metric's range.", type=_SHARE, metavar="SHARE"
+    ),
+    items: int | None = option(
+        "Number of items: prints the smallest difference that they detect.", type=click.IntRange(min=1)
+    ),
+    power: float = option("Probability of detecting the difference.", type=_SHARE, default=0.8),
+    alpha: float = option("Significance level of the two-sided test.", type=_SHARE, default=0.05),
+    rate: float = option("Share of items that a model solves.", type=_SHARE, default=0.5),
+    correlation: float = option(
+        "Correlation of two models' outcomes on the same item.", type=FiniteRange(-1, 1, max_open=True), default=0.5
+    ),
+    disagree: float | None = option(
+        "Share of items that exactly one model solves; replaces --correlation.", type=_SHARE
+    ),
+    attempts: int = option("Attempts per item.", type=click.IntRange(min=1), default=1),
+    repeat: float | None = option("Correlation of one model's attempts on the same item.", type=FiniteRange(-1, 1)),
+    cluster: float = option("Items per cluster, such as a map.", type=FiniteRange(1), default=1),
+    icc: float = option("Correlation within a cluster.", type=FiniteRange(0, 1), default=0.1),
+    pilot_folder: Path | None = option("Estimate all of these from logs.", "--pilot", metavar="DIR"),
+    metric: str = option(
+        "Metric of the pilot, or `solved`; by default the headline metric.", default="", metavar="NAME"
+    ),
+    families: int = option("Number of comparisons to adjust for.", type=click.IntRange(min=1), default=1),
+) -> None:
+    """Compute how many items are needed to detect a difference between two models.
+
+    Both models get the same items, as in `waybench compare`. The assumptions are printed. For better ones, give a
+    pilot: a small run of one or more models. With several families (tasks), Holm's procedure requires a p value of
+    --alpha divided by their number in the worst case, which is shown too.
+    """
+    from waybench.results.stats import assume_shares
+
+    if (detect is None) == (items is None):
+        raise UsageError("give either --detect or --items")
+    problems: list[str] = []
+    try:
+        if pilot_folder:
+            from waybench.results.comparisons import pilots
+
+            groups, problems = pilots(_read_results((pilot_folder,), metric)[0], correlation)
+            if not groups:
+                raise UsageError(problems[0])
+        else:
+            groups = [
+                assume_shares(
+                    rate,
+                    correlation=correlation,
+                    disagree=disagree,
+                    attempts=attempts,
+                    repeat=repeat,
+                    size=cluster,
+                    icc=icc,
+                )
+            ]
+        blocks = ["\n".join(_lines(assumptions, detect, items, (alpha, power), families)) for assumptions in groups]
+    except ValueError as error:  # assumptions that contradict each other; the message says which option to change
+        raise UsageError(str(error)) from error
+    click.echo("\n\n".join([*blocks, *problems]))
+
+
+def _lines(
+    assumptions: "PowerAssumptions", detect: float | None, items: int | None, levels: tuple[float, float], families: int
+) -> Iterator[str]:
+    from waybench.results.stats import detectable_difference, items_needed
+
+    alpha, power = levels
+    if assumptions.name:
+        yield assumptions.name
+    at = f"a power of {power:g}, two-sided at {alpha:g}:"
+    yield f"With {plural(items, 'item')} and {at}" if items else f"To detect a difference of {detect:g} with {at}"
+
+    def amount(alpha: float) -> str:
+        if detect is None:
+            difference = detectable_difference(assumptions, items or 0, alpha=alpha, power=power)
+            return "none, however large" if difference is None else f"differences from {difference:.3f}"
+        needed = items_needed(assumptions, detect, alpha=alpha, power=power)
+        clusters = f" in {plural(needed.clusters, 'cluster')}" if assumptions.size > 1 else ""
+        return f"{needed.items:,}{clusters}"
+
+    yield f"  the same items for both models: {amount(alpha)}"
+    if families > 1:
+        yield f"  in each of {families} families, at worst: {amount(alpha / families)}"
+    if detect is not None:
+        unpaired = items_needed(assumptions, detect, alpha=alpha, power=power).unpaired
+        if unpaired is not None:
+            yield f"  other items for each model: {unpaired:,} each"
+    yield f"  {'from the pilot' if assumptions.name else 'assumed'}: {assumptions.description}"

@@ -1,8 +1,4 @@
-"""`waybench doctor`: whether runs will work here.
-
-Each check says what was found and, where something is missing, what to do. Results hold the names of environment
-variables that have keys, never their values.
-"""
+"""`waybench doctor` and `waybench data`: whether runs will work here, and public data sets."""
 
 import os
 import re
@@ -21,15 +17,17 @@ import click
 
 from waybench._extras import extras
 from waybench._version import __version__
-from waybench.cli._options import option, with_parameters
+from waybench.cli._options import AS_JSON, argument, option, with_parameters
 from waybench.cli._output import dumps
-from waybench.core import DataError, UsageError, plural
-from waybench.data import cache_dir, downloads, folder
+from waybench.core import DataError, DataFile, Download, UsageError, plural
+from waybench.data import cache_dir, downloads, fetch, find_download, folder
 from waybench.envs import registry
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
 _LIBRARIES = ("click", "numpy", "numba")
 _LITTLE, _NOTHING = 2e9, 2e8  # bytes of free disk: a run with long prompts writes some hundred megabytes
+_SIGNS = {OK: ("ok", "green"), NOTE: ("note", "yellow"), PROBLEM: ("PROBLEM", "red")}
+_WIDTH = max(len(sign) for sign, _ in _SIGNS.values())
 
 
 class Provider(NamedTuple):
@@ -83,12 +81,38 @@ class Check(NamedTuple):
     advice: str = ""
 
 
-def checks(out: Path) -> Iterator[Check]:
-    """Yield the results of all checks.
+@click.command()
+@with_parameters
+def doctor(
+    out: Path = option("Log folder whose disk is checked.", default=Path("waybench-out")),
+    as_json: bool = AS_JSON,
+) -> None:
+    """Check that runs will work here: versions, keys, programs, data sets, disk and terminal.
 
-    Args:
-        out: The folder of logs.
+    Each line says what was found and what you can do. "note" is something optional that is missing. "PROBLEM" makes
+    runs fail, and the exit status is then 1. Of keys only the names of their variables are shown.
     """
+    results: list[Check] = []
+    for check in checks(out):
+        if not as_json:
+            if not results or results[-1].group != check.group:
+                click.echo(f"\n{check.group}")
+            sign, colour = _SIGNS[check.status]
+            click.echo(f"  {click.style(f'{sign:{_WIDTH}}', fg=colour)}  {check.name}: {check.detail}")
+            if check.advice:
+                click.echo(f"  {'':{_WIDTH}}  -> {check.advice}")
+        results.append(check)
+    problems = sum(check.status == PROBLEM for check in results)
+    if as_json:
+        rows = [check._asdict() for check in results]
+        click.echo(dumps({"waybench": __version__, "problems": problems, "checks": rows}))
+    else:
+        click.echo(f"\n{plural(problems, 'problem') if problems else 'No problem was found.'}")
+    sys.exit(1 if problems else 0)
+
+
+def checks(out: Path) -> Iterator[Check]:
+    """Yield the results of all checks, of the folder of logs too."""
     for group, look in (
         ("Versions", _versions),
         ("Keys", _keys),
@@ -105,11 +129,10 @@ def checks(out: Path) -> Iterator[Check]:
 def _versions() -> Iterator[Check]:
     yield Check("", "Python", OK, f"{sys.version.split()[0]}, {sys.executable}")
     for name in ("waybench", *_LIBRARIES):
-        found = _version(name)
-        if found is None:
+        if (number := _version(name)) is None:
             yield Check("", name, PROBLEM, "not installed", "install waybench again: pip install waybench")
         else:
-            yield Check("", name, OK, found)
+            yield Check("", name, OK, number)
 
 
 def _version(name: str) -> str | None:
@@ -121,34 +144,34 @@ def _version(name: str) -> str | None:
 
 def _keys() -> Iterator[Check]:
     """Report which providers can be used: a key is set and the package is installed."""
-    places = _variables()
-    known = {key for provider in PROVIDERS for key in provider.keys}
+    variables = _variables()
+    keys = {key for provider in PROVIDERS for key in provider.keys}
     for provider in PROVIDERS:
-        key = next((key for key in provider.keys if key in places), None)
+        key = next((key for key in provider.keys if key in variables), None)
         if key is None:
             continue
         if _importable(provider.module):
-            yield Check("", f"{provider.name}/...", OK, places[key])
+            yield Check("", f"{provider.name}/...", OK, variables[key])
         else:
             install = f"pip install {provider.package}"
-            yield Check("", f"{provider.name}/...", NOTE, f"{places[key]}; its package is missing", install)
-    for key in sorted(places.keys() - known):
+            yield Check("", f"{provider.name}/...", NOTE, f"{variables[key]}; its package is missing", install)
+    for key in sorted(variables.keys() - keys):
         name = key.removesuffix("_API_KEY").lower().replace("_", "-")
-        yield Check("", f"openai-api/{name}/...", OK, f"{places[key]}, for a server that you call {name}")
-    if not places:
+        yield Check("", f"openai-api/{name}/...", OK, f"{variables[key]}, for a server that you call {name}")
+    if not variables:
         advice = "set the key of your provider, such as OPENAI_API_KEY; waybench's own players need none"
         yield Check("", "keys", NOTE, "no variable NAME_API_KEY is set", advice)
 
 
 def _variables() -> Mapping[str, str]:
     """Return the names of variables that hold a key, each with a sentence that says where it is set."""
-    places: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     with suppress(Exception):  # an unreadable file is Inspect's to report
         dotenv: Any = import_module("dotenv")  # comes with Inspect, which reads the same file
         path = dotenv.find_dotenv(usecwd=True)
-        places = {name: f"{name} is set in {path}" for name, value in dotenv.dotenv_values(path).items() if value}
-    places |= {name: f"{name} is set" for name, value in os.environ.items() if value}
-    return {name: place for name, place in places.items() if re.fullmatch(r"[A-Z][A-Z0-9_]*_API_KEY", name)}
+        sentences = {name: f"{name} is set in {path}" for name, value in dotenv.dotenv_values(path).items() if value}
+    sentences |= {name: f"{name} is set" for name, value in os.environ.items() if value}
+    return {name: sentences[name] for name in sentences if re.fullmatch(r"[A-Z][A-Z0-9_]*_API_KEY", name)}
 
 
 def _importable(module: str) -> bool:
@@ -179,11 +202,11 @@ def _programs() -> Iterator[Check]:
             yield Check("", entry.id, PROBLEM, f"cannot be loaded: {type(error).__name__}: {error}")
             continue
         for program in programs:
-            place = program.find()
-            if place is None:
+            path = program.find()
+            if path is None:
                 yield Check("", program.name, NOTE, f"not found; for {program.purpose}", program.advice)
             else:
-                yield Check("", program.name, OK, f"{place}; for {program.purpose}")
+                yield Check("", program.name, OK, f"{path}; for {program.purpose}")
 
 
 def _data() -> Iterator[Check]:
@@ -201,7 +224,12 @@ def _disk(out: Path) -> Iterator[Check]:
     yield _room("logs", out, "choose another folder with --out")
     yield _room("data sets", cache_dir(), "set WAYBENCH_CACHE to another folder")
     yield _room("temporary files", Path(tempfile.gettempdir()), "set TMPDIR to another folder")
-    yield _compiled()
+    try:  # numba looks for a folder beside the source and then in the user's cache
+        caching: Any = import_module("numba.core.caching")
+        yield Check("", "compiled code", OK, f"is kept in {caching.FunctionCache(_importable).cache_path}")
+    except (ImportError, RuntimeError):
+        advice = "set NUMBA_CACHE_DIR to a folder that can be written to; without it each start is seconds slower"
+        yield Check("", "compiled code", NOTE, "is not kept", advice)
 
 
 def _room(name: str, path: Path, otherwise: str) -> Check:
@@ -215,17 +243,6 @@ def _room(name: str, path: Path, otherwise: str) -> Check:
     if free < _NOTHING:
         return Check("", name, PROBLEM, detail, f"free some space, or {otherwise}")
     return Check("", name, NOTE if free < _LITTLE else OK, detail, "this is little" if free < _LITTLE else "")
-
-
-def _compiled() -> Check:
-    """Check that compiled code is kept: numba looks for a folder beside the source and then in the user's cache."""
-    try:
-        caching: Any = import_module("numba.core.caching")
-        place = caching.FunctionCache(_importable).cache_path
-    except (ImportError, RuntimeError):
-        advice = "set NUMBA_CACHE_DIR to a folder that can be written to; without it each start is seconds slower"
-        return Check("", "compiled code", NOTE, "is not kept", advice)
-    return Check("", "compiled code", OK, f"is kept in {place}")
 
 
 def _terminal() -> Iterator[Check]:
@@ -251,39 +268,83 @@ def _terminal() -> Iterator[Check]:
         yield Check("", "colour", OK, f"{colour}, {size.columns} columns by {size.lines} lines")
 
 
-_SIGNS = {OK: ("ok", "green"), NOTE: ("note", "yellow"), PROBLEM: ("PROBLEM", "red")}
-_WIDTH = max(len(sign) for sign, _ in _SIGNS.values())
+_DATA_DIR = option("Folder with data sets.  [default: $WAYBENCH_DATA, then the cache]")
 
 
-@click.command()
-@with_parameters
-def doctor(
-    out: Path = option("Log folder whose disk is checked.", default=Path("waybench-out")),
-    as_json: bool = option("Print one JSON object.", "--json"),
-) -> None:
-    """Check that runs will work here: versions, keys, programs, data sets, disk and terminal.
+@click.group("data", invoke_without_command=True)
+@click.pass_context
+def data(context: click.Context) -> None:
+    """List and download public data sets.
 
-    Each line says what was found and what you can do. "note" is something optional that is missing. "PROBLEM" makes
-    runs fail, and the exit status is then 1. Of keys only the names of their variables are shown.
+    Data sets are downloaded from their authors' sites and checked by SHA-256; the authors' licence applies.
+    A task needs one only to play the published instances.
     """
-    found: list[Check] = []
-    for check in checks(out):
-        if not as_json:
-            _print(check, heading=not found or found[-1].group != check.group)
-        found.append(check)
-    problems = sum(check.status == PROBLEM for check in found)
-    if as_json:
-        listed = [check._asdict() for check in found]
-        click.echo(dumps({"waybench": __version__, "problems": problems, "checks": listed}))
-    else:
-        click.echo(f"\n{plural(problems, 'problem') if problems else 'No problem was found.'}")
-    sys.exit(1 if problems else 0)
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
-def _print(check: Check, heading: bool) -> None:
-    if heading:
-        click.echo(f"\n{check.group}")
-    sign, colour = _SIGNS[check.status]
-    click.echo(f"  {click.style(f'{sign:{_WIDTH}}', fg=colour)}  {check.name}: {check.detail}")
-    if check.advice:
-        click.echo(f"  {'':{_WIDTH}}  -> {check.advice}")
+@data.command("list", short_help="List the data sets and their locations.")
+@with_parameters
+def list_(
+    data_dir: Path | None = _DATA_DIR,
+) -> None:
+    """List the data sets with their licences, sizes and locations."""
+    for download in downloads().values():
+        name, properties = download.name, f"licence: {download.licence}; {_contents(download)}, {download.home}"
+        click.echo(f"{name}  {download.title}; {properties}")
+        try:
+            state = f"in {click.format_filename(folder(name, data_dir))}"
+        except UsageError:
+            state = "missing or incomplete"
+        except DataError as error:
+            state = f"damaged: {click.format_filename(str(error))}"
+        click.echo(f"{'':{len(name)}}  {state}")
+
+
+@data.command("fetch", short_help="Download data sets.")
+@with_parameters
+def fetch_(
+    names: tuple[str, ...] = argument("NAME...", required=True),
+    to: Path | None = option(
+        "Parent folder of the data sets' folders.  [default: $WAYBENCH_CACHE, or the user's cache]"
+    ),
+) -> None:
+    """Download data sets from their authors' sites; existing files are kept.
+
+    To download from a mirror, set $WAYBENCH_DATA_MIRROR to the address under which the files are, as NAME/FILE.
+    """
+    for download in [find_download(name) for name in dict.fromkeys(names)]:  # a wrong name ends it before any download
+        _fetch(download, to)
+
+
+@data.command("path", short_help="Print the folder of a data set.")
+@with_parameters
+def path_(
+    name: str = argument(),
+    data_dir: Path | None = _DATA_DIR,
+) -> None:
+    """Check all files of data set NAME and print its folder."""
+    click.echo(os.fsencode(folder(name, data_dir)))  # as it is, for other programs, even where it is not valid text
+
+
+def _fetch(download: Download, to: Path | None) -> None:
+    n_existing = 0
+
+    def progress(file: DataFile, downloaded: bool) -> None:
+        nonlocal n_existing
+        if downloaded:
+            click.echo(f"{download.name}/{file.path} ({_size(file.size)})", err=True)
+        else:
+            n_existing += 1
+
+    home = fetch(download.name, to, progress)
+    existing = f"; {n_existing} of them existed already" if n_existing else ""
+    click.echo(f"{download.name}: {_contents(download)} in {click.format_filename(home)}{existing}")
+
+
+def _contents(download: Download) -> str:
+    return f"{plural(len(download.files), 'file')}, {_size(download.size)}"
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"

@@ -1,12 +1,13 @@
-"""`waybench generate`: instances as JSON lines."""
+"""`waybench generate`: instances as JSON lines, which sources or language models make."""
 
 import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from waybench.cli._author import AuthorSettings, write_authored
-from waybench.cli._item_lines import instance_line, line_writer
-from waybench.cli._items import ItemChoices
+from waybench.cli._items import ItemChoices, instance_line, line_writer
 from waybench.cli._options import (
     ADDRESS,
     EXECUTOR,
@@ -15,17 +16,98 @@ from waybench.cli._options import (
     WholeNumber,
     argument,
     chosen_executor,
+    like,
     option,
     with_parameters,
 )
 from waybench.cli._output import is_parquet, lines, parquet
+from waybench.cli._run_settings import RUN_OPTIONS, assignments, model_arguments
 from waybench.cli._shards import Request, default_size, generate_shards
-from waybench.core import UsageError, plural
+from waybench.core import Environment, Item, Json, UsageError, plural
 from waybench.evaluation.tasks import TASKS, resolve_environment
 from waybench.ext.author import AUTHORED
 from waybench.ext.scale import executor, is_url
 from waybench.ext.scale.shards import FORMATS, Plan
 from waybench.ext.train import SPLITS
+
+if TYPE_CHECKING:
+    from waybench.core import WaybenchError
+    from waybench.ext.author.authored_maps import Authored, OpenAuthor
+
+
+_RETRIES, _AT_ONCE = 5, 4
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorSettings:
+    """The model that writes items and its settings: options that work as those of `waybench run`.
+
+    They have no defaults, so that a setting that is given without a model is an error.
+    """
+
+    model: str | None = option("Model that writes the items (tile maps only), as provider/name.", "--model", "-m")
+    model_base_url: str | None = like(RUN_OPTIONS["model_base_url"])
+    model_args: tuple[str, ...] = like(RUN_OPTIONS["model_args"], default=())
+    temperature: float | None = like(RUN_OPTIONS["temperature"])
+    max_tokens: int | None = like(
+        RUN_OPTIONS["max_tokens"], help="Maximum tokens of one reply.  [default: the provider's]"
+    )
+    max_retries: int | None = like(
+        RUN_OPTIONS["max_retries"], help=f"Maximum retries of a request.  [default: {_RETRIES}]"
+    )
+    timeout: int | None = like(RUN_OPTIONS["timeout"])
+    max_connections: int | None = like(
+        RUN_OPTIONS["max_connections"], help=f"Maximum concurrent requests.  [default: {_AT_ONCE}]"
+    )
+
+    def check_no_model(self) -> None:
+        """Check that no setting of a model was given."""
+        if self != AuthorSettings(model=self.model):
+            raise UsageError("model settings need a model: add --model")
+
+    def open(self, environment: Environment[Any, Any, Any], level: int | None, options: Iterable[str]) -> "OpenAuthor":
+        """Return the model, ready to write instances of a level, by default the smallest, with the options of -T."""
+        from waybench.ext.author.authored_maps import open_author  # seconds to import
+
+        settings = {
+            "max_retries": _RETRIES if self.max_retries is None else self.max_retries,
+            "max_connections": self.max_connections or _AT_ONCE,
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+            "attempt_timeout": self.timeout,
+        }
+        return open_author(
+            environment.id,
+            self.model or "",
+            level=environment.items.smallest_level if level is None else level,
+            options=assignments(options, "-T"),
+            model_base_url=self.model_base_url,
+            model_args=model_arguments(self.model_args),
+            config={name: value for name, value in settings.items() if value is not None},
+        )
+
+
+def write_authored(
+    author: "OpenAuthor",
+    environment: Environment[Any, Any, Any],
+    count: int,
+    write: Callable[[Item[Any], Mapping[str, Json]], None],
+) -> int:
+    """Have a model write so many instances; return how many could not be had, each a line on standard error."""
+    failed = 0
+
+    def on_result(number: int, result: "Authored | WaybenchError") -> None:
+        nonlocal failed
+        if isinstance(result, Exception):
+            failed += 1
+            click.echo(f"{number}: {' '.join(str(result).split())}", err=True)
+        else:
+            item = replace(environment.item(result.case.to_json()), index=number)
+            write(item, {"model": str(author.model), "asked": result.requests})
+
+    author.write(count, on_result)
+    return failed
+
 
 _EXAMPLES = f"""\b
 waybench generate {TASKS[0].name} --level 9 --count 100 --key mine
@@ -96,20 +178,24 @@ def generate(
     chats = prompts or solutions
     kind = "prompts" if prompts else "solutions" if solutions else "instances"
     engine = chosen_executor(executor_name, address)
-    in_shards = (
-        engine is not None or any(each is not None for each in (shard_size, shard, file_format)) or is_url(out or "")
-    )
+    of_shards = (engine, shard_size, shard, file_format)
+    in_shards = any(setting is not None for setting in of_shards) or is_url(out or "")
     if not solutions and (player != "oracle" or reasoning != "none"):
         raise UsageError("--player and --reasoning are for chats: add --solutions")
     if in_shards:
         if author.model is not None:
             raise UsageError("shards and --executor do not work with --model: remove them")
         author.check_no_model()
-        place = _folder(out)
+        if out is None or out == "-":
+            raise UsageError("shards are files: give their folder or its URL with --out")
+        if out.endswith((".jsonl", ".jsonl.gz", ".json", ".parquet")):
+            raise UsageError(
+                f"--out {out}: shards are files of one folder: give a name without an ending; --format chooses"
+            )
         plan = Plan(start, count, shard_size or default_size(count))
         request = Request(env, settings, kind, split, player, reasoning, file_format or "jsonl")
         _check_played(request.choices(), chats)
-        generate_shards(request, place, plan, engine or executor("processes"), shard)
+        generate_shards(request, out, plan, engine or executor("processes"), shard)
         return
     if is_parquet(out) and not solutions:
         raise UsageError(f"--out {out}: only --solutions are written as Parquet; choose a name that ends in .jsonl")
@@ -166,18 +252,3 @@ def _check_played(choices: ItemChoices, chats: bool) -> None:
             f"{', '.join(choices.play_options)}: only for how items are played; add --prompts or --solutions, or "
             "leave it out"
         )
-
-
-def _folder(out: str | None) -> str:
-    """Return the folder of shards.
-
-    Raises:
-        UsageError: If it is none.
-    """
-    if out is None or out == "-":
-        raise UsageError("shards are files: give their folder or its URL with --out")
-    if out.endswith((".jsonl", ".jsonl.gz", ".json", ".parquet")):
-        raise UsageError(
-            f"--out {out}: shards are files of one folder: give a name without an ending; --format chooses"
-        )
-    return out

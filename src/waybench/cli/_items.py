@@ -1,12 +1,29 @@
-"""The items that `play` and `generate` take: of an environment by key and level, or as a task chooses them."""
+"""The items that `play` and `generate` take, and the lines that `generate` writes of them."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from waybench.cli._options import ItemSettings
-from waybench.cli._parameters import assignments
-from waybench.core import Environment, Item, Json, Source, UsageError, read_key, resolve
+from waybench.cli._output import dumps
+from waybench.cli._run_settings import assignments
+from waybench.core import (
+    NOTHING,
+    Environment,
+    Episode,
+    Item,
+    Json,
+    Source,
+    ToolWording,
+    UsageError,
+    object_schema,
+    policy,
+    read_calls,
+    read_key,
+    resolve,
+)
 from waybench.evaluation.tasks import (
     TaskEntry,
     all_tasks,
@@ -16,7 +33,7 @@ from waybench.evaluation.tasks import (
     resolve_key,
     task_items,
 )
-from waybench.ext.train import SplitSource
+from waybench.ext.train import SplitSource, split_of
 
 
 class ItemChoice(NamedTuple):
@@ -24,9 +41,6 @@ class ItemChoice(NamedTuple):
 
     Attributes:
         task: The task's name, as in the logs of `waybench run`.
-        environment: The environment of the item.
-        options: Options of play.
-        item: The item.
         settings: How the item was generated, for the record; nothing that is a default.
     """
 
@@ -47,7 +61,6 @@ class ItemChoices:
         protocol: The protocol for which that source generates items; the one that is played if None.
 
     Attributes:
-        task: The task.
         play_options: The options of play that are given for an environment; parameters of a task are not among them.
 
     Raises:
@@ -61,34 +74,34 @@ class ItemChoices:
         protocol: str | None = None,
         split: str | None = None,
     ) -> None:
-        of_play, of_source = _environment_options(name, settings.parameters)
-        if of_play or of_source:
-            options, source_options = (*settings.options, *of_play), (*settings.settings, *of_source)
-            settings = replace(settings, options=options, settings=source_options, parameters=())
+        settings = _with_environment_options(name, settings)
         if settings.parameters:
             if split is not None:
                 raise UsageError("--split divides the items of a key and level: leave the task's parameters out")
             self.task = _task(name)
             self.play_options: tuple[str, ...] = ()
-            given = _given(self.task, settings)
-            self._played = list(task_items(self.task.parts, given))
+            self._settings: Mapping[str, Json] = _task_arguments(self.task, settings)
+            self._played = list(task_items(self.task.parts, self._settings))
             self._source: Source[Any] | None = None
-            self._settings: Mapping[str, Json] = given
         else:
             environment = resolve_environment(name)
+            items = environment.items
             self.task = _task(name)
             self._environment = environment
-            given = assignments(settings.options, "-O")
-            self.play_options = tuple(given)
-            self._options = environment.resolve_options(given)
-            played = str(self._options["protocol"]) if protocol is None else protocol
-            self._source = _source(environment, settings, played)
+            options = assignments(settings.options, "-O")
+            self.play_options = tuple(options)
+            self._options = environment.resolve_options(options)
+            self._settings = resolve(items.options, assignments(settings.settings, "-S"), "source option")
+            reference = settings.key_reference
+            key = items.public_key if reference is None else read_key(reference)
+            source = items.make_source(
+                key,
+                items.smallest_level if settings.level is None else settings.level,
+                items.options_for(str(self._options["protocol"]) if protocol is None else protocol, self._settings),
+            )
+            self._source = items.marked(source, key)
             if split is not None:
                 self._source = SplitSource(self._source, split)
-            self._settings = {
-                **{option.name: option.default for option in environment.items.options},
-                **resolve(environment.items.options, assignments(settings.settings, "-S"), "source option"),
-            }
 
     @property
     def is_list(self) -> bool:
@@ -101,11 +114,7 @@ class ItemChoices:
         return len(self._played) if self._source is None else self._source.space
 
     def choose(self, index: int) -> ItemChoice:
-        """Return the item of a number.
-
-        Raises:
-            UsageError: If there is none.
-        """
+        """Return the item of a number."""
         if self._source is not None:
             return self._choice(self._environment, self._options, self._source.item(index))
         if index >= len(self._played):
@@ -119,23 +128,9 @@ class ItemChoices:
     def _choice(
         self, environment: Environment[Any, Any, Any], options: Mapping[str, Json], item: Item[Any]
     ) -> ItemChoice:
-        own = {option.name: option.default for option in environment.items.options}
-        settings = {name: value for name, value in self._settings.items() if name in own and value is not None}
+        names = {option.name for option in environment.items.options}
+        settings = {name: value for name, value in self._settings.items() if name in names and value is not None}
         return ItemChoice(self.task.name, environment, options, item, settings)
-
-
-def _source(environment: Environment[Any, Any, Any], settings: ItemSettings, protocol: str) -> Source[Any]:
-    """Return the source of the items that are to be played in a protocol."""
-    reference = settings.key_reference
-    key = environment.items.public_key if reference is None else read_key(reference)
-    source = environment.items.make_source(
-        key,
-        environment.items.smallest_level if settings.level is None else settings.level,
-        environment.items.options_for(
-            protocol, resolve(environment.items.options, assignments(settings.settings, "-S"), "source option")
-        ),
-    )
-    return environment.items.marked(source, key)
 
 
 def _task(name: str) -> TaskEntry:
@@ -148,38 +143,188 @@ def _task(name: str) -> TaskEntry:
     return next((task for task in alone if not any(part.fixed for part in task.parts)), None) or find_task(env_id)
 
 
-def _environment_options(name: str, parameters: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the texts of -T that are options of play, and those that are options of the source.
+def _with_environment_options(name: str, settings: ItemSettings) -> ItemSettings:
+    """Return settings with the texts of -T as options of play and of the source, where an environment is named.
 
-    Both are empty if the name is a task's, or a parameter is one that only tasks have, such as `source`: these choose
-    the items.
+    They stay as they are if the name is a task's, or a parameter is one that only tasks have, such as `source`: these
+    choose the items.
     """
-    given = assignments(parameters, "-T", "key=value")
-    if not given or name.removeprefix("waybench/").partition("@")[0] not in environment_names():
-        return [], []
+    parameters = assignments(settings.parameters, "-T", "key=value")
+    if not parameters or name.removeprefix("waybench/").partition("@")[0] not in environment_names():
+        return settings
     environment = resolve_environment(name)
     of_play = {option.name for option in environment.play_options}
-    of_source = {option.name for option in environment.items.options}
-    if not given.keys() <= of_play | of_source:
-        return [], []
-    texts = [f"{key}={value}" for key, value in given.items()]
-    return (
-        [text for text in texts if text.partition("=")[0] in of_play],
-        [text for text in texts if text.partition("=")[0] not in of_play],
+    if not parameters.keys() <= of_play | {option.name for option in environment.items.options}:
+        return settings
+    texts = {key: f"{key}={value}" for key, value in parameters.items()}
+    return replace(
+        settings,
+        options=(*settings.options, *(text for key, text in texts.items() if key in of_play)),
+        settings=(*settings.settings, *(text for key, text in texts.items() if key not in of_play)),
+        parameters=(),
     )
 
 
-def _given(task: TaskEntry, settings: ItemSettings) -> Mapping[str, Any]:
+def _task_arguments(task: TaskEntry, settings: ItemSettings) -> Mapping[str, Any]:
     """Return the task's parameters, checked; what -O, -S, --key and --level name are parameters, too."""
     level = settings.level
-    given = {**assignments(settings.options, "-O"), **assignments(settings.settings, "-S")}
-    given |= {name: value for name, value in (("key", settings.key_reference), ("level", level)) if value is not None}
-    given |= assignments(settings.parameters, "-T", "key=value")
+    args = {**assignments(settings.options, "-O"), **assignments(settings.settings, "-S")}
+    args |= {name: value for name, value in (("key", settings.key_reference), ("level", level)) if value is not None}
+    args |= assignments(settings.parameters, "-T", "key=value")
     if task.searches:
         raise UsageError(f"{task.name} chooses its items while it runs: name one of {', '.join(task.envs)}")
     if task.climb is not None and level is not None:  # of all its levels, the one that is asked for
-        del given["level"]
-    checked = resolve_key(task.resolve(given))
+        del args["level"]
+    checked = resolve_key(task.resolve(args))
     if task.climb is not None:
         checked["level"] = checked[task.climb.first] if level is None else level
     return checked
+
+
+def line_writer(kind: str, player: str, reasoning: str) -> Callable[[ItemChoice], Iterator[str]]:
+    """Return the function that writes an item's lines: of instances, prompts, or solutions with their reasoning."""
+    if kind == "prompts":
+        return prompt_lines
+    if kind == "solutions":
+        return partial(solution_lines, player=player, reasoning=reasoning)
+    return lambda choice: iter((instance_line(choice.environment, choice.item),))
+
+
+def instance_line(environment: Environment[Any, Any, Any], item: Item[Any], more: Mapping[str, Json] = NOTHING) -> str:
+    """Return the line of an instance with its proof."""
+    return dumps(
+        {
+            "env": environment.id,
+            "version": environment.version,
+            "id": item.id,
+            "level": item.level,
+            "key": item.key_label,
+            "index": item.index,
+            "instance": item.instance.to_json(),
+            "hash": item.instance.hash,
+            "proof": dict(item.proof),
+            **more,
+        }
+    )
+
+
+def prompt_lines(choice: ItemChoice) -> Iterator[str]:
+    """Yield the line with the messages before the first reply, and all that `waybench score` needs besides replies.
+
+    The proof is not in it, for it gives the solution away.
+    """
+    environment, item = choice.environment, choice.item
+    episode: Episode[Any, Any, Any] = Episode(environment, item, choice.options)
+    examples = [example.to_json() for example in item.examples]
+    yield dumps(
+        {
+            "id": item.id,
+            "messages": _chat(episode),
+            **_tools(episode),
+            "env": environment.id,
+            "version": environment.version,
+            "task": choice.task,
+            "level": item.level,
+            "key": item.key_label,
+            "index": item.index,
+            "instance": item.instance.to_json(),
+            "hash": item.instance.hash,
+            "options": dict(episode.options),
+            "settings": dict(choice.settings),
+            **({"examples": examples} if examples else {}),
+        }
+    )
+
+
+def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = "none") -> Iterator[str]:
+    """Yield the chats in which a reference player plays an item, each as a line that ends with a reply.
+
+    It is one chat where the player sees the whole conversation. Where each prompt is written anew, no chat has all of
+    them, and each reply has a line with its own prompt.
+
+    Args:
+        choice: The item.
+        player: "oracle" or "heuristic".
+        reasoning: Where the oracle's reasoning stands: "none", "field" (`reasoning_content` of a message) or "think"
+            (before the reply, between <think> and </think>).
+    """
+    environment, item = choice.environment, choice.item
+    explain = environment.players.reasoning
+    if reasoning != "none" and (explain is None or player != "oracle"):
+        raise UsageError(
+            f"--reasoning: {environment.id} writes none; leave it out"
+            if explain is None
+            else "--reasoning is the oracle's: leave --player out"
+        )
+    episode: Episode[Any, Any, Any] = Episode(environment, item, choice.options, player=player)
+    plays, is_chat = policy(player), episode.play.wording.memory.kind == "chat"
+    about = {
+        **_tools(episode),
+        "env": environment.id,
+        "id": item.id,
+        "level": item.level,
+        "key": item.key_label,
+        "index": item.index,
+        "hash": item.instance.hash,
+        "split": split_of(item.instance),
+    }
+    before_hand_over = len(episode.turns)
+    thoughts: list[str] = []
+    while not episode.done:
+        prompt = _chat(episode)
+        before, reply = len(prompt), plays.reply(episode)
+        thoughts.append("" if explain is None or reasoning == "none" else explain(episode.state))
+        episode.step(reply)
+        if not is_chat:
+            said = _said(episode, reply, before)
+            yield dumps({"messages": [*prompt, _with_thought(said, thoughts[-1], reasoning)], **about})
+    if is_chat and episode.turns:
+        chat = _chat(episode)[:-1]  # the last message is feedback that needs no reply
+        remaining = iter(thoughts)
+        opening = len(episode.messages) - 2 * (len(episode.turns) - before_hand_over)
+        for number, message in enumerate(chat[opening:], start=opening):
+            if message["role"] == "assistant":
+                chat[number] = _with_thought(message, next(remaining), reasoning)
+        yield dumps({"messages": chat, **about})
+
+
+def _with_thought(message: dict[str, Json], thought: str, reasoning: str) -> Json:
+    if reasoning == "field":
+        return {**message, "reasoning_content": thought}
+    reply = message["content"]
+    return {**message, "content": f"<think>\n{thought}\n</think>\n\n{reply}"} if reasoning == "think" else message
+
+
+def _chat(episode: Episode[Any, Any, Any]) -> list[dict[str, Json]]:
+    """Return an episode's messages as chat models take them, with calls of tools and their results."""
+    chat: list[dict[str, Json]] = []
+    for number, message in enumerate(episode.messages):
+        if message.picture is not None:
+            raise UsageError("chats are written as text: choose a wording without pictures")
+        calls = chat[-1].get("tool_calls", ()) if chat else ()
+        if message.role == "assistant":
+            chat.append(_said(episode, message.text, number))
+        elif calls:  # a reference player makes one call
+            chat.append({"role": "tool", "tool_call_id": calls[0]["id"], "content": message.text})
+        else:
+            chat.append({"role": message.role, "content": message.text})
+    return chat
+
+
+def _said(episode: Episode[Any, Any, Any], reply: str, number: int) -> dict[str, Json]:
+    """Return a reply as the message of this number in a chat."""
+    text, calls = read_calls(reply) if isinstance(episode.play.wording, ToolWording) else (reply, ())
+    functions = [{"name": call.name, "arguments": json.dumps(call.arguments)} for call in calls]
+    tool_calls = [{"id": f"call_{number}", "type": "function", "function": function} for function in functions]
+    return {"role": "assistant", "content": text, **({"tool_calls": tool_calls} if tool_calls else {})}
+
+
+def _tools(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
+    """Return the tools of an episode as chat models take them; nothing where replies are text."""
+    if not isinstance(episode.play.wording, ToolWording):
+        return {}
+    tools = episode.play.wording.tools(episode.state)
+    functions = [
+        {"name": tool.name, "description": tool.doc, "parameters": object_schema(tool.parameters)} for tool in tools
+    ]
+    return {"tools": [{"type": "function", "function": function} for function in functions]}

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from waybench.cli._options import argument, option, with_parameters
+from waybench.cli._options import AS_JSON, argument, with_parameters
 from waybench.cli._output import dumps
 from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, template_fields, unknown
 from waybench.envs import registry
@@ -27,7 +27,7 @@ Rows = Sequence[tuple[str, str]]
 @with_parameters
 def list_(
     name: str | None = argument(),
-    as_json: bool = option("Print one JSON object.", "--json"),
+    as_json: bool = AS_JSON,
 ) -> None:
     """List the tasks, environments and embedded players.
 
@@ -66,18 +66,18 @@ def _overview() -> str:
 
 
 def _environment_page(environment: Environment[Any, Any, Any]) -> str:
-    listed, scoring = ", ".join, environment.scoring
-    facts = [
+    scoring = environment.scoring
+    properties = [
         ("title", environment.title),
-        ("levels", listed(map(str, environment.items.sample_levels)) + ", ..."),
-        ("wordings", listed(_wordings(environment))),
+        ("levels", ", ".join(map(str, environment.items.sample_levels)) + ", ..."),
+        ("wordings", ", ".join(_wordings(environment))),
         ("public key", environment.items.public_key),
-        ("players", listed(_players(environment))),
-        ("tasks", listed(task.name for task in all_tasks() if environment.id in task.envs) or "none"),
+        ("players", ", ".join(_players(environment))),
+        ("tasks", ", ".join(task.name for task in all_tasks() if environment.id in task.envs) or "none"),
     ]
     return _sections(
         (
-            (f"{environment.id}@{environment.version}", facts),
+            (f"{environment.id}@{environment.version}", properties),
             (
                 'Play options (-T of run, play and generate, and "options" of stored replies)',
                 _option_rows(environment.play_options),
@@ -85,42 +85,36 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
             ("Item options (-T of generate and play)", _option_rows(environment.items.options)),
             *((f"Fields of {part} in templates (wording=file:PATH)", rows) for part, rows in _fields(environment)),
             ("Metrics", [(metric.name, _metric_text(metric)) for metric in scoring.metrics]),
-            *([("At each step", [(one.name, one.doc) for one in scoring.series])] if scoring.series else []),
-            *(
-                [("Of a set of episodes", [(one.name, _metric_text(one)) for one in scoring.aggregates])]
-                if scoring.aggregates
-                else []
-            ),
+            ("At each step", [(series.name, series.doc) for series in scoring.series]),
+            ("Of a set of episodes", [(aggregate.name, _metric_text(aggregate)) for aggregate in scoring.aggregates]),
         ),
         environment.about,
     )
 
 
 def _task_page(task: TaskEntry) -> str:
-    facts = [("plays", ", ".join(task.envs)), ("summary", task.summary)]
-    return _sections(((task.name, facts), ("Parameters (run -T)", _option_rows(task.options))))
+    properties = [("plays", ", ".join(task.envs)), ("summary", task.summary)]
+    return _sections(((task.name, properties), ("Parameters (run -T)", _option_rows(task.options))))
 
 
 def _option_rows(options: Sequence[Option]) -> Rows:
-    return [(option.name + _default(option.default), _option_text(option)) for option in options]
-
-
-def _option_text(option: Option) -> str:
-    if option.choices:
-        return f"{option.doc} One of: {', '.join(option.all_choices)}."
-    if option.low is not None:
-        return f"{option.doc} From {option.low:.12g}" + (f" to {option.high:.12g}." if option.high is not None else ".")
-    return option.doc
+    rows: list[tuple[str, str]] = []
+    for declared in options:
+        default, values = declared.default, ""
+        if default is not None:
+            default = f"={default if isinstance(default, str) else dumps(default)}"
+        if declared.choices:
+            values = f" One of: {', '.join(declared.all_choices)}."
+        elif declared.low is not None:
+            values = f" From {declared.low:.12g}{'' if declared.high is None else f' to {declared.high:.12g}'}."
+        rows.append((declared.name + (default or ""), declared.doc + values))
+    return rows
 
 
 def _metric_text(metric: Metric | Aggregate) -> str:
     better = f"{metric.better.capitalize()} is better." if metric.better else ""
     between = f"Range: {metric.range_text}." if isinstance(metric, Metric) else ""
     return " ".join(filter(None, (metric.doc, better, between)))
-
-
-def _default(value: Json) -> str:
-    return "" if value is None else f"={value if isinstance(value, str) else dumps(value)}"
 
 
 def _wordings(environment: Environment[Any, Any, Any]) -> list[str]:
@@ -164,8 +158,12 @@ def _everything() -> Json:
 
 
 def _task(task: TaskEntry) -> Json:
-    named = {name: getattr(task, name) for name in ("name", "envs", "summary")}
-    return {**named, "options": [_option(option) for option in task.options]}
+    return {
+        "name": task.name,
+        "envs": task.envs,
+        "summary": task.summary,
+        "options": [_option(option) for option in task.options],
+    }
 
 
 def _environment(environment: Environment[Any, Any, Any]) -> Json:
@@ -188,15 +186,16 @@ def _environment(environment: Environment[Any, Any, Any]) -> Json:
         "metrics": [_metric(metric) for metric in scoring.metrics],
         "series": [{"name": series.name, "title": series.title, "doc": series.doc} for series in scoring.series],
         "aggregates": [
-            {**_metric(one), "metrics": [metric.name for metric in one.metrics]} for one in scoring.aggregates
+            {**_metric(aggregate), "metrics": [metric.name for metric in aggregate.metrics]}
+            for aggregate in scoring.aggregates
         ],
     }
 
 
 def _option(option: Option) -> Json:
-    named = {name: getattr(option, name) for name in ("name", "default", "choices", "low", "high", "doc")}
-    named["choices"] = option.all_choices
-    return {**named, "type": option.type.__name__ + (" or int" if option.or_number else "")}
+    values = {name: getattr(option, name) for name in ("name", "default", "choices", "low", "high", "doc")}
+    values["choices"] = option.all_choices
+    return {**values, "type": option.type.__name__ + (" or int" if option.or_number else "")}
 
 
 def _metric(metric: Metric | Aggregate) -> Json:

@@ -61,14 +61,14 @@ def with_parameters(function: Callable[..., Any]) -> Callable[..., Any]:
     For a parameter whose type is a dataclass, the command has the parameters that its fields declare.
     """
     groups: dict[str, Any] = {}
-    declared: list[tuple[str, Any, Field[Any]]] = []
+    declarations: list[tuple[str, Any, Field[Any]]] = []
     for name, parameter in inspect.signature(function).parameters.items():
         annotation: Any = parameter.annotation
         if is_dataclass(annotation):
             groups[name] = annotation
-            declared += [(part.name, part.type, part) for part in fields(annotation)]
+            declarations += [(part.name, part.type, part) for part in fields(annotation)]
         elif isinstance(default := parameter.default, Field):
-            declared.append((name, annotation, cast("Field[Any]", default)))
+            declarations.append((name, annotation, cast("Field[Any]", default)))
 
     @wraps(function)
     def command(*args: Any, **values: Any) -> Any:
@@ -76,7 +76,7 @@ def with_parameters(function: Callable[..., Any]) -> Callable[..., Any]:
             values[name] = group(**{part.name: values.pop(part.name) for part in fields(group)})
         return function(*args, **values)
 
-    for name, annotation, declaration in reversed(declared):
+    for name, annotation, declaration in reversed(declarations):
         _click_parameter(name, annotation, declaration)(command)
     return command
 
@@ -121,30 +121,27 @@ ADDRESS = option("Address of a Ray cluster, or `auto`.  [default: one of this ma
 
 
 def chosen_executor(name: str | None, address: str, gpus: float = 0) -> Executor | None:
-    """Return the executor of a command's options; None if the user gave none.
-
-    Raises:
-        UsageError: If there is none of this name, or an option needs another one.
-    """
+    """Return the executor of a command's options; None if the user gave none."""
     if name is None and not address and not gpus:
         return None
     return executor(name or "processes", address=address, gpus=gpus, argv=sys.argv[1:])
 
 
 def chosen_workers(name: str | None, address: str) -> Ordered | None:
-    """Return what simulates records, as a command's options say; None if the user gave none.
-
-    Raises:
-        UsageError: If there is no such executor, or it does not run all jobs while the command waits.
-    """
+    """Return what simulates records, as a command's options say; None if the user gave none."""
     engine = chosen_executor(name, address)
     return None if engine is None else Ordered(engine)
 
 
+AS_JSON = option("Print one JSON object.", "--json")
+JSON_FILE = option("Write JSON to a file (- for standard output).", "--json", metavar="FILE")
 KEY_FILE = option("File with the key of a private set: --key file:FILE.", metavar="FILE")
 KEYS = option("Key of a private set: env:NAME or file:PATH; repeatable.", "--key", metavar="REF")
 KEY_FILES = option("File with the key of a private set; repeatable.", "--key-file", metavar="FILE")
 _REFERENCES = ("env:", "file:")
+PRIVATE_KEY_IN_JOB = (
+    "a private key is in no description of a job: put it into a variable of the workers' environment and write"
+)
 _VISIBLE = "since other users can see the arguments of a command"
 
 
@@ -152,9 +149,6 @@ def check_visible_key(key: str) -> None:
     """Refuse a key that stands in a command and is as strong as the key of a private set.
 
     A weak one is accepted: it draws a set of one's own, and can be found by trying anyway.
-
-    Raises:
-        UsageError: If the key is refused; the message does not contain it.
     """
     if not key.startswith(_REFERENCES) and key_bits(key) >= STRONG_BITS:
         raise UsageError(
@@ -163,12 +157,19 @@ def check_visible_key(key: str) -> None:
         )
 
 
-def read_secrets(keys: Sequence[str], key_files: Sequence[str]) -> list[str]:
-    """Return the keys that --key and --key-file refer to.
+def key_reference(key: str | None, key_file: str | None) -> str | None:
+    """Return the key that --key or --key-file gives, as a text or as a reference; None if there is none."""
+    if key_file is not None:
+        if key is not None:
+            raise UsageError("--key and --key-file name the same key: give one of them")
+        return f"file:{key_file}"
+    if key is not None:
+        check_visible_key(key)
+    return key
 
-    Raises:
-        UsageError: If a key itself stands in the command, or one cannot be read.
-    """
+
+def read_secrets(keys: Sequence[str], key_files: Sequence[str]) -> list[str]:
+    """Return the keys that --key and --key-file refer to."""
     for reference in keys:
         if not reference.startswith(_REFERENCES):
             raise UsageError(f"--key: give env:NAME or file:PATH, {_VISIBLE}")
@@ -192,24 +193,12 @@ class LogPlace(click.Path):
 
 
 def log_places(metavar: str) -> Any:
-    """Declare an argument of any number of places, by default the folder that `waybench run` writes.
-
-    Args:
-        metavar: What the help calls a place.
-    """
+    """Declare an argument of any number of places, by default the folder that `waybench run` writes."""
     return argument(f"[{metavar}]...", type=LogPlace(), default=(str(DEFAULT_OUT),))
 
 
 def check_there(folders: Iterable[Path], advice: str = "") -> None:
-    """Refuse a place that is not there, before anything is written: the site may be inside it.
-
-    Args:
-        folders: The folders, and files of records.
-        advice: What else the user can do.
-
-    Raises:
-        UsageError: If one of them is not there.
-    """
+    """Refuse a place that is not there, before anything is written, and say what else the user can do."""
     for folder in folders:
         if not os.path.exists(folder):
             raise UsageError(
@@ -220,16 +209,6 @@ def check_there(folders: Iterable[Path], advice: str = "") -> None:
 def is_copy(path: Path) -> bool:
     """Return whether a path is that of a copy of a folder by URL."""
     return path.is_relative_to(cache_dir() / "folders")
-
-
-def refuse_copy(path: Path) -> None:
-    """Refuse a folder by URL as the place of what a command writes.
-
-    Raises:
-        UsageError: If the path is that of its copy.
-    """
-    if is_copy(path):
-        raise UsageError("the logs are at a URL: say with --out in which folder of this machine the site goes")
 
 
 _MOST = 10**18  # a number of items; also keeps 1e999999999 from being written out
@@ -291,7 +270,6 @@ class ItemSettings:
     Attributes:
         key: The set's key, or where it is.
         key_file: The file with the key.
-        level: The level.
         settings: Texts of -S, which -T says now.
         options: Texts of -O, which -T says now.
         parameters: Texts of -T: of an environment, its options; otherwise the task's parameters, which choose the items
@@ -312,15 +290,5 @@ class ItemSettings:
 
     @property
     def key_reference(self) -> str | None:
-        """The key that --key or --key-file gives, as a text or as a reference.
-
-        Raises:
-            UsageError: If both are given, or a key that should be kept private stands in the command.
-        """
-        if self.key_file is not None:
-            if self.key is not None:
-                raise UsageError("--key and --key-file name the same key: give one of them")
-            return f"file:{self.key_file}"
-        if self.key is not None:
-            check_visible_key(self.key)
-        return self.key
+        """The key that --key or --key-file gives (`key_reference`)."""
+        return key_reference(self.key, self.key_file)

@@ -1,8 +1,10 @@
-"""What several commands write: lines to a file or to standard output, and what of the logs is skipped."""
+"""What commands write: lines to a file or to standard output, what of the logs is skipped, and the summary of a run."""
 
 import json
+import shlex
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -10,13 +12,19 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from waybench.core import Json, UsageError, plural
+from waybench.core import End, Json, Price, UsageError, plural
+from waybench.ext.scale import is_url
 
 if TYPE_CHECKING:
+    from waybench.results import LoggedEpisode
     from waybench.results.logs import Skipped
+    from waybench.results.results import Row
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 MOST_SKIPPED = 10  # samples that are skipped, of which the terminal has a line each
+_GROUP = 1000  # rows that are held in memory
+_MOST_WARNINGS = 5
+_DEFAULT_IN = "waybench-out"
 
 
 def size_text(size: float) -> str:
@@ -35,17 +43,10 @@ def dumps(value: Json) -> str:
 
 @contextmanager
 def lines(path: str | None, *, append: bool = False) -> Generator[Callable[[str], None], None, None]:
-    """Open a file, or standard output, for lines that are out as soon as they are written.
-
-    Args:
-        path: The file's path; None or "-" for standard output.
-        append: Whether a file's present content is kept.
+    """Open a file, or standard output for None or "-", for lines that are out as soon as they are written.
 
     Yields:
         A function that writes one line.
-
-    Raises:
-        UsageError: If the file cannot be opened or written.
     """
     if path is None or path == "-":
         yield _writer(sys.stdout, None)
@@ -53,7 +54,7 @@ def lines(path: str | None, *, append: bool = False) -> Generator[Callable[[str]
     try:
         stream = open(path, "a" if append else "w", encoding="ascii", newline="\n")  # noqa: SIM115  closed below
     except OSError as error:
-        raise _refused(path, error) from None
+        raise _cannot_write(path, error) from None
     try:
         yield _writer(stream, path)
     finally:
@@ -69,13 +70,19 @@ def _writer(stream: IO[str], path: str | None) -> Callable[[str], None]:
         except OSError as error:
             if path is None:
                 raise  # standard output is everyone's: its errors are shown in one place
-            raise _refused(path, error) from None
+            raise _cannot_write(path, error) from None
 
     return write
 
 
-def _refused(path: str, error: OSError) -> UsageError:
+def _cannot_write(path: str, error: OSError) -> UsageError:
     return UsageError(f"cannot write {path!r}: {error.strerror}; choose another file")
+
+
+def write_json(path: str, value: Json) -> None:
+    """Write a value as one line of JSON to a file, or to standard output for "-"."""
+    with lines(path) as write:
+        write(json.dumps(value, allow_nan=False))
 
 
 def to_stderr(line: str) -> None:
@@ -84,14 +91,9 @@ def to_stderr(line: str) -> None:
 
 
 def tell_skipped(skipped: "Sequence[Skipped]", tell: Callable[[str], None] = to_stderr) -> None:
-    """Name what of the logs is skipped, the first ten with a line each.
-
-    Args:
-        skipped: What is skipped.
-        tell: Is given the lines; by default stderr is.
-    """
-    for one in skipped[:MOST_SKIPPED]:
-        tell(f"waybench: {one}")
+    """Name what of the logs is skipped, the first ten with a line each."""
+    for problem in skipped[:MOST_SKIPPED]:
+        tell(f"waybench: {problem}")
     if len(skipped) > MOST_SKIPPED:
         tell(f"waybench: and {len(skipped) - MOST_SKIPPED} more")
 
@@ -102,21 +104,12 @@ def skipped_warning(skipped: "Sequence[Skipped]") -> str:
     return f"warning: {count} of the logs could not be read and are excluded from all results"
 
 
-_GROUP = 1000  # rows that are held in memory
-
-
 @contextmanager
 def parquet(path: str) -> Generator[Callable[[str], None], None, None]:
-    """Open a Parquet file for lines of JSON that have the same fields.
-
-    Args:
-        path: The file's path; an older file is replaced.
+    """Open a Parquet file, which is replaced, for lines of JSON that have the same fields.
 
     Yields:
         A function that writes one line.
-
-    Raises:
-        UsageError: If the file cannot be written.
     """
     arrow: Any = import_module("pyarrow")
     files: Any = import_module("pyarrow.parquet")
@@ -151,3 +144,108 @@ def parquet(path: str) -> Generator[Callable[[str], None], None, None]:
 def is_parquet(path: str | None) -> bool:
     """Return whether a file's name says that it is one of Parquet."""
     return path is not None and Path(path).suffix.lower() == ".parquet"
+
+
+def print_summary(
+    out: Path,
+    prices: Mapping[str, Price],
+    unfinished: Sequence[str],
+    *,
+    levels: bool = False,
+    url: str | None = None,
+) -> None:
+    """Print the summary of a run: results on standard output, warnings and problems on standard error."""
+    from waybench.results import read_logs
+    from waybench.results.estimates import unreadable_replies
+    from waybench.results.logs import NoEpisodesError
+    from waybench.results.results import anchored, measurable
+
+    skipped: list[Skipped] = []
+    try:
+        episodes = list(read_logs(out, on_problem=skipped.append))
+        measured, rows = measurable(episodes, prices=prices, on_problem=skipped.append, confirm=True)
+    except NoEpisodesError:  # which what was skipped explains
+        tell_skipped(skipped)
+        raise
+    rows = anchored((episode.record for episode in measured), rows)
+    if text := summary_text(measured, rows, unfinished=bool(unfinished), levels=levels):
+        click.echo(text)
+    unreadable = unreadable_replies(measured, rows)
+    for warning in unreadable[:_MOST_WARNINGS]:
+        to_stderr(warning.text)
+    if len(unreadable) > _MOST_WARNINGS:
+        to_stderr(f"warning: {len(unreadable) - _MOST_WARNINGS} more models and tasks have many unreadable replies")
+    tell_skipped(skipped)
+    if skipped:
+        to_stderr(skipped_warning(skipped))
+    if unfinished:
+        to_stderr(
+            f"unfinished: {', '.join(unfinished)}; scores that lack episodes have bounds and no rank. To retry only "
+            "these, run the same command again."
+        )
+        for problem in problems(episodes):
+            to_stderr(f"  {problem}")
+    if rows:
+        click.echo(f"\nnext: {next_command(url or out, rows)}")
+
+
+def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
+    """Return what went wrong with the infrastructure, in the providers' words, each with how often it did."""
+    from waybench.results.formatting import one_line
+
+    ended = [episode for episode in episodes if episode.record.end == End.INFRASTRUCTURE]
+    counted = Counter((episode.model, one_line(str(episode.record.error), 200)) for episode in ended)
+    return [f"{times} x {model}: {error}" for (model, error), times in counted.most_common(5)]
+
+
+def next_command(out: Path | str, rows: Iterable["Row"]) -> str:
+    """Return the commands to continue with, a line each: `compare` for two models on the same task, and `report`."""
+    models: dict[str, dict[str, None]] = {}
+    for row in rows:
+        models.setdefault(row.group.task, {})[row.group.model] = None
+    to = " --out site" if is_url(str(out)) else ""  # a site is not written to a URL
+    report = f"waybench report {shlex.quote(str(out))}{to}"
+    pair = next((list(models_of_task) for models_of_task in models.values() if len(models_of_task) == 2), None)
+    if pair is None:
+        return report
+    where = f" --in {shlex.quote(str(out))}" if str(out) != _DEFAULT_IN else ""  # of `compare`
+    return f"waybench compare {' '.join(map(shlex.quote, pair))}{where}\n      {report}"
+
+
+def summary_text(
+    episodes: Sequence["LoggedEpisode"],
+    rows: Sequence["Row"],
+    *,
+    unfinished: bool = False,
+    levels: bool = False,
+    overview: bool = True,
+) -> str:
+    """Return the table of a run, what wordings, belief probes and horizons show, and what searches have found."""
+    from waybench.results import by_level, overall
+    from waybench.results.comparisons import agent_table, belief_text, wording_table
+    from waybench.results.estimates import difficulty_text, item_difficulties, summary_table, text_table
+    from waybench.results.horizons import horizon_table, horizons, search_text, searches
+    from waybench.results.results import fixed
+
+    scored = fixed(rows)
+    horizon_searches = searches(episodes, rows, unfinished)
+    searched = {search.group for search in horizon_searches}
+    parts = (
+        summary_table(rows, searched=searched) if overview else "",
+        text_table(by_level(scored), totals=overall(scored)) if levels and scored else "",
+        difficulty_text(item_difficulties(rows)) if levels else "",
+        wording_table(rows),
+        agent_table(rows),
+        belief_text(rows),
+        horizon_table(horizon for horizon in horizons(rows) if horizon.group not in searched),
+        search_text(horizon_searches),
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def level_tables(episodes: Iterable["LoggedEpisode"], *, on_problem: Callable[["Skipped"], None] | None = None) -> str:
+    """Return the tables of scores by level, of wordings, belief probes and horizons, and what searches have found."""
+    from waybench.results.results import measurable
+
+    measured, rows = measurable(episodes, on_problem=on_problem)
+    return summary_text(measured, rows, levels=True, overview=False)

@@ -1,16 +1,18 @@
 """The parts of a run: each is some tasks with one model, and a job of an executor."""
 
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
+from itertools import zip_longest
+from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from waybench.cli._budget import NO_LIMIT, RunBudget
+from waybench.cli._options import PRIVATE_KEY_IN_JOB
 from waybench.cli._output import to_stderr
-from waybench.cli._progress import ended_text, reported
+from waybench.cli._progress import ended_text, report_parts
 from waybench.core import (
     SHARD,
     Price,
@@ -19,14 +21,98 @@ from waybench.core import (
     WaybenchError,
     credentials,
     is_public_key,
+    read_budget,
     secrets_in,
 )
 from waybench.data import cache_dir
 from waybench.envs import registry
-from waybench.evaluation.tasks import find_task, load_task, shards_of, task_prompts
+from waybench.evaluation.tasks import TaskEntry, find_task, load_task, shards_of, task_prompts
 from waybench.ext.scale import Executor, Folder, digest, mirrored
 
+if TYPE_CHECKING:
+    from waybench.evaluation import RunProgress
+    from waybench.evaluation.tasks import TaskQuote
+
+NO_BUDGET = "none"
+# Of a ladder, for each model: at least this much, for replies with reasoning on a short ladder; and as much as an
+# optimal player without reasoning needs to the last level, so that no perfect player is stopped. A player that needs
+# all attempts takes many times as much: without a limit, `alicia`, `aqa` and `gtb` with four items each took 3.8
+# million.
+_LADDER = 1_000_000
+_UNPAID = ("waybench/", "python:")
+_STEP = 100_000  # budgets are multiples of it
 _checked: set[str] = set()  # models that have answered this process, and need no check before their next part
+
+
+class RunBudget(NamedTuple):
+    """What a run may spend.
+
+    Attributes:
+        amount: Tokens or dollars; None for no limit.
+        in_dollars: Whether it is in dollars.
+        note: A line for the user on a limit that was not asked for; "" for none.
+        tasks: The tasks whose requests count; all where it is empty.
+    """
+
+    amount: float | None
+    in_dollars: bool = False
+    note: str = ""
+    tasks: tuple[str, ...] = ()
+
+
+NO_LIMIT = RunBudget(None)
+
+
+def quote_lines(task: str, quote: "TaskQuote", models: Sequence[str], prices: Mapping[str, Price]) -> list[str]:
+    """Return what a task asks of each model, with one line for all models of which the same is said."""
+    by_text: dict[str, list[str]] = {}
+    for model in dict.fromkeys(models):
+        text = quote.text(model, prices.get(model)).removeprefix(f"{task}, {model}: ")
+        by_text.setdefault(text, []).append(model)
+    return [
+        f"{task}, {f'each of {len(alike)} models' if len(by_text) == 1 < len(alike) else ', '.join(alike)}: {text}"
+        for text, alike in by_text.items()
+    ]
+
+
+def run_budget(
+    text: str | None,
+    entries: Sequence[TaskEntry],
+    models: Sequence[str],
+    prices: Mapping[str, Price],
+    to_last_level: Mapping[str, float],
+) -> RunBudget:
+    """Return what a run may spend.
+
+    A run of searches alone has no limit of its own: each search plans with the budget. Tasks that climb have a limit by
+    default, since results decide how long they go on; what other tasks spend does not count in it. Embedded
+    players cost nothing.
+    """
+    paid = [model for model in dict.fromkeys(models) if not model.startswith(_UNPAID)]
+    if text == NO_BUDGET or not paid or all(entry.searches for entry in entries):
+        return NO_LIMIT
+    if text is not None:
+        amount, in_dollars = read_budget(text)
+        unknown = [model for model in paid if model not in prices] if in_dollars else []
+        if unknown:
+            raise UsageError(
+                f"--budget {text[:40]}: no price for {', '.join(unknown)[:200]}; add it to the price table (--prices)"
+            )
+        return RunBudget(amount, in_dollars)
+    climbing = [entry.name for entry in entries if entry.climb is not None]
+    if not climbing:
+        return NO_LIMIT
+    of_model = sum(max(_LADDER, _STEP * ceil(to_last_level.get(name, 0.0) / _STEP)) for name in climbing)
+    tokens = of_model * len(paid)
+    is_mixed = len(climbing) < len(entries)
+    names = ", ".join(climbing)
+    return RunBudget(
+        float(tokens),
+        note=f"{names}: climbs as long as the model solves an item of a level. The run stops after "
+        f"{tokens:,} tokens{f' of {names}' if is_mixed else ''}, enough for an optimal player without "
+        "reasoning up to the last level; --budget 5M or --budget none changes that.",
+        tasks=tuple(climbing) if is_mixed else (),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +121,6 @@ class RunPart:
 
     Attributes:
         tasks: The tasks: name and parameters.
-        models: The models.
         out: Path or URL of the folder of the logs.
         settings: Arguments of `waybench.evaluation.evaluate`.
         budget: What it may spend.
@@ -54,6 +139,15 @@ class RunPart:
         """Return the tasks, their shards, and the model, for people."""
         tasks = dict.fromkeys(f"{name} {args.get(SHARD) or ''}".strip() for name, args in self.tasks)
         return f"{', '.join(tasks)} with {', '.join(self.models)}"
+
+    def progress(self) -> "RunProgress":
+        """Return the progress that follows it, and stops it when its budget is spent."""
+        from waybench.evaluation import RunProgress  # seconds to import
+
+        limit = self.budget
+        return RunProgress(
+            prices=self.prices, budget=limit.amount, in_dollars=limit.in_dollars, budget_tasks=limit.tasks
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,29 +170,17 @@ class PartResult:
 
 
 def split(part: RunPart, *, by_task: bool, shards: int = 1) -> list[RunPart]:
-    """Return a run's parts, always in the same order.
-
-    Args:
-        part: The whole run.
-        by_task: Whether each task is a part of its own; if not, a part has all tasks, so that a model that is loaded
-            into a GPU is loaded once.
-        shards: Into how many parts the items of each fixed set are divided.
-    """
+    """Return a run's parts, always in the same order: each task or all tasks, a shard of their items, and a model."""
     sharded = [[(name, args) for args in shards_of(find_task(name), args, shards)] for name, args in part.tasks]
     if by_task:
-        tasks = [(task,) for own in sharded for task in own]
+        groups = [(task,) for tasks in sharded for task in tasks]
     else:
-        most = max(map(len, sharded))
-        tasks = [tuple(own[number] for own in sharded if number < len(own)) for number in range(most)]
-    return [replace(part, tasks=some, models=(model,)) for some in tasks for model in dict.fromkeys(part.models)]
+        groups = [tuple(task for task in tasks if task is not None) for tasks in zip_longest(*sharded)]
+    return [replace(part, tasks=tasks, models=(model,)) for tasks in groups for model in dict.fromkeys(part.models)]
 
 
 def refuse_secrets(part: RunPart) -> None:
-    """Refuse what would show a key or password in the description of a job.
-
-    Raises:
-        UsageError: If there is one.
-    """
+    """Refuse what would show a key or password in the description of a job."""
     address = str(part.settings.get("model_base_url") or "")
     if any(secrets_in(dict(part.settings.get("model_args") or {}))) or any(credentials(address)):
         raise UsageError(
@@ -110,10 +192,7 @@ def refuse_secrets(part: RunPart) -> None:
         envs = find_task(name).envs
         is_public = any(is_public_key(key, registry.load(env).items.public_key) for env in envs)
         if key and not is_public and not key.startswith(("env:", "file:")):
-            raise UsageError(
-                "a private key is in no description of a job: put it into a variable of the workers' environment and "
-                "write -T key=env:NAME"
-            )
+            raise UsageError(f"{PRIVATE_KEY_IN_JOB} -T key=env:NAME")
 
 
 def working_folder(part: RunPart) -> Path:
@@ -126,15 +205,8 @@ def working_folder(part: RunPart) -> Path:
 def part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
     """Work in a folder of this machine that is mirrored to the folder of the logs.
 
-    Args:
-        part: The part.
-        warn: Receives a line when the folder of the logs does not answer.
-
     Yields:
         The folder to work in.
-
-    Raises:
-        UsageError: If the folder of the logs cannot be read or written.
     """
     from waybench.evaluation import part_files  # seconds to import
 
@@ -143,25 +215,23 @@ def part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
         yield work
 
 
+def task_loaders(tasks: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Callable[[], Any]]:
+    """Return functions that make tasks, from their names and parameters."""
+    return [partial(load_task(find_task(name)), **args) for name, args in tasks]
+
+
 def part_arguments(part: RunPart) -> tuple[list[Callable[[], Any]], dict[str, Any]]:
     """Return the tasks of a part, and the other arguments of `evaluate`."""
-    entries = [(find_task(name), args) for name, args in part.tasks]
-    more = {
-        **part.settings,
-        "prompts": reduce(PromptKinds.__or__, (task_prompts(entry, args) for entry, args in entries)),
-    }
-    return [partial(load_task(entry), **args) for entry, args in entries], more
+    prompts = reduce(PromptKinds.__or__, (task_prompts(find_task(name), args) for name, args in part.tasks))
+    return task_loaders(part.tasks), {**part.settings, "prompts": prompts}
 
 
 def run_part(part: RunPart) -> PartResult:
     """Run a part to its end, from where an earlier call stopped; what is finished sends no request."""
-    from waybench.evaluation import RunProgress, evaluate  # seconds to import
+    from waybench.evaluation import evaluate  # seconds to import
 
     notes: list[str] = []
-    limit = part.budget
-    progress = RunProgress(
-        prices=part.prices, budget=limit.amount, in_dollars=limit.in_dollars, budget_tasks=limit.tasks
-    )
+    progress = part.progress()
     try:
         tasks, more = part_arguments(part)
         more["check"] = more.get("check", False) and not _checked.issuperset(part.models)
@@ -179,18 +249,7 @@ def run_part(part: RunPart) -> PartResult:
 
 
 def run_parts(parts: Sequence[RunPart], executor: Executor) -> list[str]:
-    """Run parts where an executor runs them, and show on standard error which have ended.
-
-    Args:
-        parts: The parts.
-        executor: The executor.
-
-    Returns:
-        What is not finished, as "task with model"; a part whose budget was spent is finished.
-
-    Raises:
-        UsageError: If no part could run, in the words of all of them.
-    """
+    """Run parts where an executor runs them; return what is not finished, as "task with model"."""
     unfinished: list[str] = []
     errors: dict[str, list[str]] = {}
     ended: set[int] = set()
@@ -198,7 +257,7 @@ def run_parts(parts: Sequence[RunPart], executor: Executor) -> list[str]:
     def running() -> list[Path]:
         return [working_folder(part) for index, part in enumerate(parts) if index not in ended]
 
-    with reported(running, lambda: ended_text(len(ended), len(parts)), to_stderr):
+    with report_parts(running, lambda: ended_text(len(ended), len(parts)), to_stderr):
         for index, result in executor.map(run_part, parts):
             part = parts[index]
             ended.add(index)

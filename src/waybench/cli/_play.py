@@ -1,11 +1,16 @@
-"""`waybench play`: a person in a model's place."""
+"""`waybench play` and `waybench serve`: environments for people, in a terminal or a browser, and for other programs."""
 
 import io
 import json
 import os
+import secrets
+import signal
 import sys
+import threading
+import webbrowser
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,11 +18,47 @@ from typing import Any
 import click
 
 from waybench.cli._items import ItemChoice, ItemChoices
-from waybench.cli._options import OUTPUT, ItemSettings, argument, option, with_parameters
-from waybench.cli._output import lines
-from waybench.cli._study import StudySettings, serve_study
-from waybench.core import Episode, UsageError
+from waybench.cli._options import (
+    KEY_FILE,
+    OUTPUT,
+    ItemSettings,
+    argument,
+    check_visible_key,
+    key_reference,
+    option,
+    with_parameters,
+)
+from waybench.cli._output import lines, to_stderr
+from waybench.cli._run_settings import assignments
+from waybench.core import Episode, UsageError, is_array, is_object, json_values, plural, read_key, read_text, user_path
+from waybench.envs import registry
+from waybench.evaluation.tasks import resolve_environment
+from waybench.ext.train import TRAINING_KEY, play_and_source_options
 from waybench.people import PlayedEpisode, play_lines, player_name, show_result
+
+_LONGEST_TEXT = 100_000  # characters of an introduction
+_LARGEST_TEXT = 4 * _LONGEST_TEXT  # bytes
+_LARGEST_ITEMS = 1 << 30  # bytes
+_MOST_CODES = 10_000
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_RECORDS = click.Path(path_type=Path, dir_okay=False)
+_LOCAL = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True, slots=True)
+class StudySettings:
+    """A study of people, as the options of `waybench play` say."""
+
+    web: bool = option("Play in the browser, on this machine alone; several people can.", default=False)
+    attempts: int | None = option(
+        "With --web: attempts at each item, one after the other.  [default: 1]", type=click.IntRange(1, 100)
+    )
+    items: int | None = option("With --web: number of items of each ENV.  [default: 1]", type=click.IntRange(min=1))
+    codes: Path | None = option("With --web: file with a code in each line; nobody else can play.", type=_FILE)
+    introduction: Path | None = option("With --web: text that people read and agree to first.", type=_FILE)
+    text_only: bool = option("With --web: show the messages alone, without a board.", "--text", default=False)
+    port: int | None = option("With --web: port; by default 7575 or the next free.", type=click.IntRange(0, 65535))
+    open_browser: bool = option("With --web: open the page in the browser.", "--open", default=False)
 
 
 @click.command()
@@ -54,8 +95,8 @@ def play(
     if study.web:
         serve_study(envs, settings, index, record, study)
         return
-    if given := [f"--{name.replace('_', '-')}" for name, value in asdict(study).items() if value]:
-        raise UsageError(f"{given[0]} is for --web: add --web, or leave it out")
+    if flags := [f"--{name.replace('_', '-')}" for name, value in asdict(study).items() if value]:
+        raise UsageError(f"{flags[0]} is for --web: add --web, or leave it out")
     if len(envs) > 1:
         raise UsageError("several environments are for --web: add --web, or name one")
     chosen = ItemChoices(next(iter(envs)), settings).choose(index)
@@ -100,7 +141,196 @@ def _attempts(record: str, player: str, chosen: ItemChoice) -> int:
     environment, item = chosen.environment, chosen.item
     options: dict[str, Any] = dict(Episode(environment, item, chosen.options).options)
     return sum(
-        (each.model, each.record.env, each.record.instance_hash, each.record.item["id"], dict(each.record.options))
-        == (player, environment.id, item.instance.hash, item.id, options)
-        for each in read_records([Path(record)], lambda problem: None)
+        (played.model, played.record.env, played.record.instance_hash, played.record.item["id"])
+        == (player, environment.id, item.instance.hash, item.id)
+        and dict(played.record.options) == options
+        for played in read_records([Path(record)], lambda problem: None)
     )
+
+
+def serve_study(
+    envs: Sequence[str], settings: ItemSettings, index: int, record: str | None, study: StudySettings
+) -> None:
+    """Serve the items of some environments to people, until interrupted."""
+    from waybench.people.web import Study, study_application
+    from waybench.reporting.view import address, listen, new_token, serve_application
+
+    if record is None or record == "-":
+        raise UsageError("--web needs a file for the records: add --record FILE")
+    chosen = [choice for env in envs for choice in _items(env, settings, index, study.items)]
+    application = Study(
+        chosen,
+        Path(record),
+        codes=None if study.codes is None else _codes(study.codes),
+        introduction="" if study.introduction is None else _text(study.introduction),
+        text_only=study.text_only,
+        attempts=study.attempts or 1,
+    )
+    listener, token = listen(study.port), new_token()
+    url = address(listener, token)
+    click.echo(f"play: {url} (press Ctrl-C to stop)")
+    attempts = f" with {study.attempts} attempts each" if (study.attempts or 1) > 1 else ""
+    click.echo(f"{plural(len(chosen), 'item')}{attempts}; records go to {record}")
+    if study.open_browser:
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    try:
+        serve_application(study_application(application, listener.getsockname()[1], token), listener)
+    except KeyboardInterrupt:
+        to_stderr(f"stopped; start again with the same options to go on, or run: waybench report {record}")
+
+
+def _items(env: str, settings: ItemSettings, index: int, count: int | None) -> list[ItemChoice]:
+    if env.endswith((".jsonl", ".json")) and user_path(env).is_file():
+        source = ItemChoices(_environment_in(user_path(env)), replace(settings, parameters=(f"source={env}",)))
+        count = source.space if count is None else count
+    else:
+        source = ItemChoices(env, settings)
+    numbers = range(index, index + (count or 1))
+    # A set such as the three disks of SmartPlay repeats its one item for each trial; a study repeats with --attempts.
+    chosen: dict[str, ItemChoice] = {}
+    for item in map(source.choose, numbers):
+        chosen.setdefault(item.item.instance.hash, item)
+    if len(chosen) < len(numbers):
+        to_stderr(f"{env}: {plural(len(chosen), 'different item')} among the {len(numbers)}; each is taken once")
+    return list(chosen.values())
+
+
+def _environment_in(path: Path) -> str:
+    """Return the environment that the items of a file are for."""
+    what = "a file of `waybench generate`"
+    _, value = next(json_values(read_text(path, _LARGEST_ITEMS, what), str(path), what), (0, None))
+    value = value[0] if is_array(value) and value else value
+    if not is_object(value) or not isinstance(value.get("env"), str):
+        raise UsageError(f"{path}: its first line names no environment: give a file of `waybench generate`")
+    return str(value["env"])
+
+
+def _codes(path: Path) -> list[str]:
+    lines = [" ".join(line.split()) for line in _text(path).splitlines()]
+    codes = [line for line in lines if line]
+    if not codes or len(codes) > _MOST_CODES or len(set(codes)) < len(codes):
+        raise UsageError(f"{path}: give a code in each line, at most {_MOST_CODES}, none of them twice")
+    for code in codes:
+        if len(code) > 40 or not code.isprintable():
+            raise UsageError(f"{path}: {code[:40]!a} is no code: use at most 40 printable characters")
+    return codes
+
+
+def _text(path: Path) -> str:
+    text = read_text(path, _LARGEST_TEXT, "a text")
+    if len(text) > _LONGEST_TEXT:
+        raise UsageError(f"{path}: it has more than {_LONGEST_TEXT:,} characters: shorten it")
+    return text.strip()
+
+
+@click.group("serve", invoke_without_command=True)
+@click.pass_context
+def serve(context: click.Context) -> None:
+    """Serve environments to other programs, by their protocols."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@serve.command("openenv", short_help="Serve an environment by OpenEnv's protocol.")
+@with_parameters
+def openenv(
+    env: str = argument(),
+    level: int | None = option("Level of episodes that name no split.  [default: the smallest]"),
+    key: str = option("Key of the item set: a text, env:NAME or file:PATH.", default=TRAINING_KEY),
+    parameters: tuple[str, ...] = option(
+        "Option of ENV, as `waybench list ENV` shows them; repeatable.", "-T", metavar="KEY=VALUE"
+    ),
+    host: str = option("Address to listen on.", default="127.0.0.1"),
+    port: int = option("Port to listen on.", type=click.IntRange(1, 65535), default=8000),
+    hosts: tuple[str, ...] = option(
+        "Name under which clients reach this server; repeatable. Requests under other names are refused.",
+        "--allow-host",
+        metavar="NAME",
+    ),
+    sessions: int = option("Most sessions at once.", type=click.IntRange(1, 10_000), default=16),
+) -> None:
+    """Serve ENV (an environment, its family or its task) for training programs that speak OpenEnv.
+
+    `reset` takes a split and an index: "train-9" are the training items of level 9. Items of "train", "validation"
+    and "test" share no instance. The server listens on this machine only, unless --host says otherwise: it asks for
+    no password. Press Ctrl-C to stop.
+    """
+    check_visible_key(key)
+    environment = resolve_environment(env)
+    of_play, of_source = play_and_source_options(environment, assignments(parameters, "-T", "key=value"))
+    face: Any = import_module("waybench.ext.train.openenv")
+    uvicorn: Any = import_module("uvicorn")
+    app = face.app(
+        environment.id,
+        sessions=sessions,
+        hosts=(*_LOCAL, *hosts),
+        key=read_key(key),
+        level=level,
+        source_options=of_source,
+        **of_play,
+    )
+    click.echo(f"serve: {environment.id} at http://{host}:{port} (press Ctrl-C to stop)")
+    uvicorn.run(app, host=host, port=port, log_level="warning", ws_max_size=face.LARGEST_BODY)
+
+
+@serve.command("mcp", short_help="Let agent products play, by the Model Context Protocol.")
+@with_parameters
+def mcp(
+    envs: tuple[str, ...] = argument("[ENV]..."),
+    out: Path | None = option("File to which the records of episodes are appended, as JSON lines.", type=_RECORDS),
+    player: str = option("The player's name in records.  [default: the client's]", default="", metavar="NAME"),
+    key: str | None = option("Key of the item sets: a text, env:NAME or file:PATH.  [default: the public sets]"),
+    key_file: str | None = KEY_FILE,
+    parameters: tuple[str, ...] = option("Option of play of all episodes; repeatable.", "-T", metavar="KEY=VALUE"),
+    port: int | None = option(
+        "Serve HTTP on this port instead.", "--http", type=click.IntRange(1, 65535), metavar="PORT"
+    ),
+    token: str | None = option(
+        "Token that clients have to send over HTTP: env:NAME or file:PATH.  [default: a new one]"
+    ),
+    sessions: int = option("Most episodes at once.", type=click.IntRange(1, 10_000), default=16),
+) -> None:
+    """Serve ENV... (by default all environments) to agents that speak the Model Context Protocol.
+
+    An agent product starts this command by itself and speaks with it over standard input and output. With --http, it
+    listens on this machine only, at http://127.0.0.1:PORT/mcp, and asks for a token. Episodes are separate, end after
+    an hour without a request, and are recorded as those of any other player: give the file of --out to
+    `waybench report`.
+    """
+    key = key_reference(key, key_file)
+    face: Any = import_module("waybench.ext.train.mcp")
+    ids = [resolve_environment(env).id for env in envs] or [entry.id for entry in registry.entries]
+    episodes = face.AgentEpisodes(
+        ids,
+        key=None if key is None else read_key(key),
+        options=assignments(parameters, "-T", "key=value"),
+        most=sessions,
+        out=out,
+        player=player,
+    )
+    server = face.server(episodes)
+    try:
+        if port is None:
+            _stop_with(episodes.close)
+            server.run("stdio")
+            return
+        secret = read_key(token) if token is not None else secrets.token_urlsafe(24)
+        uvicorn: Any = import_module("uvicorn")
+        click.echo(f"serve: {plural(len(ids), 'environment')} at http://127.0.0.1:{port}/mcp (press Ctrl-C to stop)")
+        if token is None:
+            click.echo(f"token: {secret}")
+        names = tuple(f"{name}:{port}" for name in _LOCAL)
+        uvicorn.run(face.http_app(server, secret, names), host="127.0.0.1", port=port, log_level="warning")
+    finally:
+        episodes.close()
+
+
+def _stop_with(close: Callable[[], None]) -> None:
+    """End the program at Ctrl-C and SIGTERM: the thread that waits for standard input cannot be interrupted."""
+
+    def stop(number: int, frame: object) -> None:
+        close()
+        os._exit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)

@@ -31,24 +31,16 @@ _NAME = 30  # columns of a name
 
 
 def evaluate_shown(*args: Any, progress: "RunProgress", display: str | None, **settings: Any) -> list[str]:
-    """Run `waybench.evaluation.evaluate` with its progress on standard error.
-
-    Args:
-        *args: Arguments of `evaluate`.
-        progress: Follows the run.
-        display: The user's choice: "rich", "plain", "none" or a display of Inspect; None for a live table on a terminal
-            and plain lines elsewhere.
-        **settings: More arguments of `evaluate`.
-    """
+    """Run `evaluate` with its progress on standard error: a live table on a terminal, plain lines elsewhere."""
     from waybench.evaluation import evaluate  # seconds to import
 
     chosen = display or ("rich" if sys.stderr.isatty() else "plain")
-    with shown(progress, chosen):
+    with show_progress(progress, chosen):
         return evaluate(*args, display="none" if chosen in DISPLAYS else chosen, progress=progress, **settings)
 
 
 @contextmanager
-def shown(progress: "RunProgress", display: str) -> Generator[None]:
+def show_progress(progress: "RunProgress", display: str) -> Generator[None]:
     """Show the progress of a run on standard error while a block runs, and one line about it in the end.
 
     Args:
@@ -61,7 +53,7 @@ def shown(progress: "RunProgress", display: str) -> Generator[None]:
     view = _Live(progress) if display == "rich" else _Lines(progress, is_silent=display == "none")
     with view.opened():
         try:
-            with repeating(view.refresh, _REFRESH, "waybench-display"):
+            with call_regularly(view.refresh, _REFRESH, "waybench-display"):
                 yield
         finally:
             view.refresh()
@@ -120,9 +112,9 @@ class _Live:
         from rich.text import Text
 
         _print_notes(self._progress, lambda line: self._console.print(Text(line), soft_wrap=True))
-        self._live.update(self._drawn(), refresh=True)
+        self._live.update(self._draw(), refresh=True)
 
-    def _drawn(self) -> "RenderableType":
+    def _draw(self) -> "RenderableType":
         from rich.console import Group
         from rich.text import Text
 
@@ -130,11 +122,11 @@ class _Live:
         heading = Text(self._progress.running_text)
         heading.append("   (Ctrl-C stops; the same command resumes)", style="dim")
         most = max(self._console.size.height - 5, 3)
-        some = sorted(statuses, key=lambda each: each.state != "running")[:most]
-        listed = [each for each in statuses if any(each is one for one in some)]
-        more = len(statuses) - len(listed)
+        chosen = {id(status) for status in sorted(statuses, key=lambda status: status.state != "running")[:most]}
+        visible = [status for status in statuses if id(status) in chosen]
+        more = len(statuses) - len(visible)
         below = [Text(f"and {plural(more, 'more task')}", style="dim")] if more else []
-        return Group(heading, *([_table(listed, self._console.size.width)] if listed else []), *below)
+        return Group(heading, *([_table(visible, self._console.size.width)] if visible else []), *below)
 
 
 def _table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
@@ -145,30 +137,29 @@ def _table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
     from waybench.results.formatting import one_line, width
 
     cells: dict[str, list[str]] = {
-        "task": [one_line(each.task, _NAME) for each in statuses],
-        "model": [one_line(each.model, _NAME) for each in statuses],
-        "done": [each.done_text for each in statuses],
-        "requests": [f"{each.requests:,}" for each in statuses],
+        "task": [one_line(status.task, _NAME) for status in statuses],
+        "model": [one_line(status.model, _NAME) for status in statuses],
+        "done": [status.done_text for status in statuses],
+        "requests": [f"{status.requests:,}" for status in statuses],
     }
-    if any(each.input_tokens or each.output_tokens for each in statuses):
-        cells["tokens in"] = [short_count(each.input_tokens) for each in statuses]
-        cells["out"] = [short_count(each.output_tokens) for each in statuses]
-    if any(each.cost is not None for each in statuses):
-        cells["USD"] = ["" if each.cost is None else f"{each.cost:.2f}" for each in statuses]
-    if any(each.retries for each in statuses):
-        cells["retries"] = [f"{each.retries:,}" for each in statuses]
-    if any(each.errors for each in statuses):
-        cells["errors"] = [f"{each.errors:,}" for each in statuses]
-    cells["left"] = [each.state_text for each in statuses]
+    if any(status.input_tokens or status.output_tokens for status in statuses):
+        cells["tokens in"] = [short_count(status.input_tokens) for status in statuses]
+        cells["out"] = [short_count(status.output_tokens) for status in statuses]
+    if any(status.cost is not None for status in statuses):
+        cells["USD"] = ["" if status.cost is None else f"{status.cost:.2f}" for status in statuses]
+    for name in ("retries", "errors"):
+        if any(getattr(status, name) for status in statuses):
+            cells[name] = [f"{getattr(status, name):,}" for status in statuses]
+    cells["left"] = [status.state_text for status in statuses]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    widths = {title: max(map(width, (title, *some))) for title, some in cells.items()}
+    widths = {title: max(map(width, (title, *texts))) for title, texts in cells.items()}
     spare = columns - sum(widths.values()) - 2 * len(widths)
     for number, title in enumerate(cells):
         most = max(widths[title] + min(spare, 0), 8) if title == "model" else widths[title]
         table.add_column(title, justify="left" if number < 3 else "right", width=most, no_wrap=True)
-    for number, each in enumerate(statuses):
-        style = "" if each.state == "running" else "dim"
-        table.add_row(*(Text(some[number], overflow="ellipsis") for some in cells.values()), style=style)
+    for status, *texts in zip(statuses, *cells.values(), strict=True):
+        style = "" if status.state == "running" else "dim"
+        table.add_row(*(Text(text, overflow="ellipsis") for text in texts), style=style)
     return table
 
 
@@ -183,16 +174,10 @@ PARTS_EVERY = 30.0  # seconds between two reports
 
 
 @contextmanager
-def reported(
+def report_parts(
     work: Callable[[], Iterable[Path]], done: Callable[[], str], tell: Callable[[str], None]
 ) -> Generator[None]:
-    """Say every half minute of a block how far the parts are.
-
-    Args:
-        work: Returns the folders in which parts work that have not ended; those on other machines are not here.
-        done: Returns how many have ended.
-        tell: Receives the lines.
-    """
+    """Say every half minute of a block how many parts have ended, and how far those in some folders are."""
     numbers = count(1)
 
     def say() -> None:
@@ -200,13 +185,13 @@ def reported(
         for line in progress_lines(work()):
             tell(f"  {line}")
 
-    with repeating(say, PARTS_EVERY, "waybench-parts"):
+    with call_regularly(say, PARTS_EVERY, "waybench-parts"):
         yield
 
 
 def progress_lines(folders: Iterable[Path]) -> list[str]:
     """Return a line for each task that runs in some folders: its name, what is done, and the time that is left."""
-    found: list[str] = []
+    texts: list[str] = []
     for folder in folders:
         try:
             data: Any = json.loads((folder / PROGRESS_FILE).read_text("utf-8"))
@@ -215,8 +200,8 @@ def progress_lines(folders: Iterable[Path]) -> list[str]:
         tasks = data.get("tasks") if is_object(data) else None
         for task in tasks if is_array(tasks) else ():
             if is_object(task) and task.get("state") == "running":
-                found.append(f"{task.get('name')}: {task.get('done_text')}, {task.get('state_text')}")
-    return found
+                texts.append(f"{task.get('name')}: {task.get('done_text')}, {task.get('state_text')}")
+    return texts
 
 
 def ended_text(done: int, count: int) -> str:
@@ -276,14 +261,8 @@ class ReportProgress:
 
 
 @contextmanager
-def repeating(call: Callable[[], None], seconds: float, name: str) -> Generator[None]:
-    """Call a function every so many seconds of a block, in a thread of its own.
-
-    Args:
-        call: The function; the first call is after the first interval.
-        seconds: The interval.
-        name: The thread's name.
-    """
+def call_regularly(call: Callable[[], None], seconds: float, name: str) -> Generator[None]:
+    """Call a function every so many seconds of a block, in a thread of its own."""
     stop = threading.Event()
 
     def keep_calling() -> None:

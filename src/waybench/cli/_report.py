@@ -1,7 +1,11 @@
-"""`waybench report`: a static site out of logs; `waybench prices`: a table of prices to fill in."""
+"""`waybench report`, `waybench view` and `waybench prices`: a site of logs, its live form, and a table of prices."""
 
 import os
+import shlex
+import threading
+import webbrowser
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,20 +14,24 @@ import click
 from waybench.cli._options import (
     ADDRESS,
     WORKERS,
+    FiniteRange,
     check_there,
     chosen_workers,
+    is_copy,
     log_places,
     option,
-    refuse_copy,
     with_parameters,
 )
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.cli._progress import ReportProgress
-from waybench.core import PROCESSES, Workers
+from waybench.core import PROCESSES, UsageError, WaybenchError, Workers, plural, prepare_folder, read_prices
+from waybench.evaluation.tasks import TASKS
 
 if TYPE_CHECKING:
     from waybench.reporting import Progress, Report
+    from waybench.reporting.view import Outcome
 
+TITLE = option("Title of the site.", default="waybench")
 PRICES = option("Token prices as JSON (see `waybench prices`), for the cost per solved item.", metavar="FILE")
 
 ALL_REPLAYS = -1
@@ -45,7 +53,7 @@ def report(
     out: Path | None = option(
         "Folder for the site; DIR/site by default, or a folder `site` beside FILE.", "--out", "-o"
     ),
-    title: str = option("Title of the site.", default="waybench"),
+    title: str = TITLE,
     prices: Path | None = PRICES,
     published: bool = option("Show the papers' rows beside the results, marked as not run here."),
     models: Path | None = option(
@@ -85,12 +93,9 @@ def report(
 
 
 def site_beside(first: Path) -> Path:
-    """Return where a site goes if the user does not say: into the first folder, or beside the first file.
-
-    Raises:
-        UsageError: If that folder is at a URL.
-    """
-    refuse_copy(first)
+    """Return where a site goes if the user does not say: into the first folder, or beside the first file."""
+    if is_copy(first):
+        raise UsageError("the logs are at a URL: say with --out in which folder of this machine the site goes")
     return (first.parent if os.path.isfile(first) else first) / "site"
 
 
@@ -131,7 +136,6 @@ def build(
     if processes > 1:
         # Matrix products of several processes with several threads each get into each other's way.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from waybench.core import WaybenchError, prepare_folder, read_prices
     from waybench.data import cache_dir
     from waybench.reporting import (
         Replays,
@@ -146,81 +150,79 @@ def build(
     from waybench.results.papers import papers
 
     check_there(folders)
-    known = read_prices(prices) if prices else None
-    facts = read_models(models) if models else None
-    passed_over: list[Skipped] = []
-    kept = open_cache(cache_dir() / "reports", prepare_folder(out))
-    shown = papers() if published else ()
+    price_table = read_prices(prices) if prices else None
+    model_table = read_models(models) if models else None
+    skipped: list[Skipped] = []
+    cache = open_cache(cache_dir() / "reports", prepare_folder(out))
     replays = Replays(most_replays, most_replays == ALL_REPLAYS, also_replays)
-    key = inputs_key(folders, out, title, known, facts, published, png, replays.most, sorted(replays.also))
+    key = inputs_key(folders, out, title, price_table, model_table, published, png, replays.most, sorted(replays.also))
     try:
-        made = unchanged_report(out, kept, key) or write_report(
-            EpisodeBatches(*folders, on_problem=passed_over.append, kept=kept),
+        report = unchanged_report(out, cache, key) or write_report(
+            EpisodeBatches(*folders, on_problem=skipped.append, kept=cache),
             out,
             workers=workers,
             title=title,
-            prices=known,
-            models=facts,
-            passed_over=passed_over,
-            published=shown,
+            prices=price_table,
+            models=model_table,
+            passed_over=skipped,
+            published=papers() if published else (),
             png=png,
             processes=processes,
             progress=progress or no_progress,
-            kept=kept,
+            kept=cache,
             key=key,
             replays=replays,
         )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
-        tell_skipped(passed_over, tell)
+        tell_skipped(skipped, tell)
         raise
-    tell_skipped(made.passed_over, tell)
-    _tell_notes(made, out, prices, models, tell)
-    return made
+    tell_skipped(report.passed_over, tell)
+    _tell_notes(report, out, prices, models, tell)
+    return report
 
 
 def _tell_notes(
-    made: "Report", out: Path, prices: Path | None, models: Path | None, tell: Callable[[str], None]
+    report: "Report", out: Path, prices: Path | None, models: Path | None, tell: Callable[[str], None]
 ) -> None:
     """Tell what the user should know of a report: what is not in it, and what files of prices and models lack."""
-    from waybench.core import plural
     from waybench.results.formatting import one_line
 
-    if made.passed_over:
-        tell(f"{skipped_warning(made.passed_over)}; {out / 'summary.json'} lists them all")
-    episodes = plural(made.episodes, "episode")
-    if made.unconfirmed:
+    if report.passed_over:
+        tell(f"{skipped_warning(report.passed_over)}; {out / 'summary.json'} lists them all")
+    episodes = plural(report.episodes, "episode")
+    if report.unconfirmed:
         tell(
-            f"warning: {made.unconfirmed} of {episodes} excluded from all results: re-simulation does not confirm "
+            f"warning: {report.unconfirmed} of {episodes} excluded from all results: re-simulation does not confirm "
             "their records; the models' pages say why"
         )
-    if made.unfinished:
-        tell(f"note: {made.unfinished} of {episodes} excluded (unfinished): the player quit, or the replies ran out")
-    for reason, count in made.not_simulated.items():
+    if report.unfinished:
+        tell(f"note: {report.unfinished} of {episodes} excluded (unfinished): the player quit, or the replies ran out")
+    for reason, count in report.not_simulated.items():
         tell(
             f"note: {count} of {episodes} could not be re-simulated ({reason}); their recorded values count, and the "
             "pages mark them"
         )
-    if made.unpriced:
+    if report.unpriced:
         tell(
-            f"no price in {prices} for {', '.join(one_line(name, 80) for name in made.unpriced)}; print a table "
+            f"no price in {prices} for {', '.join(one_line(name, 80) for name in report.unpriced)}; print a table "
             "to fill in with `waybench prices`"
         )
-    if made.unlisted:
-        tell(f"not in {models}: {', '.join(one_line(name, 80) for name in made.unlisted)}")
+    if report.unlisted:
+        tell(f"not in {models}: {', '.join(one_line(name, 80) for name in report.unlisted)}")
 
 
 @click.command(epilog="waybench prices waybench-out > prices.json")
 @with_parameters
 def prices(
     folders: tuple[Path, ...] = log_places("DIR|URL"),
-    known: Path | None = option("Existing price table; its prices are kept.", "--prices", metavar="FILE"),
+    price_file: Path | None = option("Existing price table; its prices are kept.", "--prices", metavar="FILE"),
 ) -> None:
     """Print a JSON price table for the models of the runs in some folders.
 
     Replace each null by dollars per million tokens: of requests (input), of replies (output) and of requests read
     from a cache. A model with nulls has no cost. Pass the file to `waybench report --prices`.
     """
-    from waybench.core import UsageError, price_table
+    from waybench.core import price_table
     from waybench.results.logs import logged_models
 
     models = logged_models(*folders)
@@ -229,4 +231,85 @@ def prices(
         raise UsageError(
             f"no model to price in {where}: it has no logs, or those of embedded players, which cost nothing"
         )
-    click.echo(price_table(models, known))
+    click.echo(price_table(models, price_file))
+
+
+@click.command()
+@with_parameters
+def view(
+    folders: tuple[Path, ...] = log_places("DIR|URL|FILE"),
+    out: Path | None = option("Folder for the site; by default as for `waybench report`.", "--out", "-o"),
+    title: str = TITLE,
+    prices: Path | None = PRICES,
+    port: int | None = option(
+        "Port of the server; by default 7575, or the next free one.", type=click.IntRange(0, 65535)
+    ),
+    every: float = option("Minimum seconds between two builds.", type=FiniteRange(min=0.1), default=5),
+    open_browser: bool = option("Open the page in the browser.", "--open"),
+) -> None:
+    """Serve a live report of the runs in some folders, and of people's records.
+
+    It writes the same site as `waybench report` and serves it on this machine only. When the logs change, it
+    rebuilds the site, and open pages reload. The address has a token, which keeps out other users of this machine.
+    Press Ctrl-C to stop.
+    """
+    from waybench.reporting.view import address, listen, new_token, serve
+
+    if prices:
+        read_prices(prices)  # an error in it is shown now, and not by every build
+    check_there(folders, "; to start before the run, create the folder first")
+    site = prepare_folder(out or site_beside(folders[0]))
+    if any(map(is_copy, folders)):
+        to_stderr("view: logs at a URL are copied once; start again to see newer ones")
+    listener, token = listen(port), new_token()
+    url = address(listener, token)
+    click.echo(f"view: {url} (press Ctrl-C to stop)")
+    if open_browser:
+        threading.Thread(target=open_page, args=(url,), daemon=True).start()
+    serve(
+        partial(build_once, folders, site, title, prices),
+        listener,
+        site,
+        folders,
+        token=token,
+        title=title,
+        start=_start(folders[0]),
+        every=every,
+        tell=to_stderr,
+    )
+
+
+def build_once(
+    folders: tuple[Path, ...],
+    site: Path,
+    title: str,
+    prices: Path | None = None,
+    *,
+    replays: frozenset[str] = frozenset(),
+) -> "Outcome":
+    """Build the site and say what became of it; this is called in a process of its own."""
+    from waybench.reporting.view import Outcome
+    from waybench.results.logs import NoEpisodesError
+
+    notes: list[str] = []
+    try:
+        # No further processes: this one may be ended at any time, and they would be left.
+        build(folders, site, title, prices, tell=notes.append, processes=1, also_replays=replays)
+    except WaybenchError as error:
+        return Outcome(tuple(notes), " ".join(str(error).split()), empty=isinstance(error, NoEpisodesError))
+    return Outcome(tuple(notes))
+
+
+def _start(folder: Path) -> dict[str, str]:
+    models = {
+        "Run a hosted model, with its API key in an environment variable:": "openai/gpt-4o",
+        "Or run an embedded player, which needs no API key or network:": "waybench/noisy-0.3",
+    }
+    out = shlex.quote(str(folder.parent if os.path.isfile(folder) else folder))
+    return {what: f"waybench run {TASKS[0].name} --model {model} --out {out}" for what, model in models.items()}
+
+
+def open_page(url: str) -> None:
+    """Open a page in the user's browser, or say that there is none."""
+    if not webbrowser.open(url):
+        to_stderr(f"no browser found: open {url} yourself")

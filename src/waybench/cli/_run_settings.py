@@ -1,15 +1,28 @@
-"""The settings of a run: the options of `waybench run`, and the arguments of `evaluate` that follow from them."""
+"""The settings of a run: the options of `waybench run`, and what follows from them for tasks and models."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import click
 
-from waybench.cli._options import ADDRESS, DEFAULT_OUT, EXECUTOR, THINK_TAGS_OPTION, FiniteRange, argument, like, option
-from waybench.cli._parameters import json_or_text, model_arguments, pairs, task_parameters
+from waybench.cli._options import (
+    ADDRESS,
+    DEFAULT_OUT,
+    EXECUTOR,
+    THINK_TAGS_OPTION,
+    FiniteRange,
+    argument,
+    check_visible_key,
+    like,
+    option,
+)
 from waybench.core import Json, UsageError, joined_think_tags, may_be_secret
+from waybench.evaluation.tasks import TaskEntry
 
 _POSITIVE = click.IntRange(min=1)
 _FLAGS = ("agent", "probe", "prefix", "limit", "attempts", "precision")  # parameters of tasks
@@ -125,24 +138,13 @@ class RunSettings:
     )
 
     def task_parameters(self, budget: str | None) -> dict[str, Json]:
-        """Return the parameters that -T and the options for parameters of tasks give.
-
-        Args:
-            budget: The budget with which searches plan; None if there is none.
-
-        Raises:
-            UsageError: If a text has another form, or a parameter is given in both ways.
-        """
+        """Return the parameters that -T and options give to tasks, with the budget by which searches plan."""
         flags = {name: getattr(self, name) for name in _FLAGS}
         tags = self.think_tags and joined_think_tags(*self.think_tags)
         return task_parameters(self.parameters, **flags, think_tags=tags, budget=budget)
 
     def evaluate_arguments(self) -> dict[str, Any]:
-        """Return the arguments of `waybench.evaluation.evaluate` that say how models are asked.
-
-        Raises:
-            UsageError: If a text has another form, or a generation setting is refused.
-        """
+        """Return the arguments of `waybench.evaluation.evaluate` that say how models are asked."""
         timeout = {"attempt_timeout": self.timeout} if self.timeout else {}
         return {
             "model_base_url": self.model_base_url,
@@ -154,12 +156,7 @@ class RunSettings:
         }
 
     def _generation_settings(self) -> dict[str, Json]:
-        """Return the values of -G, and those of the generation settings that have an option of their own.
-
-        Raises:
-            UsageError: If a text has another form, a setting is given twice, or one may hold a secret, which logs
-                would have in clear text.
-        """
+        """Return the values of -G, and those of the generation settings that have an option of their own."""
         config = {name: value for name in _GENERATION if (value := getattr(self, name)) is not None}
         others = {name: json_or_text(text) for name, text in pairs(self.generation, "-G").items()}
         for name in others:
@@ -174,3 +171,142 @@ class RunSettings:
 
 RUN_OPTIONS: Mapping[str, Any] = {setting.name: setting for setting in fields(RunSettings)}
 """Name of a field -> the field, for the commands that share an option with `waybench run`."""
+
+
+def assignments(texts: Iterable[str], flag: str, form: str = "option=value") -> dict[str, Json]:
+    """Read texts of the form option=value; the last value of an option counts, and the options make the types."""
+    values: dict[str, Json] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{flag} {text[:80]!r}: write it as {form}")
+        try:
+            text.encode()
+        except UnicodeEncodeError:  # how a command line gives the bytes that it could not read as text
+            raise UsageError(f"{flag} {text[:80]!a}: this is not valid UTF-8") from None
+        values[name] = value
+    return values
+
+
+def pairs(texts: Iterable[str], flag: str) -> dict[str, Json]:
+    """Read texts of the form key=value, where a key may have "-" for "_"."""
+    values = {name.replace("-", "_"): value for name, value in assignments(texts, flag, "key=value").items()}
+    for name, value in values.items():
+        for key in str(value).split(",") if name.rpartition(".")[2] == "key" else ():
+            check_visible_key(key)
+    return values
+
+
+def task_parameters(texts: Iterable[str], **flags: float | str | None) -> dict[str, Json]:
+    """Return the parameters of tasks that -T gives, and those that have a flag of their own, where it was given."""
+    parameters = pairs(texts, "-T")
+    for name, value in flags.items():
+        if value is not None and name in parameters:
+            raise UsageError(f"--{name.replace('_', '-')} and -T {name} are the same parameter: give one of them")
+    return parameters | {name: value for name, value in flags.items() if value is not None}
+
+
+def combinations(texts: Iterable[str], parameters: Mapping[str, Json]) -> list[dict[str, Json]]:
+    """Return the parameters of each run, of parameters of which every value is run."""
+    several = {name: dict.fromkeys(str(values).split(",")) for name, values in pairs(texts, "--each").items()}
+    for name, values in several.items():
+        if name in parameters:
+            raise UsageError(f"--each {name} and -T {name} are the same parameter: give one of them")
+        if "" in values:
+            raise UsageError(f"--each {name}={','.join(values)[:60]}: a value is empty; write it as {name}=one,another")
+    return [dict(zip(several, values, strict=True)) for values in product(*several.values())]
+
+
+def plan_runs(
+    entries: Sequence[TaskEntry],
+    parameters: Mapping[str, Json],
+    variants: Sequence[Mapping[str, Json]],
+    prices: Path | None,
+) -> tuple[list[tuple[TaskEntry, dict[str, Any]]], list[str]]:
+    """Return the tasks to run, each with its own parameters, checked.
+
+    A parameter goes to those of the tasks that have it; one of the form TASK.parameter goes to that task alone.
+
+    Args:
+        entries: The tasks.
+        parameters: Parameters of all runs.
+        variants: The parameters of each run, of those of which every value is run.
+        prices: File of the prices, for tasks that take one.
+
+    Returns:
+        The runs, and a line for each parameter that went to a part of the tasks only.
+    """
+    names = dict.fromkeys([*parameters, *(name for variant in variants for name in variant)])
+    takers = {name: list(_takers(name, entries)) for name in names}
+    for name, tasks in takers.items():
+        if not tasks:
+            raise UsageError(_unknown(name, entries))
+    runs: list[tuple[TaskEntry, dict[str, Any]]] = []
+    for entry in entries:
+        for values in variants:
+            args = {
+                _plain(name, entry): value
+                for name, value in sorted({**parameters, **values}.items(), key=lambda pair: "." in pair[0])
+                if entry in takers[name]
+            }
+            if prices and "prices" in _options(entry):
+                args["prices"] = str(prices)
+            run = entry, task_args(entry, args)
+            if run not in runs:  # a parameter with several values may not be this task's
+                runs.append(run)
+    partial = [
+        f"{name}: only for {', '.join(entry.name for entry in tasks)}"
+        for name, tasks in takers.items()
+        if len(tasks) < len(entries) and "." not in name
+    ]
+    return runs, partial
+
+
+def task_args(entry: TaskEntry, args: dict[str, Any]) -> dict[str, Any]:
+    """Return the given parameters of a task, checked; parameters left out keep their defaults."""
+    checked = entry.resolve(args)
+    return {name: checked[name] for name in args}
+
+
+def _options(entry: TaskEntry) -> set[str]:
+    return {option.name for option in entry.options}
+
+
+def _task_of(name: str, entries: Sequence[TaskEntry]) -> TaskEntry | None:
+    """Return the task that a parameter of the form TASK.parameter names; None if it names none."""
+    return next((entry for entry in entries if name.startswith(f"{entry.name.replace('-', '_')}.")), None)
+
+
+def _plain(name: str, entry: TaskEntry) -> str:
+    return name.removeprefix(f"{entry.name.replace('-', '_')}.")
+
+
+def _takers(name: str, entries: Sequence[TaskEntry]) -> Iterator[TaskEntry]:
+    named = _task_of(name, entries)
+    for entry in entries if named is None else [named]:
+        if _plain(name, entry) in _options(entry) or len(entries) == 1:  # the task itself refuses what it does not know
+            yield entry
+
+
+def _unknown(name: str, entries: Sequence[TaskEntry]) -> str:
+    named = _task_of(name, entries)
+    if named is not None:
+        named.resolve({_plain(name, named): ""})  # which says what there is
+    names = sorted({option for entry in entries for option in _options(entry)})
+    close = get_close_matches(name, names, 1)
+    hint = f"did you mean {close[0]}?" if close else "`waybench list TASK` shows a task's parameters"
+    tasks = ", ".join(entry.name for entry in entries)
+    return f"-T {name[:60]}: none of the tasks {tasks} has this parameter; {hint}"
+
+
+def model_arguments(texts: Iterable[str]) -> dict[str, Json]:
+    """Read the values of -M; nobody declares their types, so a value is JSON if it can be read so, otherwise text."""
+    return {name: json_or_text(text) for name, text in pairs(texts, "-M").items()}
+
+
+def json_or_text(text: str) -> Json:
+    """Return the value of a text that is JSON; otherwise the text."""
+    try:
+        return json.loads(text, parse_constant=str)  # NaN and Infinity are no JSON, and no other file can have them
+    except (ValueError, RecursionError):
+        return text

@@ -11,9 +11,8 @@ import click
 
 from waybench._scoring import score_and_record
 from waybench.cli._options import OUTPUT, THINK_TAGS_OPTION, argument, option, with_parameters
-from waybench.cli._output import dumps, lines
+from waybench.cli._output import dumps, level_tables, lines
 from waybench.cli._report import build
-from waybench.cli._summary import level_tables
 from waybench.core import (
     FIRST_REPLIES,
     THINK_TAGS,
@@ -64,7 +63,7 @@ def score(
     options = {THINK_TAGS: joined_think_tags(*think_tags)} if think_tags else {}
     replies: list[str] = []
     records = None if site is None else str(prepare_folder(site) / "records.jsonl")
-    with _opened(file) as stream:
+    with _open(file) as stream:
         for output in (out, records):
             _keep_input(stream, output)
         with lines(out) as write, lines(records) if records else nullcontext() as write_record:
@@ -113,14 +112,14 @@ def _report(records: Path, site: Path, *, err: bool) -> None:
 
 
 @contextmanager
-def _opened(file: str) -> Generator[BinaryIO, None, None]:
+def _open(file: str) -> Generator[BinaryIO, None, None]:
     if file == "-":
         yield sys.stdin.buffer
         return
     try:
         stream = open(user_path(file), "rb")  # noqa: SIM115  what goes wrong later is no matter of the path
     except OSError as error:
-        raise _unreadable(file, error) from None
+        raise _cannot_read(file, error) from None
     with stream:
         yield stream
 
@@ -137,8 +136,8 @@ def _lines(stream: BinaryIO, file: str) -> Iterator[tuple[int, bytes | None]]:
     try:
         yield from json_lines(stream, LONGEST_LINE, file)
     except OSError as error:
-        raise _unreadable(file, error) from None
+        raise _cannot_read(file, error) from None
 
 
-def _unreadable(file: str, error: OSError) -> UsageError:
+def _cannot_read(file: str, error: OSError) -> UsageError:
     return UsageError(f"cannot read {file!r}: {error.strerror}; give a file of JSON lines, or - for standard input")

@@ -10,9 +10,17 @@ from typing import NamedTuple, cast
 
 import click
 
-from waybench.cli._item_lines import line_writer
-from waybench.cli._items import ItemChoices
-from waybench.cli._options import ADDRESS, EXECUTOR, ItemSettings, argument, chosen_executor, option, with_parameters
+from waybench.cli._items import ItemChoices, line_writer
+from waybench.cli._options import (
+    ADDRESS,
+    EXECUTOR,
+    PRIVATE_KEY_IN_JOB,
+    ItemSettings,
+    argument,
+    chosen_executor,
+    option,
+    with_parameters,
+)
 from waybench.cli._output import MOST_SKIPPED, size_text
 from waybench.core import Json, UsageError, is_public_key, plural
 from waybench.evaluation.tasks import resolve_environment
@@ -92,7 +100,6 @@ class ShardJob(NamedTuple):
     Attributes:
         request: What the items are.
         place: The set's folder.
-        items: The shard's items.
         made: The shard, if it was there when the jobs were listed: then nothing is left to do.
     """
 
@@ -114,22 +121,18 @@ def default_size(count: int) -> int:
     return LARGE_SIZE if count >= _LARGE else SIZE
 
 
-def generate_shards(request: Request, place: str, plan: Plan, engine: Executor, only: int | None = None) -> None:
-    """Make the shards of a set that are not there, and in the end its manifest.
-
-    Args:
-        request: What the items are.
-        place: The set's folder, or its URL.
-        plan: The ranges of its shards.
-        engine: What runs the jobs.
-        only: The number of the one shard to make; all if None.
-
-    Raises:
-        UsageError: If the folder cannot be used, or has another set.
-    """
-    _check_key(request, engine)
+def generate_shards(request: Request, folder: str, plan: Plan, engine: Executor, only: int | None = None) -> None:
+    """Make the shards of a set that are not there, and in the end its manifest."""
+    key = request.settings.key_reference
+    if (
+        key is not None
+        and not key.startswith(("env:", "file:"))
+        and not is_on_this_machine(engine)
+        and not is_public_key(key, resolve_environment(request.env).items.public_key)
+    ):
+        raise UsageError(f"{PRIVATE_KEY_IN_JOB} --key env:NAME")
     description = _description(request, plan)
-    store = Store(place)
+    store = Store(folder)
     is_described = check_described(store, description)
     held = held_items(store)
     if held is not None and held > plan.count:
@@ -137,12 +140,14 @@ def generate_shards(request: Request, place: str, plan: Plan, engine: Executor, 
     there = finished(store, FORMATS[request.file_format])
     planned = plan.range(only).size if only is not None else plan.count
     numbers = range(len(plan)) if only is None else [only]
-    items = planned - sum(made.size for made in there if plan.number(made) in numbers)
+    items = planned - sum(shard_range.size for shard_range in there if plan.number(shard_range) in numbers)
     if items:
         _tell_need(request, store, plan, items)
     if not is_described:
         describe(store, description)
-    jobs = [ShardJob(request, store.place, made, there.get(made)) for made in map(plan.range, numbers)]
+    jobs = [
+        ShardJob(request, store.place, shard_range, there.get(shard_range)) for shard_range in map(plan.range, numbers)
+    ]
     missing = [job for job in jobs if job.made is None]
     if only is not None:
         click.echo(f"waybench: shard {only}: items/{make_shard(jobs[0]).name}", err=True)
@@ -154,18 +159,6 @@ def generate_shards(request: Request, place: str, plan: Plan, engine: Executor, 
             click.echo(f"waybench: all {plural(len(plan), 'shard')} are there: nothing to do", err=True)
         return
     _finish(store, description, plan, engine, FORMATS[request.file_format])
-
-
-def _check_key(request: Request, engine: Executor) -> None:
-    """Refuse a private key that would stand in a job which goes elsewhere."""
-    key = request.settings.key_reference
-    if key is None or key.startswith(("env:", "file:")) or is_on_this_machine(engine):
-        return
-    if not is_public_key(key, resolve_environment(request.env).items.public_key):
-        raise UsageError(
-            "a private key is in no description of a job: put it into a variable of the workers' environment and write "
-            "--key env:NAME"
-        )
 
 
 def _finish(store: Store, description: Mapping[str, Json], plan: Plan, engine: Executor, ending: str) -> None:
@@ -181,9 +174,13 @@ def _finish(store: Store, description: Mapping[str, Json], plan: Plan, engine: E
     store.clear()
     count = count_duplicates([store.place], [shards], engine)
     write_manifest(store, description, shards, different=count.different)
-    said = f"{count.items:,} items in {plural(len(shards), 'shard')}, {size_text(sum(one.bytes for one in shards))}"
+    size = size_text(sum(shard.bytes for shard in shards))
     repeated = count.items - count.different
-    click.echo(f"waybench: {said}; {f'{repeated:,} repeated' if repeated else 'no item twice'}", err=True)
+    click.echo(
+        f"waybench: {count.items:,} items in {plural(len(shards), 'shard')}, {size}; "
+        f"{f'{repeated:,} repeated' if repeated else 'no item twice'}",
+        err=True,
+    )
 
 
 def count_duplicates(places: Sequence[str], shards: Sequence[Sequence[Shard]], engine: Executor) -> Count:
@@ -192,15 +189,15 @@ def count_duplicates(places: Sequence[str], shards: Sequence[Sequence[Shard]], e
 
 
 def _run(engine: Executor, jobs: Sequence[ShardJob]) -> None:
-    began = said = time.monotonic()
-    made, items = 0, sum(job.items.size for job in jobs if job.made is None)
+    began = last_line = time.monotonic()
+    done, items = 0, sum(job.items.size for job in jobs if job.made is None)
     for number, (index, _) in enumerate(engine.map(make_shard, jobs), start=1):
-        made += jobs[index].items.size if jobs[index].made is None else 0
+        done += jobs[index].items.size if jobs[index].made is None else 0
         now = time.monotonic()
-        if made and now - said >= _QUIET:
-            said, rate = now, made / (now - began)
-            left = duration_text((items - made) / rate)
-            click.echo(f"waybench: {number:,} of {len(jobs):,} shards, {rate:,.0f} items/s, {left} left", err=True)
+        if done and now - last_line >= _QUIET:
+            last_line, rate = now, done / (now - began)
+            remaining = duration_text((items - done) / rate)
+            click.echo(f"waybench: {number:,} of {len(jobs):,} shards, {rate:,.0f} items/s, {remaining} left", err=True)
 
 
 def _description(request: Request, plan: Plan) -> dict[str, Json]:
@@ -235,12 +232,8 @@ def _description(request: Request, plan: Plan) -> dict[str, Json]:
 
 
 def _tell_need(request: Request, store: Store, plan: Plan, items: int) -> None:
-    """Say what is going to be made, and refuse what has no room.
-
-    Raises:
-        UsageError: If the disk is too small.
-    """
-    of_file, seconds = _sampled(request, plan)
+    """Say what is going to be made, and refuse what has no room."""
+    of_file, seconds = _sample_cost(request, plan)
     need = (of_file + DIGEST) * items
     click.echo(
         f"waybench: {items:,} items in {plural(-(-items // plan.size), 'shard')}: about {size_text(need)} "
@@ -255,7 +248,7 @@ def _tell_need(request: Request, store: Store, plan: Plan, items: int) -> None:
         )
 
 
-def _sampled(request: Request, plan: Plan) -> tuple[float, float]:
+def _sample_cost(request: Request, plan: Plan) -> tuple[float, float]:
     """Return the bytes and seconds of an item, by making some that are spread over the set."""
     step = max(1, plan.count // _SAMPLE)
     with tempfile.TemporaryDirectory(prefix="waybench-") as folder:
@@ -275,9 +268,9 @@ def _sampled(request: Request, plan: Plan) -> tuple[float, float]:
 
 def duration_text(seconds: float) -> str:
     """Write a duration in a fitting unit."""
-    for unit, length in (("hours", 3600 * 2), ("minutes", 120)):
-        if seconds >= length:
-            return f"{seconds / (3600 if unit == 'hours' else 60):,.0f} {unit}"
+    for unit, length in (("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.0f} {unit}"
     return f"{seconds:,.0f} s"
 
 
@@ -301,7 +294,7 @@ def shards(
     items, and the hashes of the items. Then duplicates are counted exactly, within each set and over all of them,
     whatever their keys, in bounded memory. The exit status is 1 if anything is wrong.
     """
-    names = [place.rstrip("/") for place in places]
+    names = [path.rstrip("/") for path in places]
     if len(set(names)) < len(names):
         raise UsageError("a folder is named twice: name each once")
     engine = chosen_executor(executor_name or "processes", address)
@@ -309,47 +302,47 @@ def shards(
         raise UsageError("the counts of all parts are needed here: use --executor processes or ray")
     paths: list[str] = []
     sets: list[list[Shard]] = []
-    found: list[str] = []
-    for place in names:
-        store = Store(place)
+    all_problems: list[str] = []
+    for name in names:
+        store = Store(name)
         paths.append(store.place)
-        manifest, listed = read_manifest(store)
-        sets.append(listed)
-        problems = _sizes(store, listed) if quick else _problems(store.place, manifest, listed, engine)
-        found += [f"{place}/{problem}" for problem in problems]
-        said = f"{sum(one.range.size for one in listed):,} items in {plural(len(listed), 'shard')}"
+        manifest, members = read_manifest(store)
+        sets.append(members)
+        if quick:
+            problems = _size_problems(store, members)
+        else:
+            problems = _content_problems(store.place, manifest, members, engine)
+        all_problems += [f"{name}/{problem}" for problem in problems]
+        items = f"{sum(shard.range.size for shard in members):,} items in {plural(len(members), 'shard')}"
         state = plural(len(problems), "problem") if problems else "sizes agree" if quick else "verified"
-        click.echo(f"{place}: {said}, {size_text(sum(one.bytes for one in listed))}: {state}")
-    for problem in found[:MOST_SKIPPED]:
+        click.echo(f"{name}: {items}, {size_text(sum(shard.bytes for shard in members))}: {state}")
+    for problem in all_problems[:MOST_SKIPPED]:
         click.echo(problem)
-    if len(found) > MOST_SKIPPED:
-        click.echo(f"and {len(found) - MOST_SKIPPED} more")
-    if found:
+    if len(all_problems) > MOST_SKIPPED:
+        click.echo(f"and {len(all_problems) - MOST_SKIPPED} more")
+    if all_problems:
         click.echo("remove these files, and generate the set again: what is left is kept")
         sys.exit(1)
-    _tell_duplicates(names, count_duplicates(paths, sets, engine))
-
-
-def _tell_duplicates(places: Sequence[str], count: Count) -> None:
+    count = count_duplicates(paths, sets, engine)
     click.echo(f"{count.items:,} items, {count.different:,} different, {count.items - count.different:,} repeated")
-    if len(places) > 1:
-        for place, different in zip(places, count.of_sets, strict=True):
-            click.echo(f"  {place}: {different:,} different")
+    if len(names) > 1:
+        for name, different in zip(names, count.of_sets, strict=True):
+            click.echo(f"  {name}: {different:,} different")
         click.echo(f"  in two or more sets: {count.shared:,}")
 
 
-def _problems(place: str, manifest: dict[str, Json], listed: Sequence[Shard], engine: Executor) -> list[str]:
+def _content_problems(folder: str, manifest: dict[str, Json], shards: Sequence[Shard], engine: Executor) -> list[str]:
     described = cast("dict[str, Json]", manifest["set"])
     expected = tuple((name, described[name]) for name in _SHARED)
-    jobs = [ToCheck(place, shard, expected) for shard in listed]
+    jobs = [ToCheck(folder, shard, expected) for shard in shards]
     results = dict(engine.map(check_shard, jobs))
     return [problem for index in sorted(results) if (problem := results[index]) is not None]
 
 
-def _sizes(store: Store, listed: Sequence[Shard]) -> list[str]:
-    there = store.listed("items")
+def _size_problems(store: Store, shards: Sequence[Shard]) -> list[str]:
+    sizes = store.listed("items")
     return [
-        f"items/{shard.name}: {'missing' if shard.name not in there else f'{there[shard.name]:,} bytes'}"
-        for shard in listed
-        if there.get(shard.name) != shard.bytes
+        f"items/{shard.name}: {'missing' if shard.name not in sizes else f'{sizes[shard.name]:,} bytes'}"
+        for shard in shards
+        if sizes.get(shard.name) != shard.bytes
     ]

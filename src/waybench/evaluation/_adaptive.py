@@ -1,8 +1,10 @@
-"""Sample sources that choose the next samples from results, ladders, and items by difficulty."""
+"""Sample sources that choose the next samples from results: ladders, and searches for a horizon."""
 
+import json
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import floor, log2
 from statistics import fmean
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -11,11 +13,32 @@ from inspect_ai import SampleSource
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
 
-from waybench.core import NOTHING, Axis, End, Environment, Episode, EpisodeRecord, Item, Json, Price, Source, policy
-from waybench.evaluation._function import PrerequisiteError, picture_tokens
+from waybench.core import (
+    DIFFICULTY_INDEX,
+    NOTHING,
+    Axis,
+    End,
+    Environment,
+    Episode,
+    EpisodeRecord,
+    Item,
+    ItemIndex,
+    Json,
+    Price,
+    Source,
+    UsageError,
+    policy,
+)
+from waybench.evaluation._agents import PrerequisiteError, one_line_errors, picture_tokens
 from waybench.evaluation._sample import finished_record, to_sample
+from waybench.results.stats import Candidate, Seeker, StoppingRule, Trial
 
 S = TypeVar("S")
+_BINS = 3  # strata for each doubling of the difficulty, where items have difficulties of their own
+_SAMPLE = 3  # items of a stratum that are played to learn what an episode takes
+_LETTERS = 4  # for a token: an estimate
+_TOKENS_PER_MESSAGE = 4  # what chat templates add, about
+PLAN = "waybench_search"  # where a sample's metadata has what the search is for
 
 
 class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
@@ -38,13 +61,7 @@ class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
 
     @abstractmethod
     def follow(self, at: S, name: str, record: EpisodeRecord) -> list[Sample]:
-        """Return the next samples after a result, and update the player's state.
-
-        Args:
-            at: How far the player is.
-            name: The sample's id.
-            record: Its episode, which no infrastructure error ended.
-        """
+        """Return the samples that follow the result of the sample of this id, and update the player's state."""
 
     async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
         """Return what follows from a finished sample."""
@@ -57,26 +74,73 @@ class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
         return self.follow(at, name, record)
 
     def _at(self, player: str, name: str) -> S:
-        known = self._players.get(player)
-        if known is None or name in known[1]:
-            known = self._players[player] = self.begin(player), set[str]()
-        known[1].add(name)
-        return known[0]
+        state = self._players.get(player)
+        if state is None or name in state[1]:
+            state = self._players[player] = self.begin(player), set[str]()
+        state[1].add(name)
+        return state[0]
 
 
-_BINS = 3  # strata for each doubling of the difficulty, where items have difficulties of their own
-_SAMPLE = 3  # items of a stratum that are played to learn what an episode takes
-_LETTERS = 4  # for a token: an estimate
-_TOKENS_PER_MESSAGE = 4  # what chat templates add, about
+@dataclass(slots=True)
+class _Climb:
+    """One player's state on a ladder: the remaining levels, and the highest open one."""
+
+    levels: Iterator[int]
+    level: int | None
+
+
+@dataclass(eq=False)
+class Ladder(AdaptiveSampleSource[_Climb]):
+    """Supplies a task's items level by level, and the attempts at each item one by one.
+
+    An item's next attempt follows when the one before it is finished and could still be improved; the next level
+    follows as soon as one attempt of this level has solved its item. So the set of episodes that are run is a function
+    of the results alone: neither the order in which they finish nor an interruption changes it.
+
+    Attributes:
+        levels: Returns the levels, easiest first; may be endless.
+        items: Level -> its items.
+        attempts: Most attempts at an item.
+    """
+
+    environment: Environment[Any, Any, Any]
+    options: Mapping[str, Json]
+    levels: Callable[[], Iterable[int]]
+    items: Callable[[int], list[Item[Any]]]
+    attempts: int
+    one_epoch = "this task counts its own attempts: use -T attempts=n instead of --epochs n"
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def _samples(self, level: int) -> list[Sample]:
+        return [to_sample(self.environment, item, self.options, 1) for item in self.items(level)]
+
+    def initial_samples(self) -> list[Sample]:
+        """Return the first attempts of the first level."""
+        return self._samples(next(iter(self.levels())))
+
+    def begin(self, player: str) -> _Climb:
+        """Return the state of a player at the first level."""
+        levels = iter(self.levels())
+        return _Climb(levels, next(levels))
+
+    def follow(self, at: _Climb, name: str, record: EpisodeRecord) -> list[Sample]:
+        """Return the samples that follow an attempt."""
+        samples: list[Sample] = []
+        score = self.environment.scoring.metrics[0]
+        if record.attempt < self.attempts and score.of(record) != score.high:
+            item = self.items(record.item["level"])[int(record.item["index"])]
+            samples.append(to_sample(self.environment, item, self.options, record.attempt + 1))
+        if record.item["level"] == at.level and record.end == End.SOLVED:
+            at.level = next(at.levels, None)
+            if at.level is not None:
+                samples += self._samples(at.level)
+        return samples
 
 
 class Tokens(NamedTuple):
-    """Tokens of an episode.
-
-    Attributes:
-        input: Of its requests.
-        output: Of its replies.
-    """
+    """Tokens of an episode."""
 
     input: float
     output: float
@@ -121,15 +185,17 @@ def strata(
         sources: Level -> its items.
         pool: None where a level is a difficulty; otherwise how many items of each level are sorted by theirs.
     """
+    levels = sorted(sources)
     if pool is None:
-        return [_of_level(environment, options, level, source) for level, source in sorted(sources.items())]
-    items = _in_turn([source.head(pool) for _, source in sorted(sources.items())])
+        return [_of_level(environment, options, level, sources[level]) for level in levels]
     bins: dict[int, list[tuple[Item[Any], float]]] = {}
-    for item in items:
-        at = axis.of(Episode(environment, item, options).record())
-        if at is not None and at > 0:
-            bins.setdefault(floor(_BINS * log2(at)), []).append((item, at))
-    return [_of_pool(environment, options, own) for _, own in sorted(bins.items())]
+    # Items of all levels alternate, so that no stratum begins with one level.
+    for items in zip(*(sources[level].head(pool) for level in levels), strict=True):
+        for item in items:
+            at = axis.of(Episode(environment, item, options).record())
+            if at is not None and at > 0:
+                bins.setdefault(floor(_BINS * log2(at)), []).append((item, at))
+    return [_of_items(environment, options, items) for _, items in sorted(bins.items())]
 
 
 class OptionItems(NamedTuple):
@@ -139,7 +205,6 @@ class OptionItems(NamedTuple):
         at: How difficult that makes them.
         options: Options of play that they have in addition to those of all items.
         mark: What these options add to the id of an item, since several strata have the item.
-        items: The items.
         takes: Tokens of an episode without a word too much, where they are known; otherwise some are played.
     """
 
@@ -151,27 +216,15 @@ class OptionItems(NamedTuple):
 
 
 def option_strata(
-    environment: Environment[Any, Any, Any], options: Mapping[str, Json], found: Sequence[OptionItems]
+    environment: Environment[Any, Any, Any], options: Mapping[str, Json], groups: Sequence[OptionItems]
 ) -> list[Stratum]:
-    """Return a stratum for each value of an option.
-
-    Args:
-        environment: What is played.
-        options: Options of play that all items have.
-        found: The items by value, easiest first.
-    """
-    return [_of_option(environment, options, each) for each in found]
-
-
-def _of_option(environment: Environment[Any, Any, Any], options: Mapping[str, Json], own: OptionItems) -> Stratum:
-    items = [replace(item, id=f"{item.id}-{own.mark}") for item in own.items]
-    takes = own.takes or episode_tokens(environment, {**options, **own.options}, items[:_SAMPLE])
-    return Stratum(own.at, lambda number: (items[number], own.at), len(items), takes, own.options)
-
-
-def _in_turn(columns: Sequence[Sequence[Item[Any]]]) -> Iterable[Item[Any]]:
-    """Return items of all levels alternately, so that no stratum begins with one level."""
-    return [item for row in zip(*columns, strict=True) for item in row]
+    """Return a stratum for each value of an option, from the items by value, easiest first."""
+    strata: list[Stratum] = []
+    for group in groups:
+        items = [(replace(item, id=f"{item.id}-{group.mark}"), group.at) for item in group.items]
+        stratum = _of_items(environment, {**options, **group.options}, items, group.takes)
+        strata.append(replace(stratum, options=group.options))
+    return strata
 
 
 def _of_level(
@@ -182,11 +235,14 @@ def _of_level(
     return Stratum(at, lambda number: (source.item(number), at), source.space, takes)
 
 
-def _of_pool(
-    environment: Environment[Any, Any, Any], options: Mapping[str, Json], own: Sequence[tuple[Item[Any], float]]
+def _of_items(
+    environment: Environment[Any, Any, Any],
+    options: Mapping[str, Json],
+    items: Sequence[tuple[Item[Any], float]],
+    takes: Tokens | None = None,
 ) -> Stratum:
-    takes = episode_tokens(environment, options, [item for item, _ in own[:_SAMPLE]])
-    return Stratum(fmean(at for _, at in own), lambda number: own[number], len(own), takes)
+    takes = takes or episode_tokens(environment, options, [item for item, _ in items[:_SAMPLE]])
+    return Stratum(fmean(at for _, at in items), lambda number: items[number], len(items), takes)
 
 
 def episode_tokens(
@@ -208,98 +264,173 @@ def episode_tokens(
         most_turns: Turns that are played; the rest of a longer episode is extrapolated to the limit on its turns. None
             to play episodes to their end.
     """
-    own = policy(player)
+    player_policy = policy(player)
     sums = Tokens(0.0, 0.0)
     for item in items:
         episode: Episode[Any, Any, Any] = Episode(environment, item, options)
         prompts: list[float] = []
         replies = 0.0
         while not episode.done and (most_turns is None or len(prompts) < most_turns):
-            shown = episode.messages
-            pictures = sum(picture_tokens(message.picture) for message in shown if message.picture)
-            letters = sum(len(message.text) for message in shown)
-            prompts.append(letters / _LETTERS + _TOKENS_PER_MESSAGE * len(shown) + pictures)
-            reply = own.reply(episode)
+            messages = episode.messages
+            pictures = sum(picture_tokens(message.picture) for message in messages if message.picture)
+            letters = sum(len(message.text) for message in messages)
+            prompts.append(letters / _LETTERS + _TOKENS_PER_MESSAGE * len(messages) + pictures)
+            reply = player_policy.reply(episode)
             replies += len(reply) / _LETTERS
             episode.step(reply)
-        rest = 0 if episode.done else max(episode.turns_left, 0)
+        remaining_turns = 0 if episode.done else max(episode.turns_left, 0)
         prompt_tokens = sum(prompts)
-        if rest:
+        if remaining_turns:
             # A chat grows by the same amount each turn; other prompts stay as long as they are.
             is_chat = episode.play.wording.memory.kind == "chat" and len(prompts) > 1
             growth = (prompts[-1] - prompts[0]) / (len(prompts) - 1) if is_chat else 0.0
-            prompt_tokens += rest * prompts[-1] + growth * rest * (rest + 1) / 2
-            replies += rest * replies / len(prompts)
+            prompt_tokens += remaining_turns * prompts[-1] + growth * remaining_turns * (remaining_turns + 1) / 2
+            replies += remaining_turns * replies / len(prompts)
         sums = Tokens(sums.input + prompt_tokens, sums.output + replies)
     return Tokens(sums.input / len(items), sums.output / len(items))
 
 
-class Ladder(AdaptiveSampleSource["_Climb"]):
-    """Supplies a task's items level by level, and the attempts at each item one by one.
+@dataclass(frozen=True, slots=True)
+class HorizonConfig:
+    """What a search needs.
 
-    An item's next attempt follows when the one before it is finished and could still be improved; the next level
-    follows as soon as one attempt of this level has passed. So the set of episodes that are run is a function of the
-    results alone: neither the order in which they finish nor an interruption changes it.
-
-    Args:
+    Attributes:
         environment: What is played.
-        options: Options of play.
-        levels: The levels, easiest first; may be endless.
-        items: Level -> its items.
-        attempts: Most attempts at an item.
-        perfect: Whether a finished attempt cannot be improved.
-        passed: Whether an attempt opens the next level.
+        axis: What is difficult.
+        strata: Items by difficulty, the easiest first.
+        rule: When the search stops.
+        prices: Model -> its prices; None if costs are counted in tokens.
+        item_index: By what `axis` tells how hard single items of a level are; None if they count as equally hard.
     """
 
-    one_epoch = "this task counts its own attempts: use -T attempts=n instead of --epochs n"
+    environment: Environment[Any, Any, Any]
+    options: Mapping[str, Json]
+    axis: Axis
+    strata: list[Stratum]
+    rule: StoppingRule
+    prices: Mapping[str, Price] | None
+    item_index: ItemIndex | None = None
 
-    def __init__(
-        self,
-        environment: Environment[Any, Any, Any],
-        options: dict[str, Json],
-        levels: Callable[[], Iterable[int]],
-        items: Callable[[int], list[Item[Any]]],
-        attempts: int,
-        perfect: Callable[[EpisodeRecord], bool],
-        passed: Callable[[EpisodeRecord], bool],
-    ) -> None:
-        super().__init__()
-        self.environment = environment
-        self.options = options
-        self.levels = levels
-        self.items = items
-        self.attempts = attempts
-        self._perfect = perfect
-        self._passed = passed
+    def price(self, model: str) -> Price | None:
+        """Return a model's price; None where costs are counted in tokens, and for players that cost nothing.
 
-    def _samples(self, level: int) -> list[Sample]:
-        return [to_sample(self.environment, item, self.options, 1) for item in self.items(level)]
+        Raises:
+            UsageError: If the budget is in dollars and the price is not known.
+        """
+        if self._is_free(model):
+            return None
+        price = (self.prices or {}).get(model)
+        if price is None and self.prices is not None and self.rule.budget is not None:
+            raise UsageError(f"no price for {model[:120]}: a budget in dollars needs one; add it to the price table")
+        return price
 
-    def initial_samples(self) -> list[Sample]:
-        """Return the first attempts of the first level."""
-        return self._samples(next(iter(self.levels())))
+    def budget(self, model: str) -> float | None:
+        """Return a model's budget; None for no limit, as for players that cost nothing where it is in dollars."""
+        return None if self.prices is not None and self._is_free(model) else self.rule.budget
 
-    def begin(self, player: str) -> "_Climb":
-        """Return the state of a player at the first level."""
-        levels = iter(self.levels())
-        return _Climb(levels, next(levels))
+    def _is_free(self, model: str) -> bool:
+        price = (self.prices or {}).get(model)
+        return model.startswith("waybench/") or (price is not None and not price.input and not price.output)
 
-    def follow(self, at: "_Climb", name: str, record: EpisodeRecord) -> list[Sample]:
-        """Return the samples that follow an attempt."""
-        following: list[Sample] = []
-        if record.attempt < self.attempts and not self._perfect(record):
-            item = self.items(record.item["level"])[int(record.item["index"])]
-            following.append(to_sample(self.environment, item, self.options, record.attempt + 1))
-        if record.item["level"] == at.level and self._passed(record):
-            at.level = next(at.levels, None)
-            if at.level is not None:
-                following += self._samples(at.level)
-        return following
+
+class _Waiting(NamedTuple):
+    """A sample of the present round: the number of its stratum, and its item's difficulty."""
+
+    stratum: int
+    at: float
 
 
 @dataclass(slots=True)
-class _Climb:
-    """One player's state: the remaining levels, and the highest open one."""
+class _Search:
+    """The state of the search for one player's horizon.
 
-    levels: Iterator[int]
-    level: int | None
+    Attributes:
+        player: The model.
+        trials: What has been tried, in rounds that are complete.
+        used: How many items of each stratum were begun.
+        waiting: The round's samples.
+        ended: Those of them that have ended.
+    """
+
+    player: str
+    trials: list[Trial] = field(default_factory=list[Trial])
+    used: Counter[int] = field(default_factory=Counter[int])
+    waiting: dict[str, _Waiting] = field(default_factory=dict[str, _Waiting])
+    ended: dict[str, EpisodeRecord] = field(default_factory=dict[str, EpisodeRecord])
+
+
+class HorizonSearch(AdaptiveSampleSource[_Search]):
+    """Supplies the items with the most information about the player's horizon for their cost.
+
+    Items come in rounds; the next round follows when the last of this one is finished, and is a function of all
+    results so far. So neither the order in which they finish nor an interruption changes what is played. A round waits
+    for a later run to repeat what an infrastructure error has ended.
+    """
+
+    one_epoch = "this task plays every item once: remove --epochs"
+
+    def __init__(self, config: HorizonConfig) -> None:
+        super().__init__()
+        self._config = config
+        lowest, highest = config.strata[0].at, config.strata[-1].at
+        self._seeker = Seeker(config.rule, lowest, highest)
+        plan = {**asdict(config.rule), "lowest": lowest, "highest": highest, "axis": config.axis.name}
+        if config.item_index is not None:
+            plan[DIFFICULTY_INDEX] = config.item_index.to_json()
+        self._plan = json.dumps(plan, sort_keys=True)
+
+    def initial_samples(self) -> list[Sample]:
+        """Return the first round, which is the same for all players."""
+        return self._round(_Search(""))
+
+    def begin(self, player: str) -> _Search:
+        """Return the search for a player's horizon that waits for its first round."""
+        search = _Search(player)
+        self._round(search)
+        return search
+
+    def follow(self, at: _Search, name: str, record: EpisodeRecord) -> list[Sample]:
+        """Return the next round if this was the last sample of one."""
+        if name not in at.waiting:
+            return []
+        at.ended[name] = record
+        if at.ended.keys() < at.waiting.keys():
+            return []
+        price = self._price(record.player)
+        for sample, waiting in at.waiting.items():
+            succeeded = self._config.environment.difficulty.succeeded(at.ended[sample])
+            expected_cost = self._config.strata[waiting.stratum].takes.cost(price)
+            at.trials.append(Trial(waiting.at, succeeded, cost_of(at.ended[sample], price), expected_cost))
+        return self._round(at)
+
+    def _price(self, player: str) -> Price | None:
+        with one_line_errors():
+            return self._config.price(player)
+
+    def _round(self, search: _Search) -> list[Sample]:
+        config, price, budget = self._config, None, None
+        # Of the first round one does not know whose it is: costs are counted in tokens, and it is within any budget.
+        if search.trials:
+            price, budget = self._price(search.player), config.budget(search.player)
+        candidates = [
+            Candidate(stratum.at, stratum.takes.cost(price), stratum.left and stratum.left - search.used[number])
+            for number, stratum in enumerate(config.strata)
+        ]
+        search.waiting, search.ended = {}, {}
+        samples: list[Sample] = []
+        for number in self._seeker.next(search.trials, candidates, budget).candidates:
+            stratum = config.strata[number]
+            item, at = stratum.item(search.used[number])
+            search.used[number] += 1
+            sample = to_sample(config.environment, item, {**config.options, **stratum.options}, 1)
+            sample.metadata = {**(sample.metadata or {}), PLAN: self._plan}
+            search.waiting[str(sample.id)] = _Waiting(number, at)
+            samples.append(sample)
+        return samples
+
+
+def cost_of(record: EpisodeRecord, price: Price | None) -> float | None:
+    """Return what an episode cost, in dollars, or its tokens if there is no price; None if its tokens are not known."""
+    if price is not None:
+        return price.episode_cost(record)
+    return float(sum(record.tokens)) if any(record.tokens) else None

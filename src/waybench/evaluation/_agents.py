@@ -1,24 +1,48 @@
-"""Inspect's agents and solvers as players (`--agent`), and agents that are ready to use."""
+"""The user's functions and agents as players, pictures as PNG, and waybench's errors as Inspect's."""
 
+import base64
 import json
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from inspect import isawaitable, iscoroutinefunction
 from typing import Any, NamedTuple
 
+import vl_convert
+from anyio import to_thread
 from inspect_ai._eval.loader import solver_from_spec  # by name or file, as `inspect eval --solver`; no public name
+from inspect_ai._util.error import PrerequisiteError  # what the engine prints as one line; it has no public name
 from inspect_ai._util.registry import is_registry_object, registry_info
 from inspect_ai.agent import Agent, AgentState, AgentSubmit, agent, as_solver
 from inspect_ai.agent import react as engine_react
-from inspect_ai.model import ChatMessage, ChatMessageUser, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    ContentImage,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+)
 from inspect_ai.model._model import sample_model_usage  # tokens of a sample so far, of all models
 from inspect_ai.solver import Generate, Solver, SolverSpec, TaskState
-from inspect_ai.tool import Tool
+from inspect_ai.tool import Tool, ToolChoice, ToolInfo
 from inspect_ai.tool import python as python_tool
 from inspect_ai.util import apply_limits, message_limit, store
 
-from waybench.core import Json, UsageError
-from waybench.evaluation._function import load_object
+from waybench.core import Json, Picture, UsageError, WaybenchError, is_message, text_of
 
+PREFIX = "python:"  # on the command line; the engine's name of the model begins with "python/"
+# The one font that comes with what draws the pictures, so that they have the same bytes whatever fonts a machine has.
+_FONT = 'font-family="Liberation Sans"'
+_GENERIC = re.compile(r'font-family="(?:sans-serif|monospace)"')
+_ROOT = re.compile(r'<svg [^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"[^>]*>')
+_PIXELS_PER_TOKEN = 750  # by which Anthropic's documentation estimates the tokens of a picture
 SANDBOXES = ("local", "docker")
 _SECONDS = 30  # of one run of a program
 _NOTES = "waybench_notes"  # where the sample's store has the notes, until the episode ends
@@ -28,21 +52,149 @@ _MAP = (
 )
 _PLAN = "Do not act yet. Plan: say what you want to find out or to reach, and the next actions that lead there."
 _ACT = "Now act: reply in the form that you are asked for above, and write nothing else."
+MOST_MESSAGES = 100  # that an agent adds while it works out one reply
+_ARGUMENT = re.compile(r",(?=[A-Za-z_]\w*=)")
+_TOKENS = (
+    *("input_tokens", "output_tokens", "total_tokens", "input_tokens_cache_write", "input_tokens_cache_read"),
+    "reasoning_tokens",
+)
 
 
-def check_sandbox(python: str) -> str:
-    """Return the sandbox of a Python tool; "" for no such tool.
+@contextmanager
+def one_line_errors() -> Generator[None]:
+    """Raise errors that the user can correct as Inspect's own, which are printed as one line without a traceback."""
+    try:
+        yield
+    except WaybenchError as error:
+        raise PrerequisiteError(str(error)) from None
+
+
+def engine_name(name: str) -> str:
+    """Return a model's name as Inspect takes it."""
+    return f"python/{name.removeprefix(PREFIX)}" if name.startswith(PREFIX) else name
+
+
+def load_object(reference: str) -> Any:
+    """Return what a reference of the form `module.name` or `module:name` names, of the working folder too.
 
     Raises:
-        UsageError: If it is none.
+        UsageError: If there is no such module or name, or the module cannot be imported.
     """
-    if python not in ("", *SANDBOXES):
-        raise UsageError(f"python={python[:40]!r}: choose from {', '.join(SANDBOXES)}")
-    return python
+    module, colon, name = reference.partition(":")
+    if not colon:
+        module, _, name = reference.rpartition(".")
+    if not module or not name:
+        raise UsageError(f"{reference[:80]!r}: give a module and a name in it, as my_module.reply")
+    if os.getcwd() not in sys.path and "" not in sys.path:  # as for `python -m`, and at the end: it hides nothing
+        sys.path.append(os.getcwd())
+    try:
+        loaded: Any = import_module(module)
+        for part in name.split("."):
+            loaded = getattr(loaded, part)
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{reference[:80]!r}: {error} in {os.getcwd()} or Python's path") from None
+    except AttributeError as error:
+        raise UsageError(f"{reference[:80]!r}: {error}") from None
+    except Exception as error:  # the module is the user's own
+        raise UsageError(f"{reference[:80]!r} cannot be imported: {type(error).__name__}: {error}") from None
+    return loaded
+
+
+class InProcessModel(ModelAPI):
+    """A model of this process, which is prepared by its name alone."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008  the base class's own signature
+        **model_args: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        with one_line_errors():
+            self.prepare()
+
+    def prepare(self) -> None:
+        """Prepare the model, or say what the user can correct."""
+        raise NotImplementedError
+
+
+class FunctionModel(InProcessModel):
+    """Replies with a function of messages, each a role and a content, to a text or a message with one; sync or async.
+
+    A sync function runs in threads, as many as there are connections: `--max-connections 1` for one that must not.
+    """
+
+    def prepare(self) -> None:
+        """Load the function."""
+        self._function = load_object(self.model_name)
+        if not callable(self._function):
+            kind = type(self._function).__name__
+            raise UsageError(f"{self.model_name[:80]!r} is no function, but of type {kind}")
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        """Return the function's reply."""
+        if tools:
+            raise RuntimeError(f"python:{self.model_name} takes no tools")
+        messages = [{"role": message.role, "content": message.text} for message in input]
+        function = self._function
+        if iscoroutinefunction(function) or iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
+            answer = await function(messages)
+        else:
+            answer: Any = await to_thread.run_sync(function, messages, abandon_on_cancel=True)
+            answer = await answer if isawaitable(answer) else answer
+        text = text_of(answer)
+        if text is None and not is_message(answer):
+            raise TypeError(f"python:{self.model_name} returned {type(answer).__name__}: return the reply as a string")
+        output = ModelOutput.from_content(f"python/{self.model_name}", text or "")
+        output.usage = ModelUsage()  # it is not known, and the engine would fetch a tokenizer's file to count by
+        return output
+
+
+def png(picture: Picture) -> bytes:
+    """Return a picture as PNG, on white. The same picture has the same bytes every time.
+
+    Raises:
+        ValueError: If it is not drawn with a view box from 0 0.
+    """
+    return _png(picture.svg, picture.size)
+
+
+@lru_cache(maxsize=64)  # a chat shows its first pictures again with each request
+def _png(svg: str, size: int) -> bytes:
+    root = _ROOT.match(svg)
+    if root is None:
+        raise ValueError("a drawing begins with <svg ...> and a view box from 0 0")
+    width, height = float(root[1]), float(root[2])
+    scale = size / max(width, height)
+    across, down = max(round(width * scale), 1), max(round(height * scale), 1)
+    body = svg[root.end() :]
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" '
+        f'viewBox="0 0 {width:g} {height:g}" {_FONT}>'
+        f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>'
+    )
+    return bytes(vl_convert.svg_to_png(head + _GENERIC.sub(_FONT, body)))
+
+
+def content_image(picture: Picture) -> ContentImage:
+    """Return a picture as a part of a message of Inspect."""
+    return ContentImage(image=f"data:image/png;base64,{base64.b64encode(png(picture)).decode('ascii')}")
+
+
+def picture_tokens(picture: Picture) -> float:
+    """Return about how many tokens a picture takes, for estimates: a token for each 750 pixels of a square."""
+    return picture.size**2 / _PIXELS_PER_TOKEN
 
 
 def _tools(python: str) -> list[Tool]:
-    return [python_tool(timeout=_SECONDS)] if check_sandbox(python) else []
+    """Return the Python tool for a sandbox; "" for no such tool."""
+    if python not in ("", *SANDBOXES):
+        raise UsageError(f"python={python[:40]!r}: choose from {', '.join(SANDBOXES)}")
+    return [python_tool(timeout=_SECONDS)] if python else []
 
 
 def react(python: str = "", **args: Any) -> Agent:
@@ -53,8 +205,8 @@ def react(python: str = "", **args: Any) -> Agent:
             it has no such tool.
         **args: Arguments of Inspect's agent.
     """
-    given: dict[str, Any] = {"submit": AgentSubmit(answer_only=True), "tools": _tools(python), **args}
-    return engine_react(**given)
+    arguments: dict[str, Any] = {"submit": AgentSubmit(answer_only=True), "tools": _tools(python), **args}
+    return engine_react(**arguments)
 
 
 @agent
@@ -74,8 +226,8 @@ def explore_map_act(notes: bool = True, plan: bool = True, python: str = "") -> 
         thoughts: list[str] = []
         if notes:
             earlier = store().get(_NOTES, "")
-            known = [f"Your notes so far:\n{earlier}"] if earlier else []
-            text = await _answer(state.messages, [*known, _MAP], [])
+            earlier_notes = [f"Your notes so far:\n{earlier}"] if earlier else []
+            text = await _answer(state.messages, [*earlier_notes, _MAP], [])
             store().set(_NOTES, text)
             thoughts.append(f"Your notes:\n{text}")
         if plan:
@@ -101,8 +253,6 @@ def _user(parts: Sequence[str]) -> ChatMessageUser:
 
 
 READY: Mapping[str, Callable[..., Agent]] = {"react": react, "explore_map_act": explore_map_act}
-MOST_MESSAGES = 100  # that an agent adds while it works out one reply
-_ARGUMENT = re.compile(r",(?=[A-Za-z_]\w*=)")
 
 
 class AgentSpec(NamedTuple):
@@ -110,7 +260,6 @@ class AgentSpec(NamedTuple):
 
     Attributes:
         name: "react", "explore_map_act", a name in Inspect's registry, `file.py@name`, or `module.name`.
-        args: Its arguments.
     """
 
     name: str
@@ -123,9 +272,9 @@ def read_agent(text: str) -> AgentSpec:
     Raises:
         UsageError: If it has another form.
     """
-    name, _, rest = text.partition(":")
+    name, _, arguments = text.partition(":")
     args: dict[str, Json] = {}
-    for part in _ARGUMENT.split(rest) if rest else ():
+    for part in _ARGUMENT.split(arguments) if arguments else ():
         key, equals, value = part.partition("=")
         if not equals or not key.isidentifier():
             raise UsageError(f"agent {text[:80]!r}: give arguments as NAME:arg=value,arg=value")
@@ -139,10 +288,7 @@ def read_agent(text: str) -> AgentSpec:
 
 
 def agent_solver(text: str) -> Solver:
-    """Return an agent as Inspect runs it.
-
-    Args:
-        text: NAME[:arg=value,...].
+    """Return the agent of NAME[:arg=value,...] as Inspect runs it.
 
     Raises:
         UsageError: If there is no such agent, or it refuses its arguments.
@@ -153,20 +299,17 @@ def agent_solver(text: str) -> Solver:
             return as_solver(READY[name](**args))
         if ".py" in name or "." not in name:
             return solver_from_spec(SolverSpec(name, args, args))
-        made: Any = load_object(name)(**args)
-        kind = registry_info(made).type if is_registry_object(made) else ""
+        created: Any = load_object(name)(**args)
+        kind = registry_info(created).type if is_registry_object(created) else ""
         if kind not in ("agent", "solver"):
-            raise UsageError(f"it returns {type(made).__name__}, and no agent or solver of Inspect")
-        return as_solver(made) if kind == "agent" else made
+            raise UsageError(f"it returns {type(created).__name__}, and no agent or solver of Inspect")
+        return as_solver(created) if kind == "agent" else created
     except Exception as error:  # the agent's own code, or Inspect's
         raise UsageError(f"agent {text[:80]!r}: {' '.join(str(error).split())[:300]}") from None
 
 
 def agent_sandbox(text: str) -> str | None:
-    """Return the sandbox that an agent of `READY` needs for its Python tool; None if it has none.
-
-    Args:
-        text: NAME[:arg=value,...].
+    """Return the sandbox that an agent of `READY`, as NAME[:arg=value,...], needs for its Python tool; None for none.
 
     Raises:
         UsageError: If it has another form.
@@ -183,15 +326,9 @@ async def agent_output(
 
     The agent is shown the messages and nothing else of the sample. It keeps what it has put into `store()` for the next
     reply. One that comes to no end within `MOST_MESSAGES` has a reply that was cut off.
-
-    Args:
-        solver: The agent.
-        state: The sample's state.
-        messages: The messages.
-        generate: Inspect's function, for solvers that leave it to others to ask the model.
     """
-    before = _used()
-    own = TaskState(
+    tokens_before = sum(sample_model_usage().values(), ModelUsage())
+    agent_state = TaskState(
         model=state.model,
         sample_id=state.sample_id,
         epoch=state.epoch,
@@ -200,21 +337,14 @@ async def agent_output(
         sample_uuid=state.uuid,
     )
     with apply_limits([message_limit(len(messages) + MOST_MESSAGES)], catch_errors=True) as scope:
-        own = await solver(own, generate)
-        if not own.output.choices:
-            own = await generate(own)
-    found = own.output
-    stop = "max_tokens" if scope.limit_error is not None else found.stop_reason if found.choices else "stop"
-    output = ModelOutput.from_content(found.model or str(state.model), found.completion, stop_reason=stop)
-    output.usage = _less(_used(), before)
+        agent_state = await solver(agent_state, generate)
+        if not agent_state.output.choices:
+            agent_state = await generate(agent_state)
+    last = agent_state.output
+    stop = "max_tokens" if scope.limit_error is not None else last.stop_reason if last.choices else "stop"
+    output = ModelOutput.from_content(last.model or str(state.model), last.completion, stop_reason=stop)
+    tokens = sum(sample_model_usage().values(), ModelUsage())
+    output.usage = ModelUsage(
+        **{name: (getattr(tokens, name) or 0) - (getattr(tokens_before, name) or 0) for name in _TOKENS}
+    )
     return output
-
-
-def _used() -> ModelUsage:
-    return sum(sample_model_usage().values(), ModelUsage())
-
-
-def _less(after: ModelUsage, before: ModelUsage) -> ModelUsage:
-    names = ("input_tokens", "output_tokens", "total_tokens", "input_tokens_cache_write", "input_tokens_cache_read")
-    spent = {name: (getattr(after, name) or 0) - (getattr(before, name) or 0) for name in (*names, "reasoning_tokens")}
-    return ModelUsage(**spent)

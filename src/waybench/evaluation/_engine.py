@@ -30,14 +30,21 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from pydantic import ValidationError
 
 from waybench.core import EMBEDDED, TEXT_PROMPTS, Json, PromptKinds, UsageError
-from waybench.evaluation._folder import full_message, is_full, locked, says_full
-from waybench.evaluation._following import following
-from waybench.evaluation._function import PrerequisiteError, engine_name
-from waybench.evaluation._preflight import PATIENCE, check_models, refuse_text_models, refuse_without_tools
+from waybench.evaluation._agents import PrerequisiteError, engine_name
+from waybench.evaluation._preflight import (
+    PATIENCE,
+    check_models,
+    full_message,
+    is_full,
+    lock_folder,
+    refuse_text_models,
+    refuse_without_tools,
+    says_full,
+)
 from waybench.evaluation._provider import EmbeddedPlayer
 from waybench.evaluation._run_journals import RunJournals, interrupt, selected_tasks
-from waybench.evaluation._run_progress import RunProgress, written
-from waybench.evaluation._secrets import Secrets, follow_older_logs, hiding, seal
+from waybench.evaluation._run_progress import RunProgress, follow_reports, write_regularly
+from waybench.evaluation._secrets import Secrets, follow_older_logs, hide_secrets, seal
 from waybench.evaluation._solver import wrap_model
 
 
@@ -63,12 +70,7 @@ STOPPED = "waybench_stopped"  # the key in a log's metadata
 
 
 def mark_stopped(out: Path, reason: str) -> None:
-    """Write into the metadata of unfinished logs why the run stopped; Inspect says only that it was cancelled.
-
-    Args:
-        out: The folder of the logs.
-        reason: Why, in a sentence.
-    """
+    """Write why the run stopped into the metadata of unfinished logs; Inspect says only that it was cancelled."""
     for info in list_eval_logs(str(out.absolute()), recursive=False):
         if read_eval_log(info, header_only=True).status == "success":
             continue
@@ -136,7 +138,12 @@ def evaluate(
     """
     config, limits, model_args = config or {}, limits or {}, model_args or {}
     check_folder(out)
-    _check_generation(config)
+    try:
+        GenerateConfig.model_validate(config)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        setting = f"{wrong['loc'][0]}={str(wrong['input'])[:40]!r}" if wrong["loc"] else "generation settings"
+        raise UsageError(f"{setting}: {wrong['msg'].removeprefix('Value error, ')}") from None
     ready = _open_models(models, model_base_url, model_args)
     if prompts.picture is not None:
         refuse_text_models(ready)
@@ -160,15 +167,15 @@ def evaluate(
             warn or _to_stderr,
             prompts=prompts,
         )
-        given = config.get("max_connections")
+        most = config.get("max_connections")
         followed.note_check(
-            took, {str(model): given if isinstance(given, int) else model.api.max_connections() for model in ready}
+            took, {str(model): most if isinstance(most, int) else model.api.max_connections() for model in ready}
         )
     journals = RunJournals(out, {**config, **limits}, warn or _to_stderr)
     try:
         selected = selected_tasks()
         # Parts that another program selects share a folder, which it looks after.
-        with nullcontext() if selected else locked(out), written(out, followed), _quiet_logging():
+        with nullcontext() if selected else lock_folder(out), write_regularly(out, followed), _quiet_logging():
             if not selected:
                 _set_aside_poorer_logs(out)
             try:
@@ -176,7 +183,7 @@ def evaluate(
                 follow_older_logs(out, created, ready, warn or _to_stderr)
                 journals.open(ready, followed)
                 followed.notes.extend(followed.opening)
-                with earlier_objects_kept(), following(followed, journals, out, quiet=display == "none"):
+                with earlier_objects_kept(), follow_reports(followed, journals.unlogged, out, quiet=display == "none"):
                     logs = _eval_set(created, ready, out, config, limits, rerun, display)
             except KeyboardInterrupt:
                 if journals.failure is None and not followed.budget_is_spent:
@@ -188,7 +195,7 @@ def evaluate(
                 raise journals.failure
             if followed.budget_is_spent:
                 mark_stopped(out, followed.interrupted_text)
-                return [f"{each.task} with {each.model}" for each in followed.statuses() if each.state != "finished"]
+                return [status.name for status in followed.statuses() if status.state != "finished"]
             if len(logs) < (selected or len(tasks) * len(ready)) or any(log.status == "cancelled" for log in logs):
                 raise KeyboardInterrupt  # which the engine has caught, and reports as a success, with no or fewer logs
             failed = [log for log in logs if log.status != "success"]
@@ -202,16 +209,6 @@ def evaluate(
             raise UsageError(full_message(out)) from None
         raise
     return [f"{log.eval.task.removeprefix('waybench/')} with {log.eval.model}" for log in failed]
-
-
-def _check_generation(config: Mapping[str, Json]) -> None:
-    """Refuse generation settings that Inspect does not know, or values that it does not take, before any request."""
-    try:
-        GenerateConfig.model_validate(config)
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        setting = f"{wrong['loc'][0]}={str(wrong['input'])[:40]!r}" if wrong["loc"] else "generation settings"
-        raise UsageError(f"{setting}: {wrong['msg'].removeprefix('Value error, ')}") from None
 
 
 def _eval_set(
@@ -264,10 +261,10 @@ def check_folder(out: Path) -> None:
     """
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\]", str(out)):
         raise UsageError(f"{str(out)[:120]!r} is a URL, but logs can only be written to local folders")
-    if found := sorted(set(_MISREAD.findall(str(out.absolute())))):
-        listed = ", ".join(map(repr, found))
+    if misread := sorted(set(_MISREAD.findall(str(out.absolute())))):
         raise UsageError(
-            f"logs cannot be written to {str(out)[:120]!r}: its full path contains {listed}; choose another folder"
+            f"logs cannot be written to {str(out)[:120]!r}: its full path contains {', '.join(map(repr, misread))}; "
+            "choose another folder"
         )
 
 
@@ -288,20 +285,16 @@ def _set_aside_poorer_logs(out: Path) -> None:
         except Exception:  # not a log, or one cut off while it was written; the engine has its own word on it
             continue
         logs.setdefault(header.eval.task_id, []).append((count, header.eval.created, info))
-    for of_one_task in logs.values():
-        fullest = max(of_one_task, key=lambda log: log[:2])
-        for count, created, info in of_one_task:
-            if created > fullest[1] and count < fullest[0]:
+    for logs_of_task in logs.values():
+        most, newest, _ = max(logs_of_task, key=lambda log: log[:2])
+        for count, created, info in logs_of_task:
+            if created > newest and count < most:
                 path = Path(url2pathname(urlparse(info.name).path))
                 path.rename(path.with_suffix(".superseded"))
 
 
 def _open_models(names: Sequence[str], base_url: str | None, args: Mapping[str, Json]) -> list[Model]:
-    """Return models by their names, each once.
-
-    Raises:
-        UsageError: If one cannot be had; the message names all of these.
-    """
+    """Return models by their names, each once; an error names all that cannot be had."""
     opened: list[Model] = []
     problems: list[str] = []
     for name in dict.fromkeys(names):
@@ -340,22 +333,30 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
             f"model {name[:120]!r}: folder {folder} does not exist: give the folder with the model's files"
         )
     try:
-        with hiding(Secrets(base_url, args)):
+        with hide_secrets(Secrets(base_url, args)):
             model = get_model(name, base_url=base_url, memoize=False, **args)
-            if base_url is None and _from_environment(model.api.base_url):
+            address = model.api.base_url
+            variables = (name for name in os.environ if name.endswith("_BASE_URL"))
+            if base_url is None and address and any(os.environ[variable] == address for variable in variables):
                 # A log has only an address that was given, and results of two servers must not be taken for one's.
-                base_url = model.api.base_url
+                base_url = address
                 model = get_model(name, base_url=base_url, memoize=False, **args)
         wrap_model(seal(model, base_url, args))
         return model
     except Exception as error:  # every provider has its own; its message is what the user needs
-        said = _one_line(error)
-        if "not recognized" in said:
-            raise UsageError(_unknown_provider(name)) from None
-        hint = "; or give the address of its server with --model-base-url" if "_BASE_URL" in said else ""
-        if name.startswith("openai-api/") and (variable := re.search(r"\w+_API_KEY", said)):
+        words = _one_line(error)
+        if "not recognized" in words:
+            provider = name.partition("/")[0][:60]
+            near = get_close_matches(provider, _PROVIDERS, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise UsageError(
+                f"model {name[:120]!r}: unknown provider {provider!r}: {hint}give a provider of Inspect, such as "
+                "openai, anthropic or hf, or openai-api/NAME/MODEL with --model-base-url for a server of your own"
+            ) from None
+        hint = "; or give the address of its server with --model-base-url" if "_BASE_URL" in words else ""
+        if name.startswith("openai-api/") and (variable := re.search(r"\w+_API_KEY", words)):
             hint += f". A server that needs no key takes any text: {variable[0]}=none"
-        raise UsageError(f"model {name[:120]!r}: {said}{hint}") from None
+        raise UsageError(f"model {name[:120]!r}: {words}{hint}") from None
 
 
 def _is_address(text: str) -> bool:
@@ -364,20 +365,6 @@ def _is_address(text: str) -> bool:
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # a port that is none
         return False
-
-
-def _unknown_provider(name: str) -> str:
-    provider = name.partition("/")[0][:60]
-    near = get_close_matches(provider, _PROVIDERS, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return (
-        f"model {name[:120]!r}: unknown provider {provider!r}: {hint}give a provider of Inspect, such as openai, "
-        "anthropic or hf, or openai-api/NAME/MODEL with --model-base-url for a server of your own"
-    )
-
-
-def _from_environment(address: str | None) -> bool:
-    return bool(address) and any(name.endswith("_BASE_URL") and os.environ[name] == address for name in os.environ)
 
 
 def _one_line(error: Exception) -> str:

@@ -33,7 +33,7 @@ class JournalError(OSError):
 
 
 @dataclass(slots=True)
-class _Kept:
+class _SampleLines:
     """A sample's turns in a journal.
 
     Attributes:
@@ -65,73 +65,51 @@ class Journal:
         self._head = {"form": FORM, "waybench": __version__, "settings": digest(settings)}
         self._syncer = syncer
         self._warn = warn
-        self._kept: dict[_Key, _Kept] = {}
+        self._samples: dict[_Key, _SampleLines] = {}
         self._size = 0  # up to the last whole line
         self._file: int | None = None
         if path.exists():
             self._load()
 
-    def known(self, sample: _Key, turn: int, seen: Container[str]) -> ModelOutput | None:
-        """Return the model's output in a turn; None if the journal does not have it.
+    def read(self, sample: _Key, turn: int, seen: Container[str], probe: str | None = None) -> ModelOutput | None:
+        """Return the model's output in a turn, or its answer to a belief probe before it; None if it is not there.
 
         Args:
             sample: Id and epoch.
             turn: Number of the turn, from 0.
             seen: Digests of what the player has been shown up to then; any other makes it another question.
+            probe: The name of the probe's question.
         """
-        lines = self._kept.get(sample, _Kept()).lines
-        return None if turn >= len(lines) else self._output(lines[turn], seen)
-
-    def known_probe(self, sample: _Key, turn: int, name: str, seen: Container[str]) -> ModelOutput | None:
-        """Return the model's answer to a belief probe; None if the journal does not have it.
-
-        Args:
-            sample: Id and epoch.
-            turn: Number of the turn before whose reply it is asked, from 0.
-            name: The question's name.
-            seen: As for `known`.
-        """
-        line = self._kept.get(sample, _Kept()).probes.get((turn, name))
-        return None if line is None else self._output(line, seen)
-
-    def _output(self, line: _Where, seen: Container[str]) -> ModelOutput | None:
-        offset, length, digested = line
-        if digested not in seen:
+        turns = self._samples.get(sample, _SampleLines())
+        if probe is not None:
+            line = turns.probes.get((turn, probe))
+        else:
+            line = turns.lines[turn] if turn < len(turns.lines) else None
+        if line is None or line[2] not in seen:
             return None
         with self.path.open("rb") as file:
-            file.seek(offset)
-            data = _parsed(file.read(length))
+            file.seek(line[0])
+            data = _parse(file.read(line[1]))
         try:
             return None if data is None else ModelOutput.model_validate(data["output"])
         except (KeyError, ValidationError):
             return None
 
-    def keep(self, sample: _Key, turn: int, seen: str, output: ModelOutput) -> None:
-        """Write a turn and forget the sample's later turns.
+    def write(self, sample: _Key, turn: int, seen: str, output: ModelOutput, probe: str | None = None) -> None:
+        """Write a turn and forget the sample's later turns, or write the answer to a belief probe before a turn.
 
         Raises:
             JournalError: If that cannot be done.
         """
-        where = self._append({"id": sample[0], "epoch": sample[1], "turn": turn, "seen": seen, "output": _said(output)})
-        self._index(sample, turn, (*where, seen))
-
-    def keep_probe(self, sample: _Key, turn: int, name: str, seen: str, output: ModelOutput) -> None:
-        """Write the answer to a belief probe, which is no turn.
-
-        Raises:
-            JournalError: If that cannot be done.
-        """
-        key = {"id": sample[0], "epoch": sample[1], "probe": name, "before": turn, "seen": seen}
-        where = self._append({**key, "output": _said(output)})
-        self._index_probe(sample, turn, name, (*where, seen))
+        number: dict[str, Json] = {"turn": turn} if probe is None else {"probe": probe, "before": turn}
+        # The completion is the message's text.
+        content = output.model_dump(mode="json", exclude_none=True, exclude={"completion"})
+        where = self._append({"id": sample[0], "epoch": sample[1], **number, "seen": seen, "output": content})
+        self._index(sample, turn, (*where, seen), probe)
 
     def turns_without(self, logged: Container[str]) -> list[int]:
-        """Return the number of turns of each sample that is in no log.
-
-        Args:
-            logged: The UUIDs of the samples in logs.
-        """
-        return [len(kept.lines) for kept in self._kept.values() if kept.uuid is None or kept.uuid not in logged]
+        """Return the number of turns of each sample that is not among the UUIDs of the samples in logs."""
+        return [len(turns.lines) for turns in self._samples.values() if turns.uuid is None or turns.uuid not in logged]
 
     def check(self) -> None:
         """Raise a JournalError if something could not be written."""
@@ -143,32 +121,29 @@ class Journal:
         Raises:
             JournalError: If that cannot be done.
         """
-        if sample in self._kept:
+        if sample in self._samples:
             self._append({"id": sample[0], "epoch": sample[1], "end": uuid})
-            self._kept[sample].uuid = uuid
+            self._samples[sample].uuid = uuid
 
     def drop(self, logged: set[str]) -> None:
-        """Rewrite the file without ended samples that are in a log; remove the file if it is empty.
+        """Rewrite the file without ended samples whose UUIDs a log has; remove the file if it is empty.
 
         A file that has none of them stays as it is.
-
-        Args:
-            logged: The UUIDs of the samples in logs.
         """
-        left = {sample: kept for sample, kept in self._kept.items() if kept.uuid not in logged}
-        if not left:
-            if self._kept:
+        remaining = [turns for turns in self._samples.values() if turns.uuid not in logged]
+        if not remaining:
+            if self._samples:
                 self.remove()
             return
-        if len(left) == len(self._kept):
+        if len(remaining) == len(self._samples):
             return
         self.close()
         fresh = self.path.with_suffix(".new")
         with suppress(OSError):  # what is in the file twice, or in vain, does no harm
             with self.path.open("rb") as old, fresh.open("wb") as new:
                 new.write(_line(self._head))
-                for kept in left.values():
-                    for offset, length, _ in (*kept.lines, *kept.probes.values()):
+                for turns in remaining:
+                    for offset, length, _ in (*turns.lines, *turns.probes.values()):
                         old.seek(offset)
                         new.write(old.read(length))
                 new.flush()
@@ -197,7 +172,7 @@ class Journal:
                 if first:
                     self._warn(f"{self.path}: {CUT_OFF}")
                 return
-            head = _parsed(first)
+            head = _parse(first)
             if head != self._head:
                 self._ignore(head)
                 return
@@ -206,7 +181,7 @@ class Journal:
                 if not line.endswith(b"\n"):
                     self._warn(f"{self.path}: {CUT_OFF}")
                     break
-                data = _parsed(line)
+                data = _parse(line)
                 damaged += data is None or not self._take(data, self._size, len(line))
                 self._size += len(line)
         if damaged:
@@ -227,28 +202,24 @@ class Journal:
     def _take(self, data: Mapping[str, Any], offset: int, length: int) -> bool:
         match data:
             case {"id": str(name), "epoch": int(epoch), "end": str(uuid)}:
-                self._kept.setdefault((name, epoch), _Kept()).uuid = uuid
+                self._samples.setdefault((name, epoch), _SampleLines()).uuid = uuid
                 return True
             case {"id": str(name), "epoch": int(epoch), "turn": int(turn), "seen": str(seen)}:
                 return self._index((name, epoch), turn, (offset, length, seen))
-            case {"id": str(name), "epoch": int(epoch), "probe": str(question), "before": int(turn), "seen": str(seen)}:
-                self._index_probe((name, epoch), turn, question, (offset, length, seen))
-                return True
+            case {"id": str(name), "epoch": int(epoch), "probe": str(probe), "before": int(turn), "seen": str(seen)}:
+                return self._index((name, epoch), turn, (offset, length, seen), probe)
             case _:
                 return False
 
-    def _index_probe(self, sample: _Key, turn: int, name: str, line: _Where) -> None:
-        kept = self._kept.setdefault(sample, _Kept())
-        kept.probes[turn, name] = line
-        kept.uuid = None
-
-    def _index(self, sample: _Key, turn: int, line: _Where) -> bool:
-        kept = self._kept.setdefault(sample, _Kept())
-        if not 0 <= turn <= len(kept.lines):
+    def _index(self, sample: _Key, turn: int, line: _Where, probe: str | None = None) -> bool:
+        turns = self._samples.setdefault(sample, _SampleLines())
+        if probe is not None:
+            turns.probes[turn, probe] = line
+        elif 0 <= turn <= len(turns.lines):
+            turns.lines[turn:] = [line]
+        else:
             return False  # a line before it is damaged
-        del kept.lines[turn:]
-        kept.lines.append(line)
-        kept.uuid = None
+        turns.uuid = None
         return True
 
     def _append(self, data: Mapping[str, Json]) -> tuple[int, int]:
@@ -271,9 +242,9 @@ class Journal:
         return offset, len(line)
 
     def _write(self, file: int, line: bytes) -> None:
-        rest = memoryview(line)
-        while rest:  # a disk that fills up takes a part, and refuses the next
-            rest = rest[os.write(file, rest) :]
+        remaining = memoryview(line)
+        while remaining:  # a disk that fills up takes a part, and refuses the next
+            remaining = remaining[os.write(file, remaining) :]
         self._size += len(line)
 
 
@@ -341,17 +312,12 @@ def digest(value: Json) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 
-def _said(output: ModelOutput) -> Json:
-    # The completion is the message's text.
-    return output.model_dump(mode="json", exclude_none=True, exclude={"completion"})
-
-
 def _line(data: Mapping[str, Json]) -> bytes:
     text = json.dumps(data, separators=(",", ":")).encode("ascii")
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parse(line: bytes) -> dict[str, Any] | None:
     """Return a line's object; None if it is damaged."""
     checksum, _, text = line.removesuffix(b"\n").partition(b" ")
     if checksum != b"%08x" % zlib.crc32(text):

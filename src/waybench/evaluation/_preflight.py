@@ -1,12 +1,22 @@
-"""The check before a run: one short request to each model, so that a wrong key, address or name fails in seconds."""
+"""Before a run: its folder is locked, and one short request checks each model; and what to say of a full disk."""
 
 import asyncio
+import errno
+import json
+import os
+import platform
+import shutil
+import sqlite3
+import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from inspect_ai._util.appdirs import inspect_data_dir  # where the engine buffers samples; it has no public name
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageSystem,
@@ -18,11 +28,16 @@ from inspect_ai.model import (
     ModelOutput,
 )
 
-from waybench.core import TEXT_PROMPTS, ActionTool, Picture, PromptKinds, UsageError
-from waybench.evaluation._function import FunctionModel, content_image
+from waybench.core import LOCK_FILE, TEXT_PROMPTS, ActionTool, Picture, PromptKinds, UsageError
+from waybench.evaluation._agents import FunctionModel, content_image
 from waybench.evaluation._provider import ONE_CALL, EmbeddedPlayer, LocalModel, tool_info
-from waybench.evaluation._provider_errors import ProviderError, read_error, status_of
+from waybench.evaluation._provider_errors import ProviderError, causes_of, read_error, status_of
 
+HOLDER = ".waybench-lock.json"
+_WAIT = 0.5  # seconds: `waybench view` touches the lock to see whether a run holds it
+_CODES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_WORDS = (*map(os.strerror, _CODES), "database or disk is full")  # where only an error's text is left
+_LITTLE = 1 << 20  # bytes; with less than this a file system counts as full
 # Models that run in this process, or take their replies from a list: a request says nothing of a server.
 _LOCAL = ("hf", "vllm", "sglang", "transformer_lens", "nnterp", "mockllm", "none", "waybench", "python")
 _WAITS = (2.0, 5.0)  # seconds before each new try, where a server asks to wait
@@ -39,6 +54,84 @@ _LONGEST = 200  # characters of the server's own words
 _OF_THE_MOMENT = (429, 500, 502, 503, 504)
 _READY = ActionTool("ready", "Say that you are ready.", {"word": {"type": "string", "description": "The word OK."}})
 _NO_TOOLS = "use a model or server with tools, or leave out interface=tools"
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Generator[None]:
+    """Hold the lock of a folder, which is created, since two runs in it at once would send every request twice.
+
+    SQLite's lock of a file, which holds nothing, is the operating system's on each platform. It ends with the process
+    however that ends, so that no lock is ever left over, nor mistaken for that of a process that got the same id.
+
+    Raises:
+        UsageError: If another process holds it; the message says which, and since when.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = _acquired(folder)
+    holder = folder / HOLDER
+    with suppress(OSError):
+        holder.write_text(json.dumps({"pid": os.getpid(), "host": platform.node(), "since": time.time()}), "utf-8")
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            holder.unlink(missing_ok=True)
+        if lock is not None:
+            lock.close()
+
+
+def _acquired(folder: Path) -> sqlite3.Connection | None:
+    """Return the locked file; None where the file system has no locks, which stops no run."""
+    lock = None
+    try:
+        lock = sqlite3.connect(folder / LOCK_FILE, timeout=_WAIT, isolation_level=None)
+        lock.execute("PRAGMA journal_mode = MEMORY")  # no second file
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.DatabaseError as error:  # also of a file system without locks, or of a file that is not ours
+        if lock is not None:
+            lock.close()
+        if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise UsageError(_holder_message(folder)) from None
+        return None
+    return lock
+
+
+def _holder_message(folder: Path) -> str:
+    who = "another process"
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        holder: Any = json.loads((folder / HOLDER).read_text("utf-8"))
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(holder["since"])))
+        who = f"process {int(holder['pid'])} on {str(holder['host'])[:60]}, since {since},"
+    return f"{folder} is in use: {who} is running in it; wait until it ends, or choose another folder with --out"
+
+
+def is_full(error: BaseException) -> bool:
+    """Return whether an error or one of its causes says that the disk is full."""
+    return any(
+        (isinstance(cause, OSError) and cause.errno in _CODES)
+        or (isinstance(cause, sqlite3.OperationalError) and _WORDS[-1] in str(cause))
+        for cause in causes_of(error)
+    )
+
+
+def says_full(text: str) -> bool:
+    """Return whether the text of an error says that the disk is full."""
+    return any(words in text for words in _WORDS)
+
+
+def full_message(out: Path) -> str:
+    """Return a message that names the full folder, of those that a run with logs in `out` writes, and what to do."""
+    folders = [out, Path(inspect_data_dir("samplebuffer")), Path(tempfile.gettempdir())]
+    full: list[str] = []
+    for folder in folders:
+        with suppress(OSError):
+            if (free := shutil.disk_usage(folder).free) < _LITTLE:
+                full.append(f"{folder} ({free:,} bytes left)")
+    where = " and ".join(full) or " or ".join(map(str, folders)) + " (or a quota there)"
+    return (
+        f"no space left to write: {where}. Free some space and run the same command again: it continues where this run "
+        "stopped, without repeating completed requests"
+    )
 
 
 def check_models(
@@ -70,7 +163,11 @@ def check_models(
     Raises:
         UsageError: In one line for each model that cannot be used, with what to do.
     """
-    asked = [model for model in models if not _is_local(model)]
+    asked = [
+        model
+        for model in models
+        if not isinstance(model.api, EmbeddedPlayer) and str(model).partition("/")[0] not in _LOCAL
+    ]
     if not asked:
         return {}
 
@@ -94,19 +191,15 @@ def refuse_without_tools(models: Sequence[Model]) -> None:
             raise UsageError(f"model {str(model)[:120]!r} takes no tools: {_NO_TOOLS}")
 
 
-def _is_local(model: Model) -> bool:
-    return isinstance(model.api, EmbeddedPlayer) or str(model).partition("/")[0] in _LOCAL
-
-
 def refuse_text_models(models: Sequence[Model]) -> None:
     """Refuse models that are known to read text only, without a request.
 
     Raises:
         UsageError: In one line for each.
     """
-    known = [str(model)[:120] for model in models if isinstance(model.api, LocalModel) or str(model).startswith("hf/")]
-    if known:
-        raise UsageError("; ".join(f"model {name!r} takes no pictures: {_OTHER}" for name in known))
+    names = [str(model)[:120] for model in models if isinstance(model.api, LocalModel) or str(model).startswith("hf/")]
+    if names:
+        raise UsageError("; ".join(f"model {name!r} takes no pictures: {_OTHER}" for name in names))
 
 
 async def _check(
@@ -123,21 +216,21 @@ async def _check(
         early, tell, f"{name}: no answer in {early:.0f} s; waiting up to {patience:.0f} s for the server"
     )
     try:
-        found = await _no_connection(model, min(connecting, patience)) or await asyncio.wait_for(
-            _answered_with_tools(model, prompts.has_system)
+        result = await _no_connection(model, min(connecting, patience)) or await asyncio.wait_for(
+            _seconds_to_call(model, prompts.has_system)
             if prompts.has_tools
-            else _answered(model, prompts.has_system),
+            else _seconds_to_answer(model, prompts.has_system),
             patience,
         )
-        if prompts.picture is not None and not isinstance(found, str):
-            found = await asyncio.wait_for(_takes_picture(model, prompts.picture), patience) or found
+        if prompts.picture is not None and not isinstance(result, str):
+            result = await asyncio.wait_for(_takes_picture(model, prompts.picture), patience) or result
     except TimeoutError:
-        found = f"no reply within {patience:.0f} s: check the server, or give a model that loads a longer --timeout"
+        result = f"no reply within {patience:.0f} s: check the server, or give a model that loads a longer --timeout"
     finally:
         waiting.cancel()
         with suppress(Exception):
             await asyncio.wait_for(model.api.aclose(), _CLOSING)
-    return f"{name}: {found}" if isinstance(found, str) else found
+    return f"{name}: {result}" if isinstance(result, str) else result
 
 
 async def _no_connection(model: Model, seconds: float) -> str:
@@ -163,10 +256,10 @@ async def _no_connection(model: Model, seconds: float) -> str:
     return ""
 
 
-async def _answered_with_tools(model: Model, system: bool) -> str | float:
+async def _seconds_to_call(model: Model, system: bool) -> str | float:
     """Return how many seconds a reply to a request for a call took; otherwise why the model cannot be used."""
     began = time.monotonic()
-    output = await _sent(model, tools=True, system=system)
+    output = await _send(model, tools=True, system=system)
     took = time.monotonic() - began
     if isinstance(output, ModelOutput):
         if output.message.tool_calls or output.stop_reason == "max_tokens":
@@ -174,12 +267,12 @@ async def _answered_with_tools(model: Model, system: bool) -> str | float:
         words = " ".join(output.completion.split())[:_LONGEST]
         return f"asked for a call of a tool, it answered without one ({words!r}): {_NO_TOOLS}"
     error = read_error(output)
-    if error.status in _OF_THE_MOMENT or isinstance(await _sent(model, system=system), Exception):
-        return await _answered(model, system)  # tools are not what it lacks
+    if error.status in _OF_THE_MOMENT or isinstance(await _send(model, system=system), Exception):
+        return await _seconds_to_answer(model, system)  # tools are not what it lacks
     return f"it takes no tools ({error.words[:_LONGEST]}): {_NO_TOOLS}"
 
 
-async def _sent(
+async def _send(
     model: Model, *, tools: bool = False, picture: Picture | None = None, system: bool = False
 ) -> ModelOutput | Exception:
     """Send a short request, and return the reply or the error."""
@@ -190,18 +283,18 @@ async def _sent(
     config = GenerateConfig(max_tokens=_TOKENS_OF_A_CALL if tools else _TOKENS)
     try:
         if tools:
-            found = await model.api.generate(messages, [tool_info(_READY)], "any", ONE_CALL.merge(config))
+            answer = await model.api.generate(messages, [tool_info(_READY)], "any", ONE_CALL.merge(config))
         else:
-            found = await model.api.generate(messages, [], "none", config)
+            answer = await model.api.generate(messages, [], "none", config)
     except Exception as raised:
         return raised
-    return found[0] if isinstance(found, tuple) else found
+    return answer[0] if isinstance(answer, tuple) else answer
 
 
-async def _answered(model: Model, system: bool = False) -> str | float:
+async def _seconds_to_answer(model: Model, system: bool = False) -> str | float:
     """Return how many seconds a model's reply took; otherwise why the model cannot be used."""
     began = time.monotonic()
-    output = await _sent_patiently(model, system=system)
+    output = await _send_patiently(model, system=system)
     if isinstance(output, ModelOutput) or status_of(output) in (400, 422):
         return time.monotonic() - began
     return _advice(model, read_error(output))
@@ -209,7 +302,7 @@ async def _answered(model: Model, system: bool = False) -> str | float:
 
 async def _takes_picture(model: Model, picture: Picture) -> str:
     """Return why a model that takes text does not take a picture; "" if it does."""
-    output = await _sent_patiently(model, picture)
+    output = await _send_patiently(model, picture)
     is_output = isinstance(output, ModelOutput)
     if is_output and output.stop_reason != "model_length":
         return ""
@@ -217,22 +310,23 @@ async def _takes_picture(model: Model, picture: Picture) -> str:
     return f"takes no picture of {picture.size} pixels ({words}): {_OTHER}, or a smaller image_size"
 
 
-async def _sent_patiently(
+async def _send_patiently(
     model: Model, picture: Picture | None = None, *, system: bool = False
 ) -> ModelOutput | Exception:
     """Send a short request, to a busy server more than once."""
     for wait in _WAITS:
-        output = await _sent(model, picture=picture, system=system)
+        output = await _send(model, picture=picture, system=system)
         if isinstance(output, ModelOutput) or not ((status := status_of(output) or 0) == 429 or status >= 500):
             return output
         await asyncio.sleep(wait)
-    return await _sent(model, picture=picture, system=system)
+    return await _send(model, picture=picture, system=system)
 
 
 def _advice(model: Model, error: ProviderError) -> str:
     """Return in one line what is wrong and what to do."""
     words = error.words[:_LONGEST]
-    where = f" at {model.api.base_url}" if _has_plain_address(model) else ""
+    address = str(model.api.base_url or "")
+    where = f" at {address}" if address and "@" not in address and "?" not in address else ""  # without secrets
     match error.status:
         case 401 | 403:
             return f"the server{where} refuses the key ({words}): set the key of this provider in the environment"
@@ -244,9 +338,3 @@ def _advice(model: Model, error: ProviderError) -> str:
             return f"no reply from the server{where} ({words}): start it, or check --model-base-url"
         case int(status):
             return f"the server{where} answers with status {status} ({words}): check the server"
-
-
-def _has_plain_address(model: Model) -> bool:
-    """Return whether a model's address is known and holds nothing secret."""
-    address = model.api.base_url
-    return bool(address) and "@" not in str(address) and "?" not in str(address)

@@ -2,15 +2,135 @@
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from inspect_ai.log._samples import sample_active  # a public function has the state and not the sample
 
-from waybench.core import End, Episode, Price, ProbeRecord, TurnRecord, Usage, plural
-from waybench.evaluation._task_status import TaskStatus
+from waybench.core import End, Episode, Price, ProbeRecord, TurnRecord, Usage, duration_text, plural, short_count
+
+_LONGEST = 200  # characters of an error
+_SHOWN = 4  # episodes that go on of which the turn is named, and errors that have a line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStatus:
+    """The progress of one task with one model, at one moment.
+
+    Attributes:
+        task: The task's name, with those parameters that tell it from other tasks of the run.
+        state: "waiting", "running", "finished", or "unfinished" where episodes are missing.
+        done: Number of items that are finished, those of earlier runs included; of episodes, if `unit` says so.
+        total: How many there are; None where the results decide it.
+        unit: What is counted: "item" or "episode".
+        level: The highest level that has begun; None where the number of items is known.
+        before: Those of the finished items that an earlier run finished.
+        active: Number of episodes that are being played.
+        requests: Number of replies that were received.
+        repeated: Number of replies taken from the journal of an interrupted run, in place of requests.
+        input_tokens: Input tokens of the requests.
+        output_tokens: Output tokens of the requests.
+        cost: What they cost in dollars; None if the model's prices are not known.
+        errors: Episodes that infrastructure errors ended and no later try has repaired.
+        retries: How often a request had to be sent again.
+        seconds_left: Estimated time left in seconds; None if it cannot be estimated.
+        is_upper_bound: Whether the time left assumes episodes of full length, since none is finished.
+        last_level: The level up to which the time left of a ladder is estimated; the results decide whether it is
+            reached. None for other tasks.
+    """
+
+    task: str
+    model: str
+    state: str = "waiting"
+    done: int = 0
+    total: int | None = None
+    unit: str = "item"
+    level: int | None = None
+    before: int = 0
+    active: int = 0
+    requests: int = 0
+    repeated: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+    errors: int = 0
+    retries: int = 0
+    seconds_left: float | None = None
+    is_upper_bound: bool = False
+    last_level: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The task and its model."""
+        return f"{self.task} with {self.model}"
+
+    @property
+    def units(self) -> str:
+        """The counted unit, singular or plural as fits the total."""
+        return self.unit if (self.done if self.total is None else self.total) == 1 else f"{self.unit}s"
+
+    @property
+    def done_text(self) -> str:
+        """How much is done: "79 of 300", or "level 9, 12 items" where the results decide what is played."""
+        if self.total is not None:
+            return f"{self.done:,} of {self.total:,}"
+        level = "" if self.level is None else f"level {self.level}, "
+        return f"{level}{self.done:,} {self.units}"
+
+    @property
+    def state_text(self) -> str:
+        """The time left of a running task: "3 min 20 s", "≤ 2 h", "up to level 31: 2 h"; otherwise its state."""
+        if self.state != "running":
+            return "done" if self.state == "finished" else self.state
+        if self.seconds_left is None:
+            return ""
+        up_to = "" if self.last_level is None else f"up to level {self.last_level}: "
+        return up_to + ("≤ " if self.is_upper_bound else "") + duration_text(self.seconds_left)
+
+    @property
+    def use_text(self) -> str:
+        """What the task has used, and what went wrong: "152 requests, 31.2k input and 4.1k output tokens"."""
+        return ", ".join(use_parts((self,)))
+
+    @property
+    def text(self) -> str:
+        """The progress in one line."""
+        units = f" {self.units}" if self.total is not None else ""
+        remaining = "" if self.seconds_left is None else left_text(self.seconds_left, self.is_upper_bound)
+        remaining += "" if self.last_level is None else f" if it climbs to level {self.last_level}"
+        return ", ".join(part for part in (self.done_text + units, self.use_text, remaining) if part)
+
+
+def use_parts(statuses: Sequence[TaskStatus]) -> Iterator[str]:
+    """Yield what some tasks have used together, and what went wrong: "152 requests", "3 infrastructure errors"."""
+    yield plural(sum(status.requests for status in statuses), "request")
+    if repeated := sum(status.repeated for status in statuses):
+        yield f"{plural(repeated, 'reply', 'replies')} taken over"
+    tokens = sum(status.input_tokens for status in statuses), sum(status.output_tokens for status in statuses)
+    if any(tokens):
+        yield f"{short_count(tokens[0])} input and {short_count(tokens[1])} output tokens"
+    if costs := [status.cost for status in statuses if status.cost is not None]:
+        yield f"{sum(costs):.2f} USD"
+    if retries := sum(status.retries for status in statuses):
+        yield plural(retries, "retry", "retries")
+    if errors := sum(status.errors for status in statuses):
+        yield plural(errors, "infrastructure error")
+
+
+def left_text(seconds: float, is_upper_bound: bool) -> str:
+    """Return a time left: "about 3 min 20 s left", "at most 2 h left"."""
+    return f"{'at most' if is_upper_bound else 'about'} {duration_text(seconds)} left"
+
+
+def run_seconds_left(statuses: Iterable[TaskStatus]) -> tuple[float | None, bool]:
+    """Return the time left until the last task is finished, and whether it is an upper bound; None if not known."""
+    going = [status for status in statuses if status.state != "finished"]
+    estimates = [status.seconds_left for status in going if status.seconds_left is not None]
+    if not going or len(estimates) < len(going):
+        return None, False
+    return max(estimates), any(status.is_upper_bound for status in going)
 
 
 class Earlier(NamedTuple):
@@ -21,7 +141,6 @@ class Earlier(NamedTuple):
         uuids: Their UUIDs.
         level: The highest level among them; None if there are none.
         task: The task's name.
-        model: The model.
         args: The task's parameters.
     """
 
@@ -116,29 +235,25 @@ class TaskProgress:
             self._done = set(earlier.finished)
             self._before, self._level = earlier.finished, earlier.level
         if earlier.finished or any(journaled):
-            self._note(f"{self.label} with {self.model} continues: {self._continued(journaled)}")
+            self._note(f"{self.label} with {self.model} continues: {self._continuation_text(journaled)}")
 
-    def _continued(self, journaled: Iterable[int]) -> str:
+    def _continuation_text(self, journaled: Iterable[int]) -> str:
         status, turns = self.status(), sorted((count for count in journaled if count), reverse=True)
         of = f" of {status.total:,}" if status.total is not None else ""
         parts = [f"{status.done:,}{of} {status.units} finished before"]
         if turns:
-            shown = ", ".join(f"{count + 1:,}" for count in turns[:_SHOWN])
+            numbers = ", ".join(f"{count + 1:,}" for count in turns[:_SHOWN])
             more = f" and {len(turns) - _SHOWN:,} more" if len(turns) > _SHOWN else ""
-            parts.append(f"{plural(len(turns), 'episode')} from turn {shown}{more}")
+            parts.append(f"{plural(len(turns), 'episode')} from turn {numbers}{more}")
             parts.append(f"{plural(sum(turns), 'reply', 'replies')} taken over without a request")
         return "; ".join(parts)
 
     def finish(self, complete: bool) -> None:
-        """Note that the engine has ended the task.
-
-        Args:
-            complete: Whether nothing is left of it.
-        """
+        """Note that the engine has ended the task, and whether it is complete."""
         with self._lock:
             self._state = "finished" if complete else "unfinished"
             for sample in list(self._open):
-                self._closed(sample)
+                self._close(sample)
 
     def finished_before(self, earlier: Earlier) -> None:
         """Note that an earlier run has finished the task, so that the engine does not start it."""
@@ -160,37 +275,20 @@ class TaskProgress:
             self._level = level if self._level is None else max(self._level, level)
             self._level_begins.setdefault(level, self._requests)
 
-    def turn(self, sample: str, usage: Usage | None, *, repeated: bool) -> None:
+    def reply(self, sample: str | None, usage: Usage | None, *, repeated: bool) -> None:
         """Note a reply.
 
         Args:
-            sample: The name of the episode's sample.
+            sample: The name of the sample whose turn it is; None for the answer to a belief probe, which is no turn.
             usage: Its tokens.
-            repeated: Whether it came from a journal.
+            repeated: Whether it came from a journal, and costs nothing.
         """
         with self._lock:
             if sample in self._open:
                 self._open[sample].turns += 1
-            self._answered(usage, repeated)
-        if not repeated:
-            self._spent()
-
-    def probe(self, usage: Usage | None, *, repeated: bool) -> None:
-        """Note the answer to a belief probe, which is no turn of its episode and is paid for like one.
-
-        Args:
-            usage: Its tokens.
-            repeated: Whether it came from a journal.
-        """
-        with self._lock:
-            self._answered(usage, repeated)
-        if not repeated:
-            self._spent()
-
-    def _answered(self, usage: Usage | None, repeated: bool) -> None:
-        if repeated:
-            self._repeated += 1
-        else:
+            if repeated:
+                self._repeated += 1
+                return
             self._requests += 1
             if self._began is None:  # what a journal answers takes no time
                 self._began = self._clock() - (usage.seconds if usage else 0.0)
@@ -198,16 +296,12 @@ class TaskProgress:
                 self._input += usage.input_tokens
                 self._output += usage.output_tokens
                 self._cached += usage.cached_tokens
+        self._spent()
 
     def end(self, sample: str, error: str = "") -> None:
-        """Note that an episode has ended.
-
-        Args:
-            sample: The name of its sample.
-            error: The infrastructure error that ended it; "" if none did.
-        """
+        """Note that a sample's episode has ended; `error` says which infrastructure error ended it, if one did."""
         with self._lock:
-            ended = self._closed(sample)
+            ended = self._close(sample)
             if error:
                 self._errors.add(sample)
             else:
@@ -222,9 +316,9 @@ class TaskProgress:
     def leave(self, sample: str) -> None:
         """Note that an episode was interrupted."""
         with self._lock:
-            self._closed(sample)
+            self._close(sample)
 
-    def _closed(self, sample: str) -> _Open | None:
+    def _close(self, sample: str) -> _Open | None:
         closed = self._open.pop(sample, None)
         self._retries += 0 if closed is None else closed.retries()
         return closed
@@ -232,7 +326,7 @@ class TaskProgress:
     def status(self) -> TaskStatus:
         """Return the present progress."""
         with self._lock:
-            left, is_upper_bound = self._seconds_left()
+            seconds_left, is_upper_bound = self._seconds_left()
             return TaskStatus(
                 task=self.label,
                 model=self.model,
@@ -249,10 +343,10 @@ class TaskProgress:
                 output_tokens=self._output,
                 cost=None if self._price is None else self._price.cost(self._input, self._output, self._cached),
                 errors=len(self._errors),
-                retries=self._retries + sum(each.retries() for each in self._open.values()),
-                seconds_left=left,
+                retries=self._retries + sum(episode.retries() for episode in self._open.values()),
+                seconds_left=seconds_left,
                 is_upper_bound=is_upper_bound,
-                last_level=self._levels[-1] if self._levels and left is not None else None,
+                last_level=self._levels[-1] if self._levels and seconds_left is not None else None,
             )
 
     def _count(self, samples: Collection[str]) -> int:
@@ -270,11 +364,11 @@ class TaskProgress:
         if self._ended_turns:
             length, is_upper_bound = sum(self._ended_turns) / len(self._ended_turns), False
         elif self._open:
-            length, is_upper_bound = sum(each.limit for each in self._open.values()) / len(self._open), True
+            length, is_upper_bound = sum(episode.limit for episode in self._open.values()) / len(self._open), True
         else:
             return None, False
         is_upper_bound &= length > 1
-        requests = max(waiting, 0) * length + sum(max(length - each.turns, 1.0) for each in self._open.values())
+        requests = max(waiting, 0) * length + sum(max(length - episode.turns, 1.0) for episode in self._open.values())
         return requests * (self._clock() - self._began) / self._requests, is_upper_bound
 
     def _seconds_to_last_level(self) -> float | None:
@@ -285,49 +379,36 @@ class TaskProgress:
         begun = sorted(self._level_begins)
         if len(begun) < 2 or begun[-1] not in self._levels:
             return None
-        each = self._level_begins[begun[-1]] - self._level_begins[begun[-2]]
+        level_requests = self._level_begins[begun[-1]] - self._level_begins[begun[-2]]
         done = self._requests - self._level_begins[begun[-1]]
         levels_left = len(self._levels) - 1 - self._levels.index(begun[-1])
-        requests = max(each - done, 1) + levels_left * max(each, 1)
+        requests = max(level_requests - done, 1) + levels_left * max(level_requests, 1)
         return requests * (self._clock() - (self._began or 0.0)) / self._requests
 
 
 class EpisodeProgress:
-    """Reports what happens in one episode to its task's progress.
+    """Reports what happens in one episode to its task's progress."""
 
-    Args:
-        task: The task's progress; None if nobody follows it, as outside of `evaluate`.
-        sample: The id of its sample.
-        epoch: The sample's epoch.
-        episode: The episode.
-    """
-
-    def __init__(
-        self, task: TaskProgress | None, sample: int | str, epoch: int, episode: Episode[Any, Any, Any]
-    ) -> None:
+    def __init__(self, task: TaskProgress, sample: int | str, epoch: int, episode: Episode[Any, Any, Any]) -> None:
         self._task, self._name, self._episode = task, sample_name(sample, epoch), episode
-        if task is not None:
-            task.begin(self._name, episode.item.level, episode.turns_left, _http_retries())
+        # Inspect's event of a retry has its own ones alone; clients such as OpenAI's send most requests again by
+        # themselves.
+        active = sample_active()
+        retries = lambda: 0 if active is None else active.http_retries  # noqa: E731
+        task.begin(self._name, episode.item.level, episode.turns_left, retries)
 
-    def turn(self, turn: TurnRecord, *, repeated: bool) -> None:
-        """Report a turn, and whether its reply came from a journal."""
-        if self._task is not None:
-            self._task.turn(self._name, turn.usage, repeated=repeated)
-
-    def probe(self, probe: ProbeRecord, *, repeated: bool) -> None:
-        """Report the answer to a belief probe, and whether it came from a journal."""
-        if self._task is not None:
-            self._task.probe(probe.usage, repeated=repeated)
+    def reply(self, record: TurnRecord | ProbeRecord, *, repeated: bool) -> None:
+        """Report a turn or the answer to a belief probe, and whether it came from a journal."""
+        sample = self._name if isinstance(record, TurnRecord) else None
+        self._task.reply(sample, record.usage, repeated=repeated)
 
     @property
     def why_stopped(self) -> str:
         """Why the run is ending early; "" if it is not, or if the user has interrupted it."""
-        return "" if self._task is None else self._task.why_stopped()
+        return self._task.why_stopped()
 
     def end(self) -> None:
         """Report how the episode stands now that it is left."""
-        if self._task is None:
-            return
         if self._episode.end_reason is None:
             self._task.leave(self._name)
         elif self._episode.end_reason is End.INFRASTRUCTURE:
@@ -336,20 +417,7 @@ class EpisodeProgress:
             self._task.end(self._name)
 
 
-def _http_retries() -> Callable[[], int]:
-    """Return what counts the retries of the present sample's requests, by Inspect and by the provider's own client.
-
-    Inspect's event of a retry has its own ones alone; clients such as OpenAI's send most requests again by themselves.
-    """
-    sample = sample_active()
-    return lambda: 0 if sample is None else sample.http_retries
-
-
 def sample_name(sample: int | str, epoch: int) -> str:
     """Return the name of a sample in one epoch: "501-1", or "501#2-1" in the second one."""
     item, _, attempt = str(sample).rpartition("-")
     return f"{item}#{epoch}-{attempt}" if epoch > 1 else str(sample)
-
-
-_LONGEST = 200  # characters of an error
-_SHOWN = 4  # episodes that go on of which the turn is named, and errors that have a line

@@ -15,7 +15,6 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageTool,
     GenerateConfig,
-    ModelAPI,
     ModelOutput,
     ModelUsage,
     execute_tools,
@@ -40,7 +39,7 @@ from waybench.core import (
     write_calls,
 )
 from waybench.envs import registry
-from waybench.evaluation._function import one_line_errors
+from waybench.evaluation._agents import InProcessModel
 
 current_episode: ContextVar[Episode[Any, Any, Any] | None] = ContextVar("waybench_episode", default=None)
 
@@ -56,7 +55,7 @@ def acts_by_tools(episode: Episode[Any, Any, Any]) -> bool:
     return isinstance(episode.play.wording, ToolWording)
 
 
-def request(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
+def request_arguments(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
     """Return the arguments of a request for the next reply without the messages: tools, where the player has some.
 
     A question for a thought is answered in text, so no tool can be called then.
@@ -64,41 +63,37 @@ def request(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
     if not acts_by_tools(episode):
         return {}
     if episode.play.wording.thought_question(episode.state):
-        return text_request(episode)
-    return {"tools": declared(episode), "tool_choice": "auto", "config": ONE_CALL}
+        return text_request_arguments(episode)
+    return {"tools": declared_tools(episode), "tool_choice": "auto", "config": ONE_CALL}
 
 
-def text_request(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
+def text_request_arguments(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
     """Return the arguments of a request for an answer in text without the messages.
 
     Tools are named where the conversation may have calls of them, as some providers want, but cannot be called.
     """
-    return {"tools": declared(episode), "tool_choice": "none"} if acts_by_tools(episode) else {}
+    return {"tools": declared_tools(episode), "tool_choice": "none"} if acts_by_tools(episode) else {}
 
 
-def declared(episode: Episode[Any, Any, Any]) -> list[ToolInfo]:
+def declared_tools(episode: Episode[Any, Any, Any]) -> list[ToolInfo]:
     """Return the tools that the wording declares, as Inspect describes tools."""
     return [tool_info(tool) for tool in episode.play.wording.tools(episode.state)]
 
 
 def tool_info(tool: ActionTool) -> ToolInfo:
     """Return a tool as Inspect describes tools."""
-    return ToolInfo(name=tool.name, description=tool.doc, parameters=_parameters(tool))
-
-
-def _parameters(tool: ActionTool) -> ToolParams:
     # What Inspect's own class for schemas does not know, such as maxItems, is left out of it.
-    return ToolParams.model_validate(object_schema(tool.parameters))
+    parameters = ToolParams.model_validate(object_schema(tool.parameters))
+    return ToolInfo(name=tool.name, description=tool.doc, parameters=parameters)
 
 
-def said(output: ModelOutput) -> str:
+def raw_reply(output: ModelOutput) -> str:
     """Return what a model said as the raw reply of an episode whose player acts by tools."""
     message = output.message
-    return write_calls(output.completion, [_call(call) for call in message.tool_calls or ()])
-
-
-def _call(call: EngineCall) -> ToolCall:
-    return ToolCall(call.function, call.arguments, call.parse_error or "")
+    calls = message.tool_calls or ()
+    return write_calls(
+        output.completion, [ToolCall(call.function, call.arguments, call.parse_error or "") for call in calls]
+    )
 
 
 def output_of(model: str, reply: str, turn: int) -> ModelOutput:
@@ -112,41 +107,24 @@ def output_of(model: str, reply: str, turn: int) -> ModelOutput:
 
 
 def engine_calls(calls: Sequence[ToolCall], kind: str, number: int) -> list[EngineCall]:
-    """Return calls as Inspect has them.
-
-    Args:
-        calls: The calls.
-        kind: A letter for their ids, which differ within a conversation.
-        number: A number for them.
-    """
+    """Return calls as Inspect has them; their ids, of a letter and a number, differ within a conversation."""
     return [  # some providers take ids of nine letters and digits only
         EngineCall(f"{kind}{number:06d}{at:02d}", call.name, dict(call.arguments), call.error or None)
         for at, call in enumerate(calls)
     ]
 
 
-def results(message: ChatMessageAssistant, text: str) -> list[ChatMessage]:
-    """Return the results of a message's calls: the same text for each, as no reply has more than one call that counts.
-
-    Args:
-        message: The message.
-        text: The environment's answer.
-    """
+def call_results(message: ChatMessageAssistant, text: str) -> list[ChatMessage]:
+    """Return the results of a message's calls: the same text for each, as no reply has more than one that counts."""
     return [
         ChatMessageTool(content=text, tool_call_id=call.id, function=call.function) for call in message.tool_calls or ()
     ]
 
 
-async def executed(
+async def execute_call(
     episode: Episode[Any, Any, Any], tools: Sequence[ToolInfo], turn: TurnRecord, messages: Sequence[ChatMessage]
 ) -> ChatMessage | None:
-    """Let Inspect execute the call of a turn, so that its log has the call with its result.
-
-    Args:
-        episode: The episode, which has taken the turn.
-        tools: The tools that the request offered.
-        turn: The turn.
-        messages: The conversation, with the model's message at its end.
+    """Let Inspect execute the call in the last message, of a turn that was taken, so that its log has the result.
 
     Returns:
         The message with the result; None for a turn without one call that could be read.
@@ -183,7 +161,6 @@ class _Weights(NamedTuple):
 
     Attributes:
         module: The package's module, which is never imported: the packages that it would import are not installed.
-        file: The file in it.
         install: What installs it, without the packages that it would bring.
     """
 
@@ -198,20 +175,12 @@ _WEIGHTS = {
 assert set(_WEIGHTS) == set(LOCAL_MODELS)
 
 
-class LocalModel(ModelAPI):
+class LocalModel(InProcessModel):
     """A model that llama.cpp runs in this process; it ends with the run."""
 
-    def __init__(
-        self,
-        model_name: str,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        config: GenerateConfig = GenerateConfig(),  # noqa: B008  the base class's own signature
-        **model_args: Any,
-    ) -> None:
-        super().__init__(model_name, base_url, api_key, [], config)
-        with one_line_errors():
-            self._server = _server(model_name)
+    def prepare(self) -> None:
+        """Start the model's server."""
+        self._server = _server(self.model_name)
 
     def max_connections(self) -> int:
         """Return how many requests run at once."""
@@ -306,16 +275,16 @@ def check_player(name: str, envs: Iterable[str] | None = None) -> None:
     """
     ids = [entry.id for entry in registry.entries] if envs is None else list(envs)
     players = [set(registry.load(env).players.policies) for env in ids]
-    known = {*EMBEDDED, *(set[str].union(*players) if envs is None else set[str].intersection(*players))}
+    names = {*EMBEDDED, *(set[str].union(*players) if envs is None else set[str].intersection(*players))}
     if name in LOCAL_MODELS:
         check_local(name)
     elif name.startswith("noisy-"):
         policy(name)
-    elif name not in known:
-        raise UsageError(unknown("player", name, {*known, "noisy-0.1", *LOCAL_MODELS}))
+    elif name not in names:
+        raise UsageError(unknown("player", name, {*names, "noisy-0.1", *LOCAL_MODELS}))
 
 
-class EmbeddedPlayer(ModelAPI):
+class EmbeddedPlayer(InProcessModel):
     """Plays by looking at the episode that the solver is playing, not at the messages.
 
     It costs nothing, uses no tokens and needs no network. A name of `LOCAL_MODELS` gives a `LocalModel` instead.
@@ -325,18 +294,10 @@ class EmbeddedPlayer(ModelAPI):
         """Return a player, or a language model of this machine."""
         return LocalModel(model_name, *args, **kwargs) if model_name in LOCAL_MODELS else super().__new__(cls)
 
-    def __init__(
-        self,
-        model_name: str,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        config: GenerateConfig = GenerateConfig(),  # noqa: B008  the base class's own signature
-        **model_args: Any,
-    ) -> None:
-        super().__init__(model_name, base_url, api_key, [], config)
-        with one_line_errors():
-            check_player(model_name)
-            self._policy = policy(model_name)
+    def prepare(self) -> None:
+        """Find the player."""
+        check_player(self.model_name)
+        self._policy = policy(self.model_name)
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig

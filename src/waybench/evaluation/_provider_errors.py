@@ -135,17 +135,13 @@ class ProviderError(NamedTuple):
 
 
 def read_error(error: BaseException) -> ProviderError:
-    """Return what a provider's error says, also where the engine has wrapped it.
-
-    Args:
-        error: The exception, of any provider's package.
-    """
+    """Return what a provider's error says, also where the engine has wrapped it."""
     cause = cause_of(error)
     body: Any = getattr(cause, "body", None) or response_text(cause)
-    said = [*_messages(body)]
+    messages = [*_messages(body)]
     words = " ".join((str(cause) or type(cause).__name__).split())
-    if said and not any(message in words for message in said):
-        words = f"{words}: {'; '.join(said)}"
+    if messages and not any(message in words for message in messages):
+        words = f"{words}: {'; '.join(messages)}"
     details = json.dumps(body, default=str) if not isinstance(body, str) else body
     return ProviderError(
         status_of(cause), frozenset(_codes(cause, body)), words, f"{words[:_LONGEST]}\n{(details or '')[:_LONGEST]}"
@@ -153,12 +149,7 @@ def read_error(error: BaseException) -> ProviderError:
 
 
 def is_overflow(text: str, body: Any) -> bool:
-    """Return whether what the engine has taken for a full context is one: it goes by "input length" in any error.
-
-    Args:
-        text: The words of the error.
-        body: The error, as the server sent it; None if it is not known.
-    """
+    """Return whether the engine is right to take an error for a full context: it goes by "input length" in any one."""
     if frozenset(_codes(None, body)) & _OVERFLOW_CODES:
         return True
     return _OTHER.search(text) is None and (_OVERFLOW.search(text) is not None or "input length" not in text.lower())
@@ -172,6 +163,18 @@ def cause_of(error: BaseException) -> BaseException:
     if isinstance(error, RuntimeError) and str(error).startswith(_REQUEST) and error.__cause__ is not None:
         error = error.__cause__
     return error
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, its causes and its members, each once, since causes can form a cycle."""
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        cause = waiting.pop()
+        if cause is not None and id(cause) not in seen:
+            seen.add(id(cause))
+            yield cause
+            waiting += [cause.__cause__, cause.__context__, *getattr(cause, "exceptions", ())]
 
 
 def status_of(error: BaseException) -> int | None:
@@ -243,13 +246,11 @@ class PromptTokens:
         self._before: tuple[list[str | None], int] | None = None  # ids of the last prompt's messages, and its tokens
 
     def warning(self, messages: Sequence[ChatMessage], usage: ModelUsage | None) -> str:
-        """Return a line if the server cannot have read the whole prompt; "" otherwise.
-
-        Args:
-            messages: The prompt.
-            usage: What the server counted; nothing follows from a count that is missing.
-        """
-        tokens = _input_tokens(usage)
+        """Return a line if a server that counted these tokens cannot have read the whole prompt; "" otherwise."""
+        if usage is None:
+            return ""
+        cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+        tokens = usage.input_tokens + cached
         if not tokens:
             return ""
         before, ids = self._before, [message.id for message in messages]
@@ -268,12 +269,6 @@ class PromptTokens:
         if has_grown and tokens < tokens_before:
             return f"{counted}, and {tokens_before:,} for the shorter one before it, {advice}"
         return ""
-
-
-def _input_tokens(usage: ModelUsage | None) -> int:
-    if usage is None:
-        return 0
-    return usage.input_tokens + (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
 
 
 def _has_reasoning(message: ChatMessage) -> bool:

@@ -51,11 +51,7 @@ _SENSITIVE = ("1026", "1027")  # MiniMax: the prompt or the reply
 
 
 def stop_reason_of(reason: object) -> StopReason | None:
-    """Return Inspect's name of a provider's reason to stop; None if it has no meaning here.
-
-    Args:
-        reason: The provider's word; None where a server says nothing.
-    """
+    """Return Inspect's name of a provider's word for why a reply ended; None if it has no meaning here."""
     return _STOP_REASONS.get(_plain(reason))
 
 
@@ -76,16 +72,16 @@ def read_completion(body: Json, request: Callable[[], Mapping[str, Any]]) -> tup
         completion, or one that the server broke off.
     """
     if not is_object(body):
-        return server_error(f"the server answered {_shortened(body)} in place of a completion")
-    found = body.get("choices")
-    choices = [_choice(choice) for choice in found if is_object(choice)] if is_array(found) else []
+        return server_error(f"the server answered {_shorten(body)} in place of a completion")
+    values = body.get("choices")
+    choices = [_choice(choice) for choice in values if is_object(choice)] if is_array(values) else []
     for choice in choices:
         if choice.get("error") or _plain(choice.get("finish_reason")) in _BROKEN_OFF:
             words = f"the server broke the reply off (finish_reason {choice.get('finish_reason')!r})"
             return _error_of({"error": choice.get("error") or body.get("error")}, words)
     has_reply = any(_has_reply(choice["message"]) for choice in choices)
     if not has_reply and (not choices or _error_in(body)):
-        return _error_of(body, f"the server answered without a completion: {_shortened(body)}")
+        return _error_of(body, f"the server answered without a completion: {_shorten(body)}")
     completion = {**body, "choices": choices}
     for name, default in (("id", ""), ("object", "chat.completion"), ("created", 0)):
         if not isinstance(body.get(name), type(default)):
@@ -95,7 +91,7 @@ def read_completion(body: Json, request: Callable[[], Mapping[str, Any]]) -> tup
     if "usage" in body:
         completion["usage"] = _usage(body["usage"])
     for index, choice in enumerate(choices):
-        if not _is_count(choice.get("index")):
+        if type(choice.get("index")) is not int:
             choice["index"] = index
         if choice.get("logprobs") and not request().get("logprobs"):
             choice["logprobs"] = None  # nobody reads them, in whatever form they are
@@ -111,32 +107,32 @@ def server_error(message: str) -> tuple[int, dict[str, Any]]:
 
 def _choice(choice: Mapping[str, Any]) -> dict[str, Any]:
     """Return a choice with a message: an empty one where the model said nothing."""
-    given = choice.get("message", choice.get("delta"))
-    message = given if is_object(given) else {"content": choice.get("text", given)}
+    content = choice.get("message", choice.get("delta"))
+    message = content if is_object(content) else {"content": choice.get("text", content)}
     return {"finish_reason": None, **choice, "message": _message(message)}
 
 
-def _message(given: Mapping[str, Any]) -> dict[str, Any]:
-    message: dict[str, Any] = {"content": None, **given}
+def _message(raw: Mapping[str, Any]) -> dict[str, Any]:
+    message: dict[str, Any] = {"content": None, **raw}
     message.pop("function_call", None)  # it becomes a call of today's form
-    if not isinstance(given.get("role"), str):
+    if not isinstance(raw.get("role"), str):
         message["role"] = "assistant"
-    content = given.get("content")
+    content = raw.get("content")
     if not isinstance(content, str | None):
         message["content"] = _text(content)
         if thought := reasoning_of(content):
-            message["reasoning_content"] = given.get("reasoning_content") or given.get("reasoning") or thought
+            message["reasoning_content"] = raw.get("reasoning_content") or raw.get("reasoning") or thought
     for name in ("reasoning_content", "reasoning"):
         if not isinstance(thought := message.get(name), str | None):
             message[name] = reasoning_of(thought) or _text(thought)
-    details = given.get("reasoning_details")
+    details = raw.get("reasoning_details")
     if details is not None and not (
         is_array(details) and all(is_object(part) and part.get("type") for part in details)
     ):
         message["reasoning_details"] = None
-    if not isinstance(given.get("refusal"), str | None) or given.get("refusal") == "":
-        message["refusal"] = _text(given["refusal"]) if given["refusal"] else None
-    called = given.get("tool_calls") or given.get("function_call")  # the latter is OpenAI's form of 2023
+    if not isinstance(raw.get("refusal"), str | None) or raw.get("refusal") == "":
+        message["refusal"] = _text(raw["refusal"]) if raw["refusal"] else None
+    called = raw.get("tool_calls") or raw.get("function_call")  # the latter is OpenAI's form of 2023
     if called:
         calls = called if is_array(called) else [called]
         message["tool_calls"] = [_call(call) for call in calls if is_object(call)]
@@ -172,20 +168,20 @@ def _call(call: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _arguments(given: Json) -> str:
+def _arguments(arguments: Json) -> str:
     """Return a call's arguments as JSON text, which some servers send as values, and some encode twice."""
-    if given is None or given == "":
+    if arguments is None or arguments == "":
         return "{}"
-    if not isinstance(given, str):
-        return json.dumps(given, ensure_ascii=False)
-    if given.lstrip().startswith('"'):
+    if not isinstance(arguments, str):
+        return json.dumps(arguments, ensure_ascii=False)
+    if arguments.lstrip().startswith('"'):
         try:
-            inner = json.loads(given)
+            inner = json.loads(arguments)
             if isinstance(inner, str) and is_object(json.loads(inner)):
                 return inner
         except (ValueError, RecursionError):
             pass
-    return given
+    return arguments
 
 
 def _give_ids(calls: Sequence[dict[str, Any]], request: Mapping[str, Any]) -> None:
@@ -209,15 +205,15 @@ def _usage(usage: Json) -> dict[str, Any] | None:
         return None
     total = _count(usage.get("total_tokens"))
     counts = {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply}
-    details = {name: _details(usage[name]) for name in _DETAILS if name in usage}
+    details = {
+        name: {kind: _count(value) for kind, value in part.items()} if is_object(part := usage[name]) else None
+        for name in _DETAILS
+        if name in usage
+    }
     of_prompt = details.get("prompt_tokens_details") or {}
     if sum(of_prompt.get(name) or 0 for name in ("cached_tokens", "cache_write_tokens")) > prompt:
         details["prompt_tokens_details"] = None  # Inspect subtracts them
     return {**usage, **counts, **({} if total is None else {"total_tokens": total}), **details}
-
-
-def _details(details: Json) -> dict[str, Any] | None:
-    return {name: _count(value) for name, value in details.items()} if is_object(details) else None
 
 
 def _count(value: Json) -> int | None:
@@ -229,13 +225,9 @@ def _count(value: Json) -> int | None:
     return int(number) if 0 <= number <= _MOST_TOKENS and number == int(number) else None
 
 
-def _is_count(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _has_reply(message: Mapping[str, Any]) -> bool:
-    said = (message.get(name) for name in ("content", "refusal", "reasoning_content", "reasoning"))
-    return bool(message.get("tool_calls")) or any(text is not None and text != "" for text in said)
+    texts = (message.get(name) for name in ("content", "refusal", "reasoning_content", "reasoning"))
+    return bool(message.get("tool_calls")) or any(text is not None and text != "" for text in texts)
 
 
 def _error_in(body: Mapping[str, Any]) -> Any:
@@ -257,7 +249,7 @@ def _error_of(body: Mapping[str, Any], otherwise: str) -> tuple[int, dict[str, A
         return server_error(otherwise)
     fields: dict[str, Any] = error if is_object(error) else {"message": error}
     words = next((fields[name] for name in ("message", "status_msg", "detail", "msg", "error") if fields.get(name)), "")
-    message = words if isinstance(words, str) and words else _shortened(fields)
+    message = words if isinstance(words, str) and words else _shorten(fields)
     codes = [fields.get(name) for name in ("code", "status_code", "status", "type")]
     status = next(filter(None, map(_status, codes)), _BAD_GATEWAY)
     code = next((code for code in codes if isinstance(code, int | str) and code), status)
@@ -277,7 +269,7 @@ def _plain(reason: object) -> str:
     return "" if reason is None else str(reason).partition(":")[0].strip().lower()  # "content_filter: RECITATION"
 
 
-def _shortened(value: Json) -> str:
+def _shorten(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)[:_LONGEST]
 
 
@@ -312,8 +304,8 @@ def prepare_provider(api: Any) -> None:
 
 def _prepare_client(api: Any) -> None:
     client: Any = getattr(api, "client", None)
-    given = getattr(api, "model_args", None)
-    if hasattr(client, "max_retries") and not (is_object(given) and "max_retries" in given):
+    args = getattr(api, "model_args", None)
+    if hasattr(client, "max_retries") and not (is_object(args) and "max_retries" in args):
         client.max_retries = 0
     hooks = getattr(getattr(client, "_client", None), "event_hooks", None)
     if is_object(hooks) and _read_response not in hooks["response"]:
@@ -323,18 +315,14 @@ def _prepare_client(api: Any) -> None:
 def restate_stop_reason(output: Any, call: ModelCall) -> None:
     """Put the meaning of a provider's reason to stop in place of "unknown", where it has one.
 
-    Args:
-        output: What the provider returned.
-        call: The call, with the server's response.
-
     Raises:
         RuntimeError: If the server broke the reply off.
     """
     if not isinstance(output, ModelOutput) or not output.choices or output.stop_reason != "unknown":
         return
     response = call.response if is_object(call.response) else {}
-    listed = response.get("choices") or response.get("candidates")  # Google's name for them
-    holder = listed[0] if is_array(listed) and listed and is_object(listed[0]) else response
+    choices = response.get("choices") or response.get("candidates")  # Google's name for them
+    holder = choices[0] if is_array(choices) and choices and is_object(choices[0]) else response
     names = [name for name in ("finish_reason", "stop_reason", "stopReason", "finishReason") if name in holder]
     reason = holder[names[0]] if names else None
     if is_broken_off(reason):
@@ -347,7 +335,12 @@ async def _read_response(response: Any) -> None:
     """Rewrite a response of the HTTP client (httpx or httpx2) in place if it is no completion as OpenAI writes them."""
     if response.status_code != 200 or not response.url.path.endswith(_PATH):
         return
-    request = functools.cache(lambda: _object(response.request.content))
+
+    @functools.cache
+    def request() -> dict[str, Any]:
+        value = json.loads(response.request.content)
+        return value if is_object(value) else {}
+
     kind = response.headers.get("content-type", "")
     if kind.startswith(_STREAM) and request().get("stream"):
         return
@@ -364,11 +357,6 @@ async def _read_response(response: Any) -> None:
         response.status_code = status
         response._content = text.encode()
     response.headers["content-type"] = "application/json"
-
-
-def _object(content: bytes) -> dict[str, Any]:
-    value = json.loads(content)
-    return value if is_object(value) else {}
 
 
 class _ServersWait(wait_base):

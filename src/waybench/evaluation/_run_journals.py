@@ -24,7 +24,7 @@ from inspect_ai.model import Model, ModelOutput
 
 from waybench.core import SCHEMA, SHARD, Json, TurnRecord
 from waybench.evaluation._adaptive import AdaptiveSampleSource, Ladder
-from waybench.evaluation._function import engine_name
+from waybench.evaluation._agents import engine_name
 from waybench.evaluation._journal import Journal, JournalError, Syncer, digest
 from waybench.evaluation._progress import TaskProgress
 from waybench.evaluation._provider import EmbeddedPlayer
@@ -39,78 +39,55 @@ class SampleTurns:
         sample: The sample's id and epoch.
         uuid: Its UUID, by which the log knows it.
         head: What is known of its episode before the first reply.
+
+    Attributes:
+        is_replayed: Whether the last reply came from the journal.
     """
 
     def __init__(self, journal: Journal | None, sample: tuple[str, int], uuid: str, head: str) -> None:
-        self._journal = journal
-        self._sample = sample
-        self._uuid = uuid
+        self._journal, self._sample, self._uuid = journal, sample, uuid
         self._turn = 0
-        self._seen = [digest(each) for each in (head, *_in_older_schemas(head))]
-        self._replayed = False
+        heads = [head]
+        last = f'"schema":{SCHEMA}}}'
+        if head.endswith(last):  # as older versions wrote it: the form of a record is nothing that a player is shown
+            heads += [f'{head.removesuffix(last)}"schema":{older}}}' for older in range(1, SCHEMA)]
+        self._seen = [digest(text) for text in heads]
+        self.is_replayed = False
 
-    @property
-    def replayed(self) -> bool:
-        """Whether the last reply came from the journal."""
-        return self._replayed
-
-    def known(self) -> ModelOutput | None:
-        """Return the stored output of the next turn; None if a request is needed.
+    def read(self, probe: str | None = None) -> ModelOutput | None:
+        """Return the stored output of the next turn, or the answer to a belief probe before it; None for neither.
 
         Raises:
-            JournalError: If its reply could not be kept.
+            JournalError: If a request is needed whose reply could not be kept.
         """
         if self._journal is None:
             return None
-        output = self._journal.known(self._sample, self._turn, self._seen)
-        self._replayed = output is not None
+        output = self._journal.read(self._sample, self._turn, self._seen, probe)
+        if probe is None:
+            self.is_replayed = output is not None
         if output is None:
             self._journal.check()
         return output
 
-    def known_probe(self, name: str) -> ModelOutput | None:
-        """Return the stored answer to a belief probe before the next turn; None if a request is needed.
-
-        Args:
-            name: The question's name.
-
-        Raises:
-            JournalError: If its answer could not be kept.
-        """
-        if self._journal is None:
-            return None
-        output = self._journal.known_probe(self._sample, self._turn, name, self._seen)
-        if output is None:
-            self._journal.check()
-        return output
-
-    def keep_probe(self, name: str, output: ModelOutput) -> None:
+    def write_probe(self, probe: str, output: ModelOutput) -> None:
         """Add a new answer to a belief probe.
-
-        Args:
-            name: The question's name.
-            output: What the model answered.
 
         Raises:
             JournalError: If that cannot be done.
         """
         if self._journal is not None:
-            self._journal.keep_probe(self._sample, self._turn, name, self._seen[0], output)
+            self._journal.write(self._sample, self._turn, self._seen[0], output, probe)
 
-    def keep(self, output: ModelOutput, turn: TurnRecord) -> None:
-        """Add a turn unless the journal has it.
-
-        Args:
-            output: What the model answered.
-            turn: The turn as recorded.
+    def write(self, output: ModelOutput, turn: TurnRecord) -> None:
+        """Add a turn, which the model answered with an output, unless the journal has it.
 
         Raises:
             JournalError: If that cannot be done.
         """
         if self._journal is None:
             return
-        if not self._replayed:
-            self._journal.keep(self._sample, self._turn, self._seen[0], output)
+        if not self.is_replayed:
+            self._journal.write(self._sample, self._turn, self._seen[0], output)
         self._turn += 1
         text = turn._replace(usage=None).dumps()
         self._seen = [digest([seen, text]) for seen in self._seen]
@@ -120,12 +97,6 @@ class SampleTurns:
         if self._journal is not None:
             with suppress(JournalError):  # which the next request raises; without the line no turn is dropped
                 self._journal.end(self._sample, self._uuid)
-
-
-def _in_older_schemas(head: str) -> list[str]:
-    """Return an episode's head as older versions wrote it: the form of a record is nothing that a player is shown."""
-    last = f'"schema":{SCHEMA}}}'
-    return [f'{head.removesuffix(last)}"schema":{older}}}' for older in range(1, SCHEMA)] if head.endswith(last) else []
 
 
 SUFFIX = ".journal"
@@ -138,7 +109,6 @@ class TaskJournals:
 
     Attributes:
         by_model: The journals; there is none for models whose replies cost nothing.
-        progress: The progress.
     """
 
     by_model: dict[str, Journal] = field(default_factory=dict[str, Journal])
@@ -170,7 +140,8 @@ class RunJournals:
         }
         self._warn = warn
         # Elsewhere the main thread is somebody else's, who has not asked to be interrupted.
-        self._syncer = Syncer(interrupt if threading.current_thread() is threading.main_thread() else _nothing)
+        is_ours = threading.current_thread() is threading.main_thread()
+        self._syncer = Syncer(interrupt if is_ours else lambda: None)
         self._tasks: list[tuple[Task, TaskJournals]] = []
 
     @property
@@ -179,11 +150,7 @@ class RunJournals:
         return self._syncer.failure
 
     def create(self, make: Callable[[], Task]) -> Task:
-        """Create a task whose solver keeps its turns in journals of this run.
-
-        Args:
-            make: Returns the task.
-        """
+        """Create a task whose solver keeps its turns in journals of this run."""
         journals = TaskJournals()
         token = _task_journals.set(journals)
         try:
@@ -194,11 +161,7 @@ class RunJournals:
         return task
 
     def open(self, models: Sequence[Model], progress: RunProgress) -> None:
-        """Open the journals of all tasks with some models.
-
-        Args:
-            models: The models.
-            progress: The progress of the run, which is given its tasks.
+        """Open the journals of all tasks with some models, and add these tasks to the progress of the run.
 
         Raises:
             OSError: If one cannot be read.
@@ -208,46 +171,34 @@ class RunJournals:
                 journals.progress[str(model)] = _add_progress(task, str(model), progress)
                 if not isinstance(model.api, EmbeddedPlayer):
                     settings = self._identity(task, model)
-                    parts = (
-                        plain_name(task.name.removeprefix("waybench/")),
-                        plain_name(str(model)),
-                        digest(settings)[:16],
-                    )
-                    name = "_".join(parts) + SUFFIX
-                    journal = Journal(self._folder / name, settings, self._syncer, self._warn)
-                    journals.by_model[str(model)] = journal
+                    names = plain_name(task.name.removeprefix("waybench/")), plain_name(str(model))
+                    path = self._folder / ("_".join((*names, digest(settings)[:16])) + SUFFIX)
+                    journals.by_model[str(model)] = Journal(path, settings, self._syncer, self._warn)
 
     def unlogged(self, progress: TaskProgress, logged: Collection[str]) -> list[int]:
-        """Return the number of replies of each episode that is in a task's journal and not in its log.
-
-        Args:
-            progress: The task's progress.
-            logged: The UUIDs of the samples in the log.
-        """
-        owner = next((each for _, each in self._tasks if each.progress.get(progress.model) is progress), None)
-        journal = owner.by_model.get(progress.model) if owner else None
-        return journal.turns_without(logged) if journal else []
+        """Return the number of replies of each episode in a task's journal whose UUID is not among those of its log."""
+        for _, journals in self._tasks:
+            if journals.progress.get(progress.model) is progress and progress.model in journals.by_model:
+                return journals.by_model[progress.model].turns_without(logged)
+        return []
 
     def clear(self, logs: Sequence[EvalLog]) -> None:
         """Remove the journals of finished tasks, and from the others the samples that are in the logs.
 
         Other processes may still write journals of tasks that are not finished.
-
-        Args:
-            logs: The logs, after the run.
         """
-        left: list[Journal] = []
+        unfinished: list[Journal] = []
         for _, journals in self._tasks:
             for model, journal in journals.by_model.items():
                 if journals.progress[model].status().state == "finished":
                     # A sample that was killed between its log and its last line here has no end, but is in the log.
                     journal.remove()
                 else:
-                    left.append(journal)
-        if left:
-            summaries = (each for log in logs for each in read_eval_log_sample_summaries(log.location))
-            logged = {str(each.uuid) for each in summaries if not each.error}
-            for journal in left:
+                    unfinished.append(journal)
+        if unfinished:
+            summaries = (sample for log in logs for sample in read_eval_log_sample_summaries(log.location))
+            logged = {str(sample.uuid) for sample in summaries if not sample.error}
+            for journal in unfinished:
                 journal.drop(logged)
 
     def close(self) -> None:
@@ -304,20 +255,10 @@ def interrupt() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def _nothing() -> None:
-    """End each remaining sample before its next request."""
-
-
 def part_files(
     tasks: Collection[tuple[str, Mapping[str, Any]]], models: Collection[str], locate: Callable[[str], str]
 ) -> Callable[[str], bool]:
-    """Return a function that says by its name whether a part of a run may need a file.
-
-    Args:
-        tasks: Names of tasks, and their parameters.
-        models: Names of models.
-        locate: Returns the path or URL of a file.
-    """
+    """Return a function that says by its name whether a part of a run may need a file, which `locate` finds."""
     endings = [f"_{plain_name(task.rpartition('/')[2]).replace('_', '-')}_" for task, _ in tasks]
     shards = {args.get(SHARD) for _, args in tasks}
     names = {engine_name(model) for model in models}

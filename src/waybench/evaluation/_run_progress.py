@@ -1,6 +1,7 @@
-"""The progress of a run, and the file in which it is written for other programs."""
+"""The progress of a run, which follows Inspect's reports, and the file in which it is written for other programs."""
 
 import json
+import logging
 import os
 import threading
 import time
@@ -9,11 +10,27 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import rich
+from inspect_ai.hooks import Hooks, TaskEnd, TaskStart, hooks
+from inspect_ai.log import EvalLog, EvalSpec, list_eval_logs, read_eval_log, read_eval_log_sample_summaries
+
 from waybench.core import PROGRESS_FILE, Json, Price, duration_text, plural
-from waybench.evaluation._progress import TaskProgress
-from waybench.evaluation._task_status import TaskStatus, left_text, run_seconds_left, use_parts
+from waybench.evaluation._progress import (
+    Earlier,
+    TaskProgress,
+    TaskStatus,
+    left_text,
+    run_seconds_left,
+    sample_name,
+    use_parts,
+)
 
 SPENT = "the run stopped during this episode: its budget was spent"
+FORM = 1
+_TEXTS = ("name", "done_text", "state_text", "use_text")
+EVERY = 1.0  # seconds between two writes
+_ENGINE = "inspect_ai"
+_SAMPLE_ERROR = "Sample error (id:"  # the solver reports it, with the provider's own words
 
 
 @dataclass(slots=True)
@@ -56,29 +73,26 @@ class RunProgress:
         """
         for model, took in seconds.items():
             if self.most_requests:
-                whole = took * self.most_requests / min(connections[model], self.most_requests)
+                total = took * self.most_requests / min(connections[model], self.most_requests)
                 self.opening.append(
                     f"{model}: the check was answered in {took:.1f} s. At that speed, {connections[model]} at a time, "
-                    f"{plural(self.most_requests, 'request')} take about {duration_text(whole)}; longer replies take "
+                    f"{plural(self.most_requests, 'request')} take about {duration_text(total)}; longer replies take "
                     "longer, and the first ones of the run replace this estimate."
                 )
 
     def _check_budget(self) -> None:
-        if self.budget is None or self.budget_is_spent:
-            return
-        if self._spent_of_budget() >= self.budget:
+        if self.budget is not None and not self.budget_is_spent and self._spent() >= self.budget:
             self.budget_is_spent = True
             self.on_spent()
 
-    def _spent_of_budget(self) -> float:
+    def _spent(self) -> float:
+        """Return what the tasks of the budget have spent, in tokens or dollars."""
         names = self.budget_tasks
-        tasks = [each for each in self.tasks if not names or each.task.removeprefix("waybench/") in names]
-        return self._spent([each.status() for each in tasks])
-
-    def _spent(self, statuses: Sequence[TaskStatus]) -> float:
+        tasks = (task for task in self.tasks if not names or task.task.removeprefix("waybench/") in names)
+        statuses = [task.status() for task in tasks]
         if self.in_dollars:
-            return sum(each.cost or 0.0 for each in statuses)
-        return float(sum(each.input_tokens + each.output_tokens for each in statuses))
+            return sum(status.cost or 0.0 for status in statuses)
+        return float(sum(status.input_tokens + status.output_tokens for status in statuses))
 
     def add(
         self,
@@ -104,40 +118,43 @@ class RunProgress:
             why_stopped=lambda: SPENT if self.budget_is_spent else "",
         )
         self.tasks.append(added)
-        for each in self.tasks:
-            rivals = [other for other in self.tasks if (other.task, other.model) == (each.task, each.model)]
-            each.label = " ".join([each.task.removeprefix("waybench/"), *_differing(each, rivals)])
+        for progress in self.tasks:
+            key = progress.task, progress.model
+            rivals = [rival.args for rival in self.tasks if (rival.task, rival.model) == key]
+            differing = (item for item in progress.args.items() if any(args.get(item[0]) != item[1] for args in rivals))
+            progress.label = " ".join([progress.task.removeprefix("waybench/"), *(f"{k}={v}" for k, v in differing)])
         return added
 
     def find(self, task: str, model: str, args: Mapping[str, object]) -> TaskProgress | None:
         """Return the progress of a task with a model; None if it is no part of the run."""
-        return next((one for one in self.tasks if (one.task, one.model, one.args) == (task, model, dict(args))), None)
+        key = task, model, dict(args)
+        return next((member for member in self.tasks if (member.task, member.model, member.args) == key), None)
 
     def statuses(self) -> list[TaskStatus]:
         """Return the present progress of all tasks."""
-        return [each.status() for each in self.tasks]
+        return [progress.status() for progress in self.tasks]
 
     @property
     def running_text(self) -> str:
         """A heading: "running for 20 s, about 3 min left"."""
         statuses = self.statuses()
         going = f"{'running' if statuses else 'starting'} for {duration_text(time.time() - self.began)}"
-        left, is_upper_bound = run_seconds_left(statuses)
-        spent = self._spent_of_budget()
-        if left is None and self.budget is not None and spent > 0:  # a ladder ends at its budget at the latest
-            left = (time.time() - self.began) * max(self.budget - spent, 0.0) / spent
+        seconds_left, is_upper_bound = run_seconds_left(statuses)
+        spent = self._spent()
+        if seconds_left is None and self.budget is not None and spent > 0:  # a ladder ends at its budget at the latest
+            seconds_left = (time.time() - self.began) * max(self.budget - spent, 0.0) / spent
             is_upper_bound = True
-        return going if left is None else f"{going}, {left_text(left, is_upper_bound)}"
+        return going if seconds_left is None else f"{going}, {left_text(seconds_left, is_upper_bound)}"
 
     @property
     def totals_text(self) -> str:
         """What the run has done: "2 tasks, 60 items in 1 min 12 s; 152 requests, 31k input and 4k output tokens"."""
         statuses = self.statuses()
-        units = {each.unit for each in statuses}
-        done = plural(sum(each.done for each in statuses), units.pop() if len(units) == 1 else "item")
-        before = sum(each.before for each in statuses)
+        units = {status.unit for status in statuses}
+        done = plural(sum(status.done for status in statuses), units.pop() if len(units) == 1 else "item")
+        before = sum(status.before for status in statuses)
         taken_over = f" ({before:,} finished before)" if before else ""
-        tasks = plural(len({each.task for each in statuses}), "task")
+        tasks = plural(len({status.task for status in statuses}), "task")
         took = duration_text(time.time() - self.began)
         return f"{tasks}, {done}{taken_over} in {took}; {', '.join(use_parts(statuses))}"
 
@@ -145,14 +162,14 @@ class RunProgress:
     def interrupted_text(self) -> str:
         """What is kept of the run when the user has interrupted it, and how to resume it."""
         statuses = self.statuses()
-        done = sum(each.done for each in statuses)
-        totals = [each.total for each in statuses if each.total is not None]
-        units = {each.unit for each in statuses}
+        done = sum(status.done for status in statuses)
+        totals = [status.total for status in statuses if status.total is not None]
+        units = {status.unit for status in statuses}
         unit = units.pop() if len(units) == 1 else "item"
         is_known = len(totals) == len(statuses) > 0
         finished = f"{done:,} of {plural(sum(totals), unit)}" if is_known else plural(done, f"finished {unit}")
         if self.budget_is_spent and self.budget is not None:
-            spent = self._spent_of_budget()
+            spent = self._spent()
             amount = f"{self.budget:g} USD" if self.in_dollars else f"{self.budget:,.0f} tokens"
             used = f"{spent:,.2f} USD" if self.in_dollars else f"{spent:,.0f}"
             of_tasks = f" of {', '.join(self.budget_tasks)}" if self.budget_tasks else ""
@@ -167,27 +184,12 @@ class RunProgress:
         )
 
 
-def _differing(task: TaskProgress, rivals: Sequence[TaskProgress]) -> list[str]:
-    return [
-        f"{name}={value}" for name, value in task.args.items() if any(other.args.get(name) != value for other in rivals)
-    ]
-
-
-FORM = 1
-_TEXTS = ("name", "done_text", "state_text", "use_text")
-EVERY = 1.0  # seconds between two writes
-
-
 @contextmanager
-def written(folder: Path, progress: RunProgress) -> Generator[None]:
+def write_regularly(folder: Path, progress: RunProgress) -> Generator[None]:
     """Write the progress of a run to a file in the folder of its logs, at most once a second, while a block runs.
 
     The last state is "finished", "interrupted" (Ctrl-C) or "failed"; a killed process leaves "running" behind, and
     `waybench.reporting.view` knows by the folder's lock that it is not.
-
-    Args:
-        folder: The folder of the logs.
-        progress: The progress.
     """
     stop = threading.Event()
 
@@ -220,9 +222,112 @@ def _write(folder: Path, progress: RunProgress, state: str) -> None:
         "began": progress.began,
         "written": time.time(),
         "text": progress.running_text if state == "running" else progress.totals_text,
-        "tasks": [{**asdict(each), **{name: getattr(each, name) for name in _TEXTS}} for each in statuses],
+        "tasks": [{**asdict(status), **{name: getattr(status, name) for name in _TEXTS}} for status in statuses],
     }
     fresh = folder / f"{PROGRESS_FILE}.new"
     with suppress(OSError):  # a full disk ends the run where its replies are kept, not here
         fresh.write_text(json.dumps(data), "utf-8")
         fresh.replace(folder / PROGRESS_FILE)
+
+
+_receiver: Callable[[str | EvalSpec | EvalLog], None] | None = None
+_registered = False
+
+
+class _Progress(Hooks):
+    """Forwards Inspect's reports that a task starts and ends."""
+
+    def enabled(self) -> bool:
+        return _receiver is not None
+
+    async def on_task_start(self, data: TaskStart) -> None:
+        if _receiver is not None:
+            _receiver(data.spec)
+
+    async def on_task_end(self, data: TaskEnd) -> None:
+        if _receiver is not None:
+            _receiver(data.log)
+
+
+class _OneLine(logging.Handler):
+    """Forwards Inspect's warnings and errors, each as one line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if _receiver is not None:
+            _receiver(f"{record.levelname.lower()}: {' '.join(record.getMessage().split())}")
+
+
+def earlier_logs(out: Path) -> dict[str, tuple[Earlier, bool]]:
+    """Return, by task id, the samples that the newest log has finished and whether the task is complete."""
+    newest: dict[str, tuple[str, Earlier, bool]] = {}
+    for info in list_eval_logs(str(out.absolute()), recursive=False):
+        try:
+            header = read_eval_log(info, header_only=True)
+            if header.eval.created <= newest.get(header.eval.task_id, ("",))[0]:
+                continue
+            summaries = read_eval_log_sample_summaries(info)
+        except Exception:  # not a log, or one that was cut off; the engine reports it
+            continue
+        samples = [sample for sample in summaries if not sample.error and sample.completed]
+        levels = [str(sample.metadata.get("level", "")) for sample in samples]
+        earlier = Earlier(
+            frozenset(sample_name(sample.id, sample.epoch) for sample in samples),
+            frozenset(str(sample.uuid) for sample in samples),
+            max((int(level) for level in levels if level.isdigit()), default=None),
+            header.eval.task,
+            str(header.eval.model),
+            header.eval.task_args_passed,
+        )
+        newest[header.eval.task_id] = header.eval.created, earlier, header.status == "success"
+    return {task_id: (earlier, complete) for task_id, (_, earlier, complete) in newest.items()}
+
+
+@contextmanager
+def follow_reports(
+    progress: RunProgress, unlogged: Callable[[TaskProgress, Collection[str]], list[int]], out: Path, *, quiet: bool
+) -> Generator[None]:
+    """Update the progress of a run from Inspect's reports within a block.
+
+    Args:
+        progress: The progress; its tasks have been added.
+        unlogged: Returns the number of replies of each episode that a task's journal has and its log, whose samples
+            have these UUIDs, has not.
+        out: The folder of the logs.
+        quiet: Whether the engine prints nothing, so that its warnings are notes of the progress.
+    """
+    global _receiver, _registered
+    earlier = earlier_logs(out)
+    for log, is_complete in earlier.values():
+        if is_complete and (task := progress.find(log.task, log.model, log.args)):
+            task.finished_before(log)
+    noted: set[str] = set()
+
+    def receive(report: str | EvalSpec | EvalLog) -> None:
+        if isinstance(report, str):
+            if quiet and report not in noted and _SAMPLE_ERROR not in report:
+                noted.add(report)
+                progress.notes.append(report)
+            return
+        spec = report if isinstance(report, EvalSpec) else report.eval
+        task = progress.find(spec.task, str(spec.model), spec.task_args_passed)
+        if task is None:
+            return
+        if isinstance(report, EvalLog):
+            task.finish(complete=report.status == "success")
+        else:
+            log, _ = earlier.get(spec.task_id, (Earlier(), False))
+            task.start(log, unlogged(task, log.uuids))
+
+    if not _registered:  # not on import: the engine greets the user with the names of all hooks that it finds
+        hooks(name="waybench_progress", description="shows the progress of a run")(_Progress)
+        _registered = True
+    logger, handler, console = logging.getLogger(_ENGINE), _OneLine(logging.WARNING), rich.get_console()
+    was_quiet, console.quiet = console.quiet, quiet or console.quiet
+    logger.addHandler(handler)
+    _receiver = receive
+    try:
+        yield
+    finally:
+        _receiver = None
+        logger.removeHandler(handler)
+        console.quiet = was_quiet

@@ -18,8 +18,8 @@ from inspect_ai.util import Store
 
 from waybench.core import Environment, Episode, EpisodeRecord, Item, Json, Message, UsageError, read_calls
 from waybench.envs import registry
-from waybench.evaluation._function import content_image
-from waybench.evaluation._provider import acts_by_tools, engine_calls, results
+from waybench.evaluation._agents import content_image
+from waybench.evaluation._provider import acts_by_tools, call_results, engine_calls
 from waybench.evaluation._sent_form import sendable
 
 KEY = "waybench"  # where a sample's metadata has the episode's head, and its store the episode's progress
@@ -68,11 +68,6 @@ def store_reasoning(store: Store, turn: int, message: ChatMessageAssistant) -> N
     """Write what a provider returns as reasoning, apart from the reply, to a sample's store; a report shows it.
 
     It is no part of the record, which nothing but the reply decides.
-
-    Args:
-        store: The sample's store.
-        turn: Number of the turn, from 0.
-        message: The model's message.
     """
     content = message.content
     parts = [] if isinstance(content, str) else [part for part in content if isinstance(part, ContentReasoning)]
@@ -87,12 +82,7 @@ class _Readable(Protocol):
 
 
 def stored_record(metadata: Mapping[str, Json], store: _Readable) -> EpisodeRecord:
-    """Return the record of a sample's episode from its metadata and store.
-
-    Args:
-        metadata: The sample's metadata.
-        store: Its store; without an episode's progress the record is that of an episode not begun.
-    """
+    """Return the record of a sample's episode from its metadata and store; without progress, of one not begun."""
     return EpisodeRecord.assemble(metadata[KEY], store.get(KEY))
 
 
@@ -139,27 +129,27 @@ class Chat:
     def messages(self, episode: Episode[Any, Any, Any]) -> list[ChatMessage]:
         """Return the next messages to the player."""
         by_tools = acts_by_tools(episode)
-        found: list[ChatMessage] = []
+        chat: list[ChatMessage] = []
         for message in episode.messages:
             # By identity, not by value: the same words said twice are two messages.
-            known = self._made.get(id(message))
-            if known is None or known[0] is not message:
-                made = self._made_of(message, found[-1] if found and by_tools else None, by_tools)
-                known = self._made[id(message)] = message, made
-            found += known[1]
-        return found
+            converted = self._made.get(id(message))
+            if converted is None or converted[0] is not message:
+                messages = self._made_of(message, chat[-1] if chat and by_tools else None, by_tools)
+                converted = self._made[id(message)] = message, messages
+            chat += converted[1]
+        return chat
 
     def _made_of(self, message: Message, before: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
-        said = None if message.turn is None else self._said.get(message.turn)
-        if said is not None:
-            return [said]
+        reply = None if message.turn is None else self._said.get(message.turn)
+        if reply is not None:
+            return [reply]
         if by_tools and message.role == "assistant":
             text, calls = read_calls(message.text)
             calls_of_engine = engine_calls(calls, "e", len(self._made)) or None
             return [self._sendable(ChatMessageAssistant(content=text, tool_calls=calls_of_engine))]
         if isinstance(before, ChatMessageAssistant) and before.tool_calls and message.role == "user":
             executed = self._results.get(before.id or "")
-            return results(before, message.text) if executed is None else [executed]
+            return call_results(before, message.text) if executed is None else [executed]
         sent = _KINDS[message.role](content=self._content(message))
         return [self._sendable(sent) if isinstance(sent, ChatMessageAssistant) else sent]
 
@@ -199,11 +189,7 @@ class ProbePlan:
     turns: frozenset[int] = frozenset()
 
     def asks(self, turn: int) -> bool:
-        """Return whether the player is asked before a turn.
-
-        Args:
-            turn: Its number, from 0.
-        """
+        """Return whether the player is asked before the turn of a number, from 0."""
         return (turn + 1) % self.every == 0 if self.every else turn + 1 in self.turns
 
 
@@ -213,9 +199,9 @@ def read_plan(text: str) -> ProbePlan:
     Raises:
         UsageError: If it has another form.
     """
-    every, listed = text.startswith(_EVERY), text.removeprefix(_EVERY).split(",")
-    numbers = [int(each) for each in map(str.strip, listed) if each.isascii() and each.isdigit() and len(each) < 8]
-    if len(numbers) < len(listed) or len(numbers) > (1 if every else _MOST) or not 1 <= min(numbers) <= _HIGHEST:
+    every, texts = text.startswith(_EVERY), text.removeprefix(_EVERY).split(",")
+    numbers = [int(text) for text in map(str.strip, texts) if text.isascii() and text.isdigit() and len(text) < 8]
+    if len(numbers) < len(texts) or len(numbers) > (1 if every else _MOST) or not 1 <= min(numbers) <= _HIGHEST:
         raise UsageError(
             f"probe={text[:60]!r}: give every:N to ask before turns N, 2N, ..., or at most {_MOST:,} numbers of turns "
             "from 1, as in 1,5,10"
@@ -223,14 +209,10 @@ def read_plan(text: str) -> ProbePlan:
     return ProbePlan(numbers[0]) if every else ProbePlan(turns=frozenset(numbers))
 
 
-def forked(messages: Sequence[ChatMessage], question: str) -> list[ChatMessage]:
-    """Return a conversation that goes on with a question.
+def fork(messages: Sequence[ChatMessage], question: str) -> list[ChatMessage]:
+    """Return a conversation that goes on with a question, as a new list.
 
     The question ends the last message where that is the user's, for many models take no two of these in a row.
-
-    Args:
-        messages: The conversation; it is not changed.
-        question: The question.
     """
     *before, last = messages
     if not isinstance(last, ChatMessageUser):

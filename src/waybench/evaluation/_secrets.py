@@ -26,7 +26,7 @@ from waybench.core import (
     secrets_in,
     without_credentials,
 )
-from waybench.evaluation._provider_errors import response_text
+from waybench.evaluation._provider_errors import causes_of, response_text
 
 _SHORTEST = 4  # of what is looked for in texts, most of which would otherwise lose words that are no secrets
 _SHORTEST_API_KEY = 8  # "none" stands for none
@@ -34,12 +34,7 @@ _SEALED = "waybench_sealed"
 
 
 class Secrets:
-    """The secrets of a model's settings, which are replaced in texts.
-
-    Args:
-        base_url: The address of its server.
-        args: The arguments of its provider.
-    """
+    """The secrets of a model's address and of the arguments of its provider, which are replaced in texts."""
 
     def __init__(self, base_url: str | None, args: Mapping[str, Json]) -> None:
         self._texts: list[str] = []
@@ -57,56 +52,47 @@ class Secrets:
         """Add a key of a provider."""
         self._add([key] if key and len(key) >= _SHORTEST_API_KEY else [])
 
-    def hidden(self, value: Any) -> Any:
+    def hide(self, value: Any) -> Any:
         """Return a JSON value with all secrets in its texts replaced."""
         if isinstance(value, str):
             return functools.reduce(lambda text, secret: text.replace(secret, HIDDEN), self._texts, value)
         if isinstance(value, Mapping):
             fields = cast("Mapping[Any, Any]", value).items()
-            return {self.hidden(name): self.hidden(each) for name, each in fields}
+            return {self.hide(name): self.hide(inner) for name, inner in fields}
         if isinstance(value, list):
-            return [self.hidden(each) for each in cast("list[Any]", value)]
+            return [self.hide(inner) for inner in cast("list[Any]", value)]
         return value
 
-    def hidden_output(self, output: ModelOutput) -> ModelOutput:
+    def hide_output(self, output: ModelOutput) -> ModelOutput:
         """Return a model's output with all secrets in it replaced, which a server can have put into its reply."""
         if not self._texts:
             return output
         fields = output.model_dump()
-        hidden = {
-            name: self.hidden(fields[name]) for name in ("error", "metadata", "model", "completion", "response_id")
-        }
+        hidden = {name: self.hide(fields[name]) for name in ("error", "metadata", "model", "completion", "response_id")}
         choices = [
-            {**choice, "message": {name: self._hidden_part(name, part) for name, part in choice["message"].items()}}
+            {**choice, "message": {name: self._hide_part(name, part) for name, part in choice["message"].items()}}
             for choice in fields["choices"]
         ]
         changed = {**fields, **hidden, "choices": choices}
         return output if changed == fields else ModelOutput.model_validate(changed)
 
-    def _hidden_part(self, name: str, part: Any) -> Any:
+    def _hide_part(self, name: str, part: Any) -> Any:
         """Return a part of a message with all secrets in it replaced, but not in the names by which it is read."""
         if name in ("role", "source", "type"):
             return part
         if is_object(part) and name != "arguments":
-            return {inner: self._hidden_part(inner, value) for inner, value in part.items()}
-        return [self._hidden_part("", value) for value in part] if is_array(part) else self.hidden(part)
+            return {inner: self._hide_part(inner, value) for inner, value in part.items()}
+        return [self._hide_part("", value) for value in part] if is_array(part) else self.hide(part)
 
     def hide_in(self, error: BaseException) -> None:
         """Replace all secrets in the texts of an exception and of those that it comes from; its type stays."""
-        seen: set[int] = set()
-        waiting: list[BaseException | None] = [error]
-        while waiting:
-            one = waiting.pop()
-            if one is None or id(one) in seen:
-                continue
-            seen.add(id(one))
-            one.args = tuple(map(self.hidden, one.args))
-            if not getattr(one, "body", None) and (text := response_text(one)):
-                setattr(one, "body", text)  # noqa: B010  what is read of an error is its body first
-            for name, value in vars(one).items():
+        for cause in causes_of(error):
+            cause.args = tuple(map(self.hide, cause.args))
+            if not getattr(cause, "body", None) and (text := response_text(cause)):
+                setattr(cause, "body", text)  # noqa: B010  what is read of an error is its body first
+            for name, value in vars(cause).items():
                 if isinstance(value, str | dict | list):
-                    setattr(one, name, self.hidden(value))
-            waiting += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+                    setattr(cause, name, self.hide(value))
 
     def _add(self, texts: Iterable[str]) -> None:
         words = [word for text in texts for word in (text, text.rpartition(" ")[2])]  # "Bearer TOKEN": the token, too
@@ -125,10 +111,10 @@ def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
     Returns:
         The same model.
     """
-    known: Any = model
+    sealed_model: Any = model
     if base_url is not None:
-        known._explicit_base_url = without_credentials(base_url)
-    known.model_args = redacted(dict(args))
+        sealed_model._explicit_base_url = without_credentials(base_url)
+    sealed_model.model_args = redacted(dict(args))
     secrets = Secrets(base_url, args)
     secrets.add_address(model.api.base_url)
     secrets.add_api_key(model.api.api_key)
@@ -136,17 +122,17 @@ def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
     generate = api.generate
 
     @functools.wraps(generate)
-    async def sealed(*given: Any, **more: Any) -> Any:
-        with hiding(secrets):
-            found = await generate(*given, **more)
-        output, call = cast("tuple[Any, Any]", found) if isinstance(found, tuple) else (found, None)
+    async def sealed(*positional: Any, **more: Any) -> Any:
+        with hide_secrets(secrets):
+            answer = await generate(*positional, **more)
+        output, call = cast("tuple[Any, Any]", answer) if isinstance(answer, tuple) else (answer, None)
         if isinstance(call, ModelCall):
-            call.request, call.response = secrets.hidden(call.request), secrets.hidden(call.response)
+            call.request, call.response = secrets.hide(call.request), secrets.hide(call.response)
         if isinstance(output, Exception):
             secrets.hide_in(output)
         elif isinstance(output, ModelOutput):
-            output = secrets.hidden_output(output)
-        return (output, call) if isinstance(found, tuple) else output
+            output = secrets.hide_output(output)
+        return (output, call) if isinstance(answer, tuple) else output
 
     if not getattr(api, _SEALED, False):
         api.generate = sealed
@@ -155,7 +141,7 @@ def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
 
 
 @contextmanager
-def hiding(secrets: Secrets) -> Generator[None]:
+def hide_secrets(secrets: Secrets) -> Generator[None]:
     """Replace secrets in the exceptions that a block raises."""
     try:
         yield
@@ -169,17 +155,11 @@ def follow_older_logs(out: Path, tasks: Sequence[Task], models: Sequence[Model],
 
     The engine resumes a log only if it names task and model alike. What these logs say already is no secret that the
     next one would keep.
-
-    Args:
-        out: The folder of the logs.
-        tasks: The tasks of a run; their parameters are changed.
-        models: Its models; their arguments, as logs have them, are changed.
-        warn: Receives a line if something is.
     """
     hidden = [task for task in tasks if LABEL.fullmatch(str(_parameters(task).get("key", "")))]
     if not hidden and not any(HIDDEN in repr(model.model_args) for model in models):
         return
-    found = False
+    is_changed = False
     for info in list_eval_logs(str(out.absolute()), recursive=False):
         try:
             spec = read_eval_log(info, header_only=True).eval
@@ -190,14 +170,16 @@ def follow_older_logs(out: Path, tasks: Sequence[Task], models: Sequence[Model],
             if spec.task == task.name and key is not None and key_label(str(key)) == _parameters(task)["key"]:
                 for parameters in (_parameters(task), getattr(task, TASK_ALL_PARAMS_ATTR, {})):
                     parameters["key"] = key
-                found = True
+                is_changed = True
         for model in models:
-            own: Any = model
+            run_model: Any = model
             is_older = redacted(spec.model_args) != spec.model_args
-            if is_older and spec.model == str(model) and redacted(spec.model_args) == _logged(own.model_args):
-                own.model_args = dict(spec.model_args)
-                found = True
-    if found:
+            args: dict[str, Any] = run_model.model_args
+            logged = {name: args[name] for name in args if name != "api_key" and not name.startswith("aws_")}
+            if is_older and spec.model == str(model) and redacted(spec.model_args) == logged:
+                run_model.model_args = dict(spec.model_args)
+                is_changed = True
+    if is_changed:
         warn(
             f"an older version wrote a key or password in clear text into the logs of {out}; resumed logs keep it. "
             "Remove the folder or keep it private; runs into a new folder contain no secrets"
@@ -209,7 +191,3 @@ def _parameters(task: Task) -> dict[str, Any]:
         return registry_params(task)
     except ValueError:  # it was created without the engine's decorator
         return {}
-
-
-def _logged(args: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in args.items() if name != "api_key" and not name.startswith("aws_")}

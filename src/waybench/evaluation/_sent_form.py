@@ -66,7 +66,7 @@ def _each_reply(change: Callable[[ChatMessageAssistant], ChatMessageAssistant]) 
     return apply
 
 
-def _answer_alone(message: ChatMessageAssistant) -> ChatMessageAssistant:
+def _without_reasoning(message: ChatMessageAssistant) -> ChatMessageAssistant:
     if isinstance(message.content, str):
         return message
     answer: list[Content] = [part for part in message.content if not isinstance(part, ContentReasoning)]
@@ -75,13 +75,13 @@ def _answer_alone(message: ChatMessageAssistant) -> ChatMessageAssistant:
     return sendable(message.model_copy(update={"content": answer}))
 
 
-def _joined_roles(messages: list[ChatMessage]) -> list[ChatMessage]:
+def _join_roles(messages: list[ChatMessage]) -> list[ChatMessage]:
     """Join messages of one role that follow each other."""
     joined: list[ChatMessage] = []
     for message in messages:
         before = joined[-1] if joined else None
         if before is not None and before.role == message.role and _can_join(before) and _can_join(message):
-            joined[-1] = before.model_copy(update={"content": _joined(before.content, message.content)})
+            joined[-1] = before.model_copy(update={"content": _join_contents(before.content, message.content)})
         else:
             joined.append(message)
     return joined if len(joined) < len(messages) else messages
@@ -91,7 +91,7 @@ def _without_system(messages: list[ChatMessage]) -> list[ChatMessage]:
     """Make system messages the user's, as a part of the message that follows."""
     if not any(isinstance(message, ChatMessageSystem) for message in messages):
         return messages
-    return _joined_roles(
+    return _join_roles(
         [
             ChatMessageUser(content=message.content) if isinstance(message, ChatMessageSystem) else message
             for message in messages
@@ -103,14 +103,14 @@ def _can_join(message: ChatMessage) -> bool:
     return message.role != "tool" and not (isinstance(message, ChatMessageAssistant) and message.tool_calls)
 
 
-def _joined(first: str | list[Content], second: str | list[Content]) -> str | list[Content]:
+def _join_contents(first: str | list[Content], second: str | list[Content]) -> str | list[Content]:
     if isinstance(first, str) and isinstance(second, str):
         return f"{first}\n\n{second}"
     parts = [[ContentText(text=content)] if isinstance(content, str) else content for content in (first, second)]
     return [*parts[0], *parts[1]]
 
 
-def _trimmed(message: ChatMessageAssistant) -> ChatMessageAssistant:
+def _trim(message: ChatMessageAssistant) -> ChatMessageAssistant:
     content = message.content
     if isinstance(content, str):
         return message if content == content.strip() else message.model_copy(update={"content": content.strip()})
@@ -127,9 +127,6 @@ def sendable(message: ChatMessageAssistant) -> ChatMessageAssistant:
     """Return a model's message as it is sent back: without what servers refuse, whatever the model meant by it.
 
     One that says nothing gets a placeholder, and names of tools have only signs that OpenAI's pattern takes.
-
-    Args:
-        message: The message, with its reasoning.
     """
     if message.tool_calls:
         names = [_OTHER_SIGNS.sub("_", call.function)[:_LONGEST_NAME] or _NO_NAME for call in message.tool_calls]
@@ -160,7 +157,7 @@ _CHANGES = (
         (400, 422),
         # DeepSeek, Kimi, Gemini: it has to be sent back, and something else is wrong.
         re.compile(r"must be passed back|is missing|missing [`a-z ]*(?:reasoning|thought)", re.IGNORECASE),
-        _each_reply(_answer_alone),
+        _each_reply(_without_reasoning),
         "Reasoning is not sent back to it from now on (reasoning_history=none; docs/howto/reasoning.md)",
     ),
     _Change(
@@ -168,7 +165,7 @@ _CHANGES = (
         re.compile(r"\broles?\b|alternat|consecutive", re.IGNORECASE),
         (),
         None,
-        _joined_roles,
+        _join_roles,
         "Messages of one role that follow each other are joined (consecutive_messages=joined)",
     ),
     _Change(
@@ -184,7 +181,7 @@ _CHANGES = (
         re.compile(r"white ?space|trailing", re.IGNORECASE),
         (),
         None,
-        _each_reply(_trimmed),
+        _each_reply(_trim),
         "Replies are sent back to it without the blanks at their ends (reply_blanks=trimmed)",
     ),
 )
@@ -238,7 +235,7 @@ class SentForm:
         Raises:
             Exception: What the provider raised, if no other form of the conversation is taken.
         """
-        current = self._formed(messages)
+        current = self._in_form(messages)
         answer, error = await _attempt(send, current)
         if error is not None and _is_refusal(error):
             answer, error = await self._send_otherwise(send, current, answer, error)
@@ -246,7 +243,7 @@ class SentForm:
             return self._overflow(answer, error)
         if isinstance(answer, BaseException):
             raise answer
-        return answer if error is not None else _checked(answer)
+        return answer if error is not None else _check_answer(answer)
 
     def settings_of(self, messages: list[ChatMessage]) -> dict[str, str]:
         """Return the settings that change the form of a conversation."""
@@ -256,7 +253,7 @@ class SentForm:
             if change.setting[0] in self.settings and change.apply(messages) is not messages
         }
 
-    def _formed(self, messages: list[ChatMessage]) -> list[ChatMessage]:
+    def _in_form(self, messages: list[ChatMessage]) -> list[ChatMessage]:
         """Return a conversation in the form that the server takes; the same list if that is the usual one."""
         for change in _CHANGES if self.settings else ():
             if change.setting[0] in self.settings:
@@ -267,7 +264,7 @@ class SentForm:
         self, send: Send, messages: list[ChatMessage], answer: Any, error: ProviderError
     ) -> tuple[Any, ProviderError | None]:
         """Send a refused conversation in other forms until one is taken; otherwise return the refusal."""
-        formed = self._formed(messages)
+        formed = self._in_form(messages)
         if formed is not messages:  # the refusal of another conversation has changed the form in the meantime
             messages = formed
             answer, refusal = await _attempt(send, messages)
@@ -286,7 +283,7 @@ class SentForm:
     ) -> tuple[Any, ProviderError | None]:
         """Send a refused conversation with one change more; where that is refused for another reason, go on from it."""
         for change in _CHANGES:
-            changed = None if change in changes_before else self._changed(change, messages, error)
+            changed = None if change in changes_before else self._apply(change, messages, error)
             if changed is None:
                 continue
             other, refusal = await _attempt(send, changed)
@@ -304,7 +301,7 @@ class SentForm:
             return other, refusal  # an error that may pass is the engine's to try again
         return answer, error
 
-    def _changed(self, change: _Change, messages: list[ChatMessage], error: ProviderError) -> list[ChatMessage] | None:
+    def _apply(self, change: _Change, messages: list[ChatMessage], error: ProviderError) -> list[ChatMessage] | None:
         """Return a conversation in another form; None if that cannot help."""
         if self.keeps_reasoning and change.setting[0] == "reasoning_history":
             return None
@@ -355,7 +352,7 @@ def _output_and_call(answer: Any) -> tuple[Any, ModelCall | None]:
             return answer, None
 
 
-def _checked(answer: Any) -> Any:
+def _check_answer(answer: Any) -> Any:
     """Return an answer; one that the engine has read from an error as a full context, which it was not, is an error."""
     output, call = _output_and_call(answer)
     if not isinstance(output, ModelOutput) or output.stop_reason != "model_length" or output.usage is not None:

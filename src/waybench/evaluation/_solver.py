@@ -21,8 +21,15 @@ from pydantic_core import PydanticSerializationError, to_json
 from waybench.core import Belief, End, Episode, Range, Reply, TurnRecord, Usage, is_array, is_object, plural
 from waybench.envs import registry
 from waybench.evaluation._agents import agent_output, agent_solver
-from waybench.evaluation._progress import EpisodeProgress
-from waybench.evaluation._provider import current_belief, current_episode, executed, request, said, text_request
+from waybench.evaluation._progress import EpisodeProgress, TaskProgress
+from waybench.evaluation._provider import (
+    current_belief,
+    current_episode,
+    execute_call,
+    raw_reply,
+    request_arguments,
+    text_request_arguments,
+)
 from waybench.evaluation._provider_errors import PromptTokens, cause_of, read_error
 from waybench.evaluation._responses import prepare_provider, restate_stop_reason
 from waybench.evaluation._run_journals import SampleTurns, task_journals
@@ -30,7 +37,7 @@ from waybench.evaluation._sample import (
     KEY,
     SENT,
     Chat,
-    forked,
+    fork,
     open_episode,
     read_plan,
     store_episode,
@@ -44,12 +51,8 @@ _known: ContextVar[ModelOutput | None] = ContextVar("waybench_known_output", def
 
 
 @contextmanager
-def answered_by(output: ModelOutput | None) -> Generator[None]:
-    """Answer the requests of a block with a stored output, which Inspect counts like any other.
-
-    Args:
-        output: The output; None if a request is needed. It keeps its time, which is that of the call it is from.
-    """
+def answer_from(output: ModelOutput | None) -> Generator[None]:
+    """Answer the requests of a block with a stored output, if there is one, which Inspect counts like any other."""
     if output is None:
         yield
         return
@@ -86,8 +89,8 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
 
     @functools.wraps(generate)
     async def guarded(input: list[ChatMessage], tools: Any, tool_choice: Any, config: Any) -> Any:
-        if (known := _known.get()) is not None:
-            return known
+        if (stored := _known.get()) is not None:
+            return stored
 
         async def send(messages: list[ChatMessage]) -> Any:
             return await generate(messages, tools, tool_choice, config)
@@ -97,19 +100,19 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
             case (output, ModelCall() as call):
                 restate_stop_reason(output, call)
                 if not _is_writable(call.response):
-                    call.response = _escaped(call.response)
-                return _writable(output), call
+                    call.response = _escape(call.response)
+                return _make_writable(output), call
             case output:
-                return _writable(output)
+                return _make_writable(output)
 
     api.generate = guarded
     return getattr(api, _FORM)
 
 
-def _writable(output: Any) -> Any:
+def _make_writable(output: Any) -> Any:
     if not isinstance(output, ModelOutput) or _is_writable(output):
         return output  # some providers answer with an exception for the engine to raise
-    return ModelOutput.model_validate(_escaped(output.model_dump()))
+    return ModelOutput.model_validate(_escape(output.model_dump()))
 
 
 def _is_writable(value: Any) -> bool:
@@ -120,13 +123,13 @@ def _is_writable(value: Any) -> bool:
     return True
 
 
-def _escaped(value: Any) -> Any:
+def _escape(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if is_object(value):
-        return {_escaped(key): _escaped(inner) for key, inner in value.items()}
+        return {_escape(key): _escape(inner) for key, inner in value.items()}
     if is_array(value):
-        return [_escaped(inner) for inner in value]
+        return [_escape(inner) for inner in value]
     return value
 
 
@@ -166,22 +169,22 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
         turns = SampleTurns(journal, (str(state.sample_id), state.epoch), state.uuid, state.metadata[KEY][0])
         chat, prompt_tokens = Chat(), PromptTokens()
         progress = journals.progress.get(str(model)) if journals else None
-        watched = EpisodeProgress(progress, state.sample_id, state.epoch, episode)
+        watched = EpisodeProgress(progress or TaskProgress("", ""), state.sample_id, state.epoch, episode)
         token = current_episode.set(episode)
         try:
             while not episode.done:
                 state.messages = chat.messages(episode)
                 for belief in episode.beliefs if plan is not None and plan.asks(len(episode.turns)) else ():
                     await _probe(model, episode, belief, state.messages, turns, watched)
-                offered = request(episode)
+                offered = request_arguments(episode)
                 began = time.monotonic()
                 if harness is not None:
                     output = await agent_output(harness, state, state.messages, generate)
                 else:
-                    with answered_by(turns.known()):
+                    with answer_from(turns.read()):
                         output = await model.generate(state.messages, **offered)
                     chat.said(len(episode.turns), output.message)
-                    if not turns.replayed and (warning := prompt_tokens.warning(state.messages, output.usage)):
+                    if not turns.is_replayed and (warning := prompt_tokens.warning(state.messages, output.usage)):
                         form.tell_once("prompt tokens", warning)
                 state.output = output
                 store_reasoning(state.store, len(episode.turns), output.message)
@@ -189,14 +192,15 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
                 turn = episode.step(reply_of(output, time.monotonic() - began, by_tools=bool(offered)))
                 if not (is_thought or turn.reasoning or offered):
                     form.watch_reply(turn.reply)
-                turns.keep(output, turn)  # before the next request leaves, and only if nothing was wrong with it
-                watched.turn(turn, repeated=turns.replayed)
+                turns.write(output, turn)  # before the next request leaves, and only if nothing was wrong with it
+                watched.reply(turn, repeated=turns.is_replayed)
                 if offered:
                     sent = [*state.messages, output.message]
-                    chat.executed(output.message, await executed(episode, offered["tools"], turn, sent))
+                    chat.executed(output.message, await execute_call(episode, offered["tools"], turn, sent))
             turns.end()
         except LimitExceededError as limit:
-            _end_at_limit(episode, limit)
+            # A limit on time is an infrastructure error, unlike one on tokens, messages or cost.
+            episode.end(End.INFRASTRUCTURE if limit.type in _OF_TIME else End.TURN_LIMIT, str(limit.message))
             if episode.end_reason is not End.INFRASTRUCTURE:
                 turns.end()
             raise
@@ -230,17 +234,17 @@ async def _probe(
     watched: EpisodeProgress,
 ) -> None:
     """Ask a player what it knows, in a fork of the conversation that nothing else sees."""
-    known, began = turns.known_probe(belief.name), time.monotonic()
+    stored, began = turns.read(belief.name), time.monotonic()
     token = current_belief.set(belief)
     try:
-        with answered_by(known):
-            output = await model.generate(forked(messages, belief.text), **text_request(episode))
+        with answer_from(stored):
+            output = await model.generate(fork(messages, belief.text), **text_request_arguments(episode))
     finally:
         current_belief.reset(token)
     probe = episode.probe(belief, reply_of(output, time.monotonic() - began))
-    if known is None:
-        turns.keep_probe(belief.name, output)
-    watched.probe(probe, repeated=known is not None)
+    if stored is None:
+        turns.write_probe(belief.name, output)
+    watched.reply(probe, repeated=stored is not None)
 
 
 def cause_text(error: Exception) -> str:
@@ -260,11 +264,6 @@ def _why_ended(error: Exception, episode: Episode[Any, Any, Any]) -> str:
     return f"the server refuses this conversation after {plural(turns, 'reply', 'replies')}: {cause_text(error)}"
 
 
-def _end_at_limit(episode: Episode[Any, Any, Any], limit: LimitExceededError) -> None:
-    """End the episode at a limit on tokens, messages or cost; a limit on time is an infrastructure error."""
-    episode.end(End.INFRASTRUCTURE if limit.type in _OF_TIME else End.TURN_LIMIT, str(limit.message))
-
-
 def reply_of(output: ModelOutput, seconds: float, *, by_tools: bool = False) -> Reply:
     """Return a model's reply with its usage.
 
@@ -278,7 +277,7 @@ def reply_of(output: ModelOutput, seconds: float, *, by_tools: bool = False) -> 
     """
     if not output.choices or output.error:
         raise RuntimeError(f"the provider answered without a completion: {output.error or 'no choices'}")
-    text = said(output) if by_tools else output.completion
+    text = raw_reply(output) if by_tools else output.completion
     usage = output.usage
     cached = (usage.input_tokens_cache_read or 0) if usage else 0
     written = (usage.input_tokens_cache_write or 0) if usage else 0
@@ -322,11 +321,11 @@ def by_level() -> Metric:
             if not isinstance(score.score.value, dict) or "level" not in where:
                 continue
             value = next(iter(score.score.value.values()))  # the headline metric comes first
-            place, item = (str(where.get("env", "")), int(where["level"])), str(where["item"])
+            group, item = (str(where.get("env", "")), int(where["level"])), str(where["item"])
             if range_of_lost is not None:
-                levels.setdefault(place, []).append((item, None, tuple(range_of_lost)))
+                levels.setdefault(group, []).append((item, None, tuple(range_of_lost)))
             elif isinstance(value, int | float):
-                levels.setdefault(place, []).append((item, float(value), (value, value)))
+                levels.setdefault(group, []).append((item, float(value), (value, value)))
         several = len({env for env, _ in levels}) > 1
         summed: dict[str, float] = {}
         for env, level in sorted(levels):
@@ -338,12 +337,7 @@ def by_level() -> Metric:
 
 
 def _level_numbers(env: str, attempts: Sequence[tuple[str, float | None, Range]]) -> dict[str, float]:
-    """Return the numbers of a level.
-
-    Args:
-        env: The environment; "" if it is not known.
-        attempts: Of each attempt, its item, its score or None if that is lost, and what the score can be.
-    """
+    """Return the numbers of a level from the item, the score (None if lost) and the possible scores of each attempt."""
     better = _BETTER[registry.load(env).scoring.metrics[0].better] if env else max
 
     def mean_of_best(values: Iterable[tuple[str, float | None]]) -> float | None:
@@ -354,14 +348,14 @@ def _level_numbers(env: str, attempts: Sequence[tuple[str, float | None, Range]]
             best[item] = better(value, best.get(item, value))
         return fmean(best.values()) if best else None
 
-    known = [(item, value) for item, value, _ in attempts if value is not None]
+    scored = [(item, value) for item, value, _ in attempts if value is not None]
     numbers = {
-        "best": mean_of_best(known),
-        "mean": fmean(value for _, value in known) if known else None,
+        "best": mean_of_best(scored),
+        "mean": fmean(value for _, value in scored) if scored else None,
     }
-    if len(known) < len(attempts):
+    if len(scored) < len(attempts):
         lowest, highest = (mean_of_best((item, ends[side]) for item, _, ends in attempts) for side in (0, 1))
-        numbers |= {"n": len(known), "planned": len(attempts), "lowest": lowest, "highest": highest}
+        numbers |= {"n": len(scored), "planned": len(attempts), "lowest": lowest, "highest": highest}
     return {name: float(number) for name, number in numbers.items() if number is not None}
 
 

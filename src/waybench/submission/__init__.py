@@ -4,10 +4,9 @@ from waybench.submission._archive import NotASubmission
 from waybench.submission._logs import verify_logs
 from waybench.submission._pack import pack
 from waybench.submission._records import episodes
-from waybench.submission._signature import check_signature, verdict_page
-from waybench.submission._signature import sign as sign_verdict
 from waybench.submission._verdict import Verdict, with_commitments
-from waybench.submission._verify import verify
+from waybench.submission._verify import check_signature, verdict_page, verify
+from waybench.submission._verify import sign as sign_verdict
 
 __all__ = [
     "NotASubmission",

@@ -65,11 +65,7 @@ class Spool(Generic[K]):
 
 
 class SharedReader(io.RawIOBase):
-    """A file for reading at a position of its own, so that copies of the process can read it at the same time.
-
-    Args:
-        file: The file, unbuffered. Whoever opened it closes it.
-    """
+    """An unbuffered file for reading at a position of its own, so that copies of the process can read it too."""
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__()
@@ -95,10 +91,10 @@ class SharedReader(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:
         """Read into a buffer, and return the number of bytes."""
-        found = read_at(self._file, self._at, len(buffer))
-        buffer[: len(found)] = found
-        self._at += len(found)
-        return len(found)
+        content = read_at(self._file, self._at, len(buffer))
+        buffer[: len(content)] = content
+        self._at += len(content)
+        return len(content)
 
 
 def read_at(file: IO[bytes], start: int, size: int) -> bytes:
@@ -134,9 +130,7 @@ class Member(NamedTuple):
     """A file of an archive.
 
     Attributes:
-        name: Its name.
         sha256: SHA-256 of its content, in hexadecimal digits.
-        bytes: Its size.
     """
 
     name: str
@@ -155,12 +149,7 @@ class ArchiveWriter:
         self._zip = ZipFile(path, "w", ZIP_DEFLATED, compresslevel=6)
 
     def write(self, name: str, chunks: Iterator[bytes]) -> Member:
-        """Add a file.
-
-        Args:
-            name: Its name.
-            chunks: Its content.
-        """
+        """Add a file, whose content comes in chunks."""
         info = ZipInfo(name, _DATE)
         info.compress_type, info.create_system, info.external_attr = ZIP_DEFLATED, 3, 0o644 << 16
         digest, size = hashlib.sha256(), 0
@@ -260,11 +249,7 @@ class Archive:
         return b"".join(self._chunks(name))
 
     def lines(self, name: str, digest: Any = None) -> Iterator[bytes]:
-        """Yield the lines of a file, without their ends.
-
-        Args:
-            name: The file.
-            digest: A hash that is updated with all bytes; None for none.
+        """Yield the lines of a file, without their ends, and update a hash with all bytes.
 
         Raises:
             NotASubmission: If it is missing, damaged, or has a longer line than the limit.

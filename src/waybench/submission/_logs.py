@@ -2,11 +2,10 @@
 
 import json
 import tempfile
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from waybench.core import (
     AGENT,
@@ -23,68 +22,42 @@ from waybench.core import (
     replay,
 )
 from waybench.envs import registry
-from waybench.evaluation import Chat, declared, finished_record, forked, message_shape, reply_of
-from waybench.results.logs import Log, RunInfo, Skipped, newest, read_samples, run_infos, skipped
+from waybench.evaluation import Chat, declared_tools, finished_record, fork, message_shape, reply_of
+from waybench.results.logs import RunInfo, Skipped, newest, read_samples, run_infos, skipped
 from waybench.submission._pack import pack
-from waybench.submission._verdict import Findings, RunVerdict, Verdict
+from waybench.submission._verdict import Finding, Verdict, with_findings
 from waybench.submission._verify import verify
 
 _UNUSED = {"timelines", "messages"}
+_ROUNDING = 0.002  # seconds
 
 
-class LogFinding(NamedTuple):
-    """What does not agree in a log.
-
-    Attributes:
-        run: The run.
-        kind: A key of `PROBLEMS`.
-        text: What it is, in one line.
-        sample: The sample; "" for the log.
-    """
-
-    run: str
-    kind: str
-    text: str
-    sample: str = ""
-
-
-def log_findings(infos: Sequence[RunInfo], on_problem: Callable[[Skipped], None]) -> Iterator[LogFinding]:
-    """Yield what does not agree in the logs of some runs.
+def log_findings(info: RunInfo, on_problem: Callable[[Skipped], None]) -> Iterator[Finding]:
+    """Yield what does not agree in the logs of a run.
 
     The transcript holds each request with its messages, and each reply with its tokens. The record has to have the
     same replies and tokens, and the messages have to be those that the simulation makes again.
-
-    Args:
-        infos: The runs.
-        on_problem: Receives each sample that cannot be read.
     """
-    for info in infos:
-        for log in info.logs:
-            yield from _header_findings(info, log)
-        for log, seen in newest(info.logs):
-            ours = [(one.id, one.epoch) for one in seen if one.ours]
-            for one in ours:  # one at a time, since each has all of its requests
-                try:
-                    (sample,) = read_samples(log.location, [one], _UNUSED)
-                except Exception as error:  # a log is data from outside
-                    on_problem(skipped(log.location, error, str(one[0])))
-                    yield LogFinding(info.run, "log", "the sample cannot be read", str(one[0]))
-                    continue
-                model, agent = str(log.header.eval.model), log.header.eval.task_args.get(AGENT)
-                if text := _agent_difference(sample) if agent else _difference(sample, model):
-                    yield LogFinding(info.run, "transcript", text, str(sample.id))
-
-
-def _header_findings(info: RunInfo, log: Log) -> Iterator[LogFinding]:
-    header: Any = log.header
-    if header.results is not None and header.results.total_samples != len(log.samples):
-        text = f"{len(log.samples):,} samples, but the header says {header.results.total_samples:,}"
-        yield LogFinding(info.run, "log", text)
-    listed: list[Any] = header.eval.dataset.sample_ids or []
-    own = {str(sample.id) for sample in log.samples}
-    missing = [str(each) for each in listed if str(each) not in own]
-    if header.status == "success" and missing:
-        yield LogFinding(info.run, "log", f"{len(missing):,} samples of the header's list are not there", missing[0])
+    for log in info.logs:
+        header: Any = log.header
+        if header.results is not None and header.results.total_samples != len(log.samples):
+            text = f"{len(log.samples):,} samples, but the header says {header.results.total_samples:,}"
+            yield Finding("log", text)
+        ids = {str(sample.id) for sample in log.samples}
+        missing = [name for name in map(str, header.eval.dataset.sample_ids or []) if name not in ids]
+        if header.status == "success" and missing:
+            yield Finding("log", f"{len(missing):,} samples of the header's list are not there", missing[0])
+    for log, seen in newest(info.logs):
+        for key in [(sample.id, sample.epoch) for sample in seen if sample.ours]:
+            try:
+                (sample,) = read_samples(log.location, [key], _UNUSED)  # one at a time: each has all of its requests
+            except Exception as error:  # a log is data from outside
+                on_problem(skipped(log.location, error, str(key[0])))
+                yield Finding("log", "the sample cannot be read", str(key[0]))
+                continue
+            model, agent = str(log.header.eval.model), log.header.eval.task_args.get(AGENT)
+            if text := _agent_difference(sample) if agent else _difference(sample, model):
+                yield Finding("transcript", text, str(sample.id))
 
 
 def _difference(sample: Any, model: str) -> str:
@@ -95,7 +68,7 @@ def _difference(sample: Any, model: str) -> str:
         return str(error)
     events: list[Any] = [event for event in sample.events if event.event == "model" and not event.error]
     events = [event for event in events if event.output.choices and not event.output.error]
-    replies = _in_order(record)
+    replies = _replies_in_order(record)
     # The last one may have met a limit before its turn was recorded.
     if not len(replies) <= len(events) <= len(replies) + 1:
         return f"{len(replies)} replies in the record, {len(events)} in the transcript"
@@ -107,11 +80,11 @@ def _difference(sample: Any, model: str) -> str:
     return _prompt_difference(record, events) or _score_difference(sample, record)
 
 
-def _in_order(record: EpisodeRecord) -> list[tuple[int, TurnRecord | ProbeRecord]]:
+def _replies_in_order(record: EpisodeRecord) -> list[tuple[int, TurnRecord | ProbeRecord]]:
     """Return the player's replies with the numbers of their turns, each turn's after the probes before it."""
     probes = [((probe.turn, 0), probe) for probe in record.probes]
     turns = [((number, 1), turn) for number, turn in enumerate(record.turns) if not turn.prefix]
-    return [(number, reply) for (number, _), reply in sorted([*probes, *turns], key=lambda each: each[0])]
+    return [(number, reply) for (number, _), reply in sorted([*probes, *turns], key=lambda pair: pair[0])]
 
 
 def _agent_difference(sample: Any) -> str:
@@ -152,13 +125,10 @@ def _turn_difference(turn: TurnRecord | ProbeRecord, event: Any, model: str, by_
     return ""
 
 
-_ROUNDING = 0.002  # seconds
-
-
 def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
     """Return at which turn the messages sent differ from those that the simulation makes again."""
     sent = iter(events)
-    found: list[str] = []
+    differences: list[str] = []
     chat = Chat(with_pictures=False)
     by_tools = is_tool_name(record.options.get(WORDING))
 
@@ -168,26 +138,28 @@ def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
         number, messages = len(again.turns), chat.messages(again)
         for probe in again.probes:
             if probe.turn == number:
-                asked = [message_shape(each) for each in forked(messages, probe.question)]
-                if asked != [message_shape(each) for each in next(sent).input]:
-                    found.append(f"probe of turn {number}: the messages sent differ from those made again")
+                asked = [message_shape(message) for message in fork(messages, probe.question)]
+                if asked != [message_shape(message) for message in next(sent).input]:
+                    differences.append(f"probe of turn {number}: the messages sent differ from those made again")
         event = next(sent)
-        if found:
+        if differences:
             return
-        made = [message_shape(each) for each in messages]
+        expected = [message_shape(message) for message in messages]
         pictures = [message.picture is not None for message in again.messages]
-        if made != [message_shape(each) for each in event.input] or (
+        if expected != [message_shape(message) for message in event.input] or (
             not by_tools and pictures != [_has_picture(message) for message in event.input]
         ):
-            found.append(f"turn {len(again.turns)}: the messages sent differ from those made again")
+            differences.append(f"turn {len(again.turns)}: the messages sent differ from those made again")
         elif by_tools and not _same_tools(again, event):
-            found.append(f"turn {len(again.turns)}: the tools offered differ from those that the environment declares")
+            differences.append(
+                f"turn {len(again.turns)}: the tools offered differ from those that the environment declares"
+            )
 
     try:
         replay(registry.load(record.env), record, watch=compare)
     except (WaybenchError, StopIteration):
         return ""  # the simulation itself says what does not agree
-    return found[0] if found else ""
+    return differences[0] if differences else ""
 
 
 def _has_picture(message: Any) -> bool:
@@ -199,7 +171,7 @@ def _same_tools(again: Episode[Any, Any, Any], event: Any) -> bool:
     # A question for a thought is sent without tools, unless the provider needs them for calls before it.
     offered = [tool.model_dump() for tool in event.tools]
     thinks = again.play.wording.thought_question(again.state)
-    return offered == [tool.model_dump() for tool in declared(again)] or (bool(thinks) and not offered)
+    return offered == [tool.model_dump() for tool in declared_tools(again)] or (bool(thinks) and not offered)
 
 
 def _score_difference(sample: Any, record: EpisodeRecord) -> str:
@@ -208,12 +180,12 @@ def _score_difference(sample: Any, record: EpisodeRecord) -> str:
     for score in scores.values():
         values: Any = score.value if is_object(score.value) else {}
         for metric in environment.scoring.metrics:
-            if metric.name in values and not _same(values[metric.name], metric.of(record)):
+            if metric.name in values and not _is_same_score(values[metric.name], metric.of(record)):
                 return f"{metric.name} is {values[metric.name]} in the log, and {metric.of(record)} by the record"
     return ""
 
 
-def _same(logged: Any, computed: float | None) -> bool:
+def _is_same_score(logged: Any, computed: float | None) -> bool:
     return json.dumps(logged) == json.dumps(computed) or (
         isinstance(logged, int | float) and computed is not None and float(logged) == float(computed)
     )
@@ -262,30 +234,11 @@ def verify_logs(
         pack(places, path, models=models, on_problem=skip)
         verdict = verify(path, keys=keys, data_dir=data_dir, progress=progress, workers=workers)
     infos = [info for info in run_infos(*places, on_problem=_ignore) if not models or info.model in models]
-    by_run: dict[str, list[LogFinding]] = defaultdict(list)
-    for finding in log_findings(infos, _ignore):
-        by_run[finding.run].append(finding)
     ordered = sorted(infos, key=lambda info: (info.model, info.task, info.created, info.run))
-    runs = [_with(run, by_run[info.run]) for run, info in zip(verdict.runs, ordered, strict=True)]
-    problems = Findings()
-    for each in skipped:
-        problems.add("log", str(each))
-    name = ", ".join(place.name or str(place) for place in places)
-    return replace(
-        verdict,
-        name=name,
-        sha256="",
-        runs=runs,
-        problems=[*verdict.problems, *problems.shown],
-        counts={**verdict.counts, **problems.counts},
-    )
-
-
-def _with(run: RunVerdict, found: Sequence[LogFinding]) -> RunVerdict:
-    problems = Findings()
-    for each in found:
-        problems.add(each.kind, each.text, each.sample)
-    return replace(run, problems=[*run.problems, *problems.shown], counts={**run.counts, **problems.counts})
+    runs = [with_findings(run, log_findings(info, _ignore)) for run, info in zip(verdict.runs, ordered, strict=True)]
+    name = ", ".join(path.name or str(path) for path in places)
+    verdict = with_findings(verdict, (Finding("log", str(problem)) for problem in skipped))
+    return replace(verdict, name=name, sha256="", runs=runs)
 
 
 def _ignore(problem: Skipped) -> None:

@@ -4,11 +4,9 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from inspect_ai.dataset import Sample
+from typing import Any
 
 from waybench.core import (
     LABEL,
@@ -24,12 +22,11 @@ from waybench.core import (
     decode_text,
     is_public_key,
     is_template_name,
-    key_label,
     label_in_log,
     user_path,
 )
 from waybench.envs import registry
-from waybench.evaluation.tasks import Samples, TaskEntry, find_task, implied_samples, task_samples
+from waybench.evaluation.tasks import Samples, TaskEntry, find_task, task_samples
 
 _ITEMS = re.compile(r"items:([0-9a-f]{16})/([^/\\\x00-\x1f]{1,120})")
 _LOCAL = ("data_dir",)  # parameters that only say where files are on one machine
@@ -39,94 +36,34 @@ _SMALLEST = 1_000  # items that a task may draw, whatever the number of its reco
 def portable(
     task: str, parameters: Mapping[str, Json], records: Sequence[EpisodeRecord], add_items: Callable[[bytes], str]
 ) -> dict[str, Json]:
-    """Return a task's parameters as a submission has them.
-
-    Args:
-        task: The task.
-        parameters: Its parameters, as the log has them.
-        records: A record of the run, if there is one; it has the text of a wording from a file.
-        add_items: Adds a file of items, and returns its digest.
+    """Return a task's parameters as a submission has them; a record has the text of a wording from a file.
 
     Raises:
         UsageError: If a file that a parameter names is not here any more.
     """
     entry = find_task(task)
-    found = {name: value for name, value in parameters.items() if name not in _LOCAL}
-    key = found.get("key")
+    portable_values = {name: value for name, value in parameters.items() if name not in _LOCAL}
+    key = portable_values.get("key")
     if key is not None and not _is_public(entry, str(key)):
-        found["key"] = label_in_log(str(key))
-    source = found.get("source")
+        portable_values["key"] = label_in_log(str(key))
+    source = portable_values.get("source")
     if source is not None and source not in _sources(entry):
         path = user_path(str(source))
-        found["source"] = f"items:{add_items(_read(path, 'source'))}/{path.name}"
-    if found.get("prices") is not None:
-        path = user_path(str(found["prices"]))
+        portable_values["source"] = f"items:{add_items(_read(path, 'source'))}/{path.name}"
+    if portable_values.get("prices") is not None:
+        path = user_path(str(portable_values["prices"]))
         text = decode_text(_read(path, "prices"), str(path))
-        found["prices"] = f"prices:{text}"
-    if str(found.get(PREFIX)).startswith(RECORD):
+        portable_values["prices"] = f"prices:{text}"
+    if str(portable_values.get(PREFIX)).startswith(RECORD):
         raise UsageError(
             "prefix=record: a submission has no records of other runs; submit a run with a prefix of reference players"
         )
     for option in entry.options:
-        if option.local and os.path.lexists(user_path(str(found.get(option.name)))):
+        if option.local and os.path.lexists(user_path(str(portable_values.get(option.name)))):
             raise UsageError(f"{option.name}: a submission does not have this file; submit a run without one")
-    if is_template_name(found.get(WORDING)) and records:
-        found[TEMPLATE] = records[0].options.get(TEMPLATE)
-    return found
-
-
-def usable(
-    entry: TaskEntry,
-    parameters: Mapping[str, Json],
-    *,
-    keys: Mapping[str, str],
-    items: Callable[[str], bytes],
-    folder: Path,
-    data_dir: str | None,
-) -> dict[str, Any]:
-    """Return the parameters of a submission as the task takes them here, all of them checked.
-
-    Args:
-        entry: The task.
-        parameters: The submission's parameters.
-        keys: Keys of private sets by their labels.
-        items: Returns a file of items by its digest.
-        folder: A folder for files that parameters name, which the caller removes.
-        data_dir: The folder of published data sets; None for the usual places.
-
-    Raises:
-        UsageError: If a parameter is unknown or unfit, or a private key or a data set is not here.
-        DataError: If a file of items is not in the submission.
-    """
-    given = dict(parameters)
-    template = given.pop(TEMPLATE, None)
-    for option in entry.options:
-        if _names_file(option, given.get(option.name), template):
-            raise UsageError(f"{option.name}: a submission cannot name files of this machine")
-    key = given.get("key")
-    if key is not None and LABEL.fullmatch(str(key)):
-        if str(key) not in keys:
-            raise UsageError(f"{key} is a private set: give its key with --key file:PATH or --key env:NAME")
-        given["key"] = keys[str(key)]
-    source = given.get("source")
-    if source is not None and source not in _sources(entry):
-        match = _ITEMS.fullmatch(str(source))
-        if match is None or match[2] in (".", ".."):
-            raise UsageError(f"source={str(source)[:80]}: no data set of {entry.name}, and no file of the submission")
-        content = items(match[1])
-        if digest(content) != match[1]:
-            raise UsageError(f"the file of items {match[1]} has another content than its name says")
-        given["source"] = str(_write(folder / match[1], match[2], content))
-    if given.get("prices") is not None:
-        text = str(given["prices"]).removeprefix("prices:")
-        given["prices"] = str(_write(folder, "prices.json", text.encode("utf-8", "replace")))
-    if template is not None:
-        stem = str(given.get(WORDING, "")).removeprefix("file:").rpartition("-")[0]
-        content = _toml(template).encode("utf-8", "replace")
-        given[WORDING] = f"file:{_write(folder, f'{_plain(stem)}.toml', content)}"
-    if data_dir is not None and any(option.name == "data_dir" for option in entry.options):
-        given["data_dir"] = data_dir
-    return entry.resolve(given)
+    if is_template_name(portable_values.get(WORDING)) and records:
+        portable_values[TEMPLATE] = records[0].options.get(TEMPLATE)
+    return portable_values
 
 
 def _names_file(option: Option, value: Json, template: Json) -> bool:
@@ -140,34 +77,6 @@ def _names_file(option: Option, value: Json, template: Json) -> bool:
     )
 
 
-def draws_too_much(given: Mapping[str, Any], records: int) -> bool:
-    """Return whether a task would draw far more items than there are records, so that some records are missing.
-
-    It is asked before any item is drawn: parameters from outside could keep this machine busy for days.
-    """
-    counts = [value for name in ("limit", "sets", "attempts", "worlds") if type(value := given.get(name)) is int]
-    return any(count > max(records, _SMALLEST) for count in counts)
-
-
-def levels_drawn(entry: TaskEntry, given: Mapping[str, Any]) -> list[int]:
-    """Return the levels of which a task draws items before it knows any result, as its parameters name them."""
-    names = ("level",) if entry.climb is None else (entry.climb.first,)
-    return (
-        [value for name in names if type(value := given.get(name)) is int]
-        if given.get("source")
-        in (
-            None,
-            "generated",
-        )
-        else []
-    )
-
-
-def key_labels(keys: Sequence[str]) -> dict[str, str]:
-    """Return keys by their labels."""
-    return {key_label(key): key for key in keys}
-
-
 def digest(content: bytes) -> str:
     """Return the digest of a file of items: 16 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(content).hexdigest()[:16]
@@ -178,7 +87,7 @@ def _is_public(entry: TaskEntry, key: str) -> bool:
 
 
 def _sources(entry: TaskEntry) -> set[str]:
-    named = {each.name for env in entry.envs for each in registry.load(env).all_datasets} - {"file"}
+    named = {dataset.name for env in entry.envs for dataset in registry.load(env).all_datasets} - {"file"}
     return named | {"generated", "published"}
 
 
@@ -215,20 +124,6 @@ def _toml(template: Json) -> str:
     return "\n".join(lines) + "\n"
 
 
-class Run(NamedTuple):
-    """A run whose task can be played here.
-
-    Attributes:
-        samples: The samples of its task.
-    """
-
-    samples: Samples
-
-    def played(self, model: str, result: Callable[[str], EpisodeRecord | None]) -> Iterator[Sample]:
-        """Yield the samples that the task plays with a model, given the results (see `implied_samples`)."""
-        return implied_samples(self.samples, model, result)
-
-
 def open_run(
     task: str,
     parameters: Mapping[str, Json],
@@ -239,7 +134,7 @@ def open_run(
     data_dir: str | None,
     records: int,
     levels: Collection[int] | None,
-) -> Run:
+) -> Samples:
     """Make the samples of a run's task again.
 
     Args:
@@ -258,11 +153,52 @@ def open_run(
         DataError: If a file of items is not in the submission.
     """
     entry = find_task(task)
-    given: dict[str, Any] = usable(entry, parameters, keys=keys, items=items, folder=folder, data_dir=data_dir)
-    if draws_too_much(given, records):
+    args = entry.resolve(_usable(entry, parameters, keys, items, folder, data_dir))
+    # This is asked before any item is drawn: parameters from outside could keep this machine busy for days.
+    counts = [value for name in ("limit", "sets", "attempts", "worlds") if type(value := args.get(name)) is int]
+    if any(count > max(records, _SMALLEST) for count in counts):
         raise UsageError(f"the parameters name far more items than the {records:,} records")
-    if levels is not None:
-        for level in levels_drawn(entry, given):
-            if level not in levels:
-                raise UsageError(f"no confirmed record is of level {level}, at which the task begins")
-    return Run(task_samples(entry, given))
+    first = args.get("level" if entry.climb is None else entry.climb.first)
+    if levels is not None and args.get("source") in (None, "generated") and type(first) is int and first not in levels:
+        raise UsageError(f"no confirmed record is of level {first}, at which the task begins")
+    return task_samples(entry, args)
+
+
+def _usable(
+    entry: TaskEntry,
+    parameters: Mapping[str, Json],
+    keys: Mapping[str, str],
+    items: Callable[[str], bytes],
+    folder: Path,
+    data_dir: str | None,
+) -> dict[str, Any]:
+    """Return the parameters of a submission as the task takes them here."""
+    args = dict(parameters)
+    template = args.pop(TEMPLATE, None)
+    for option in entry.options:
+        if _names_file(option, args.get(option.name), template):
+            raise UsageError(f"{option.name}: a submission cannot name files of this machine")
+    key = args.get("key")
+    if key is not None and LABEL.fullmatch(str(key)):
+        if str(key) not in keys:
+            raise UsageError(f"{key} is a private set: give its key with --key file:PATH or --key env:NAME")
+        args["key"] = keys[str(key)]
+    source = args.get("source")
+    if source is not None and source not in _sources(entry):
+        match = _ITEMS.fullmatch(str(source))
+        if match is None or match[2] in (".", ".."):
+            raise UsageError(f"source={str(source)[:80]}: no data set of {entry.name}, and no file of the submission")
+        content = items(match[1])
+        if digest(content) != match[1]:
+            raise UsageError(f"the file of items {match[1]} has another content than its name says")
+        args["source"] = str(_write(folder / match[1], match[2], content))
+    if args.get("prices") is not None:
+        text = str(args["prices"]).removeprefix("prices:")
+        args["prices"] = str(_write(folder, "prices.json", text.encode("utf-8", "replace")))
+    if template is not None:
+        stem = str(args.get(WORDING, "")).removeprefix("file:").rpartition("-")[0]
+        content = _toml(template).encode("utf-8", "replace")
+        args[WORDING] = f"file:{_write(folder, f'{_plain(stem)}.toml', content)}"
+    if data_dir is not None and any(option.name == "data_dir" for option in entry.options):
+        args["data_dir"] = data_dir
+    return args

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from waybench.core import (
     SHARD,
@@ -25,7 +25,7 @@ from waybench.core import (
 )
 from waybench.envs import registry
 from waybench.evaluation import PLAN, stored_record
-from waybench.evaluation.tasks import missing_shards
+from waybench.evaluation.tasks import implied_samples, missing_shards
 from waybench.results.logs import LoggedEpisode, Skipped, of_record, skipped
 from waybench.results.results import Row, Simulated, Verifier
 from waybench.submission._archive import MANIFEST, Archive, NotASubmission, manifest_of
@@ -37,6 +37,8 @@ _LONGEST_ID = 500  # characters of a sample's id, which verification keeps in me
 _TEXTS = "texts"  # false where the opening and the messages of turns are left out
 # Paths of the submitter's machine in the message of an infrastructure error.
 _PATH = re.compile(r"(?<![\w/:.])(?:~|[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?")
+Key = tuple[str, int]  # a sample's id and its epoch
+_SLACK = 100  # missing attempts that are looked for in a run of few records
 
 
 class Line(NamedTuple):
@@ -56,14 +58,7 @@ class Line(NamedTuple):
 
 
 def write_line(sample: str, epoch: int, record: EpisodeRecord, *, confirmed: bool) -> bytes:
-    """Return a record as a line.
-
-    Args:
-        sample: The sample's id.
-        epoch: Its epoch, from 1.
-        record: The record.
-        confirmed: Whether a simulation confirms the record. Only then are its texts left out.
-    """
+    """Return a record as a line, without its texts if a simulation confirms the record."""
     if record.error:
         record = replace(record, error=_PATH.sub("PATH", record.error))
     data = record.to_json()
@@ -124,21 +119,9 @@ def with_texts(line: Line) -> tuple[EpisodeRecord, tuple[Outcome, ...]]:
 
 
 def head_of(record: EpisodeRecord) -> dict[str, Json]:
-    """Return what follows from a record's item and options but for its opening, to compare it with the item made again.
-
-    Args:
-        record: The record.
-    """
-    return comparable_head(cast("Mapping[str, Json]", json.loads(record.head())), texts=False)
-
-
-def comparable_head(head: Mapping[str, Json], *, texts: bool) -> dict[str, Json]:
-    """Return a head without the version that wrote it, and without the opening unless `texts` is true."""
-    left_out = {"package", "schema"} if texts else {"package", "schema", "opening"}
-    return {name: value for name, value in head.items() if name not in left_out}
-
-
-Key = tuple[str, int]  # a sample's id and its epoch
+    """Return what follows from a record's item and options, to compare it with the item made again: no opening."""
+    head: dict[str, Json] = json.loads(record.head())
+    return {name: value for name, value in head.items() if name not in ("package", "schema", "opening")}
 
 
 class CheckedRecord(NamedTuple):
@@ -158,11 +141,6 @@ class CheckedRecord(NamedTuple):
     row: Row | None = None
     conduct: Conduct | None = None
 
-    @property
-    def confirmed(self) -> bool:
-        """Whether a simulation confirms the record."""
-        return self.level is not None
-
 
 class RecordChecker:
     """Simulates records again; what it works out of an item serves all records of the item."""
@@ -171,23 +149,13 @@ class RecordChecker:
         self._unmeasured: list[Skipped] = []
         self._verifier = Verifier({}, self._unmeasured.append)
 
-    def check(self, number: int, line: bytes, run: dict[str, Any], *, against_oracle: bool) -> CheckedRecord:
-        """Check a line.
-
-        Args:
-            number: Its number in its file, from 1.
-            line: The line.
-            run: The run, as the manifest has it.
-            against_oracle: Whether its replies are compared with the oracle's.
-        """
+    def check(self, number: int, line: bytes, run: dict[str, Any], against_oracle: bool) -> CheckedRecord:
+        """Check the line of a number, from 1, in the file of a run; its replies with the oracle's too, if asked."""
         try:
             read = read_line(line)
         except WaybenchError as error:
             return CheckedRecord(None, [Finding("record", str(error), f"line {number}")])
-        return self._checked(read, run, against_oracle)
-
-    def _checked(self, line: Line, run: dict[str, Any], against_oracle: bool) -> CheckedRecord:
-        record, sample, key = line.record, line.sample, (line.sample, line.epoch)
+        record, sample, key = read.record, read.sample, (read.sample, read.epoch)
         problems: list[Finding] = []
         if record.player != run["model"]:
             problems.append(Finding("player", f"played by {record.player[:80]!r}", sample))
@@ -199,8 +167,8 @@ class RecordChecker:
             if record.env_version != environment.version:
                 text = f"{record.env}@{record.env_version}; here it is @{environment.version}"
                 return CheckedRecord(key, [*problems, Finding("version", text, sample)])
-            if not line.has_texts:  # what makes the texts again simulates the record, too
-                record, outcomes = with_texts(line)
+            if not read.has_texts:  # what makes the texts again simulates the record, too
+                record, outcomes = with_texts(read)
                 again = Simulated(confirmed=True, outcomes=outcomes)
         except Exception as error:  # a record is data from outside; whatever it trips over, it is not confirmed
             message = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
@@ -213,22 +181,20 @@ class RecordChecker:
             sample=sample,
             run=run["file"],
             search=run["search"],
-            epoch=line.epoch,
+            epoch=read.epoch,
         )
         self._unmeasured.clear()
-        found = self._verifier.verify(episode, again)
-        if found is None:
+        verified = self._verifier.verify(episode, again)
+        if verified is None:
             text = self._unmeasured[0].error if self._unmeasured else "it cannot be measured"
             return CheckedRecord(key, [*problems, Finding("record", text, sample)])
-        if found.simulated.skipped:
-            problems.append(Finding("not simulated", found.simulated.skipped, sample))
-        elif found.simulated.mismatch:
-            problems.append(Finding("record", found.simulated.mismatch, sample))
-        level = int(record.item["level"]) if found.simulated.confirmed else None
-        return CheckedRecord(key, problems, level, found.row, conduct_of(episode, against_oracle=against_oracle))
-
-
-_SLACK = 100  # missing attempts that are looked for in a run of few records
+        simulated = verified.simulated
+        if simulated.skipped:
+            problems.append(Finding("not simulated", simulated.skipped, sample))
+        elif simulated.mismatch:
+            problems.append(Finding("record", simulated.mismatch, sample))
+        level = int(record.item["level"]) if simulated.confirmed else None
+        return CheckedRecord(key, problems, level, verified.row, conduct_of(episode, against_oracle=against_oracle))
 
 
 class Coverage(NamedTuple):
@@ -270,7 +236,7 @@ def coverage(
     problems = Findings()
     if run["subset"]:
         problems.add("missing", f"the run was restricted to some samples: {run['subset'][:100]}")
-    left = dict.fromkeys(samples)
+    unmatched = dict.fromkeys(samples)
     played = 0
 
     def result(sample: str) -> EpisodeRecord | None:
@@ -279,7 +245,7 @@ def coverage(
 
     with tempfile.TemporaryDirectory(prefix="waybench-verify-") as folder:
         try:
-            opened = open_run(
+            implied = open_run(
                 run["task"],
                 run["parameters"],
                 keys=keys,
@@ -292,18 +258,22 @@ def coverage(
             shard = run["parameters"].get(SHARD)
             if shard is not None and (lacking := missing_shards(str(shard), shards)):
                 problems.add("missing", lacking)
-            for sample in opened.played(run["model"], result):
+            for sample in implied_samples(implied, run["model"], result):
                 name = str(sample.id)
                 metadata: Mapping[str, Any] = sample.metadata or {}
                 head = head_of(stored_record(metadata, {}))
                 for epoch in range(1, run["epochs"] + 1):
                     played += 1
                     key = (name, epoch)
-                    if key not in left:
+                    if key not in unmatched:
                         problems.add("missing", "there is no record of this attempt", name)
                         continue
-                    del left[key]
-                    _compare(read_line(line_of(key)).record, head, name, problems)
+                    del unmatched[key]
+                    recorded = head_of(read_line(line_of(key)).record)
+                    for field in sorted({*recorded, *head}):
+                        if len({json.dumps(part.get(field), sort_keys=True) for part in (recorded, head)}) > 1:
+                            problems.add("item", f"{field} differs from that of the item made again", name)
+                            break
                 if metadata.get(PLAN) is not None and json.loads(metadata[PLAN]) != run["search"]:
                     problems.add("task", "the settings of the search differ from those of the parameters")
                     break
@@ -316,21 +286,9 @@ def coverage(
         except Exception as error:  # parameters are data from outside
             problems.add("task", f"the items cannot be made again: {type(error).__name__} {str(error)[:100]}")
             return Coverage(None, problems)
-    for name, _ in sorted(left):
+    for name, _ in sorted(unmatched):
         problems.add("unexpected", "the task does not play this attempt with these results", name)
     return Coverage(played, problems)
-
-
-def _compare(record: EpisodeRecord, head: dict[str, Json], sample: str, problems: Findings) -> None:
-    own = head_of(record)
-    for name in sorted({*own, *head}):
-        if _plain(own.get(name)) != _plain(head.get(name)):
-            problems.add("item", f"{name} differs from that of the item made again", sample)
-            return
-
-
-def _plain(value: Json) -> str:
-    return json.dumps(value, sort_keys=True)
 
 
 def episodes(
@@ -353,12 +311,12 @@ def episodes(
             raise NotASubmission(f"{path.name} changed after it was verified")
         stream.seek(0)
         archive = Archive(stream)
-        for each in manifest_of(archive.json(MANIFEST)[0])["runs"]:
-            if each["file"] not in archive.names:
+        for manifest_run in manifest_of(archive.json(MANIFEST)[0])["runs"]:
+            if manifest_run["file"] not in archive.names:
                 continue
             seen: set[tuple[str, int]] = set()
             # No more than the verification has read: a file of 4 GiB can have as many lines.
-            for line in islice(archive.lines(each["file"]), each["records"]):
+            for line in islice(archive.lines(manifest_run["file"]), manifest_run["records"]):
                 try:
                     read = read_line(line)
                     key = read.sample, read.epoch
@@ -366,18 +324,18 @@ def episodes(
                         continue
                     seen.add(key)
                     record, _ = with_texts(read)
-                    settings = of_record(record, each["settings"])
+                    settings = of_record(record, manifest_run["settings"])
                 except Exception as error:  # a record is data from outside: it is not to take the others with it
                     on_problem(skipped(path.name, error, ""))
                     continue
                 yield LoggedEpisode(
-                    model=name(each["model"]),
-                    task=each["task"],
+                    model=name(manifest_run["model"]),
+                    task=manifest_run["task"],
                     record=record,
                     settings=settings,
                     log=path.name,
                     sample=read.sample,
-                    run=f"{run}/{each['file']}",
-                    search=each["search"],
+                    run=f"{run}/{manifest_run['file']}",
+                    search=manifest_run["search"],
                     epoch=read.epoch,
                 )

@@ -2,9 +2,9 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from waybench._version import __version__
 from waybench.core import (
@@ -79,15 +79,15 @@ class Findings:
     def add(self, kind: str, text: str, sample: str = "") -> None:
         """Add a finding."""
         self._counts[kind] = self._counts.get(kind, 0) + 1
-        shown = self._shown.setdefault(kind, [])
-        if len(shown) < SHOWN:
-            shown.append(Finding(kind, text[:300], sample[:200]))
+        findings = self._shown.setdefault(kind, [])
+        if len(findings) < SHOWN:
+            findings.append(Finding(kind, text[:300], sample[:200]))
 
     def update(self, others: "Findings") -> None:
         """Add other findings."""
-        for kind, shown in others._shown.items():
-            own = self._shown.setdefault(kind, [])
-            own += shown[: SHOWN - len(own)]
+        for kind, findings in others._shown.items():
+            findings_of_kind = self._shown.setdefault(kind, [])
+            findings_of_kind += findings[: SHOWN - len(findings_of_kind)]
             self._counts[kind] = self._counts.get(kind, 0) + others._counts[kind]
 
     @property
@@ -107,12 +107,9 @@ class RunVerdict:
 
     Attributes:
         model: The model, as the submission names it.
-        task: The task.
-        parameters: Its parameters.
         settings: Settings of the model.
         created: When the run began, as the log says.
         version: The version of waybench that ran it.
-        records: Number of records.
         confirmed: Number of records that a simulation confirms.
         played: Number of episodes that the task plays with these results; None if that is not known.
         problems: What makes it unverified.
@@ -150,7 +147,7 @@ class RunVerdict:
             "played": self.played,
             "verified": self.is_verified,
             "counts": dict(self.counts),
-            "problems": [each.to_json() for each in self.problems],
+            "problems": [finding.to_json() for finding in self.problems],
         }
 
 
@@ -163,7 +160,6 @@ class Verdict:
         about: What the submitter says of the models.
         name: Name of the file or folder.
         sha256: SHA-256 of the file that was verified; "" for a folder.
-        runs: The runs.
         problems: Problems of the submission as a whole.
         counts: Their number by kind.
         odd: What looks odd and is no proof.
@@ -204,11 +200,11 @@ class Verdict:
             "submitter": self.submitter,
             "about": self.about,
             "runs": [run.to_json() for run in self.runs],
-            "problems": [each.to_json() for each in self.problems],
+            "problems": [finding.to_json() for finding in self.problems],
             "counts": dict(self.counts),
-            "odd": [each.to_json() for each in self.odd],
+            "odd": [finding.to_json() for finding in self.odd],
             "not_proven": list(NOT_PROVEN),
-            "scores": [dict(each) for each in self.scores],
+            "scores": [dict(score) for score in self.scores],
             "commitments": dict(self.commitments),
         }
 
@@ -222,7 +218,7 @@ class Verdict:
             lines += _problem_lines(run.problems, run.counts)
         lines += _problem_lines(self.problems, self.counts, indent="")
         lines += [f"{label}: its key is the one that was committed to" for label in self.commitments]
-        lines += [f"odd: {each.text}" for each in self.odd]
+        lines += [f"odd: {finding.text}" for finding in self.odd]
         records = sum(run.records for run in self.runs)
         summary = f"{plural(len(self.runs), 'run')}, {plural(records, 'record')}"
         conclusion = "verified" if self.is_verified else "not verified"
@@ -232,40 +228,42 @@ class Verdict:
 def _problem_lines(problems: Sequence[Finding], counts: Mapping[str, int], indent: str = "  ") -> list[str]:
     lines: list[str] = []
     for kind, count in counts.items():
-        shown = [each for each in problems if each.kind == kind]
+        of_kind = [finding for finding in problems if finding.kind == kind]
         lines.append(f"{indent}{PROBLEMS[kind]}" + (f" ({count:,} times)" if count > 1 else ""))
-        lines += [f"{indent}  {f'{each.sample}: ' if each.sample else ''}{each.text}" for each in shown[:3]]
+        lines += [
+            f"{indent}  {f'{finding.sample}: ' if finding.sample else ''}{finding.text}" for finding in of_kind[:3]
+        ]
     return lines
 
 
-KIND = "commitment"
+V = TypeVar("V", RunVerdict, Verdict)
+
+
+def with_findings(verdict: V, findings: Iterable[Finding]) -> V:
+    """Return a verdict that these findings, which are problems, speak against."""
+    problems = Findings()
+    for finding in findings:
+        problems.add(*finding)
+    return replace(verdict, problems=[*verdict.problems, *problems.shown], counts={**verdict.counts, **problems.counts})
 
 
 def with_commitments(verdict: Verdict, keys: Sequence[str], commitments: Sequence[str]) -> Verdict:
-    """Return a verdict that also says whether the keys of its private sets are those that were committed to.
-
-    Args:
-        verdict: The verdict.
-        keys: The keys that were given.
-        commitments: The commitments that were published.
-    """
+    """Return a verdict that also says whether the keys of its private sets are those that were committed to."""
     by_commitment = {commitment(key): key_label(key) for key in keys}
-    committed = {by_commitment[each]: each for each in commitments if each in by_commitment}
-    found = Findings()
-    for each in commitments:
-        if each not in by_commitment:
-            found.add(KIND, f"no key that was given belongs to {each}")
-    given = {str(run.parameters.get("key", "")) for run in verdict.runs}
-    private = {label for label in given if LABEL.fullmatch(label)}
-    for label in sorted({key_label(key) for key in keys} | private):
-        if label not in committed:
-            found.add(KIND, f"the key of {label} belongs to no commitment that was given")
-    return replace(
-        verdict,
-        problems=[*verdict.problems, *found.shown],
-        counts={**verdict.counts, **found.counts},
-        commitments=committed,
-    )
+    committed = {by_commitment[text]: text for text in commitments if text in by_commitment}
+    findings = [
+        Finding("commitment", f"no key that was given belongs to {text}")
+        for text in commitments
+        if text not in by_commitment
+    ]
+    run_keys = {str(run.parameters.get("key", "")) for run in verdict.runs}
+    private = {label for label in run_keys if LABEL.fullmatch(label)}
+    findings += [
+        Finding("commitment", f"the key of {label} belongs to no commitment that was given")
+        for label in sorted({key_label(key) for key in keys} | private)
+        if label not in committed
+    ]
+    return replace(with_findings(verdict, findings), commitments=committed)
 
 
 ORACLE_SAMPLE = 50  # records of each model that are compared with the oracle's
@@ -279,7 +277,6 @@ class Conduct(NamedTuple):
     """What may look odd in an episode.
 
     Attributes:
-        model: The model.
         item: What the episode was given.
         replies: SHA-256 of its replies; "" of an embedded player, and without replies.
         oracles: Whether its replies are the oracle's, to the letter; None if they were not compared.
@@ -294,12 +291,7 @@ class Conduct(NamedTuple):
 
 
 def conduct_of(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
-    """Return what may look odd in an episode, which a simulation need not confirm.
-
-    Args:
-        episode: The episode.
-        against_oracle: Whether its replies are compared with the oracle's, which takes another simulation.
-    """
+    """Return what may look odd in an episode, which a simulation need not confirm."""
     record = episode.record
     item = (record.instance_hash, str(sorted(record.options.items(), key=str)), record.attempt)
     replies = [turn.reply for turn in record.own_turns]
@@ -340,7 +332,7 @@ class OddThings:
 
     def findings(self) -> list[Finding]:
         """Return what was found, a line for each kind and model."""
-        found: list[Finding] = []
+        findings: list[Finding] = []
         pairs: dict[tuple[str, str], list[bool]] = defaultdict(list)
         for by_model in self._replies.values():
             names = sorted(by_model)
@@ -352,15 +344,15 @@ class OddThings:
                 text = (
                     f"{first} and {second} gave the same replies in {sum(equal):,} of {plural(len(equal), 'episode')}"
                 )
-                found.append(Finding("same replies", text))
+                findings.append(Finding("same replies", text))
         for model, same in self._oracle.items():
             if len(same) >= _FEW and sum(same) >= _SUSPICIOUS * len(same):
                 text = f"{model} replied as the oracle does, to the letter, in {sum(same)} of {len(same)} episodes"
-                found.append(Finding("oracle", text))
+                findings.append(Finding("oracle", text))
         for model, texts in self._times.items():
             for text, count in sorted(texts.items()):
-                found.append(Finding("time", f"{model}: {text} ({count:,} of them)"))
-        return found
+                findings.append(Finding("time", f"{model}: {text} ({count:,} of them)"))
+        return findings
 
 
 def _is_oracles(episode: LoggedEpisode) -> bool:

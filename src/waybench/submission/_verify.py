@@ -1,24 +1,31 @@
-"""Verifies a submission, without a model; and without a network, if tiktoken has the vocabularies it needs."""
+"""Verifies a submission, without a model; signatures of verdicts, made and checked by OpenSSH, and their page."""
 
 import hashlib
 import json
+import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
+from shutil import which
 from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
-from waybench.core import PROCESSES, SHARD, Copies, Json, Workers, spread
+from jinja2 import Environment, StrictUndefined
+
+from waybench.core import PROCESSES, SHARD, Copies, Json, UsageError, Workers, key_label, plural, spread
+from waybench.results.formatting import visible
 from waybench.results.results import Group, Row
 from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission, Spool, manifest_of
 from waybench.submission._pack import first_difference, scores
-from waybench.submission._parameters import key_labels
 from waybench.submission._records import CheckedRecord, Coverage, Key, RecordChecker, coverage
-from waybench.submission._verdict import ORACLE_SAMPLE, Findings, OddThings, RunVerdict, Verdict
+from waybench.submission._verdict import NOT_PROVEN, ORACLE_SAMPLE, PROBLEMS, Findings, OddThings, RunVerdict, Verdict
 
 _TOGETHER = 20  # records that a process checks at a time
+NAMESPACE = "waybench"
+_PATIENCE = 60  # seconds; a key with a passphrase waits for a person
 
 
 def verify(
@@ -51,7 +58,7 @@ def verify(
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         with Spool[Place]() as spool:
             archive = Archive(file)
-            labels, by = key_labels(keys), workers or Copies(processes)
+            labels, by = {key_label(key): key for key in keys}, workers or Copies(processes)
             verification = _Verification(archive, spool, labels, data_dir, progress, processes, by)
             verdict = verification.verdict(path.name, sha256)
         file.seek(0)
@@ -61,34 +68,8 @@ def verify(
 
 
 Place = tuple[int, int]  # number of the run, from 0, and of the line, from 1
-
-
-class _Job(NamedTuple):
-    """A line to check.
-
-    Attributes:
-        place: Where it is.
-        against_oracle: Whether its replies are compared with the oracle's.
-    """
-
-    place: Place
-    against_oracle: bool
-
-
-class _Line(NamedTuple):
-    """A line to check, with everything that it takes.
-
-    Attributes:
-        number: Its number in its file, from 1.
-        content: The line.
-        run: Its run, as the manifest has it.
-        against_oracle: Whether its replies are compared with the oracle's.
-    """
-
-    number: int
-    content: bytes
-    run: dict[str, Any]
-    against_oracle: bool
+_Job = tuple[Place, bool]  # a line to check, and whether its replies are compared with the oracle's
+_Line = tuple[int, bytes, dict[str, Any], bool]  # the arguments of `RecordChecker.check`
 
 
 class _Lines(Sequence[tuple[str, list[_Line]]]):
@@ -103,27 +84,21 @@ class _Lines(Sequence[tuple[str, list[_Line]]]):
 
     def __getitem__(self, number: Any, /) -> Any:
         return self._name, [
-            _Line(line, self._spool.get((run, line)), self._runs[run], against_oracle)
+            (line, self._spool.get((run, line)), self._runs[run], against_oracle)
             for (run, line), against_oracle in self._jobs[number * _TOGETHER : (number + 1) * _TOGETHER]
         ]
 
 
-def _checked(part: tuple[str, Sequence[_Line]]) -> list[CheckedRecord]:
+def _check_lines(part: tuple[str, Sequence[_Line]]) -> list[CheckedRecord]:
     verification, lines = part
     checker = _checker(verification)
-    return [checker.check(*line[:3], against_oracle=line.against_oracle) for line in lines]
+    return [checker.check(*line) for line in lines]
 
 
 @lru_cache(maxsize=1)
 def _checker(verification: str) -> RecordChecker:
     """Return this process's checker in a verification: what it works out of an item serves all parts."""
     return RecordChecker()
-
-
-def _but_for_shard(run: dict[str, Any]) -> str:
-    """Return what the runs of all shards of the same items have in common."""
-    parameters = {name: value for name, value in run["parameters"].items() if name != SHARD}
-    return json.dumps([run["model"], run["task"], parameters, run["settings"], run["epochs"]], sort_keys=True)
 
 
 class _RunState:
@@ -177,15 +152,15 @@ class _Verification:
 
     def verdict(self, name: str, sha256: str) -> Verdict:
         """Return the verdict."""
-        listed: dict[str, Any] = self._manifest["files"]
-        if unlisted := sorted({*self._archive.names} - {*listed, MANIFEST}):
+        files_of_manifest: dict[str, Any] = self._manifest["files"]
+        if unlisted := sorted({*self._archive.names} - {*files_of_manifest, MANIFEST}):
             self._findings.add("archive", f"{unlisted[0]} is not in the manifest")
-        for missing in sorted({*listed} - {*self._archive.names}):
+        for missing in sorted({*files_of_manifest} - {*self._archive.names}):
             self._findings.add("archive", f"{missing[:80]} is missing")
         self._check(self._read())
         runs = [
             self._run_verdict(run, state, covered)
-            for run, state, covered in zip(self._runs, self._states, self._covered(), strict=True)
+            for run, state, covered in zip(self._runs, self._states, self._coverages(), strict=True)
         ]
         computed = scores(self._rows, processes=self._processes)
         if RESULTS in self._archive.names:
@@ -209,8 +184,8 @@ class _Verification:
         )
 
     def _check_digest(self, name: str, sha256: str) -> None:
-        listed: dict[str, Any] = self._manifest["files"].get(name, {})
-        if listed.get("sha256") != sha256:
+        member: dict[str, Any] = self._manifest["files"].get(name, {})
+        if member.get("sha256") != sha256:
             self._findings.add("archive", f"{name} has another SHA-256 than the manifest says")
 
     def _read(self) -> list[_Job]:
@@ -228,7 +203,7 @@ class _Verification:
                     state.problems.add("archive", text)
                     break
                 self._spool.add((number, lines), line)
-                jobs.append(_Job((number, lines), compared[run["model"]] < ORACLE_SAMPLE))
+                jobs.append(((number, lines), compared[run["model"]] < ORACLE_SAMPLE))
                 compared[run["model"]] += 1
             else:
                 if lines < run["records"]:
@@ -240,10 +215,10 @@ class _Verification:
     def _check(self, jobs: Sequence[_Job]) -> None:
         """Simulate all records again, and sort what is found."""
         done = 0
-        with self._workers.each(_checked, _Lines(jobs, self._spool, self._runs)) as batches:
+        with self._workers.each(_check_lines, _Lines(jobs, self._spool, self._runs)) as batches:
             for batch in batches:
                 for checked in batch:
-                    run, line = jobs[done].place
+                    (run, line), _ = jobs[done]
                     self._take(checked, self._states[run], line)
                     done += 1
                     if self._progress is not None:
@@ -267,9 +242,19 @@ class _Verification:
             state.confirmed += 1
             state.levels.add(checked.level)
 
-    def _covered(self) -> Iterator[Coverage | None]:
+    def _coverages(self) -> Iterator[Coverage | None]:
         """Yield how the records of each run cover its task; None where there are not all records."""
-        names = [_but_for_shard(run) for run in self._runs]
+        # What the runs of all shards of the same items have in common.
+        names = [
+            json.dumps(
+                [
+                    *(run[name] for name in ("model", "task", "settings", "epochs")),
+                    {name: value for name, value in run["parameters"].items() if name != SHARD},
+                ],
+                sort_keys=True,
+            )
+            for run in self._runs
+        ]
         shards: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         for name, run, state in zip(names, self._runs, self._states, strict=True):
             shards[name][str(run["parameters"].get(SHARD) or "")] += len(state.lines)
@@ -289,8 +274,8 @@ class _Verification:
                 data_dir=self._data_dir,
             )
 
-        with spread(work, len(self._runs), self._processes) as found:
-            yield from found
+        with spread(work, len(self._runs), self._processes) as results:
+            yield from results
 
     def _run_verdict(self, run: dict[str, Any], state: _RunState, covered: Coverage | None) -> RunVerdict:
         problems = state.problems
@@ -309,3 +294,131 @@ class _Verification:
             problems=problems.shown,
             counts=problems.counts,
         )
+
+
+class Signed(NamedTuple):
+    """A signature that was checked.
+
+    Attributes:
+        signer: The name of the key in the file of allowed signers.
+        verdict: The verdict that was signed: "verified" or "not verified".
+        problem: Why the signature does not hold; "" if it does.
+    """
+
+    signer: str
+    verdict: str
+    problem: str = ""
+
+
+def sign(verdict: Path, key: Path) -> Path:
+    """Sign a verdict; the signature is written beside it, as `verdict.json.sig`.
+
+    Args:
+        verdict: The file.
+        key: A private key of OpenSSH, or the public key of one that its agent holds.
+
+    Raises:
+        UsageError: If it cannot be signed with this key.
+    """
+    signature = verdict.with_name(f"{verdict.name}.sig")
+    signature.unlink(missing_ok=True)  # ssh-keygen asks before it replaces a file
+    done = _call(["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(verdict)])
+    if done.returncode != 0:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        raise UsageError(f"cannot sign with {key}: {lines[-1][:200] if lines else 'ssh-keygen failed'}")
+    return signature
+
+
+def check_signature(submission: Path, signature: Path, signers: Path) -> Signed:
+    """Check that a signed verdict is about a submission, and who signed it.
+
+    Args:
+        submission: The submission.
+        signature: The signature, with the verdict beside it: the same name without ".sig".
+        signers: A file of allowed signers, as `ssh-keygen` has it.
+
+    Raises:
+        UsageError: If a file is missing, or `ssh-keygen` is not installed.
+    """
+    verdict = signature.with_suffix("")
+    for path, what in (
+        (submission, "submission"),
+        (verdict, "verdict"),
+        (signature, "signature"),
+        (signers, "list of signers"),
+    ):
+        if not path.is_file():
+            raise UsageError(f"{path}: there is no such {what}")
+    content = verdict.read_bytes()
+    principals = _call(["-Y", "find-principals", "-f", str(signers), "-s", str(signature)])
+    signer = principals.stdout.decode(errors="replace").strip().splitlines()[0] if principals.returncode == 0 else ""
+    if not signer:
+        return Signed("", "", "no allowed signer has the key of this signature")
+    command = ["-Y", "verify", "-f", str(signers), "-I", signer, "-n", NAMESPACE, "-s", str(signature)]
+    if _call(command, content).returncode != 0:
+        return Signed(signer, "", "the signature does not belong to this verdict: one of them was changed")
+    try:
+        data: Any = json.loads(content)
+        of_file, conclusion = str(data["submission"]["sha256"]), str(data["verdict"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return Signed(signer, "", f"{verdict.name} is no verdict")
+    with submission.open("rb") as stream:
+        if hashlib.file_digest(stream, "sha256").hexdigest() != of_file:
+            return Signed(signer, conclusion, "the verdict is about another file: the SHA-256 differs")
+    return Signed(signer, conclusion)
+
+
+def _call(arguments: list[str], content: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
+    program = which("ssh-keygen")
+    if program is None:
+        raise UsageError("ssh-keygen is not installed: install OpenSSH (Debian: openssh-client) to use signatures")
+    try:
+        # Without a terminal, a key with a passphrase is refused; the agent can hold it.
+        return subprocess.run(
+            [program, *arguments],
+            input=content if content is not None else b"",
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
+            start_new_session=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError("ssh-keygen did not answer within a minute: add the key to the agent with ssh-add") from None
+
+
+def verdict_page(verdict: Verdict, *, links: Sequence[tuple[str, str]] = (), note: str = "", signer: str = "") -> str:
+    """Return the page of a verdict.
+
+    Args:
+        verdict: The verdict. Everything in it is text from outside, which is escaped.
+        links: Texts and addresses of pages about the same submission.
+        note: What else is known of the submission, in a sentence.
+        signer: Who signed a verdict that the file is verified, which stands for the checks that are not possible here;
+            "" for nobody. The page's heading is then this verdict, and what is not checked here is no failure.
+    """
+    templates = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    source = (files("waybench.submission") / "verdict.html").read_text(encoding="utf-8")
+    headline = [
+        score for score in verdict.scores if score["kind"] == "overall" and score["metrics"].get(score["headline"])
+    ]
+    return templates.from_string(source).render(
+        verdict=verdict,
+        links=links,
+        note=note,
+        signer=signer,
+        scores=headline,
+        meanings=PROBLEMS,
+        not_proven=NOT_PROVEN,
+        plural=plural,
+        records=sum(run.records for run in verdict.runs),
+    )
+
+
+def _visible(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) else value

@@ -3,10 +3,19 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.evaluation.tasks._derived import TASKS, all_tasks, environment_names, find_task, resolve_environment
+from waybench.evaluation.tasks._catalogue import (
+    TASKS,
+    all_tasks,
+    count_episodes,
+    environment_names,
+    find_task,
+    load_task,
+    resolve_environment,
+    shards_of,
+    task_prompts,
+)
 from waybench.evaluation.tasks._entry import TaskEntry, missing_shards, resolve_key
 from waybench.evaluation.tasks._items import TaskItem, task_items
-from waybench.evaluation.tasks._load import count_episodes, load_task, quote, shards_of, task_prompts
 from waybench.evaluation.tasks._presets import DEMO, DEMO_HORIZON, DEMO_MODEL
 
 if TYPE_CHECKING:
@@ -29,7 +38,6 @@ __all__ = [
     "implied_samples",
     "load_task",
     "missing_shards",
-    "quote",
     "resolve_environment",
     "resolve_key",
     "shards_of",

@@ -1,15 +1,40 @@
-"""Task entries, shards of a task, and the parameter `key`."""
+"""Task entries and their parameters, from the declarations of environments; shards of a task, and its key."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from waybench.core import SHARD, HorizonSpec, Json, Option, UsageError, is_public_key, key_for_log, read_key, resolve
+from waybench.core import (
+    AGENT,
+    DIFFICULTY_INDEX,
+    MOST_ISOMORPHS,
+    OPTION_AXES,
+    PROBE,
+    SHARD,
+    Environment,
+    HorizonSpec,
+    ItemIndex,
+    Json,
+    Option,
+    UsageError,
+    WaybenchError,
+    is_public_key,
+    key_for_log,
+    read_json,
+    read_key,
+    resolve,
+    user_path,
+)
 from waybench.envs import registry
 
+KEY = "key"
+GENERATED_ITEMS = 20  # of a default task, where the user does not say how many
+_LARGEST_FILE = 1 << 28  # bytes
+_LISTED = "item_difficulty"
 SHARD_OPTION = Option(
     name=SHARD,
     default=None,
@@ -22,14 +47,7 @@ _FORM = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
 
 def read_shard(text: str) -> tuple[int, int]:
-    """Return the number of a shard, from 1, and of how many it is.
-
-    Args:
-        text: Both, as "2/8".
-
-    Raises:
-        UsageError: If the text has another form.
-    """
+    """Return the number of a shard such as "2/8", from 1, and of how many it is."""
     match = _FORM.fullmatch(text)
     if match is None or int(match[1]) > int(match[2]):
         raise UsageError(f"shard={text[:40]!r}: write it as 2/8, the second of eight shards")
@@ -37,42 +55,30 @@ def read_shard(text: str) -> tuple[int, int]:
 
 
 def items_of_shard(items: Iterable[T], text: str | None) -> Iterable[T]:
-    """Return the items of a shard; lengths of shards differ by one at most.
-
-    Args:
-        items: All items.
-        text: The shard, as "2/8"; None for all items.
-
-    Raises:
-        UsageError: If the text has another form, or there are fewer items than shards.
-    """
+    """Return the items of a shard such as "2/8", all if None; lengths of shards differ by one at most."""
     if text is None:
         return items
     number, count = read_shard(text)
-    listed = list(items)
-    if count > len(listed):
-        raise UsageError(f"shard={text}: there are only {len(listed):,} items; use fewer shards")
-    return islice(listed, len(listed) * (number - 1) // count, len(listed) * number // count)
+    all_items = list(items)
+    if count > len(all_items):
+        raise UsageError(f"shard={text}: there are only {len(all_items):,} items; use fewer shards")
+    return islice(all_items, len(all_items) * (number - 1) // count, len(all_items) * number // count)
 
 
-def missing_shards(shard: str, found: Iterable[str]) -> str:
-    """Return which shards beside a given one are missing, for people; "" if none is.
-
-    Args:
-        shard: The shard, as "2/8".
-        found: Shards that are there; those of another number do not matter.
+def missing_shards(shard: str, shards: Iterable[str]) -> str:
+    """Return which shards beside one such as "2/8" are not among others, for people; "" if all are.
 
     Raises:
         UsageError: If the shard has another form.
     """
     _, count = read_shard(shard)
-    ours = {match[1] for match in map(_FORM.fullmatch, found) if match and int(match[2]) == count}
-    left = [number for number in range(1, count + 1) if str(number) not in ours]
-    listed = ", ".join(map(str, left[:10])) + (", ..." if len(left) > 10 else "")
-    return f"of {count:,} shards, these are missing: {listed}" if left else ""
+    ours = {match[1] for match in map(_FORM.fullmatch, shards) if match and int(match[2]) == count}
+    missing = [number for number in range(1, count + 1) if str(number) not in ours]
+    numbers = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
+    return f"of {count:,} shards, these are missing: {numbers}" if missing else ""
 
 
-def no_parameters(given: Mapping[str, Any]) -> Mapping[str, Json]:
+def no_parameters(args: Mapping[str, Any]) -> Mapping[str, Json]:
     """Return no further parameters."""
     return {}
 
@@ -138,13 +144,13 @@ class TaskEntry:
         """Its parameters."""
         return self.declare() if self.is_adaptive else (*self.declare(), SHARD_OPTION)
 
-    def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def resolve(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """Return all of its parameters: those that are given, checked, and the defaults of the others.
 
         Raises:
             UsageError: For an unknown parameter or an unfit value.
         """
-        return resolve(self.options, given, f"parameter of {self.name}")
+        return resolve(self.options, args, f"parameter of {self.name}")
 
     @property
     def is_adaptive(self) -> bool:
@@ -162,25 +168,227 @@ class TaskEntry:
         return tuple(dict.fromkeys(part.env for part in self.parts))
 
 
-KEY = "key"
-
-
-def resolve_key(given: Mapping[str, Any]) -> dict[str, Any]:
+def resolve_key(args: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters with the key itself in place of a reference ("env:NAME", "file:PATH").
 
     Raises:
         UsageError: If the key cannot be read.
     """
-    return {**given, KEY: read_key(given[KEY])} if given.get(KEY) is not None else dict(given)
+    return {**args, KEY: read_key(args[KEY])} if args.get(KEY) is not None else dict(args)
 
 
 def hide_key(parameters: dict[str, Any], entry: TaskEntry) -> None:
-    """Replace a private key in a task's parameters by its label for logs, in place.
-
-    Args:
-        parameters: The task's parameters, with the key as the user gave it.
-        entry: The task.
-    """
+    """Replace a private key in a task's parameters by its label for logs, in place."""
     key = parameters.get(KEY)
     if key is not None and not any(is_public_key(str(key), registry.load(env).items.public_key) for env in entry.envs):
         parameters[KEY] = key_for_log(str(key))
+
+
+ISOMORPH = Option(
+    name="isomorph",
+    default=None,
+    kind=int,
+    low=1,
+    high=MOST_ISOMORPHS,
+    doc="Number of an isomorphic set: the same items in another appearance (mirrored, renamed, shifted), to tell "
+    "memory from skill; by default the items themselves.",
+)
+LIMIT = Option(
+    name="limit",
+    default=None,
+    kind=int,
+    low=1,
+    high=1_000_000,
+    doc=f"Number of items; by default {GENERATED_ITEMS} generated items, or all items of a file.",
+)
+PLAY, SOURCE = "*play", "*source"  # in a preset's list of names: all other options of play, all other source options
+AGENT_OPTION = Option(
+    name=AGENT,
+    default=None,
+    kind=str,
+    doc="The agent or solver of Inspect that works out each reply, as NAME[:arg=value,...], such as react; by default "
+    "the model itself.",
+)
+PROBE_OPTION = Option(
+    name=PROBE,
+    default=None,
+    kind=str,
+    doc="Before which turns belief probes ask the model what it knows of the state: every:N, or numbers of turns as "
+    "in 1,5,10; by default never. They change nothing in the episode.",
+)
+_DIFFICULTY = "difficulty"
+CONTEXT_AXIS = "context_length"
+AXIS = Option(
+    name="axis",
+    default=_DIFFICULTY,
+    choices=(_DIFFICULTY, *OPTION_AXES),
+    doc="What the search varies: difficulty, the level of the items; steps_left, how many of the oracle's last steps "
+    "are left to the model (prefix=oracle:-N); or random_steps, after how many random steps it has to recover "
+    "(prefix=oracle:K+random:N); or context_length, in how long a prompt it still does the item that is asked "
+    "(context_tokens). The latter three play items of one level.",
+)
+INDEX = Option(
+    name=DIFFICULTY_INDEX,
+    default=None,
+    kind=str,
+    local=True,
+    doc="summary.json of a report whose difficulty index tells how hard single items are (item_difficulty), or that "
+    "index itself as JSON; by default items of one level count as equally hard.",
+)
+LEVEL = Option(
+    name="level", default=None, kind=int, low=1, doc="Level of all items, for the other axes than difficulty."
+)
+LONGEST = Option(
+    name="longest_context",
+    default=1024,
+    low=1,
+    high=2000,
+    doc=f"For axis={CONTEXT_AXIS}: the longest prompt, in thousands of tokens.",
+)
+FIRST_STEPS = Option(
+    name="first_steps",
+    default=2,
+    low=0,
+    high=1000,
+    doc="For axis=random_steps: the oracle's steps before the random ones.",
+)
+
+
+def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
+    """Return all parameters of an environment's default task, by name.
+
+    In order: options of play, options of data sets, general ones (key, level, limit, attempts), source options,
+    `isomorph`.
+    """
+    datasets = environment.all_datasets
+    of_datasets = {option.name: option for dataset in reversed(datasets) for option in reversed(dataset.options)}
+    hidden = {name for dataset in datasets for name in dataset.hidden}
+    general = {option.name: option for option in _general(environment)}
+    drawn = {option.name: option for option in environment.items.options if option.name not in hidden}
+    played = {option.name: option for option in _played(environment)}
+    source = of_datasets.pop("source", general.pop("source"))
+    ordered = {"source": source} | dict(reversed(of_datasets.items()))
+    isomorph = {ISOMORPH.name: ISOMORPH} if environment.items.isomorph is not None else {}
+    return {**played, **ordered, **{k: v for k, v in {**general, **drawn}.items() if k not in ordered}, **isomorph}
+
+
+def select_parameters(
+    environment: Environment[Any, Any, Any], names: str, fixed: Iterable[str] = ()
+) -> tuple[Option, ...]:
+    """Return parameters by names in order; `PLAY` and `SOURCE` stand for the others of a kind that are not fixed."""
+    by_name = parameters(environment)
+    kinds = {PLAY: _played(environment), SOURCE: environment.items.options}
+    named = names.split()
+    chosen: list[Option] = []
+    for name in named:
+        if name in kinds:
+            others = (option.name for option in kinds[name] if option.name not in {*named, *fixed})
+            chosen += [by_name[other] for other in others if other in by_name]
+        else:
+            chosen.append(by_name[name])
+    return tuple(chosen)
+
+
+def _played(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+    return (*environment.play_options, AGENT_OPTION, *_probe_options(environment))
+
+
+def _probe_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+    return (PROBE_OPTION,) if environment.probes else ()
+
+
+def _general(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+    datasets, least = environment.all_datasets, environment.items.smallest_level
+    docs = [dataset.doc if dataset.name == "file" else f"{dataset.name}: {dataset.doc}" for dataset in datasets]
+    return (
+        Option(name="source", default="generated", doc=f"{'; '.join(docs[:-1])}; or {docs[-1]}."),
+        Option(name="level", default=least, low=least, doc="Level of difficulty; see the environment's documentation."),
+        Option(name="key", default=None, kind=str, doc="Key of the item set; by default the public set."),
+        LIMIT,
+        Option(name="attempts", default=1, low=1, high=1000, doc="Attempts per item."),
+    )
+
+
+def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpec) -> tuple[Option, ...]:
+    """Return the parameters of the search for a horizon."""
+    return (
+        *horizon_options(environment, spec),
+        AGENT_OPTION,
+        *_probe_options(environment),
+        AXIS,
+        LEVEL,
+        FIRST_STEPS,
+        *((LONGEST,) if environment.playing.takes_context else ()),
+        Option(
+            name="precision",
+            default=0.1,
+            low=0.02,
+            high=1.0,
+            doc="Relative half-width of the horizon's interval at which the search stops.",
+        ),
+        Option(name="share", default=0.5, low=0.05, high=0.95, doc="Success rate at the horizon."),
+        Option(
+            name="budget",
+            default=None,
+            kind=str,
+            doc="Maximum cost: 200k (tokens), or 5USD with prices.",
+        ),
+        Option(name="prices", default=None, kind=str, doc="JSON file with token prices; see `waybench prices`."),
+        Option(name="most", default=200, low=1, high=100_000, doc="Maximum number of episodes."),
+        Option(
+            name="batch",
+            default=4,
+            low=1,
+            high=1000,
+            doc="Episodes per round; the next round depends on their results.",
+        ),
+        Option(name="key", default=None, kind=str, doc="Key of the item sets; by default the public sets."),
+        *((INDEX,) if environment.difficulty.item_variables and environment.difficulty.axes else ()),
+        Option(name="easiest", default=spec.levels[0], low=1, doc="Easiest level to try."),
+        Option(name="hardest", default=spec.levels[-1], low=1, doc="Hardest level to try."),
+        *(option for option in environment.items.options if option.name not in spec.source_options),
+    )
+
+
+def horizon_options(environment: Environment[Any, Any, Any], spec: HorizonSpec) -> tuple[Option, ...]:
+    """Return the options of play of a search; its default protocol is "sound"."""
+    return tuple(
+        replace(option, default="sound") if option.name == "protocol" and "sound" in option.choices else option
+        for option in environment.play_options
+        if option.name not in spec.without
+    )
+
+
+def read_index(value: str, environment: Environment[Any, Any, Any]) -> ItemIndex:
+    """Read an environment's difficulty index: from summary.json of a report, or as JSON, which logs have.
+
+    Raises:
+        UsageError: If there is none, or several for different settings.
+    """
+    is_index = value.startswith("{")
+    try:
+        content: Any = (
+            json.loads(value) if is_index else read_json(user_path(value), _LARGEST_FILE, "summary.json of a report")
+        )
+        terms = content if is_index else _listed(content, environment.id)
+        return ItemIndex.read(terms, (variable.name for variable in environment.difficulty.item_variables))
+    except WaybenchError as error:
+        problem = str(error)
+    except (ValueError, RecursionError) as error:
+        problem = f"give summary.json of a report ({error})"
+    raise UsageError(f"{DIFFICULTY_INDEX}={value[:200]}: {problem}")
+
+
+def _listed(summary: object, env_id: str) -> object:
+    """Return an environment's index in a summary."""
+    rows = cast(dict[str, Any], summary).get(_LISTED) if isinstance(summary, dict) else None
+    entries = cast(list[Any], rows) if isinstance(rows, list) else []
+    objects = [cast(dict[str, Any], row) for row in entries if isinstance(row, dict)]
+    rows_of_env = [row for row in objects if row.get("env") == env_id]
+    indices = [row["index"] for row in rows_of_env if row.get("index")]
+    if len(indices) == 1:
+        return indices[0]
+    reasons = (
+        [f"it has {len(indices)} for different settings"] if indices else [str(row.get("why")) for row in rows_of_env]
+    )
+    raise UsageError(": ".join([f"no difficulty index of {env_id}", *reasons[:1]]))

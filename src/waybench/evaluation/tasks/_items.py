@@ -21,19 +21,11 @@ from waybench.core import (
 )
 from waybench.data import LocalFiles
 from waybench.envs import registry
-from waybench.evaluation.tasks._entry import Part, items_of_shard
-from waybench.evaluation.tasks._parameters import GENERATED_ITEMS, ISOMORPH, parameters
+from waybench.evaluation.tasks._entry import GENERATED_ITEMS, ISOMORPH, Part, items_of_shard, parameters
 
 
 class TaskItem(NamedTuple):
-    """An item of a task.
-
-    Attributes:
-        environment: The environment.
-        options: Options of play.
-        item: The item, with its id in the task.
-        attempts: Number of attempts.
-    """
+    """An item of a task."""
 
     environment: Environment[Any, Any, Any]
     options: Mapping[str, Json]
@@ -41,23 +33,15 @@ class TaskItem(NamedTuple):
     attempts: int
 
 
-def task_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterable[TaskItem]:
-    """Return the items of a task, part by part, or those of its shard.
-
-    Args:
-        parts: The task's parts.
-        given: Its parameters, checked.
-
-    Raises:
-        UsageError: If a parameter is unfit.
-    """
-    return items_of_shard(_all_items(parts, given), given.get(SHARD))
+def task_items(parts: Sequence[Part], args: Mapping[str, Any]) -> Iterable[TaskItem]:
+    """Return the items of a task for its parameters, part by part, or those of its shard."""
+    return items_of_shard(_all_items(parts, args), args.get(SHARD))
 
 
-def _all_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[TaskItem]:
+def _all_items(parts: Sequence[Part], args: Mapping[str, Any]) -> Iterator[TaskItem]:
     for part in parts:
         environment = registry.load(part.env)
-        chosen = _parameters_of(part, environment, given)
+        chosen = _parameters_of(part, environment, args)
         options = _play_options(environment, chosen)
         items, attempts = _items(environment, chosen, part.trials)
         for item in items:
@@ -65,20 +49,12 @@ def _all_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[Task
             yield TaskItem(environment, options, named, attempts)
 
 
-def prompt_kinds(parts: Sequence[Part], given: Mapping[str, Any]) -> PromptKinds:
-    """Return what a model has to take for a task beside texts of the user.
-
-    Args:
-        parts: The task's parts.
-        given: Its parameters, checked.
-
-    Raises:
-        UsageError: If a parameter is unfit.
-    """
+def prompt_kinds(parts: Sequence[Part], args: Mapping[str, Any]) -> PromptKinds:
+    """Return what a model has to take for a task beside texts of the user."""
     kinds = PromptKinds()
     for part in parts:
         environment = registry.load(part.env)
-        options = _play_options(environment, _parameters_of(part, environment, given))
+        options = _play_options(environment, _parameters_of(part, environment, args))
         wording = environment.play_with(options).wording
         picture: Picture | None = None
         if kinds.picture is None and has_images(options):
@@ -87,12 +63,12 @@ def prompt_kinds(parts: Sequence[Part], given: Mapping[str, Any]) -> PromptKinds
     return kinds
 
 
-def _parameters_of(part: Part, environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters_of(part: Part, environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> dict[str, Any]:
     """Return all parameters of a part of a task."""
-    known = parameters(environment)
-    chosen = {name: option.default for name, option in known.items()}
-    chosen |= {name: value for name, value in given.items() if name in known}
-    return {**chosen, **part.fixed, **part.follows(given)}
+    options = parameters(environment)
+    chosen = {name: option.default for name, option in options.items()}
+    chosen |= {name: value for name, value in args.items() if name in options}
+    return {**chosen, **part.fixed, **part.follows(args)}
 
 
 def _play_options(environment: Environment[Any, Any, Any], chosen: Mapping[str, Any]) -> dict[str, Json]:
@@ -100,55 +76,47 @@ def _play_options(environment: Environment[Any, Any, Any], chosen: Mapping[str, 
 
 
 def _items(
-    environment: Environment[Any, Any, Any], given: Mapping[str, Any], trials: int | None
+    environment: Environment[Any, Any, Any], args: Mapping[str, Any], trials: int | None
 ) -> tuple[Sequence[Item[Any]], int]:
     """Return the items and the attempts at each.
 
     Where there is one item only, that one is attempted as often as trials are asked for.
     """
-    chosen, source = open_source(environment, given)
+    chosen, source = open_source(environment, args)
     if source.space is not None and any(option.name == "limit" for option in chosen.options):
-        return source.head(source.space), given["attempts"]
-    wanted = given["limit"] or trials
+        return source.head(source.space), args["attempts"]
+    wanted = args["limit"] or trials
     if wanted is None:
         wanted = GENERATED_ITEMS if chosen.name == "generated" or source.space is None else source.space
     count = wanted if source.space is None else min(wanted, source.space)
     repeats = trials and source.space == 1
-    return source.head(count), given["attempts"] * (wanted if repeats else 1)
+    return source.head(count), args["attempts"] * (wanted if repeats else 1)
 
 
-def open_source(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> tuple[Dataset, Source[Any]]:
-    """Return the data set that `source` names, and its items.
-
-    Raises:
-        UsageError: If a parameter is unfit, or belongs to other data sets only.
-    """
-    chosen = _dataset_for(environment, given)
-    source = chosen.open(given, LocalFiles(given.get("data_dir")))
-    if given["key"] is not None and "key" in _own_parameters(environment, chosen):
-        source = environment.items.marked(source, given["key"])
-    return chosen, isomorphic(environment, source, given.get(ISOMORPH.name))
+def open_source(environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> tuple[Dataset, Source[Any]]:
+    """Return the data set that `source` names, and its items."""
+    chosen = _dataset_for(environment, args)
+    source = chosen.open(args, LocalFiles(args.get("data_dir")))
+    if args["key"] is not None and "key" in _own_parameters(environment, chosen):
+        source = environment.items.marked(source, args["key"])
+    return chosen, isomorphic_source(environment, source, args.get(ISOMORPH.name))
 
 
-def isomorphic(environment: Environment[Any, Any, Any], source: Source[Any], number: int | None) -> Source[Any]:
+def isomorphic_source(environment: Environment[Any, Any, Any], source: Source[Any], number: int | None) -> Source[Any]:
     """Return the source of the isomorphic set of a number, or the source itself if the number is None."""
     if number is None or environment.items.isomorph is None:
         return source
     return IsomorphicSource(source, environment.items.isomorph, environment.items.prove, number)
 
 
-def _dataset_for(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> Dataset:
-    """Return the data set that `source` names.
-
-    Raises:
-        UsageError: If a parameter is given that belongs to other data sets only.
-    """
-    by_name = {each.name: each for each in environment.all_datasets}
-    chosen = by_name.get(given["source"], by_name["file"])
+def _dataset_for(environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> Dataset:
+    """Return the data set that `source` names."""
+    by_name = {dataset.name: dataset for dataset in environment.all_datasets}
+    chosen = by_name.get(args["source"], by_name["file"])
     refused: dict[tuple[str, ...], list[str]] = {}
     for name, option in parameters(environment).items():
-        takers = tuple(each.name for each in by_name.values() if name in _own_parameters(environment, each))
-        if takers and chosen.name not in takers and given[name] not in (option.default, None):
+        takers = tuple(dataset.name for dataset in by_name.values() if name in _own_parameters(environment, dataset))
+        if takers and chosen.name not in takers and args[name] not in (option.default, None):
             refused.setdefault(takers, []).append(name)
     for takers, names in refused.items():
         raise UsageError(f"{', '.join(names)}: only for {_refusal_text(takers, chosen.name, by_name[takers[0]].items)}")

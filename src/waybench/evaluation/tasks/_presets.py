@@ -7,8 +7,7 @@ from typing import Any
 
 from waybench.core import Json, Option
 from waybench.envs import registry, voxel
-from waybench.evaluation.tasks._entry import Climb, Part, TaskEntry, no_parameters
-from waybench.evaluation.tasks._parameters import ISOMORPH, select_parameters
+from waybench.evaluation.tasks._entry import ISOMORPH, LIMIT, Climb, Part, TaskEntry, no_parameters, select_parameters
 
 _AQA = {
     "guessnum": "AQA-Bench: guess a number from bigger/smaller feedback",
@@ -35,49 +34,22 @@ _GTB = (
 )
 
 # SmartPlay: name, environment, summary, trials as published (Table 1), what is fixed; the rest is the user's.
-_TWO_ARMS, _HANOI = {"level": 2}, {"positions": "published"}
+_HANOI = {"positions": "published"}
+_ARMS = {
+    "deterministic": "one always pays",
+    "high_low": "win rates 0.8 and 0.2",
+    "high_high": "win rates 0.8 and 0.9",
+    "low_low": "win rates 0.1 and 0.2",
+}
+_RPS = {"basic": " against a fixed mixed strategy", "different_score": ", one move scores double"}
 _SMALL: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
-    (
-        "bandit_deterministic",
-        "bandit/arms",
-        "SmartPlay: two slot machines, one always pays",
-        20,
-        {**_TWO_ARMS, "setting": "deterministic"},
+    *(
+        (f"bandit_{name}", "bandit/arms", f"SmartPlay: two slot machines, {text}", 20, {"level": 2, "setting": name})
+        for name, text in _ARMS.items()
     ),
-    (
-        "bandit_high_low",
-        "bandit/arms",
-        "SmartPlay: two slot machines, win rates 0.8 and 0.2",
-        20,
-        {**_TWO_ARMS, "setting": "high_low"},
-    ),
-    (
-        "bandit_high_high",
-        "bandit/arms",
-        "SmartPlay: two slot machines, win rates 0.8 and 0.9",
-        20,
-        {**_TWO_ARMS, "setting": "high_high"},
-    ),
-    (
-        "bandit_low_low",
-        "bandit/arms",
-        "SmartPlay: two slot machines, win rates 0.1 and 0.2",
-        20,
-        {**_TWO_ARMS, "setting": "low_low"},
-    ),
-    (
-        "rps_basic",
-        "rps/rounds",
-        "SmartPlay: Rock Paper Scissors against a fixed mixed strategy",
-        20,
-        {"level": 1, "setting": "basic"},
-    ),
-    (
-        "rps_different_score",
-        "rps/rounds",
-        "SmartPlay: Rock Paper Scissors, one move scores double",
-        20,
-        {"level": 1, "setting": "different_score"},
+    *(
+        (f"rps_{name}", "rps/rounds", f"SmartPlay: Rock Paper Scissors{text}", 20, {"level": 1, "setting": name})
+        for name, text in _RPS.items()
     ),
     ("hanoi_3", "hanoi/rods", "SmartPlay: the Tower of Hanoi, 3 disks", 10, {"level": 3, **_HANOI}),
     ("hanoi_4", "hanoi/rods", "SmartPlay: the Tower of Hanoi, 4 disks", 10, {"level": 4, **_HANOI}),
@@ -93,14 +65,8 @@ _SMALL: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
     ),
     ("voxel_find", "voxel/find", "find a biome in a voxel world, after SmartPlay", 20, {}),
     *(
-        (
-            f"voxel_{goal.replace(' ', '_')}",
-            "voxel/find",
-            f"find {goal}, after SmartPlay's {setting}",
-            20,
-            {"goal": goal},
-        )
-        for setting, goal in voxel.PUBLISHED_GOALS.items()
+        (f"voxel_{goal.replace(' ', '_')}", "voxel/find", f"find {goal}, after SmartPlay's {name}", 20, {"goal": goal})
+        for name, goal in voxel.PUBLISHED_GOALS.items()
     ),
     ("bandit", "bandit/arms", "any number of slot machines, optionally drifting", 20, {}),
     ("rps", "rps/rounds", "Rock Paper Scissors against adaptive opponents", 20, {}),
@@ -110,13 +76,8 @@ _SMALL: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
 # The recorded settings of SmartPlay. The last one is on the human scale in Minecraft alone.
 SMARTPLAY = ("bandit_high_low", "rps_basic", "hanoi_3", "messenger_l1", "messenger_l2", "crafter", "voxel_find")
 
-_TRIALS = Option(
-    name="limit",
-    default=None,
-    kind=int,
-    low=1,
-    high=1_000_000,
-    doc="Number of trials (items, or attempts if there is only one item); by default as published.",
+_TRIALS = replace(
+    LIMIT, doc="Number of trials (items, or attempts if there is only one item); by default as published."
 )
 _SENTENCES = Option(
     name="source",
@@ -131,26 +92,26 @@ def _options(
 ) -> tuple[Option, ...]:
     """Return parameters of an environment by their names, some of them changed."""
     by_name = {option.name: option for option in changed}
-    found = select_parameters(registry.load(env), names, fixed)
-    with_docs = (replace(option, doc=(docs or {}).get(option.name, option.doc)) for option in found)
+    options = select_parameters(registry.load(env), names, fixed)
+    with_docs = (replace(option, doc=(docs or {}).get(option.name, option.doc)) for option in options)
     return tuple(by_name.get(option.name, option) for option in with_docs)
 
 
-def _recorded(given: Mapping[str, Any]) -> Mapping[str, Json]:
+def _recorded(args: Mapping[str, Any]) -> Mapping[str, Json]:
     """Return the search for plains that stands for the recorded setting."""
     return {
-        "level": voxel.recorded_level(given["engine"], given["protocol"]),
-        "goal": voxel.PLAINS[given["engine"]],
+        "level": voxel.recorded_level(args["engine"], args["protocol"]),
+        "goal": voxel.PLAINS[args["engine"]],
     }
 
 
-def _goal_of(given: Mapping[str, Any], goal: str) -> Mapping[str, Json]:
+def _goal_of(args: Mapping[str, Any], goal: str) -> Mapping[str, Json]:
     """Return the goal of the engine that stands for a published one."""
-    return {"goal": voxel.counterpart(goal, given["engine"])}
+    return {"goal": voxel.counterpart(goal, args["engine"])}
 
 
-def _steps(given: Mapping[str, Any]) -> Mapping[str, Json]:
-    return {"steps": given["crafter_steps"]}
+def _steps(args: Mapping[str, Any]) -> Mapping[str, Json]:
+    return {"steps": args["crafter_steps"]}
 
 
 def _task(
@@ -180,9 +141,9 @@ def _small(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, J
 
 def _in_smartplay(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> Part:
     # Only Messenger's sentences are published.
-    own = fixed if env == "messenger/roles" else {**fixed, "source": "generated", "data_dir": None}
+    all_fixed = fixed if env == "messenger/roles" else {**fixed, "source": "generated", "data_dir": None}
     follows = {"crafter": _steps, "voxel_find": _recorded}.get(name, no_parameters)
-    return Part(env=env, fixed=own, follows=follows, trials=trials, item_id=f"{name}-{{index}}")
+    return Part(env=env, fixed=all_fixed, follows=follows, trials=trials, item_id=f"{name}-{{index}}")
 
 
 def _smartplay() -> TaskEntry:
@@ -235,14 +196,7 @@ _MAZES = 10  # of each dimension, as published
 def _alicia_options() -> tuple[Option, ...]:
     return (
         *_options("maze/alicia", "*play key", docs={"key": "Key of the item set; by default the public set."}),
-        Option(
-            name="limit",
-            default=None,
-            kind=int,
-            low=1,
-            high=1_000_000,
-            doc=f"Mazes per dimension; by default {_MAZES} generated mazes, or all mazes of a file.",
-        ),
+        replace(LIMIT, doc=f"Mazes per dimension; by default {_MAZES} generated mazes, or all mazes of a file."),
         Option(
             name="attempts",
             default=3,

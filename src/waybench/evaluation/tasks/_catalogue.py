@@ -1,15 +1,26 @@
-"""All tasks by name: presets of the published benchmarks, and tasks derived from environments."""
+"""All tasks by name: presets of the published benchmarks, and those of environments. `load_task` makes one."""
 
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from typing import Any
 
-from waybench.core import CatalogueWarning, Entry, Environment, Json, Option, UsageError, unknown
+from waybench.core import (
+    SHARD,
+    CatalogueWarning,
+    Entry,
+    Environment,
+    Json,
+    Option,
+    PromptKinds,
+    UsageError,
+    unknown,
+)
 from waybench.envs import registry
-from waybench.evaluation.tasks._entry import Part, TaskEntry
-from waybench.evaluation.tasks._parameters import horizon_parameters, parameters
+from waybench.evaluation.tasks._entry import Part, TaskEntry, horizon_parameters, parameters, resolve_key
+from waybench.evaluation.tasks._items import prompt_kinds, task_items
 from waybench.evaluation.tasks._presets import PRESETS
 
 
@@ -34,7 +45,7 @@ def horizon_task(entry: Entry, name: str) -> TaskEntry:
     return TaskEntry(name=name, summary=summary, declare=declare, parts=(Part(env=entry.id),), searches=True)
 
 
-def _derived(entries: Iterable[Entry], taken: dict[str, TaskEntry]) -> tuple[TaskEntry, ...]:
+def _derive_tasks(entries: Iterable[Entry], taken: dict[str, TaskEntry]) -> tuple[TaskEntry, ...]:
     """Return the default tasks of environments that no task of the same name plays, then their horizon tasks."""
     defaults: list[TaskEntry] = []
     horizons: list[TaskEntry] = []
@@ -62,24 +73,24 @@ def _warn(message: str) -> None:
 
 
 @cache
-def _ours() -> tuple[TaskEntry, ...]:
+def _built_in_tasks() -> tuple[TaskEntry, ...]:
     taken = {entry.name: entry for entry in PRESETS}
     by_id = {entry.id: entry for entry in registry.built_in}
     played = dict.fromkeys(env for preset in PRESETS for env in preset.envs)  # in the order of the benchmarks
-    return *PRESETS, *_derived((by_id[id_] for id_ in dict.fromkeys((*played, *by_id))), taken)
+    return *PRESETS, *_derive_tasks((by_id[id_] for id_ in dict.fromkeys((*played, *by_id))), taken)
 
 
-TASKS = _ours()
+TASKS = _built_in_tasks()
 
 
 def all_tasks() -> tuple[TaskEntry, ...]:
     """Return all tasks, those of environments in other installed packages included."""
-    return *TASKS, *_others(tuple(entry for entry in registry.entries if entry not in registry.built_in))
+    return *TASKS, *_tasks_of_packages(tuple(entry for entry in registry.entries if entry not in registry.built_in))
 
 
 @cache  # so that each warning is given once
-def _others(entries: tuple[Entry, ...]) -> tuple[TaskEntry, ...]:
-    return _derived(entries, {entry.name: entry for entry in TASKS})
+def _tasks_of_packages(entries: tuple[Entry, ...]) -> tuple[TaskEntry, ...]:
+    return _derive_tasks(entries, {entry.name: entry for entry in TASKS})
 
 
 def environment_names() -> dict[str, str]:
@@ -100,23 +111,23 @@ def find_task(name: str) -> TaskEntry:
         UsageError: If no task or environment has this name.
     """
     name = name.removeprefix("waybench/")
-    known = {entry.name: entry for entry in TASKS}
-    if name not in known:
-        known = {entry.name: entry for entry in all_tasks()}
-    if name in known:
-        return known[name]
+    tasks = {entry.name: entry for entry in TASKS}
+    if name not in tasks:
+        tasks = {entry.name: entry for entry in all_tasks()}
+    if name in tasks:
+        return tasks[name]
     env_id = environment_names().get(name)
     if env_id is None:
-        raise UsageError(unknown("task", name, known, also=environment_names(), meant=_horizon_of(name)))
+        raise UsageError(unknown("task", name, tasks, also=environment_names(), meant=_horizon_of(name)))
     return environment_task(registry.entry(env_id))
 
 
 def _horizon_of(name: str) -> str:
     """Return the horizon task of "horizon_NAME", where NAME is another task or an environment; "" if there is none."""
-    prefix, of, rest = name.partition("horizon_")
+    prefix, of, task_name = name.partition("horizon_")
     if prefix or not of:
         return ""
-    envs = next((entry.envs for entry in all_tasks() if entry.name == rest), (environment_names().get(rest),))
+    envs = next((entry.envs for entry in all_tasks() if entry.name == task_name), (environment_names().get(task_name),))
     return next((entry.name for entry in all_tasks() if entry.searches and entry.envs[0] in envs), "")
 
 
@@ -151,10 +162,10 @@ def resolve_environment(name: str) -> Environment[Any, Any, Any]:
     env_id, *others = task.envs
     if others:
         raise UsageError(f"{plain} plays several environments: choose one of {', '.join(task.envs)}")
-    return _as_in_task(registry.load(env_id + at + version), task)
+    return _with_task_defaults(registry.load(env_id + at + version), task)
 
 
-def _as_in_task(environment: Environment[Any, Any, Any], task: TaskEntry) -> Environment[Any, Any, Any]:
+def _with_task_defaults(environment: Environment[Any, Any, Any], task: TaskEntry) -> Environment[Any, Any, Any]:
     """Return an environment with a task's values as its defaults."""
     values: dict[str, Json] = {option.name: option.default for option in task.options if option.default is not None}
     values |= {} if task.horizon is None else task.horizon.source_options
@@ -173,3 +184,49 @@ def _as_in_task(environment: Environment[Any, Any, Any], task: TaskEntry) -> Env
 
 def _with_defaults(options: Iterable[Option], values: Mapping[str, Json]) -> tuple[Option, ...]:
     return tuple(replace(option, default=values.get(option.name, option.default)) for option in options)
+
+
+def load_task(entry: TaskEntry) -> Any:
+    """Return the Inspect task function of an entry, and register the embedded players with Inspect."""
+    import_module("waybench.evaluation.tasks._registry")
+    from waybench.evaluation.tasks._samples import task_function
+
+    return task_function(entry)
+
+
+def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
+    """Return the number of episodes of a task per model; None for ladders and searches, where results decide.
+
+    Raises:
+        UsageError: If a parameter is unfit, or the data set that it names is not here.
+    """
+    if entry.is_adaptive:
+        return None
+    return sum(item.attempts for item in task_items(entry.parts, resolve_key(entry.resolve(args))))
+
+
+def shards_of(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Mapping[str, Any]]:
+    """Return the parameters of each job if several share the items of a task.
+
+    Args:
+        entry: The task. Ladders and searches are one job, since their results decide what comes next.
+        args: Parameters that are given, checked.
+        count: Number of shards; there are fewer if there are fewer items.
+
+    Raises:
+        UsageError: If a parameter is unfit, or the data set that it names is not here.
+    """
+    if count == 1 or entry.is_adaptive or args.get(SHARD) is not None:
+        return [args]
+    items = sum(1 for _ in task_items(entry.parts, resolve_key(entry.resolve(args))))
+    count = min(count, items)
+    return [{**args, SHARD: f"{number}/{count}"} for number in range(1, count + 1)] if count > 1 else [args]
+
+
+def task_prompts(entry: TaskEntry, args: Mapping[str, Any]) -> PromptKinds:
+    """Return what a model has to take for a task beside texts of the user.
+
+    Raises:
+        UsageError: If a parameter is unfit.
+    """
+    return prompt_kinds(entry.parts, entry.resolve(args))
