@@ -145,6 +145,11 @@ PlayerTriplets = tuple[Hop | None, ...]
 """The triplets of a player in the order of the steps; None where no triplet could be read."""
 
 
+def normal_hop(hop: Hop) -> Hop:
+    """Return a triplet with normalized names."""
+    return Hop(*map(normal_name, hop))
+
+
 class TripletGraph:
     """The graph of triplets; names are compared after normalization.
 
@@ -274,11 +279,6 @@ def score_triplets(instance: Extraction, triplets: PlayerTriplets, mode: str, ru
         len(given_moves.intersection(map_moves.values())) / len(given_moves) if given_moves else None,
         len(given_moves & known_moves) / len(known_moves) if known_moves else None,
     )
-
-
-def normal_hop(hop: Hop) -> Hop:
-    """Return a triplet with normalized names."""
-    return Hop(*map(normal_name, hop))
 
 
 def triplet_scores(truth: Trajectory, triplets: PlayerTriplets, *, in_place: bool) -> list[float]:

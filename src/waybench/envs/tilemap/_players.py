@@ -4,6 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
+from itertools import accumulate
 from typing import NamedTuple
 
 from waybench.core import End, EpisodeRecord, Stream
@@ -187,10 +188,8 @@ class _Search:
         self._limit = LIMIT // (_SINGLE if world.board.style.single else 1)
         width = world.board.case.width + 2
         self._ways = [(name, rows * width + columns) for name, (rows, columns) in MOVES.items()]
-        lengths = [0]
-        for number in range(len(goals) - 1, 0, -1):
-            lengths.append(lengths[-1] + distances[number].get(goals[number - 1], 0))
-        self._rest = lengths[::-1]  # moves from each goal to the end
+        legs = (distances[number].get(goals[number - 1], 0) for number in range(len(goals) - 1, 0, -1))
+        self._moves_after = list(accumulate(legs, initial=0))[::-1]  # from each goal to the end
         self._before: dict[_Node, tuple[_Node, str]] = {}
 
     def count_reached(self, count: int, cell: int) -> int:
@@ -207,7 +206,7 @@ class _Search:
         count = node.reached
         if count == len(self._goals):
             return 0
-        return self._distances[count][node.cell] + self._rest[count]
+        return self._distances[count][node.cell] + self._moves_after[count]
 
     def run(self, start: _Node, weight: int) -> _SearchResult:
         """Return a tour, or how far the search has come; with `weight` 1, of the moves to come, a shortest one."""

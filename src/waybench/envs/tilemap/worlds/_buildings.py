@@ -135,12 +135,8 @@ def town(board: Board) -> list[Location]:
 
 def _wall(board: Board) -> None:
     """Put a wall around the town, with a gate or two on each side."""
-    width, height, rng = board.width, board.height, board.rng
-    kind = board.palette.one("cliff")
-    for row in range(height):
-        for column in range(0, width, 1 if row in (0, height - 1) else width - 1):
-            board.cells[row * width + column] = kind
-    road = board.palette.one("road")
+    width, height, rng, road = board.width, board.height, board.rng, board.palette.one("road")
+    _frame(board, (0, 0, height, width), 0).ring(board.palette.one("cliff"))
     for row in (0, height - 1):
         board.cells[row * width + 2 + rng.below(width - 4)] = road
     for column in (0, width - 1):
