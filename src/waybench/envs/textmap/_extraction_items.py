@@ -223,12 +223,9 @@ class QuestionResult(NamedTuple):
 class ExtractionResult(NamedTuple):
     """The result of an extraction.
 
-    Attributes:
-        questions: Result of each question.
-        triplets: Share of the steps with a right triplet.
-        moving: Share of the steps to another place with a right triplet; None if there is no such step.
-        precision: Share of the graph's moves that are moves of the map; None if the graph has no move.
-        recall: Share of the moves known to a reader that the graph has; None if no move is known.
+    `triplets` is the share of the steps with a right triplet, and `moving` the same for steps to another place.
+    `precision` is the share of the graph's moves that are on the map, `recall` the share of the moves known to a reader
+    that the graph has. A share of nothing is None.
     """
 
     questions: tuple[QuestionResult, ...]

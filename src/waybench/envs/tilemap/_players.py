@@ -77,12 +77,10 @@ def _walking_costs(board: Board, fenced: bytes, costs: Mapping[int, int]) -> dic
 
 
 class Tour(NamedTuple):
-    """A tour of the rest of a map.
+    """A tour of the rest of a map: names of moves for each goal, from the present one on.
 
-    Attributes:
-        plans: Names of moves for each goal, from the present one on.
-        is_best: Whether no other play from here is worth more: the tour reaches every goal, no tour is shorter, and all
-            of its moves cost less than missing a single goal.
+    It `is_best` if no other play from here is worth more: the tour reaches every goal, no tour is shorter, and all of
+    its moves cost less than missing a single goal.
     """
 
     plans: tuple[tuple[str, ...], ...]
@@ -169,10 +167,8 @@ def distances_to(board: Board, fenced: bytes, goal: int) -> dict[int, int]:
 class _SearchResult(NamedTuple):
     """The result of a search: the smaller its order, the further it reached.
 
-    Attributes:
-        complete: Whether it reached the last goal.
-        order: Goals that are not reached, and the least number of moves from the end to the last one.
-        legs: Names of moves to each goal; where the search did not complete, to the last place.
+    `order` has the goals that are not reached, and the least number of moves from the end to the last one. `legs` are
+    names of moves to each goal; where the search did not complete, to the last place.
     """
 
     complete: bool

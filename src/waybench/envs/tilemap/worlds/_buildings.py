@@ -113,9 +113,6 @@ def _open(board: Board, cells: list[int]) -> list[int]:
     return [cell for cell in cells if walkable[board.cells[cell]]]
 
 
-# ---- towns
-
-
 def town(board: Board) -> list[Location]:
     """Lay out a town: streets all over it, houses and gardens between them, perhaps a canal and a wall around."""
     rng, palette, width, height = board.rng, board.palette, board.width, board.height
@@ -261,9 +258,6 @@ def _park(board: Board, block: Area) -> Location:
         gate.put(row, column, roles["road"][0])
     cells = _open(board, _cells(board, (top + 1, left + 1, bottom - 1, right - 1)))
     return Location("park", cells, gate.cell(gate.height - 1, column))
-
-
-# ---- halls
 
 
 def halls(board: Board) -> list[Location]:
