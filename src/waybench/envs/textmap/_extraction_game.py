@@ -203,9 +203,7 @@ _TASK = (
 class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
     """The wording that requests triplets.
 
-    Args:
-        mode: "steps": one step in each prompt, with the same five examples; "whole": all steps in one prompt.
-        lists: "all": list all places of the map; "seen": only those known from the prefix.
+    In mode "steps", each prompt has one step and the same five examples; in mode "whole", all steps are in one prompt.
     """
 
     name = "plain"

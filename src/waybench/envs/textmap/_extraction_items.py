@@ -145,6 +145,11 @@ PlayerTriplets = tuple[Hop | None, ...]
 """The triplets of a player in the order of the steps; None where no triplet could be read."""
 
 
+def normal_hop(hop: Hop) -> Hop:
+    """Return a triplet with normalized names."""
+    return Hop(*map(normal_name, hop))
+
+
 class TripletGraph:
     """The graph of triplets; names are compared after normalization.
 
@@ -218,12 +223,9 @@ class QuestionResult(NamedTuple):
 class ExtractionResult(NamedTuple):
     """The result of an extraction.
 
-    Attributes:
-        questions: Result of each question.
-        triplets: Share of the steps with a right triplet.
-        moving: Share of the steps to another place with a right triplet; None if there is no such step.
-        precision: Share of the graph's moves that are moves of the map; None if the graph has no move.
-        recall: Share of the moves known to a reader that the graph has; None if no move is known.
+    `triplets` is the share of the steps with a right triplet, and `moving` the same for steps to another place.
+    `precision` is the share of the graph's moves that are on the map, `recall` the share of the moves known to a reader
+    that the graph has. A share of nothing is None.
     """
 
     questions: tuple[QuestionResult, ...]
@@ -274,11 +276,6 @@ def score_triplets(instance: Extraction, triplets: PlayerTriplets, mode: str, ru
         len(given_moves.intersection(map_moves.values())) / len(given_moves) if given_moves else None,
         len(given_moves & known_moves) / len(known_moves) if known_moves else None,
     )
-
-
-def normal_hop(hop: Hop) -> Hop:
-    """Return a triplet with normalized names."""
-    return Hop(*map(normal_name, hop))
 
 
 def triplet_scores(truth: Trajectory, triplets: PlayerTriplets, *, in_place: bool) -> list[float]:

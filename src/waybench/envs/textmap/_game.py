@@ -4,6 +4,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
 from statistics import fmean
 
 from waybench.core import AnswerState, DataError, Json, Judgement, OneAnswerGame, Outcome, Player, Stream, is_array
@@ -21,7 +22,7 @@ from waybench.envs.textmap._answers import (
 )
 from waybench.envs.textmap._instances import LONGEST_NAME, MapInstance, Renaming, renaming, similarity
 from waybench.envs.textmap._items import MapQuestion
-from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, normalize_action
 from waybench.envs.textmap._prefix import track
 from waybench.envs.textmap.worlds import draw_name, opposite
 
@@ -245,15 +246,14 @@ def _retrace(question: MapQuestion) -> Trajectory:
     if not any(edge.forward <= last for edge in question.map.edges):
         return ()
     places = track(question.map, last)
-    positions: dict[str, list[int]] = {}
-    for number, place in enumerate(places):
-        positions.setdefault(place, []).append(number)
-    pairs = [(begin, end) for begin in positions.get(question.source, ()) for end in positions.get(question.target, ())]
+    begins, ends = (
+        [number for number, place in enumerate(places) if place == name] for name in (question.source, question.target)
+    )
+    pairs = list(product(begins, ends))
     if not pairs:
         return ()
     begin, end = min(pairs, key=lambda pair: (abs(pair[1] - pair[0]), pair[1] < pair[0]))
-    actions = [step.action.strip().lower() for step in question.map.steps]
-    hops: list[Hop] = []
+    actions = [normalize_action(step.action) for step in question.map.steps]
     if begin < end:
         steps = ((places[number - 1], actions[number], places[number]) for number in range(begin + 1, end + 1))
     else:
@@ -261,10 +261,7 @@ def _retrace(question: MapQuestion) -> Trajectory:
             (places[number], opposite(actions[number]) or actions[number], places[number - 1])
             for number in range(begin, end, -1)
         )
-    for before, action, after in steps:
-        if before != after:
-            hops.append(Hop(before, action, after))
-    return tuple(hops)
+    return tuple(Hop(before, action, after) for before, action, after in steps if before != after)
 
 
 @lru_cache(maxsize=256)

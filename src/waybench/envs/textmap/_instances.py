@@ -173,11 +173,9 @@ _sorted_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 @dataclass(frozen=True, slots=True)
 class MapInstance(Instance):
-    """Base class of instances: a map and the beginning of its walkthrough that is shown.
+    """Base class of instances: a map, and the last step of its walkthrough that is shown.
 
-    Attributes:
-        map: The map. Its walkthrough ends one step after the cutoff at the latest.
-        cutoff: The last step of the walkthrough that is shown.
+    The walkthrough of the map ends one step after this cutoff at the latest.
     """
 
     map: PlaceMap

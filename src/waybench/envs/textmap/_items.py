@@ -77,13 +77,10 @@ _ATTEMPTS = number_option("attempts", 1, 1000, "Attempts per item.", default=1)
 
 @dataclass(frozen=True, slots=True)
 class MapQuestion(MapInstance):
-    """One question about a map.
+    """One question about a map, from where a path starts to where it ends.
 
-    Attributes:
-        source: The place where the path starts.
-        target: The place where it ends, which is the answer to a destination question.
-        path: The given moves of a destination question; empty for a route question.
-        rule: How the difficulty of a route is labelled; see `Rule`.
+    `path` has the given moves of a destination question; it is empty for a route question, whose difficulty `rule`
+    labels.
     """
 
     source: str

@@ -44,10 +44,9 @@ CHOICES, MOST_CHOICES = 10, 100
 class CandidateActions(NamedTuple):
     """The candidates for a list of actions.
 
-    Attributes:
-        moves: Actions that lead away from the place, known or not; all of them are in the list.
-        local: Groups of other actions, the most plausible first; a group is used up before the next one.
-        ways: Groups of directions that lead nowhere, as far as is known.
+    `moves` lead away from the place, known or not; all of them are in the list. `local` has groups of other actions,
+    the most plausible first; a group is used up before the next one. `ways` has groups of directions that lead nowhere,
+    as far as is known.
     """
 
     moves: Sequence[str]

@@ -151,9 +151,8 @@ ALL = Choice()
 class Tally(NamedTuple):
     """Counts of paths.
 
-    Attributes:
-        pairs: By source and target, in the order of the map's places; shape (places, places).
-        lengths: By difficulty (easy, hard) and number of moves; shape (2, places + 1).
+    `pairs` are by source and target, in the order of the map's places, shape (places, places); `lengths` are by
+    difficulty (easy, hard) and number of moves, shape (2, places + 1).
     """
 
     pairs: Ints
@@ -175,9 +174,8 @@ class Tally(NamedTuple):
 class Block:
     """A block of paths, as arrays.
 
-    Attributes:
-        starts: Start of each path in `moves`, and the end of the last one; shape (paths + 1,).
-        moves: Moves of all paths, concatenated, as numbers of edges of the map.
+    `moves` has the moves of all paths as numbers of edges of the map, concatenated; `starts` has the start of each path
+    in it, and the end of the last one, shape (paths + 1,).
     """
 
     starts: Ints
@@ -229,22 +227,14 @@ class Paths:
         self._graph = _Graph(first, heads, moves, hard[moves])
 
     def tally(self, choice: Choice = ALL) -> Tally:
-        """Count paths.
-
-        Raises:
-            UsageError: If there are more paths than the budget.
-        """
+        """Count paths."""
         search = self._search(choice)
         search.pairs = np.zeros((len(self._map.places),) * 2, dtype=np.int64)
         search.go()
         return Tally(search.pairs, search.lengths)
 
     def blocks(self, choice: Choice = ALL) -> Iterator[Block]:
-        """Yield blocks of paths; memory does not grow with their number.
-
-        Raises:
-            UsageError: When the budget is spent.
-        """
+        """Yield blocks of paths; memory does not grow with their number."""
         yield from self._search(choice, writes=True).blocks()
 
     def sample(self, count: int, stream: Stream, choice: Choice = ALL) -> list[tuple[int, ...]]:

@@ -132,11 +132,7 @@ def published_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int) -> i
 
 
 def fitting_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int) -> int | None:
-    """Return the last step that fits into a number of tokens; None if all steps fit.
-
-    Raises:
-        UsageError: If no step fits.
-    """
+    """Return the last step that fits into a number of tokens; None if all steps fit."""
     numbers = [step.number for step in steps]
     step_count = bisect_right(numbers, tokens, key=lambda last: len(tokenizer.encode(walkthrough(steps, last))))
     if step_count == 0:

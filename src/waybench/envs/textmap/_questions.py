@@ -70,11 +70,7 @@ class RouteQuestion(NamedTuple):
 
 
 def destination_questions(place_map: PlaceMap) -> Iterator[DestinationQuestion]:
-    """Yield the questions of all simple paths, in constant memory.
-
-    Raises:
-        UsageError: When there are more paths than are ever enumerated (`BUDGET`).
-    """
+    """Yield the questions of all simple paths, in constant memory."""
     import numpy as np
 
     from waybench.envs.textmap._paths import Paths, routes

@@ -27,14 +27,9 @@ from waybench.envs.textmap._prefix import Names, all_names, seen_names, simplify
 class Template:
     """A prompt template. The texts have placeholders such as {source}, {target} and {walkthrough}.
 
-    Attributes:
-        name: Its name.
-        opening: The beginning of all questions, with {walkthrough}, {actions} and {places}.
-        route: The route question, with {source} and {target}.
-        destination: The destination question, with {source} and {actions}.
-        keys: The keys that the answer must have.
-        lists: Format of lists: "python", "json", or "bare", without quotes and brackets.
-        lead: The end of the prompt that the answer continues; it is part of the answer.
+    `opening` is the beginning of all questions. `keys` are those that the answer must have. `lists` is the format of
+    lists: "python", "json", or "bare", without quotes and brackets. `lead` is the end of the prompt that the answer
+    continues.
     """
 
     name: str
@@ -135,12 +130,9 @@ OBSERVATIONS = ("full", "names")
 class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
     """A wording that fills a template. All questions about one prefix start with the same text, byte for byte.
 
-    Args:
-        template: The prompt template.
-        observations: "full": the whole walkthrough; "names": only the name of the place at each step (the paper's
-            "-S").
-        lists: "all": list all places and actions of the map; "seen": only those known from the prefix.
-        published: Whether to use the published parser.
+    With `observations` "names", only the name of the place is shown at each step (the paper's "-S"), not the "full"
+    walkthrough. `lists` is "all" or "seen", see `prompt_names`. `published` says whether the published parser reads
+    replies.
     """
 
     def __init__(self, template: Template, observations: str, lists: str, *, published: bool) -> None:

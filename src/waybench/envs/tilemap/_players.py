@@ -4,6 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
+from itertools import accumulate
 from typing import NamedTuple
 
 from waybench.core import End, EpisodeRecord, Stream
@@ -76,12 +77,10 @@ def _walking_costs(board: Board, fenced: bytes, costs: Mapping[int, int]) -> dic
 
 
 class Tour(NamedTuple):
-    """A tour of the rest of a map.
+    """A tour of the rest of a map: names of moves for each goal, from the present one on.
 
-    Attributes:
-        plans: Names of moves for each goal, from the present one on.
-        is_best: Whether no other play from here is worth more: the tour reaches every goal, no tour is shorter, and all
-            of its moves cost less than missing a single goal.
+    It `is_best` if no other play from here is worth more: the tour reaches every goal, no tour is shorter, and all of
+    its moves cost less than missing a single goal.
     """
 
     plans: tuple[tuple[str, ...], ...]
@@ -168,10 +167,8 @@ def distances_to(board: Board, fenced: bytes, goal: int) -> dict[int, int]:
 class _SearchResult(NamedTuple):
     """The result of a search: the smaller its order, the further it reached.
 
-    Attributes:
-        complete: Whether it reached the last goal.
-        order: Goals that are not reached, and the least number of moves from the end to the last one.
-        legs: Names of moves to each goal; where the search did not complete, to the last place.
+    `order` has the goals that are not reached, and the least number of moves from the end to the last one. `legs` are
+    names of moves to each goal; where the search did not complete, to the last place.
     """
 
     complete: bool
@@ -187,10 +184,8 @@ class _Search:
         self._limit = LIMIT // (_SINGLE if world.board.style.single else 1)
         width = world.board.case.width + 2
         self._ways = [(name, rows * width + columns) for name, (rows, columns) in MOVES.items()]
-        lengths = [0]
-        for number in range(len(goals) - 1, 0, -1):
-            lengths.append(lengths[-1] + distances[number].get(goals[number - 1], 0))
-        self._rest = lengths[::-1]  # moves from each goal to the end
+        legs = (distances[number].get(goals[number - 1], 0) for number in range(len(goals) - 1, 0, -1))
+        self._moves_after = list(accumulate(legs, initial=0))[::-1]  # from each goal to the end
         self._before: dict[_Node, tuple[_Node, str]] = {}
 
     def count_reached(self, count: int, cell: int) -> int:
@@ -207,7 +202,7 @@ class _Search:
         count = node.reached
         if count == len(self._goals):
             return 0
-        return self._distances[count][node.cell] + self._rest[count]
+        return self._distances[count][node.cell] + self._moves_after[count]
 
     def run(self, start: _Node, weight: int) -> _SearchResult:
         """Return a tour, or how far the search has come; with `weight` 1, of the moves to come, a shortest one."""

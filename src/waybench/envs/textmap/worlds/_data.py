@@ -286,12 +286,9 @@ class Link:
 
 @dataclass(slots=True)
 class Layout:
-    """The links between places, which are numbered from 0, the start.
+    """The links between places, which are numbered from 0, the start; every place can be reached from every other.
 
-    Attributes:
-        regions: Number of the region of each place.
-        links: All links; every place can be reached from every other.
-        used: Directions of the exits of each place.
+    `regions` has the number of the region of each place, and `used` the directions of its exits.
     """
 
     regions: list[int]

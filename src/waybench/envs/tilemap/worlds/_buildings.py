@@ -113,9 +113,6 @@ def _open(board: Board, cells: list[int]) -> list[int]:
     return [cell for cell in cells if walkable[board.cells[cell]]]
 
 
-# ---- towns
-
-
 def town(board: Board) -> list[Location]:
     """Lay out a town: streets all over it, houses and gardens between them, perhaps a canal and a wall around."""
     rng, palette, width, height = board.rng, board.palette, board.width, board.height
@@ -135,12 +132,8 @@ def town(board: Board) -> list[Location]:
 
 def _wall(board: Board) -> None:
     """Put a wall around the town, with a gate or two on each side."""
-    width, height, rng = board.width, board.height, board.rng
-    kind = board.palette.one("cliff")
-    for row in range(height):
-        for column in range(0, width, 1 if row in (0, height - 1) else width - 1):
-            board.cells[row * width + column] = kind
-    road = board.palette.one("road")
+    width, height, rng, road = board.width, board.height, board.rng, board.palette.one("road")
+    _frame(board, (0, 0, height, width), 0).ring(board.palette.one("cliff"))
     for row in (0, height - 1):
         board.cells[row * width + 2 + rng.below(width - 4)] = road
     for column in (0, width - 1):
@@ -265,9 +258,6 @@ def _park(board: Board, block: Area) -> Location:
         gate.put(row, column, roles["road"][0])
     cells = _open(board, _cells(board, (top + 1, left + 1, bottom - 1, right - 1)))
     return Location("park", cells, gate.cell(gate.height - 1, column))
-
-
-# ---- halls
 
 
 def halls(board: Board) -> list[Location]:

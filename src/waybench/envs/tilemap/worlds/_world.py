@@ -105,12 +105,9 @@ _DIRECTIONS = (
 
 
 class Goal(NamedTuple):
-    """One objective, as yet without a name.
+    """One objective, as yet without a name, at a cell of a place with this number.
 
-    Attributes:
-        cell: Where it is.
-        place: The number of the place that it is in.
-        find: The cell of what it is about, if it is about more than the place: that cell or one beside it.
+    `find` is the cell of what it is about, that cell or one beside it; None if it is about the place alone.
     """
 
     cell: int
@@ -153,9 +150,6 @@ class Quest:
     """Chooses where everything happens, on a board that is finished but for the player and the antagonist.
 
     Both are put on the board, which is joined up. The regions are the last of its places.
-
-    Attributes:
-        goals: The objectives in their order.
     """
 
     def __init__(self, board: Board, places: list[Location], count: int) -> None:
