@@ -73,10 +73,10 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     found.register(Entry("hanoi/dial", 1, f"{__name__}:CLASHING", "a dial with a name that is taken", task="gtb"))
     for name in ("_entry", "_items", "_catalogue", "_horizon", "_samples"):
         monkeypatch.setattr(f"waybench.evaluation.tasks.{name}.registry", found)
-    derived._others.cache_clear()
+    derived._tasks_of_packages.cache_clear()
     derived.environment_task.cache_clear()
     yield found
-    derived._others.cache_clear()
+    derived._tasks_of_packages.cache_clear()
     derived.environment_task.cache_clear()
 
 
