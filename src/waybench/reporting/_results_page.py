@@ -10,7 +10,7 @@ from waybench.envs import registry
 from waybench.reporting._episode_store import Played
 from waybench.reporting._files import slug
 from waybench.reporting._format import presentation_of
-from waybench.reporting._replays import framer, frames, packed, undrawn
+from waybench.reporting._replays import frames, packed, undrawn
 from waybench.reporting._summary import skip_reasons
 from waybench.reporting.pages import Attempt, Item, Results, conversation, episode_source, item_kinds, probes, repeated
 from waybench.reporting.tables import (
@@ -85,7 +85,7 @@ def write_results(site: "Site", total: Estimate) -> None:
     positions = site.found.positions(group)
     estimates = site.estimates_of[group]
     measured = measure(env, total.guided)
-    draw_frames = framer(presentation)
+    draw_frames = presentation.draw_frames
     shared = {
         "name": site.names[group],
         "group": group,

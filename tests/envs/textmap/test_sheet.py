@@ -110,7 +110,9 @@ def test_no_names_of_published_maps_overlap(game: str, data_dir: Any) -> None:
         for left, top, right, low in found.values()
     )
     # Each panel's own shapes: words beside lines meet neither a box nor each other.
-    for panel, part in zip(whole.panels, draw_map(question(place_map)).split('<g class="textmap-panel" transform="')[1:], strict=True):
+    for panel, part in zip(
+        whole.panels, draw_map(question(place_map)).split('<g class="textmap-panel" transform="')[1:], strict=True
+    ):
         words = [box for _, box in actions(part)]
         assert not [pair for pair in combinations(words, 2) if overlap(*pair)]
         assert not [1 for box in words for place in panel.boxes.values() if overlap(box, place.box)]

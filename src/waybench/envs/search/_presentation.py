@@ -61,17 +61,16 @@ def number_scene(case: Number, turns: Sequence[TurnRecord]) -> Scene:
     guesses = [attempt for attempt in attempts if attempt.guess is not None]
     now = attempts[-1].after if attempts else _GAME.start(case)
     excluded = sum(attempt.kind == "off" for attempt in guesses)
-    found = f"{case.target} found" if now.found else f"{plural(now.high - now.low + 1, 'number')} possible"
+    progress = f"{case.target} found" if now.found else f"{plural(now.high - now.low + 1, 'number')} possible"
     lines = [
-        f"{plural(len(guesses), 'guess', 'guesses')}, {found}",
+        f"{plural(len(guesses), 'guess', 'guesses')}, {progress}",
         ", ".join(filter(None, (f"{excluded} excluded by earlier answers" if excluded else "", lost_turns(turns)))),
     ]
     height = _TOP + _ROW * most_steps(case) + 44
     return Scene(
-        classes="tiles maze-large guess",
-        label=f"A number from {case.low} to {case.high}, {case.target}: {', '.join(filter(None, lines))}",
-        width=_WIDTH,
-        height=height,
+        "tiles maze-large guess",
+        f"A number from {case.low} to {case.high}, {case.target}: {', '.join(filter(None, lines))}",
+        (_WIDTH, height),
         parts=[
             *_range(case, guesses, now),
             *_scale(case),
@@ -154,9 +153,8 @@ def _scale(case: Number) -> Iterator[str]:
 def _rows(case: Number, attempts: Sequence[Guess], now: Guessing) -> Iterator[str]:
     """Yield a row for each guess, and what is possible now in the one after them, as many as there is room for."""
     rows = most_steps(case)
-    before = list(
-        accumulate((attempt.guess is not None for attempt in attempts), initial=0)
-    )  # guesses before each turn
+    # The number of guesses before each turn.
+    before = list(accumulate((attempt.guess is not None for attempt in attempts), initial=0))
     first = max(0, before[-1] - 1) // rows * rows
     visible = [
         (_TOP + _ROW * (number - first), attempt)
@@ -204,17 +202,17 @@ def number_board(state: Guessing, turns: Sequence[TurnRecord]) -> Board:
     case = state.case
     wide = min(_ACROSS, case.high - case.low + 1)
     line = [Tile("", _BOARD_LINE)] * wide
-    said: list[str] = []
+    answers: list[str] = []
     for turn in turns:
         guess: int | None = turn.events.get("guess")
         if guess is None or not case.low <= guess <= case.high:
             continue
-        below, found = guess < case.target, guess == case.target
-        place = (guess - case.low) * wide // (case.high - case.low + 1)
-        line[place] = Tile("=" if found else ">" if below else "<", _HIT if found else _SMALL if below else _LARGE)
-        said.append(f"{guess}: {'right' if found else 'it is larger' if below else 'it is smaller'}")
+        below, hit = guess < case.target, guess == case.target
+        column = (guess - case.low) * wide // (case.high - case.low + 1)
+        line[column] = Tile("=" if hit else ">" if below else "<", _HIT if hit else _SMALL if below else _LARGE)
+        answers.append(f"{guess}: {'right' if hit else 'it is larger' if below else 'it is smaller'}")
     notes = [f"The range is {case.low} to {case.high}; > means that the number is larger, < that it is smaller."]
-    return Board(rows=[line], width=1 if wide > 20 else 2, notes=[*notes, *said])
+    return Board(rows=[line], width=1 if wide > 20 else 2, notes=[*notes, *answers])
 
 
 def walk_board(state: Walk, turns: Sequence[TurnRecord]) -> Board:
@@ -240,8 +238,8 @@ def adjacent_nodes(state: Walk) -> Sequence[TypedAction]:
 
 def known_nodes(state: Walk) -> Sequence[TypedAction]:
     """Return the nodes that were shown and not visited, in the order in which they were shown."""
-    known = (neighbour for node in state.order for neighbour in state.graph.neighbours[node])
-    fringe = (node for node in known if not state.visited_mask >> node & 1)
+    neighbours = (neighbour for node in state.order for neighbour in state.graph.neighbours[node])
+    fringe = (node for node in neighbours if not state.visited_mask >> node & 1)
     return [TypedAction(str(node)) for node in dict.fromkeys(fringe)][:_MOST]
 
 

@@ -38,7 +38,7 @@ def _known_moves(question: Any) -> list[str]:
     for edge in question.map.edges:
         if reached(edge.forward_named, question.cutoff):
             moves.setdefault(edge.source, []).append(f"{edge.action} to {edge.target}")
-    return [f"{place}: {', '.join(each)}" for place, each in moves.items()]
+    return [f"{location}: {', '.join(lines)}" for location, lines in moves.items()]
 
 
 def _triplets(state: ExtractionState) -> list[str]:
@@ -54,7 +54,7 @@ def route_actions(state: Any) -> Sequence[TypedAction]:
     question = state.instance
     names = seen_names(question.map, question.cutoff)
     if question.path:
-        return [TypedAction(place) for place in names.places[:_MOST]]
+        return [TypedAction(location) for location in names.places[:_MOST]]
     return [TypedAction(action, key=_KEYS.get(action, ""), whole=False) for action in names.actions[:_MOST]]
 
 
@@ -75,7 +75,7 @@ def extract_actions(state: ExtractionState) -> Sequence[TypedAction]:
     """Return the places that a reader of the walkthrough knows, where one step is asked for."""
     if state.mode != "steps" or state.end is not None:
         return ()
-    return [TypedAction(place) for place in seen_names(state.task.map, state.task.cutoff).places[:_MOST]]
+    return [TypedAction(location) for location in seen_names(state.task.map, state.task.cutoff).places[:_MOST]]
 
 
 def parse_extract(text: str, state: ExtractionState) -> Trajectory | None:
@@ -83,8 +83,8 @@ def parse_extract(text: str, state: ExtractionState) -> Trajectory | None:
     if state.mode != "steps" or state.end is not None:
         return None
     typed = text.strip().casefold()
-    place = next((place for place in all_names(state.task.map).places if place.casefold() == typed), None)
-    return None if place is None else (Hop(state.place, _next_action(state.task, state.step), place),)
+    location = next((location for location in all_names(state.task.map).places if location.casefold() == typed), None)
+    return None if location is None else (Hop(state.place, _next_action(state.task, state.step), location),)
 
 
 def _next_action(task: Extraction, number: int) -> str:
