@@ -141,7 +141,7 @@ def cells(classes: str, colour: str, rows: Iterable[Iterable[object]], width: fl
     )
 
 
-def ruled(size: tuple[int, int], shapes: Iterable[str], *, grid: bool) -> tuple[Point, Iterable[str]]:
+def rule_board(size: tuple[int, int], shapes: Iterable[str], *, grid: bool) -> tuple[Point, Iterable[str]]:
     """Return the size of a board of cells of size 1, and its shapes.
 
     Args:

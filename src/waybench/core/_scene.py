@@ -25,7 +25,7 @@ class Scene:
             attempts at one instance holds them once.
         below: Shapes below the board.
         corner: x and y of the upper left corner.
-        sized: Whether a unit is a pixel wherever a page does not say otherwise.
+        in_pixels: Whether a unit is a pixel wherever a page does not say otherwise.
     """
 
     classes: str
@@ -35,7 +35,7 @@ class Scene:
     board: Iterable[str] = ()
     below: Iterable[str] = ()
     corner: tuple[int, int] = (0, 0)
-    sized: bool = False
+    in_pixels: bool = False
 
     def svg(self, *, board_id: str = "", reuse: bool = False) -> str:
         """Return the drawing, an `<svg>` element.
@@ -50,7 +50,7 @@ class Scene:
         elif board:
             identity = f' id="{board_id}"' if board_id else ""
             board = f"<g{identity}>{board}</g>"
-        pixels = f' width="{width:g}" height="{height:g}"' if self.sized else ""
+        pixels = f' width="{width:g}" height="{height:g}"' if self.in_pixels else ""
         return (
             f'<svg class="{self.classes}"{pixels} viewBox="{x} {y} {width:g} {height:g}" role="img" '
             f'aria-label="{escape(self.label)}" font-family="sans-serif">{"".join(self.below)}{board}'

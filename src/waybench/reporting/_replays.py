@@ -85,7 +85,7 @@ def _runs(pieces: Iterable[str], numbers: dict[str, int]) -> list[int]:
     return encoded
 
 
-def undrawn(turns: Sequence[TurnRecord]) -> Frames:
+def steps_without_drawings(turns: Sequence[TurnRecord]) -> Frames:
     """Return no drawings, but the steps to follow: the messages to the player are shown in their place."""
     counts = list(range(len(turns) + 1))
     return Frames(Markup(), {"pieces": [], "frames": [], "turns": counts, "moves": [1] * len(counts)}, 1)

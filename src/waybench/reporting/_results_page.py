@@ -10,7 +10,7 @@ from waybench.envs import registry
 from waybench.reporting._episode_store import Played
 from waybench.reporting._files import slug
 from waybench.reporting._format import presentation_of
-from waybench.reporting._replays import frames, packed, undrawn
+from waybench.reporting._replays import frames, packed, steps_without_drawings
 from waybench.reporting._summary import skip_reasons
 from waybench.reporting.pages import Attempt, Item, Results, conversation, episode_source, item_kinds, probes, repeated
 from waybench.reporting.tables import (
@@ -103,7 +103,11 @@ def write_results(site: "Site", total: Estimate) -> None:
             return
         turns = played.episode.record.turns
         instance = played.instance if played.again.confirmed else None
-        drawings = undrawn(turns) if draw_frames is None or instance is None else frames(draw_frames, instance, turns)
+        drawings = (
+            steps_without_drawings(turns)
+            if draw_frames is None or instance is None
+            else frames(draw_frames, instance, turns)
+        )
         said = conversation(played, item.opening)
         site.page(
             f"replays/{attempt.replay}",

@@ -64,14 +64,14 @@ def _side_by_side(towers: Towers, moves: Sequence[Frame], label: str) -> Scene:
             group(
                 "hanoi-frame" if number < len(moves) else "reference",
                 _frame(frame, disks),
-                f'{_moved(number % _COLUMNS * width, number // _COLUMNS * height)} opacity="{opacity}"',
+                f'{_translate(number % _COLUMNS * width, number // _COLUMNS * height)} opacity="{opacity}"',
             )
             for number, (frame, opacity) in enumerate(panels)
         ],
     )
 
 
-def _moved(x: float, y: float) -> str:
+def _translate(x: float, y: float) -> str:
     return f'transform="translate({x:g} {y:g})"'
 
 
@@ -123,7 +123,7 @@ def draw_picture(picture: Picture) -> str:
             for height, disk in enumerate(stack)
         )
         labels = texts("hanoi-number", numbers, 0.8, more=edge), texts("hanoi-name", names, 1.2)
-        parts.append(group("hanoi-frame", (*_frame(Frame(title, rods), disks), *labels), _moved(0.5, top)))
+        parts.append(group("hanoi-frame", (*_frame(Frame(title, rods), disks), *labels), _translate(0.5, top)))
     label = f"Rods with {plural(disks, 'disk')}"
     return Scene("hanoi", label, (3 * wide + 1, 2 * high + 0.5), parts).svg()
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from waybench._svg import ROUND, Point, box, cells, circle, cross, path, point, ruled, runs, walk
+from waybench._svg import ROUND, Point, box, cells, circle, cross, path, point, rule_board, runs, walk
 from waybench.core import Board, Json, Picture, Scene, Tile, TurnRecord, TypedAction, plural
 from waybench.envs.maze._game import Maze, MazeState
 from waybench.envs.spaces import DIRECTIONS, Lattice
@@ -71,7 +71,7 @@ def draw_picture(picture: Picture) -> str:
     maze, size = state.maze, state.maze.size
     player = circle("maze-player", _HIT, 0, _middle(maze, state.at), 0.36)
     shapes = [*floor_plan(maze.lattice), player]
-    return Scene("maze", f"Maze of dimension {size}", *ruled((size, size), shapes, grid=picture.grid)).svg()
+    return Scene("maze", f"Maze of dimension {size}", *rule_board((size, size), shapes, grid=picture.grid)).svg()
 
 
 def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[Leg]:

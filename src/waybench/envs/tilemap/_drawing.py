@@ -6,7 +6,7 @@ from colorsys import hls_to_rgb
 from html import escape
 from typing import NamedTuple
 
-from waybench._svg import ROUND, Point, box, cells, circle, group, line, path, point, ruled, texts, walk
+from waybench._svg import ROUND, Point, box, cells, circle, group, line, path, point, rule_board, texts, walk
 from waybench.core import Board, DataError, Picture, Scene, Tile, TurnRecord, TypedAction, is_object, plural
 from waybench.envs.tilemap._board import MOVES, Location, MovePlan
 from waybench.envs.tilemap._instance import PLAYER, TileMap, outside, tile_list
@@ -154,7 +154,7 @@ def draw_picture(picture: Picture) -> str:
         texts("tiles-sign", (sign for sign in signs if sign[2] not in stand), 0.72, colour="#fff"),
     ]
     label = f"Map of {case.height} by {case.width} tiles"
-    return Scene("tiles", label, *ruled((case.width, case.height), parts, grid=picture.grid)).svg()
+    return Scene("tiles", label, *rule_board((case.width, case.height), parts, grid=picture.grid)).svg()
 
 
 HELP = "Type moves as u3 l2 or up 3, left 2 (u, d, l, r), or the reply itself."

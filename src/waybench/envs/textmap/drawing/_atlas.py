@@ -10,7 +10,7 @@ from typing import NamedTuple
 from waybench._svg import box as rectangle
 from waybench._svg import group, path, point, text, texts, title
 from waybench.core import Scene
-from waybench.envs.textmap.drawing._layout import Box, Curve, Point, arrow_head, bearing, layout, point_on, shown
+from waybench.envs.textmap.drawing._layout import Box, Curve, Point, arrow_head, bearing, clip_name, layout, point_on
 from waybench.envs.textmap.map import NEVER, Edge, MapInstance, PlaceMap
 
 LETTER, LINE = 6.9, 15  # width of a letter, height of a line
@@ -26,15 +26,8 @@ _WIDEST = 1500  # of a row of panels, unless one alone is wider
 _VERTICAL = frozenset(("up", "down", "u", "d"))
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceBox:
-    """A place on a sheet.
-
-    Attributes:
-        name: The lines of its name.
-        tags: Lines about its moves to other panels.
-        box: Left, top, right, bottom.
-    """
+class PlaceBox(NamedTuple):
+    """A place on a sheet: the lines of its name, lines about its moves to other panels, and its box."""
 
     name: tuple[str, ...]
     tags: tuple[str, ...]
@@ -172,9 +165,9 @@ def _middles(sizes: Iterable[tuple[int, float]], gap: float) -> tuple[dict[int, 
 
 
 def _name_lines(location: str) -> tuple[str, ...]:
-    lines = wrap(shown(location, _LONGEST), _COLUMNS) or ["(no name)"]
+    lines = wrap(clip_name(location, _LONGEST), _COLUMNS) or ["(no name)"]
     if len(lines) > _MOST_LINES:
-        lines = [*lines[: _MOST_LINES - 1], shown(" ".join(lines[_MOST_LINES - 1 :]), _COLUMNS)]
+        lines = [*lines[: _MOST_LINES - 1], clip_name(" ".join(lines[_MOST_LINES - 1 :]), _COLUMNS)]
     return tuple(lines)
 
 
@@ -183,8 +176,8 @@ def _tags(place_map: PlaceMap, location: str, number: Mapping[str, int]) -> tupl
     tags: dict[str, None] = {}
     for edge in place_map.edges:
         if edge.source == location and number[edge.target] != number[location]:
-            words = shown(edge.action, 10)
-            tags[shown(f"{words} → {number[edge.target] + 1}: {edge.target}", _TAG)] = None
+            words = clip_name(edge.action, 10)
+            tags[clip_name(f"{words} → {number[edge.target] + 1}: {edge.target}", _TAG)] = None
     return tuple(tags)
 
 
@@ -216,7 +209,7 @@ def draw_map(instance: MapInstance) -> str:
     ]
     label = f"Map of {len(place_map.places)} places and {len(place_map.edges)} moves."
     width, height = round(map_sheet.width), round(map_sheet.height)
-    return Scene("map-sheet", label, (width, height), parts, sized=True).svg()
+    return Scene("map-sheet", label, (width, height), parts, in_pixels=True).svg()
 
 
 def _panel_svg(panel: Panel, edges: Iterable[Edge], framed: bool) -> str:
@@ -302,7 +295,7 @@ def _actions(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, list[Ed
             words = " / ".join(dict.fromkeys(edge.action for edge in by_pair.get(pair, ()) if not _is_told(edge, way)))
             if not words:
                 continue
-            label = shown(words, _WORDS)
+            label = clip_name(words, _WORDS)
             free = next((box for box in _label_boxes(label, way, panel) if _is_free(box, taken)), None)
             if free is not None:
                 taken.append(free)
@@ -355,7 +348,7 @@ def _boxes(panel: Panel, edges: Iterable[Edge]) -> str:
         edge = 'stroke="#5a6372" rx="5"'
         shapes.append(
             title(
-                "\n".join([shown(location, 200), *(shown(way, 200) for way in ways.get(location, ()))]),
+                "\n".join([clip_name(location, 200), *(clip_name(way, 200) for way in ways.get(location, ()))]),
                 rectangle("textmap-box", "#fff", 0, (left, top), (right - left, bottom - top), edge),
                 texts("textmap-told", names, 12, colour="#1c2230"),
                 texts("textmap-tag", tags, 10.5, colour="#5a6372"),

@@ -82,7 +82,7 @@ def _initial_cells(
             _, _, node, before, target = heappop(queue)
             if node in cells:
                 continue
-            cells[node] = next(cell for cell in _around(target) if cell not in taken)
+            cells[node] = next(cell for cell in _cells_around(target) if cell not in taken)
             taken.add(cells[node])
             if before >= 0:
                 above[node] = before
@@ -96,7 +96,7 @@ def _initial_cells(
     return [cells[node] for node in range(size)], groups
 
 
-def _around(cell: Cell, reach: int | None = None) -> Iterator[Cell]:
+def _cells_around(cell: Cell, reach: int | None = None) -> Iterator[Cell]:
     """Yield a cell and those around it, nearest first."""
     x, y = cell
     yield cell
@@ -112,7 +112,7 @@ def _ring(away: int) -> tuple[Cell, ...]:
 
 
 @lru_cache(maxsize=4096)
-def between(east: int, south: int) -> tuple[Cell, ...]:
+def cells_between(east: int, south: int) -> tuple[Cell, ...]:
     """Return the cells that a link covers, relative to one end; the other end is at (east, south)."""
     square = east * east + south * south
     columns, rows = (range(min(0, end), max(0, end) + 1) for end in (east, south))
@@ -161,7 +161,7 @@ class _Arrangement:
     def _settle(self, node: int, group: Sequence[int]) -> bool:
         """Move a place to the best cell near one that it has a link to; return whether it was moved."""
         ends = [end for link in self._node_links[node] for end in self._pairs[link] if end != node]
-        targets = sorted({cell for end in ends for cell in _around(self._cells[end], 2)})
+        targets = sorted({cell for end in ends for cell in _cells_around(self._cells[end], 2)})
         moved = False
         for group_to_move in ([node], group)[: 1 + (len(group) > 1)]:
             for x, y in targets:
@@ -237,7 +237,7 @@ class _Arrangement:
                 line = self._line(link)
                 cost += _CROSSED * sum(_cross(line, own_line) for own_line in lines)
                 (x, y), (column, row) = line
-                covered = between(column - x, row - y)
+                covered = cells_between(column - x, row - y)
                 if covered:
                     cost += _THROUGH * sum((x + east, y + south) in own_cells for east, south in covered)
         return cost
@@ -256,7 +256,7 @@ class _Arrangement:
         strain = self._known.get((link, away))
         if strain is None:
             strain = self._known[link, away] = _strain(self._pulls[link], away)
-        return strain + _THROUGH * sum((x + east, y + south) in self._occupied for east, south in between(*away))
+        return strain + _THROUGH * sum((x + east, y + south) in self._occupied for east, south in cells_between(*away))
 
 
 def _cross(first: tuple[Cell, Cell], second: tuple[Cell, Cell]) -> bool:
@@ -333,7 +333,7 @@ class Name(NamedTuple):
     box: Box
 
 
-def shown(name: str, most: int = 60) -> str:
+def clip_name(name: str, most: int = 60) -> str:
     """Return a name as one printable line, truncated to `most` characters."""
     text = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in " ".join(name.split()))
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
@@ -388,7 +388,7 @@ class Names:
 
 def _options(location: str, at: Point, gap: float) -> Iterator[Name]:
     """Yield candidate positions of a name, the preferred one first."""
-    one_line, two_lines = (shown(location, _ONE_LINE),), _wrap(shown(location))
+    one_line, two_lines = (clip_name(location, _ONE_LINE),), _wrap(clip_name(location))
     for lines in (one_line, two_lines) if len(one_line[0]) <= _TWO_LINES else (two_lines, one_line):
         wide, high = max(map(len, lines)) * _LETTER, len(lines) * LINE
         for across, down in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)):
@@ -405,7 +405,11 @@ def _wrap(name: str) -> tuple[str, ...]:
     first = words.pop(0)
     while words and len(first) + 1 + len(words[0]) <= _TWO_LINES:
         first += " " + words.pop(0)
-    return (shown(first, _TWO_LINES), shown(" ".join(words), _TWO_LINES)) if words else (shown(first, _ONE_LINE),)
+    return (
+        (clip_name(first, _TWO_LINES), clip_name(" ".join(words), _TWO_LINES))
+        if words
+        else (clip_name(first, _ONE_LINE),)
+    )
 
 
 class _Field:

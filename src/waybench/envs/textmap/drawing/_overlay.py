@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
 from itertools import pairwise
 from math import hypot
@@ -20,10 +20,10 @@ from waybench.envs.textmap.drawing._layout import (
     Point,
     arrow_head,
     bearing,
-    between,
+    cells_between,
+    clip_name,
     layout,
     point_on,
-    shown,
 )
 from waybench.envs.textmap.extract import EXAMPLES, Extraction, PlayerTriplets, triplet_scores
 from waybench.envs.textmap.map import Edge, PlaceMap, reached
@@ -84,7 +84,7 @@ class MapLayout:
         self._bent = set[Pair]()
         for pair in self._pairs:
             (x, y), (column, row) = (cells[place] for place in pair)
-            if any((x + across, y + down) in occupied for across, down in between(column - x, row - y)):
+            if any((x + across, y + down) in occupied for across, down in cells_between(column - x, row - y)):
                 self._bent |= {pair, pair[::-1]}
         within = (2, _TOP / 2, self.width - 2, self.height - 2)
         self.names = Names(self.at, self._along(), within, self.radius)
@@ -145,9 +145,9 @@ class MapLayout:
         dots: dict[bool, list[str]] = {True: [], False: []}
         for place, (x, y) in self.at.items():
             name = self.names.fitting.get(place)
-            is_complete = name is not None and " ".join(name.lines) == shown(place)
+            is_complete = name is not None and " ".join(name.lines) == clip_name(place)
             dot = f'<circle cx="{x:.4g}" cy="{y:.4g}" r="{self.radius:.2g}"/>'
-            dots[place in reached_places].append(dot if is_complete else title(shown(place, 100), dot))
+            dots[place in reached_places].append(dot if is_complete else title(clip_name(place, 100), dot))
         parts.append(group("textmap-place", dots[True], 'fill="#5a6372"'))
         parts.append(group("textmap-untold", dots[False], 'fill="#fff" stroke="#bdb8ad"'))
         return "".join(parts) + name_shapes(self.names.fitting.values())
@@ -177,6 +177,7 @@ def _text(name: Name) -> str:
 
 _APPROACH = 6  # moves of the walkthrough to draw before the one of a minigame
 _UNREAD = "nothing could be read"
+_short = partial(clip_name, most=34)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,13 +218,7 @@ class Overlay:
 def overlays(
     instance: MapQuestion | Minigame | Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]
 ) -> Iterator[Overlay]:
-    """Yield the overlay after each number of turns.
-
-    Args:
-        instance: The question.
-        turns: All turns of the episode, confirmed by re-simulation.
-        counts: Numbers of turns.
-    """
+    """Yield the overlay after each number of turns; `turns` are all turns of the episode."""
     if isinstance(instance, Extraction):
         yield from _extractions(instance, turns, counts)
         return
@@ -239,10 +234,6 @@ def _scored_hops(turn: TurnRecord | None) -> Trajectory:
     """Return the moves of the answer that was scored; empty if there is none."""
     action = None if turn is None else turn.carried_out
     return () if action is None else read_hops(action)
-
-
-def _short(place: str) -> str:
-    return shown(place, 34)
 
 
 def _route(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
@@ -336,7 +327,7 @@ def _minigame(game: Minigame, turn: TurnRecord | None) -> Overlay:
     else:
         is_right = action == game.move.action
         ends = sorted({edge.target for edge in outgoing_moves(game) if edge.action == action})
-        answer = shown(action, 30) if action in game.actions else "an action that is not listed"
+        answer = clip_name(action, 30) if action in game.actions else "an action that is not listed"
         caption += f": {answer}, " + ("right" if is_right else "wrong")
         crosses = [] if is_right else [(end, (0, 0)) for end in ends] or [(here, bearing(action)[0])]
     approach = [pair for pair in pairwise(places) if pair[0] != pair[1]]
