@@ -132,13 +132,10 @@ def runs(cells: Iterable[V]) -> Iterator[tuple[V, int, int]]:
 
 def cells(classes: str, colour: str, rows: Iterable[Iterable[object]], width: float = 1, more: str = "") -> str:
     """Return the cells of a board that are true; a width of more than 1 leaves no seam between shapes."""
-    return path(
-        classes,
-        colour,
-        width,
-        (f"M{x} {y}.5h{length}" for y, row in enumerate(rows) for is_in, x, length in runs(map(bool, row)) if is_in),
-        more,
+    lines = (
+        "".join(f"h{length}" if is_in else f"m{length} 0" for is_in, _, length in runs(map(bool, row))) for row in rows
     )
+    return path(classes, colour, width, (f"M0 {y}.5{data}" for y, data in enumerate(lines) if "h" in data), more)
 
 
 def rule_board(size: tuple[int, int], shapes: Iterable[str], *, grid: bool) -> tuple[Point, Iterable[str]]:
