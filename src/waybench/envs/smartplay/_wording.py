@@ -160,7 +160,7 @@ def compass(entries: Iterable[tuple[str, str]]) -> str:
         texts("seen-thing", labels, 14),
     ]
     label = "What is seen in each direction"
-    return Scene(classes="seen", label=label, width=3 * wide, height=tops[3], parts=parts).svg()
+    return Scene("seen", label, (3 * wide, tops[3]), parts).svg()
 
 
 ROLE = "You’re a player trying to play the game."
