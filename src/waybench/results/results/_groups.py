@@ -33,6 +33,9 @@ SEARCHED: Mapping[str, tuple[str, str]] = {
 
 
 NOT_IN_GROUPS = (TEMPLATE, PREFIX_REPLIES, *IMAGE_OPTIONS)  # other options name what is in them
+LONGEST = 60
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_ALWAYS = ("task", "version", "protocol", "key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,10 +149,6 @@ def declared(env: str) -> tuple[Option, ...]:
     return (*played, *environment.items.options)
 
 
-LONGEST = 60
-_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-
-
 class Family(NamedTuple):
     """Environments that are shown together.
 
@@ -209,9 +208,6 @@ def _differing(group: Group, among: Iterable[Group]) -> list[tuple[str, Json]]:
         for name, value in group.settings.items()
         if any(repr(other.get(name)) != repr(value) for other in others)
     ]
-
-
-_ALWAYS = ("task", "version", "protocol", "key")
 
 
 def chosen(group: Group) -> list[str]:
