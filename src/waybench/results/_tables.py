@@ -12,6 +12,7 @@ from waybench.results.results import Row
 from waybench.results.stats import CONFIDENCE, Mean
 
 METRIC, SIZE, OUTCOME = "metric.", "size.", "outcome."  # what the names of such columns begin with
+_ENDS = f"of the {100 * CONFIDENCE:.0f} % confidence interval; null where it cannot be estimated."
 
 
 def tidy(all_rows: Iterable[Row]) -> list[dict[str, Json]]:
@@ -342,7 +343,6 @@ def _course(estimate: Estimate) -> Iterator[Score]:
         yield Score(estimate, "per_solved", metric, title, unit, "lower", value=estimate.per_solved(value))
 
 
-_ENDS = f"of the {100 * CONFIDENCE:.0f} % confidence interval; null where it cannot be estimated."
 _FACTS: Sequence[Column[Score]] = (
     Column(
         "guided",

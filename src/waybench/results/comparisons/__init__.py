@@ -13,7 +13,6 @@ from waybench.results.comparisons._beliefs import (
 )
 from waybench.results.comparisons._comparison import Comparison, Effect, Verdict, compare, effect_frame
 from waybench.results.comparisons._isomorphs import (
-    AGREEMENT,
     IsomorphEffect,
     TwinEffect,
     compare_isomorphs,
@@ -64,7 +63,6 @@ from waybench.results.comparisons._text import (
 from waybench.results.formatting import difference_text, p_text
 
 __all__ = [
-    "AGREEMENT",
     "EFFECT",
     "MODEL",
     "NO_EFFECT",

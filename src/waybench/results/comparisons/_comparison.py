@@ -22,6 +22,7 @@ from waybench.results.stats import ALPHA, Mean, PairedTest, Pairs, clustered_mea
 MARGIN = 0.05  # of ties, as a share of the metric's range
 _FEWEST_CLUSTERS = 3  # over the margin, for a tie: see `Comparison.verdict_of_scores`
 _UNTESTED = PairedTest(1.0, "", True)
+GROUP: Column[Any] = Column("group", Group, "Model, task and settings.", only="json")
 
 
 class Verdict(StrEnum):
@@ -389,9 +390,6 @@ class Effect:
     def to_json(self) -> dict[str, Json]:
         """Return the effect as JSON values."""
         return column_json(self.kind.columns, self)
-
-
-GROUP: Column[Any] = Column("group", Group, "Model, task and settings.", only="json")
 
 
 def metric_and_items(items: str, text: Callable[[Any], str] | None = None) -> tuple[Column[Any], ...]:

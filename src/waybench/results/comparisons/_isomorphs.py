@@ -58,6 +58,8 @@ _TWINS = EffectKind(
     },
 )
 
+ISOMORPH = "isomorph"  # what varies: the appearance of the items
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwinEffect(Effect):
@@ -116,7 +118,6 @@ def twin_effects(all_rows: Iterable[Row]) -> list[TwinEffect]:
     )
 
 
-ISOMORPH = "isomorph"  # what varies: the appearance of the items
 AGREEMENT = Metric(
     name="agreement",
     of=lambda record: None,

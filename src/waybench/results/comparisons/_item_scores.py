@@ -39,6 +39,7 @@ from waybench.results.results import (
 )
 
 MODEL = "model"  # what varies, where it is not an option
+SOLVED = "solved"  # what every environment can be compared by, beside its metrics
 
 
 class ComparisonKey(NamedTuple):
@@ -157,9 +158,6 @@ def has_fixed_length(episodes: Sequence[Row]) -> bool:
     """
     counted = [row for row in episodes if row.is_included and not row.guided]
     return all(row.end == End.TURN_LIMIT and failure(row) in (None, TURN_LIMIT) for row in counted)
-
-
-SOLVED = "solved"  # what every environment can be compared by, beside its metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,12 @@ _STOPS = {
     "content_filter": REFUSED,
 }
 _NO_ANSWER = "N"
+_SAME: tuple[Callable[[ItemScores], Hashable], ...] = (
+    lambda scores: (scores.model, scores.settings_key),
+    lambda scores: scores.settings_key,
+    lambda scores: scores.model,
+    lambda scores: None,
+)
 
 
 class _Scored(NamedTuple):
@@ -290,14 +296,6 @@ def _sides_matched(
         for scores in side
     ]
     return pairs, without_pair
-
-
-_SAME: tuple[Callable[[ItemScores], Hashable], ...] = (
-    lambda scores: (scores.model, scores.settings_key),
-    lambda scores: scores.settings_key,
-    lambda scores: scores.model,
-    lambda scores: None,
-)
 
 
 def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[PowerAssumptions], list[str]]:

@@ -42,7 +42,6 @@ from waybench.results.estimates._matrix import (
 from waybench.results.estimates._measures import Measure, as_metric, measure, ranked, text_table
 from waybench.results.estimates._profiles import profiles, profiles_text
 from waybench.results.estimates._summary import summary_table, unreadable_replies
-from waybench.results.formatting import aligned
 
 __all__ = [
     "NO_INTERVAL",
@@ -68,7 +67,6 @@ __all__ = [
     "Spread",
     "Variables",
     "agents",
-    "aligned",
     "as_metric",
     "attempt_spread",
     "by_cluster",

@@ -379,12 +379,7 @@ def _estimate(group: Group, level: int | None, rows: Sequence[Row]) -> Estimate:
 
 
 def by_cluster(rows: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
-    """Return the values of metrics in each cluster of one group, by the metric's name.
-
-    Args:
-        rows: The group's rows.
-        names: The metrics; those that its environment does not have are left out.
-    """
+    """Return the values of metrics in each cluster of one group, by the metric's name."""
     items = at_items(rows)
     if not items:
         return {}

@@ -4,7 +4,6 @@ from waybench.results.horizons._horizons import horizon_frame, horizons, leading
 from waybench.results.horizons._references import SHARES, DifficultyBin, Horizon, SuccessCurve, axis_named
 from waybench.results.horizons._searches import search_text, searches
 from waybench.results.horizons._text import (
-    LOST_HORIZON,
     compare_horizons,
     difficulty_text,
     horizon_context,
@@ -18,7 +17,6 @@ from waybench.results.horizons._text import (
 )
 
 __all__ = [
-    "LOST_HORIZON",
     "SHARES",
     "DifficultyBin",
     "Horizon",

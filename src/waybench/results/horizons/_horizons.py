@@ -53,6 +53,7 @@ ALTERNATIVES: Mapping[str, Shape] = {
     "lapse: none": Shape(lapse={0.0: 1.0}),
     "axis: linear": Shape(log=False),
 }
+_ENDS = f"of the {100 * HORIZON_CONFIDENCE:.0f} % interval; null where it is outside the difficulties that were tried."
 
 
 class _Item(NamedTuple):
@@ -341,7 +342,6 @@ def leading(horizons: Iterable[Horizon]) -> dict[Group, Horizon]:
     }
 
 
-_ENDS = f"of the {100 * HORIZON_CONFIDENCE:.0f} % interval; null where it is outside the difficulties that were tried."
 _FACTS: Sequence[Column[Horizon]] = (
     Column("share", float, "The success rate of a single attempt at the horizon."),
     Column(

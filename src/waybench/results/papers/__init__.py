@@ -27,6 +27,9 @@ __all__ = [
 
 FOUR_DECIMALS = 0.000051  # how far a value may be from one that is given with four decimals
 MEAN = "mean"  # the statistic of a number that a run's own means can stand beside
+T = TypeVar("T")
+_KINDS = ("rows", "pairs", "counts")
+STATISTICS = (MEAN, "margin_min", "margin_max")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,11 +223,6 @@ class Paper:
                     for metric, value in zip(block.metrics, row.values, strict=True):
                         if value is not None:
                             yield PublishedValue(*place, *who, metric, block.statistic, value)
-
-
-T = TypeVar("T")
-_KINDS = ("rows", "pairs", "counts")
-STATISTICS = (MEAN, "margin_min", "margin_max")
 
 
 class _Entry:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 else:
     special = LateModule("scipy.special")  # it takes a while to load
 
+Numbers = NDArray[np.float64]
+CONFIDENCE = 0.95
+FEWEST_POINTS = 5  # below which a line says nothing
+
 
 @lru_cache(maxsize=4096)
 def t_quantile(tail: float, freedom: float) -> float:
@@ -33,9 +37,6 @@ def normal_quantile(tail: float) -> float:
 def t_tail(value: float, freedom: float) -> float:
     """Return the probability that Student's t exceeds a value."""
     return float(special.stdtr(freedom, -value))
-
-
-Numbers = NDArray[np.float64]
 
 
 class RobustMean(NamedTuple):
@@ -144,9 +145,6 @@ def z_power(effect: float, n: float, alpha: float) -> float:
     # It takes a second to import, and has no types.
     statistics: Any = import_module("statsmodels.stats.power")
     return float(statistics.NormalIndPower().power(effect, n, alpha))
-
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,12 +357,6 @@ def _with_unseen(variance: float, share: float, at_bounds: float, sizes: NDArray
     Nine mazes with full marks and one with 95 % say hardly more of the mazes that fail than ten with full marks do. So
     the variance is that after half a value at either bound was added, each with the weight of the part that is at a
     bound: with it, such values are common. It is at most that of values that are all at the bounds.
-
-    Args:
-        variance: The variance.
-        share: The mean.
-        at_bounds: The part of the values that are at a bound, from 0 to 1.
-        sizes: The size of each.
     """
     added = at_bounds / 2 * (share**2 + (1 - share) ** 2) / len(sizes) ** 2
     most = share * (1 - share) * float(np.square(sizes / sizes.sum()).sum())
@@ -385,9 +377,6 @@ def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float
     mean = float(numbers.mean())
     reach = t_quantile((1 - confidence) / 2, len(numbers) - 1) * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
     return mean, mean - reach, mean + reach
-
-
-FEWEST_POINTS = 5  # below which a line says nothing
 
 
 def regression_line(variable: Sequence[float], rates: Sequence[float]) -> tuple[float, float, float, float] | str:
