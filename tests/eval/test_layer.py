@@ -147,7 +147,7 @@ def test_chat_sends_the_model_s_own_messages_back() -> None:
     chat = Chat()
     first = chat.messages(played)
     own = ChatMessageAssistant(content=WALL, metadata={"reasoning": "kept"})
-    chat.said(0, own)
+    chat.add_reply(0, own)
     played.step(WALL)
     second = chat.messages(played)
     assert second[0] is first[0] and second[1] is own

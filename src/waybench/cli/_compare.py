@@ -141,7 +141,7 @@ def compare(
     over_families = ratio_over_families(ratios) if is_one_pair else None
     if not comparisons and not ratios:
         known_tasks = [score.task for scores, _ in results.values() for score in scores]
-        raise UsageError(_nothing(missing[0].why if missing else "", known_tasks, tasks))
+        raise UsageError(_nothing_message(missing[0].why if missing else "", known_tasks, tasks))
     if any(pair.first.model == pair.second.model and pair.first.logs & pair.second.logs for pair in comparisons):
         raise same
     if out is not None:
@@ -208,7 +208,7 @@ def _compare_with_themselves(
     scores_of_model = [score for score in scores if model in ("", score.model)]
     effects = compare_all(scores_of_model, margin, partial(_is_chosen, tasks=tasks))
     if not effects:
-        raise UsageError(_nothing(pairing.why, [score.task for score in scores], tasks))
+        raise UsageError(_nothing_message(pairing.why, [score.task for score in scores], tasks))
     comparisons = [getattr(effect, "comparison", effect) for effect in effects]
     if out is not None:
         document: dict[str, Any] = {
@@ -299,7 +299,7 @@ def _is_chosen(task: str, tasks: tuple[str, ...]) -> bool:
     return not tasks or task in tasks or task.rpartition("/")[2] in tasks
 
 
-def _nothing(why: str, known_tasks: list[str], tasks: tuple[str, ...]) -> str:
+def _nothing_message(why: str, known_tasks: list[str], tasks: tuple[str, ...]) -> str:
     if wrong := [task for task in tasks if not any(_is_chosen(known_task, (task,)) for known_task in known_tasks)]:
         return unknown("task", wrong[0], set(known_tasks))
     return f"nothing to compare: {why or 'there are no scores'}; run both with the same tasks, items and options"

@@ -68,12 +68,12 @@ class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
         if sample.epoch != 1:
             raise PrerequisiteError(self.one_epoch)
         record, name = finished_record(sample), str(sample.id)
-        at = self._at(record.player, name)
+        at = self._state_of(record.player, name)
         if sample.error or record.end in (None, End.INFRASTRUCTURE):
             return None
         return self.follow(at, name, record)
 
-    def _at(self, player: str, name: str) -> S:
+    def _state_of(self, player: str, name: str) -> S:
         state = self._players.get(player)
         if state is None or name in state[1]:
             state = self._players[player] = self.begin(player), set[str]()

@@ -67,7 +67,7 @@ def lock_folder(folder: Path) -> Generator[None]:
         UsageError: If another process holds it; the message says which, and since when.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lock = _acquired(folder)
+    lock = _acquire(folder)
     holder = folder / HOLDER
     with suppress(OSError):
         holder.write_text(json.dumps({"pid": os.getpid(), "host": platform.node(), "since": time.time()}), "utf-8")
@@ -80,7 +80,7 @@ def lock_folder(folder: Path) -> Generator[None]:
             lock.close()
 
 
-def _acquired(folder: Path) -> sqlite3.Connection | None:
+def _acquire(folder: Path) -> sqlite3.Connection | None:
     """Return the locked file; None where the file system has no locks, which stops no run."""
     lock = None
     try:

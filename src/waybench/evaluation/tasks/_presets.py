@@ -97,7 +97,7 @@ def _options(
     return tuple(by_name.get(option.name, option) for option in with_docs)
 
 
-def _recorded(args: Mapping[str, Any]) -> Mapping[str, Json]:
+def _recorded_search(args: Mapping[str, Any]) -> Mapping[str, Json]:
     """Return the search for plains that stands for the recorded setting."""
     return {
         "level": voxel.recorded_level(args["engine"], args["protocol"]),
@@ -142,7 +142,7 @@ def _small(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, J
 def _in_smartplay(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> Part:
     # Only Messenger's sentences are published.
     all_fixed = fixed if env == "messenger/roles" else {**fixed, "source": "generated", "data_dir": None}
-    follows = {"crafter": _steps, "voxel_find": _recorded}.get(name, no_parameters)
+    follows = {"crafter": _steps, "voxel_find": _recorded_search}.get(name, no_parameters)
     return Part(env=env, fixed=all_fixed, follows=follows, trials=trials, item_id=f"{name}-{{index}}")
 
 
