@@ -16,7 +16,7 @@ import pytest
 from tests.cli.support import Command, lines_of, one_line_error, watched
 from tests.conftest import PATIENCE
 from waybench.cli import _shards
-from waybench.ext.scale.shards import Store
+from waybench.ext.scale.shards._files import Store
 
 MAZES = ("generate", "maze", "--level", 5, "--key", "k")
 TEN_IN_FOUR = (*MAZES, "--count", 10, "--shard-size", 3, "--executor", "processes:1")

@@ -9,9 +9,9 @@ import pytest
 from tests.analysis.episodes import MAZE, detour, item, said
 from tests.drawings import drawer
 from waybench.core import Episode, play_out, policy
-from waybench.envs.maze import Maze
 from waybench.envs.maze._drawing import trail
-from waybench.envs.spaces import DIRECTIONS
+from waybench.envs.maze._game import Maze
+from waybench.envs.spaces._lattice import DIRECTIONS
 
 draw = drawer("maze/alicia")
 

@@ -14,9 +14,11 @@ from waybench import reporting
 from waybench.cli._report import build
 from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import TASKS, load_task
-from waybench.ext.scale import Ordered, executor
-from waybench.reporting import Report, ReportCache, _cache, write_report
+from waybench.ext.scale._executors import Ordered, executor
+from waybench.reporting import _cache, write_report
+from waybench.reporting._cache import ReportCache
 from waybench.reporting._reading import _Unknown  # pyright: ignore[reportPrivateUsage]
+from waybench.reporting._write import Report
 from waybench.results.logs import EpisodeBatches
 from waybench.results.results import Verifier
 

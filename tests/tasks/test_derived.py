@@ -23,12 +23,13 @@ from waybench.core import (
     HorizonSpec,
     ItemList,
     Option,
-    Registry,
     UsageError,
 )
+from waybench.core._registry import Registry
 from waybench.envs import registry
-from waybench.evaluation.tasks import TASKS, all_tasks, find_task, load_task, resolve_environment
+from waybench.evaluation.tasks import TASKS, find_task, load_task, resolve_environment
 from waybench.evaluation.tasks import _catalogue as derived
+from waybench.evaluation.tasks._catalogue import all_tasks
 
 OWN = {entry.id for entry in registry.built_in}
 

@@ -24,15 +24,9 @@ from waybench.core import (
     read_key,
     resolve,
 )
-from waybench.evaluation.tasks import (
-    TaskEntry,
-    all_tasks,
-    environment_names,
-    find_task,
-    resolve_environment,
-    resolve_key,
-    task_items,
-)
+from waybench.evaluation.tasks import TaskEntry, find_task, resolve_environment, resolve_key
+from waybench.evaluation.tasks._catalogue import all_tasks, environment_names
+from waybench.evaluation.tasks._items import task_items
 from waybench.ext.train import SplitSource, split_of
 
 

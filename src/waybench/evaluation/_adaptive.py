@@ -31,7 +31,8 @@ from waybench.core import (
 )
 from waybench.evaluation._agents import PrerequisiteError, one_line_errors, picture_tokens
 from waybench.evaluation._sample import finished_record, to_sample
-from waybench.results.stats import Candidate, Seeker, StoppingRule, Trial
+from waybench.results.stats import Seeker, StoppingRule, Trial
+from waybench.results.stats._adaptive import Candidate
 
 S = TypeVar("S")
 _BINS = 3  # strata for each doubling of the difficulty, where items have difficulties of their own

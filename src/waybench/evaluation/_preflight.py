@@ -28,7 +28,8 @@ from inspect_ai.model import (
     ModelOutput,
 )
 
-from waybench.core import LOCK_FILE, TEXT_PROMPTS, ActionTool, Picture, PromptKinds, UsageError
+from waybench.core import LOCK_FILE, ActionTool, Picture, PromptKinds, UsageError
+from waybench.core._play import TEXT_PROMPTS
 from waybench.evaluation._agents import FunctionModel, content_image
 from waybench.evaluation._provider import ONE_CALL, EmbeddedPlayer, LocalModel, tool_info
 from waybench.evaluation._provider_errors import ProviderError, causes_of, read_error, status_of

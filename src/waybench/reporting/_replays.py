@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from waybench.core import PREFIX, RECORDED, DrawFrames, Instance, Json, TurnRecord
+from waybench.core import PREFIX, Instance, Json, TurnRecord
+from waybench.core._prefix import RECORDED
+from waybench.core._presentation import DrawFrames
 from waybench.envs import registry
 from waybench.results import Row
 from waybench.results.results import Group, declared, grouped

@@ -14,19 +14,13 @@ from waybench.reporting._format import TaskView, presentation_of
 from waybench.reporting._replays import frames, packed, steps_without_drawings
 from waybench.reporting._results import Attempt, Item, Results, item_kinds
 from waybench.reporting._site import Site, skip_reasons
-from waybench.reporting.tables import (
-    LoggedError,
-    aggregate_tables_of_model,
-    belief_table,
-    clusters,
-    error_table,
-    level_table,
-    prompt_shares,
-)
+from waybench.reporting.tables._results_tables import LoggedError, belief_table, error_table, level_table
+from waybench.reporting.tables._task_tables import aggregate_tables_of_model, clusters, prompt_shares
 from waybench.results import Estimate, Row
 from waybench.results.estimates import measure
 from waybench.results.formatting import one_line
-from waybench.results.results import Cluster, Group, named_settings, setting
+from waybench.results.results import Cluster, Group, setting
+from waybench.results.results._groups import named_settings
 
 _LONGEST_LIST = 60  # characters
 

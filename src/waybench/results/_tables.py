@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from waybench.core import Aggregate, Environment, Json, Metric, Outcome, Series
 from waybench.envs import registry
-from waybench.results.comparisons import failure, knew_at_first_error
+from waybench.results.comparisons import failure
+from waybench.results.comparisons._beliefs import knew_at_first_error
 from waybench.results.estimates import Estimate
 from waybench.results.frames import Column, Frame, Meaning, group_frame
 from waybench.results.results import Row

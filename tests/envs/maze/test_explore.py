@@ -11,8 +11,9 @@ import pytest
 import waybench
 from tests.envs.maze.mazes import dijkstra, open_cells
 from waybench.core import Episode, Item, UsageError, play_out, policy
-from waybench.envs.maze import Maze
-from waybench.envs.maze.explore import Sight, best_step, oracle_steps
+from waybench.envs.maze._game import Maze
+from waybench.envs.maze.explore._exploration import best_step, oracle_steps
+from waybench.envs.maze.explore._game import Sight
 from waybench.people import PlayedEpisode
 
 EXPLORE = waybench.load("maze/explore")

@@ -22,7 +22,10 @@ from tests.envs.textmap import test_extract as extract
 from tests.envs.textmap import test_minigame as minigame
 from tests.envs.textmap.test_route_and_destination import FROM_ATTIC, RIGHT, TO_GARDEN, item, reply
 from waybench.core import Episode, Item, TurnRecord, play_out, policy
-from waybench.envs.textmap import Edge, Extraction, MapQuestion, Minigame, PlaceMap, load_map
+from waybench.envs.textmap._extraction_items import Extraction
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._minigame_game import Minigame
+from waybench.envs.textmap._place_map import Edge, PlaceMap, load_map
 from waybench.envs.textmap.drawing._layout import bearing, layout
 from waybench.envs.textmap.drawing._overlay import map_layout
 

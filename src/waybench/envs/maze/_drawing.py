@@ -7,7 +7,7 @@ from typing import NamedTuple
 from waybench._svg import ROUND, Point, box, cells, circle, cross, path, point, rule_board, runs, walk
 from waybench.core import Board, Json, Picture, Scene, Tile, TurnRecord, TypedAction, plural
 from waybench.envs.maze._game import Maze, MazeState
-from waybench.envs.spaces import DIRECTIONS, Lattice
+from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 LARGE = 41
 _TRAIL, _ENDS, _HIT = "#0072b2", "#009e73", "#d55e00"

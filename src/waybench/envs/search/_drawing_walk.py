@@ -8,7 +8,7 @@ from typing import NamedTuple
 from waybench._svg import ROUND, circle, cross, group, line, path, point, text, texts
 from waybench.core import Images, Outcome, Picture, Scene, Stream, TurnRecord, lost_turns, plural
 from waybench.envs.search._walk import BreadthFirst, DepthFirst, Terrain, Walk, WalkGame, breadth_first, depth_first
-from waybench.envs.spaces import Graph
+from waybench.envs.spaces._graph import Graph
 
 ACROSS = 34  # units from node to node in a layer
 AHEAD = 37  # units both ways where layers stand upright

@@ -9,7 +9,6 @@ from typing import Any
 
 from waybench._svg import circle, path, texts
 from waybench.core import (
-    CALL_RULES,
     ActionTool,
     Field,
     Invalid,
@@ -23,6 +22,7 @@ from waybench.core import (
     Wording,
     normal_name,
 )
+from waybench.core._wording import CALL_RULES
 from waybench.envs.smartplay._game import THOUGHT, AgentState, Choice, I, Rules, W, history_text, manual_text
 
 LONGEST_REPLY = 1_000_000  # characters

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 from waybench._svg import ROUND, Point, box, circle, group, line, path, point, runs, text, title
 from waybench.core import Board, Picture, Scene, Tile, TurnRecord, plural
-from waybench.envs.smartplay import SEEN, AgentState, compass
+from waybench.envs.smartplay import SEEN, AgentState
+from waybench.envs.smartplay._wording import compass
 from waybench.envs.voxel._game import Search, World, nearest
-from waybench.envs.voxel.engines import ENGINES, chart, drawable
+from waybench.envs.voxel.engines._engines import chart, drawable
+from waybench.envs.voxel.engines._terrain import ENGINES
 
 _ROWS = 72  # squares of the map along its longer side, at most
 _AROUND = 24  # blocks around everything that has to be on it

@@ -11,7 +11,6 @@ from typing import Any, TypeVar, cast
 from waybench.core import (
     AGENT,
     DIFFICULTY_INDEX,
-    MOST_ISOMORPHS,
     OPTION_AXES,
     PROBE,
     SHARD,
@@ -23,12 +22,13 @@ from waybench.core import (
     UsageError,
     WaybenchError,
     is_public_key,
-    key_for_log,
     read_json,
     read_key,
     resolve,
     user_path,
 )
+from waybench.core._items import MOST_ISOMORPHS
+from waybench.core._secrets import key_for_log
 from waybench.envs import registry
 
 KEY = "key"

@@ -6,7 +6,9 @@ from functools import partial
 from typing import Any
 
 from waybench.core import Json, Option
-from waybench.envs import registry, voxel
+from waybench.envs import registry
+from waybench.envs.voxel._game import recorded_level
+from waybench.envs.voxel.engines._terrain import PLAINS, PUBLISHED_GOALS, counterpart
 from waybench.evaluation.tasks._entry import ISOMORPH, LIMIT, Climb, Part, TaskEntry, no_parameters, select_parameters
 
 _AQA = {
@@ -66,7 +68,7 @@ _SMALL: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
     ("voxel_find", "voxel/find", "find a biome in a voxel world, after SmartPlay", 20, {}),
     *(
         (f"voxel_{goal.replace(' ', '_')}", "voxel/find", f"find {goal}, after SmartPlay's {name}", 20, {"goal": goal})
-        for name, goal in voxel.PUBLISHED_GOALS.items()
+        for name, goal in PUBLISHED_GOALS.items()
     ),
     ("bandit", "bandit/arms", "any number of slot machines, optionally drifting", 20, {}),
     ("rps", "rps/rounds", "Rock Paper Scissors against adaptive opponents", 20, {}),
@@ -100,14 +102,14 @@ def _options(
 def _recorded_search(args: Mapping[str, Any]) -> Mapping[str, Json]:
     """Return the search for plains that stands for the recorded setting."""
     return {
-        "level": voxel.recorded_level(args["engine"], args["protocol"]),
-        "goal": voxel.PLAINS[args["engine"]],
+        "level": recorded_level(args["engine"], args["protocol"]),
+        "goal": PLAINS[args["engine"]],
     }
 
 
 def _goal_of(args: Mapping[str, Any], goal: str) -> Mapping[str, Json]:
     """Return the goal of the engine that stands for a published one."""
-    return {"goal": voxel.counterpart(goal, args["engine"])}
+    return {"goal": counterpart(goal, args["engine"])}
 
 
 def _steps(args: Mapping[str, Any]) -> Mapping[str, Json]:

@@ -7,7 +7,8 @@ from functools import partial
 from itertools import combinations
 from statistics import fmean
 
-from waybench.core import FailureKind, Json, Metric, plural, split_isomorphic_key
+from waybench.core import FailureKind, Json, Metric, plural
+from waybench.core._items import split_isomorphic_key
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import (
     GROUP,

@@ -6,20 +6,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
-from waybench.core import (
-    GENERAL_FAILURES,
-    TURN_LIMIT,
-    End,
-    FailureKind,
-    FirstError,
-    Json,
-    Metric,
-    Range,
-    UsageError,
-    unknown,
-)
+from waybench.core import TURN_LIMIT, End, FailureKind, Json, Metric, Range, UsageError, unknown
+from waybench.core._metrics import GENERAL_FAILURES, FirstError
 from waybench.envs import registry
-from waybench.results.estimates import Items, LostRows, lost_rows, measure
+from waybench.results.estimates import lost_rows, measure
+from waybench.results.estimates._bounds import Items, LostRows
 from waybench.results.formatting import one_line
 from waybench.results.results import (
     EXAMPLES,
@@ -34,9 +25,9 @@ from waybench.results.results import (
     item_key,
     item_values,
     metric_values,
-    other_settings,
     over,
 )
+from waybench.results.results._groups import other_settings
 
 MODEL = "model"  # what varies, where it is not an option
 SOLVED = "solved"  # what every environment can be compared by, beside its metrics

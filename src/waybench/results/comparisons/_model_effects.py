@@ -22,7 +22,7 @@ from waybench.results.comparisons._item_scores import matched, values_of, withou
 from waybench.results.estimates import total_if_known
 from waybench.results.formatting import aligned, better_text, difference_text, mean_text, one_line, p_text
 from waybench.results.frames import Column, column_json, group_id
-from waybench.results.logs import SERVER
+from waybench.results.logs._settings import SERVER
 from waybench.results.results import (
     LONGEST,
     Group,
@@ -38,7 +38,8 @@ from waybench.results.results import (
     setting,
     setting_order,
 )
-from waybench.results.stats import ALPHA, Mean
+from waybench.results.stats import Mean
+from waybench.results.stats._paired import ALPHA
 
 EFFECT, NO_EFFECT, UNCLEAR = "effect", "no effect", "cannot tell"  # verdicts
 FEWEST_CLUSTERS = 10  # below which "no effect" is never concluded

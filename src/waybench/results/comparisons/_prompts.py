@@ -9,7 +9,7 @@ from waybench.core import Json, Metric, Series
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import MARGIN, Comparison, EffectKind, adjust_p_values, compare
 from waybench.results.comparisons._item_scores import ItemScores, matched, values_of, without_option
-from waybench.results.estimates import contributions
+from waybench.results.estimates._bounds import contributions
 from waybench.results.formatting import aligned, better_text, difference_text, mean_text, one_line, p_text
 from waybench.results.frames import Column, Frame, column_json, column_schema, group_frame
 from waybench.results.results import (

@@ -15,12 +15,12 @@ from waybench.results.results import (
     Group,
     GroupResult,
     ItemKey,
-    ItemValues,
     Row,
     at_items,
     grouped,
     item_key,
 )
+from waybench.results.results._rows import ItemValues
 from waybench.results.stats import LostAttempts, Mean, clustered_mean
 
 Items = Mapping[ItemKey, Sequence[Row]]

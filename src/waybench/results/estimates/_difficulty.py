@@ -21,7 +21,9 @@ from waybench.results.results import (
     grouped,
     perfect_attempts,
 )
-from waybench.results.stats import Array, IndexGain, index_gain, regression_line
+from waybench.results.stats import Array
+from waybench.results.stats._difficulty import IndexGain, index_gain
+from waybench.results.stats._intervals import regression_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,18 +9,11 @@ from waybench.core import Json
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
 from waybench.results.formatting import NO_RANK, NOTHING, aligned, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human
-from waybench.results.results import (
-    Family,
-    Group,
-    Row,
-    at_items,
-    family_of,
-    fixed,
-    grouped,
-    original_rows,
-    why_not_normalized,
-)
-from waybench.results.stats import CONFIDENCE, LostAttempts, normal_quantile
+from waybench.results.results import Family, Group, Row, at_items, family_of, fixed, grouped
+from waybench.results.results._anchors import why_not_normalized
+from waybench.results.results._rows import original_rows
+from waybench.results.stats import CONFIDENCE, LostAttempts
+from waybench.results.stats._intervals import normal_quantile
 
 HARDER = "harder levels count as 0"
 SCALE = (

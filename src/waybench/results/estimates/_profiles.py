@@ -11,8 +11,10 @@ from waybench.core import Json, UsageError
 from waybench.results.estimates._estimates import Estimate, overall
 from waybench.results.estimates._matrix import LONGEST_NAME, Matrix, Score, matrix, number, short_title
 from waybench.results.formatting import NO_RANK, aligned, lost_text, one_line
-from waybench.results.results import Family, Group, ItemKey, Row, at_items, family_of, fixed, grouped, headline_values
-from waybench.results.stats import Abilities, Array, FamilyResults, Interval, joint_abilities
+from waybench.results.results import Family, Group, ItemKey, Row, at_items, family_of, fixed, grouped
+from waybench.results.results._rows import headline_values
+from waybench.results.stats import Array
+from waybench.results.stats._abilities import Abilities, FamilyResults, Interval, joint_abilities
 
 FEWEST_MODELS = 2
 FEWEST_FAMILIES = 2

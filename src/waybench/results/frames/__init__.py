@@ -16,17 +16,7 @@ from waybench.core import Json, Metric
 from waybench.results.results import EXAMPLES, Group, declared, grouped
 from waybench.results.stats import CONFIDENCE, Mean
 
-__all__ = [
-    "Column",
-    "Frame",
-    "Meaning",
-    "column_data",
-    "column_frame",
-    "column_json",
-    "column_schema",
-    "group_frame",
-    "group_id",
-]
+__all__ = ["Column", "Frame", "Meaning", "column_data", "column_schema", "group_frame", "group_id"]
 
 FRAME_SCHEMA = 2  # raised when a column that every report has goes, or changes its type or meaning
 OPTION = "option."  # what the names of columns of options begin with

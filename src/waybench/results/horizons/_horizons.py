@@ -39,7 +39,9 @@ from waybench.results.results import (
     over,
     perfect_attempts,
 )
-from waybench.results.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Fit, Shape, fit_curves, horizon_ratio
+from waybench.results.stats import FIXED_DESIGN, Array, Fit
+from waybench.results.stats._curves import Shape
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, fit_curves, horizon_ratio
 
 FEWEST = 2  # difficulties: the slope of the curve cannot be estimated from one
 _LINE_POINTS = 25  # difficulties at which a curve is evaluated

@@ -11,7 +11,7 @@ from waybench._package_data import read_text
 from waybench.core import OPTION_AXES, Axis
 from waybench.envs import registry
 from waybench.results.results import Group, GroupResult, Row
-from waybench.results.stats import HorizonRatio
+from waybench.results.stats._fit import HorizonRatio
 
 FILE = "reference_horizons.json"
 _PLAYERS = {

@@ -27,12 +27,8 @@ from waybench.results.results import (
     setting_names,
     settings_order,
 )
-from waybench.results.stats import (
-    HORIZON_CONFIDENCE,
-    HorizonRatio,
-    horizon_ratio,
-    t_interval,
-)
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, HorizonRatio, horizon_ratio
+from waybench.results.stats._intervals import t_interval
 
 _TOO_FEW = "too few items for an interval"
 _MISFIT = "the fitted curve does not match"

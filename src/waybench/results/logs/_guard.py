@@ -13,7 +13,8 @@ from types import SimpleNamespace
 from typing import IO, Any, NamedTuple, cast
 from zipfile import ZipFile, ZipInfo
 
-from waybench.core import DataError, Json, JsonBounds, is_object
+from waybench.core import DataError, Json, is_object
+from waybench.core._json import JsonBounds
 from waybench.results.formatting import one_line
 
 # A sample of 20,000 requests to a model has about 200 MiB and 3 million values. At these limits the worst that

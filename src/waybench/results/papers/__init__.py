@@ -8,22 +8,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 from waybench._package_data import read_toml
 from waybench.core import DataError, Json, UsageError, unknown
 
-__all__ = [
-    "MEAN",
-    "PAPERS",
-    "Command",
-    "Embedded",
-    "Numbers",
-    "Paper",
-    "PaperTable",
-    "PublishedBlock",
-    "PublishedRow",
-    "PublishedValue",
-    "find_paper",
-    "find_table",
-    "papers",
-    "read_paper",
-]
+__all__ = ["Paper", "PaperTable", "papers"]
 
 FOUR_DECIMALS = 0.000051  # how far a value may be from one that is given with four decimals
 MEAN = "mean"  # the statistic of a number that a run's own means can stand beside

@@ -13,13 +13,7 @@ from waybench.results.papers import MEAN, Numbers, Paper, PaperTable, PublishedB
 from waybench.results.results import Group, labels
 from waybench.results.stats import Mean
 
-__all__ = [
-    "Beside",
-    "beside",
-    "label_of",
-    "published_frame",
-    "published_text",
-]
+__all__ = ["beside"]
 
 
 class Result(NamedTuple):

@@ -17,7 +17,7 @@ from waybench.core import (
 )
 from waybench.envs import registry
 from waybench.results.formatting import one_line
-from waybench.results.logs import SCALARS, SHOWN
+from waybench.results.logs._settings import SCALARS, SHOWN
 
 EXAMPLES = "examples"  # the setting that says how many in-context examples there were
 # The option along which a search goes, and what stands in its place: the episodes of the search belong together.

@@ -27,9 +27,9 @@ from waybench.core import (
     WaybenchError,
     own_turns,
     replay,
-    searched_index,
-    wording_name,
 )
+from waybench.core._environment import searched_index
+from waybench.core._extensions import wording_name
 from waybench.envs import registry
 from waybench.results.logs import LoggedEpisode, Skipped, skipped
 from waybench.results.results._anchors import Anchoring, known_anchors

@@ -8,7 +8,7 @@ from waybench.envs.maze._drawing import Leg, floor_plan, maze_board, maze_scene
 from waybench.envs.maze._game import Maze
 from waybench.envs.maze._wording import TYPED_DIRECTIONS
 from waybench.envs.maze.explore._game import Sight, first_sight, window_rows
-from waybench.envs.spaces import DIRECTIONS, Lattice
+from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 
 def scenes(maze: Maze, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:

@@ -8,7 +8,7 @@ from math import atan2, hypot, inf, pi
 from typing import NamedTuple
 
 from waybench.envs.textmap._place_map import Edge
-from waybench.envs.textmap.worlds import DIRECTIONS
+from waybench.envs.textmap.worlds._data import DIRECTIONS
 
 Cell = tuple[int, int]  # column and row; rows count downwards
 
