@@ -39,10 +39,10 @@ def elsewhere(verifier, episode):
     assert sys.platform != "linux" or os.getpid() != here
     return verify(verifier, episode)
 Verifier.verify = elsewhere
-first = list(read(EpisodeBatches(folder, kept=kept), {}, kept, 2))
+first = list(read(EpisodeBatches(folder, cache=kept), {}, kept, 2))
 kept.save()
 kept = ReportCache(file)
-again = list(read(EpisodeBatches(folder, kept=kept), {}, kept, 2))
+again = list(read(EpisodeBatches(folder, cache=kept), {}, kept, 2))
 found = [[one.verified for batch in batches for one in batch.episodes] for batches in (first, again)]
 assert [one.episode for one in found[0]] == list(read_logs(folder))
 assert [one[:2] for one in found[0]] == [one[:2] for one in found[1]]
