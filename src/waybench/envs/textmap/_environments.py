@@ -15,7 +15,9 @@ from waybench.envs.textmap._minigame_environment import MINIGAME as _MINIGAME
 from waybench.envs.textmap._minigame_game import Minigame
 from waybench.envs.textmap._prefix import reached, seen_names
 
-_drawing: Any = LateModule("waybench.envs.textmap.drawing")  # it is imported when something is drawn
+# They are imported when something is drawn.
+_drawing: Any = LateModule("waybench.envs.textmap.drawing._draw")
+_atlas: Any = LateModule("waybench.envs.textmap.drawing._atlas")
 
 _KEYS = {"north": "up", "south": "down", "west": "left", "east": "right"}
 _MOST = 60  # places and actions in a list
@@ -134,7 +136,7 @@ PRESENTATION = Presentation(
     },
     board=board,
     scenes=lambda instance, turns, counts: _drawing.scenes(instance, turns, counts),
-    draw_cluster=lambda instance: _drawing.draw_map(instance),
+    draw_cluster=lambda instance: _atlas.draw_map(instance),
     cluster_legend=(
         "All places and moves of the map, whatever a prompt shows of it. Each panel is a level or a separate part; "
         "moves up and down lead from one to another, and a line below the name of a place says where to. Otherwise a "
