@@ -18,6 +18,7 @@ from waybench.results.stats._adaptive import (
     forecast,
     simulate_search,
 )
+from waybench.results.stats._cells import clustered_mean
 from waybench.results.stats._curves import FIXED_DESIGN, Array, Curves, Shape, Trials, quantiles
 from waybench.results.stats._difficulty import IndexGain, index_gain, logistic
 from waybench.results.stats._fit import HORIZON_CONFIDENCE, Fit, HorizonRatio, fit_curves, horizon_ratio
@@ -28,7 +29,6 @@ from waybench.results.stats._intervals import (
     Mean,
     RobustMean,
     clustered_error,
-    clustered_mean,
     holm,
     jackknifed,
     mcnemar,
