@@ -14,9 +14,10 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Episode, Item
-from waybench.evaluation import episode, play, to_sample
 from waybench.evaluation._engine import earlier_objects_kept
 from waybench.evaluation._run_journals import RunJournals
+from waybench.evaluation._sample import to_sample
+from waybench.evaluation._solver import episode, play
 
 MAZES = waybench.load("maze/alicia")
 REPLY = '{"movements": [{"direction": "up", "cells": 1}]}'  # outside: the attempt takes all its requests

@@ -7,7 +7,10 @@ import statsmodels.api as sm
 
 from benchmarks._timing import Comparison, compare
 from waybench.envs.maze import ALICIA
-from waybench.results.stats import Candidate, Seeker, Shape, StoppingRule, Trial, fit_curves
+from waybench.results.stats import Seeker, StoppingRule, Trial
+from waybench.results.stats._adaptive import Candidate
+from waybench.results.stats._curves import Shape
+from waybench.results.stats._fit import fit_curves
 
 assert ALICIA.difficulty.horizon is not None
 PLACES = ALICIA.difficulty.horizon.levels

@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks._timing import Comparison, compare
 from tests.eval.model_server import Answer, model_server
 from waybench.cli._parts import RunPart, run_part, split
-from waybench.ext.scale import executor
+from waybench.ext.scale._executors import executor
 
 EPISODES = 200
 DELAY = 0.02  # seconds of each answer

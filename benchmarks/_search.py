@@ -7,7 +7,7 @@ import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Item, Stream, UsageError, play_out, policy
 from waybench.data import locate
-from waybench.envs.search import CaseFile
+from waybench.envs.search._items import CaseFile
 
 # Name -> file, level, and the episodes per second of processor time that the published program manages over the same
 # file on two cores of an EPYC, its log off (free play of the optimal policy, Python 3.11).

@@ -6,7 +6,7 @@ from typing import Any
 import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Environment, Episode, Item, Stream
-from waybench.envs.smartplay import Choice
+from waybench.envs.smartplay._game import Choice
 
 # Environment -> level, source options, and the steps a second of the published code on two cores, its observations and
 # histories included (shared/specs/smartplay.md, 14).

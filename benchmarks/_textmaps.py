@@ -19,8 +19,9 @@ from waybench._scoring import score_line
 from waybench.core import Stream, UsageError, play_out, policy
 from waybench.data import locate
 from waybench.envs import registry
-from waybench.envs.textmap import Edge, PlaceMap, published_map
+from waybench.envs.textmap._instances import published_map
 from waybench.envs.textmap._paths import Paths, Tally
+from waybench.envs.textmap._place_map import Edge, PlaceMap
 from waybench.envs.textmap._questions import destination_questions
 
 _LINES = 200

@@ -9,7 +9,8 @@ import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Item, Stream, UsageError, play_out, policy
 from waybench.data import locate
-from waybench.envs.tilemap import MapFile, TileMap, tile_list
+from waybench.envs.tilemap._instance import TileMap, tile_list
+from waybench.envs.tilemap._items import MapFile
 
 PUBLISHED_RATE = 50  # maps a second that the published program scores of the oracle's plans, its pauses taken out
 

@@ -10,9 +10,8 @@ import numpy as np
 from benchmarks._textmaps import peak_of_this
 from benchmarks._timing import Comparison, Memory, compare
 from waybench.core import Stream
-from waybench.envs.voxel import terrain
 from waybench.envs.voxel._wording import describe
-from waybench.envs.voxel.engines import chart, drawable
+from waybench.envs.voxel.engines._engines import chart, drawable, terrain
 from waybench.envs.voxel.engines._generate import HEIGHT, SIDE, biome_of, chunk, height_of
 from waybench.envs.voxel.engines._own import OwnTerrain
 from waybench.envs.voxel.engines._terrain import tables

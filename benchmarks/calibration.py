@@ -16,16 +16,10 @@ from scipy.optimize import linprog
 
 from waybench.envs.maze import ALICIA
 from waybench.evaluation._adaptive import strata
-from waybench.results.stats import (
-    FIXED_DESIGN,
-    Candidate,
-    Seeker,
-    Shape,
-    StoppingRule,
-    Trial,
-    fit_curves,
-    simulate_search,
-)
+from waybench.results.stats import FIXED_DESIGN, Seeker, StoppingRule, Trial
+from waybench.results.stats._adaptive import Candidate, simulate_search
+from waybench.results.stats._curves import Shape
+from waybench.results.stats._fit import fit_curves
 
 Rates = Callable[[float], float]
 assert ALICIA.difficulty.horizon is not None

@@ -12,7 +12,7 @@ from scipy import stats
 
 from waybench.envs.crafter import crafter_score
 from waybench.envs.crafter._environment import AGGREGATES
-from waybench.results.stats import jackknifed
+from waybench.results.stats._intervals import jackknifed
 
 WORLDS = (10, 30, 100)
 RUNS = 1_000

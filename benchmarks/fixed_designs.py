@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.results.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Shape, fit_curves
+from waybench.results.stats import FIXED_DESIGN, Array
+from waybench.results.stats._curves import Shape
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, fit_curves
 
 LEVELS: Array = np.array([5.0, 9, 13, 21, 29, 35, 41, 49, 69, 101], dtype=np.float64)
 ITEMS = 10

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from waybench.results.stats import ALPHA, Pairs
+from waybench.results.stats._paired import ALPHA, Pairs
 
 ITEMS = (10, 20, 50, 200)
 MAPS = ((10, 6), (10, 20), (20, 6), (53, 6))  # maps, and questions about each

@@ -14,8 +14,11 @@ import numpy as np
 from waybench.core import play_out, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode, rows
-from waybench.results.estimates import ItemDifficulty, item_difficulties
-from waybench.results.stats import Candidate, IndexGain, Seeker, StoppingRule, Trial, index_gain, logistic
+from waybench.results.estimates import item_difficulties
+from waybench.results.estimates._difficulty import ItemDifficulty
+from waybench.results.stats import Seeker, StoppingRule, Trial
+from waybench.results.stats._adaptive import Candidate
+from waybench.results.stats._difficulty import IndexGain, index_gain, logistic
 
 LEVELS = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
 POOL, FEWEST = 60, 20  # items of each level that a search by an index sorts, and of a stratum, as in the task

@@ -16,8 +16,10 @@ from waybench.core import play_out, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode
 from waybench.results.estimates._profiles import joint_data
-from waybench.results.results import anchored, measurable
-from waybench.results.stats import PROFILE_CONFIDENCE, Array, FamilyResults, Interval, joint_abilities
+from waybench.results.results import measurable
+from waybench.results.results._anchors import anchored
+from waybench.results.stats import Array
+from waybench.results.stats._abilities import PROFILE_CONFIDENCE, FamilyResults, Interval, joint_abilities
 
 FAMILIES, ITEMS = 6, 30
 FIRST = 1_000  # key of the first simulation: those below were seen while priors and tails were chosen

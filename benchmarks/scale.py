@@ -25,8 +25,9 @@ from waybench.cli._shards import Request
 from waybench.core import play_out, policy, replay
 from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import find_task, load_task
-from waybench.ext.scale import executor
-from waybench.ext.scale.shards import Plan, Range, Shard, Store, count_part, parts, write_manifest, write_shard
+from waybench.ext.scale._executors import executor
+from waybench.ext.scale.shards._files import Store
+from waybench.ext.scale.shards._shards import Plan, Range, Shard, count_part, parts, write_manifest, write_shard
 from waybench.results import read_logs, rows
 
 ENVIRONMENTS = {"maze/alicia": 21, "tilemap/gtb": 3, "textmap/route": None, "search/dfs": None}

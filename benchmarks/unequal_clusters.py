@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from waybench.results.stats import Mean, Pairs, clustered_mean
+from waybench.results.stats import Mean, clustered_mean
+from waybench.results.stats._paired import Pairs
 
 CLUSTERS = (5, 10, 20, 53)
 RUNS = 2_000

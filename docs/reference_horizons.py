@@ -14,8 +14,7 @@ from typing import Any
 from waybench.core import Environment, EpisodeRecord, Policy, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode, rows
-from waybench.results.horizons import SHARES, Horizon, horizons
-from waybench.results.horizons import _references
+from waybench.results.horizons import SHARES, Horizon, _references, horizons
 from waybench.testing._players import constant_players, play_each
 
 PATH = Path(_references.__file__).with_name(_references.FILE)

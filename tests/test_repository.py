@@ -14,7 +14,7 @@ import yaml
 
 from tests.conftest import PATIENCE
 from waybench import __version__
-from waybench.results import papers
+from waybench.results.papers import PAPERS, find_paper
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -72,9 +72,9 @@ def test_the_citation_is_of_this_version_and_names_the_five_papers() -> None:
     citation = read(ROOT / "CITATION.cff")
     assert citation["version"] == __version__
     assert f"version = {{{__version__}}}" in (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
-    assert len(citation["references"]) == len(papers.PAPERS) == 5
+    assert len(citation["references"]) == len(PAPERS) == 5
     cited = {one["value"] for reference in citation["references"] for one in reference.get("identifiers", ())}
-    sources = [papers.find_paper(name).source for name in papers.PAPERS]
+    sources = [find_paper(name).source for name in PAPERS]
     published = {re.sub(r"v\d+$", "", source) for source in sources if source.startswith("arXiv:")}
     assert cited == published and len(cited) == 3
 

@@ -12,7 +12,7 @@ import pytest
 import waybench
 from waybench.cli import main
 from waybench.envs import registry
-from waybench.evaluation.tasks import all_tasks
+from waybench.evaluation.tasks._catalogue import all_tasks
 from waybench.reporting._exports import summary_schema
 
 SOURCE = Path(waybench.__file__).parent

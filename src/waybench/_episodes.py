@@ -5,20 +5,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from waybench._scoring import find_environment, scored_episode
-from waybench.core import (
-    AnyEnvironment,
-    AnyEpisode,
-    End,
-    Entry,
-    Episode,
-    EpisodeRecord,
-    Json,
-    Message,
-    Policy,
-    UsageError,
-    policy,
-    unknown,
-)
+from waybench.core import End, Entry, Episode, EpisodeRecord, Json, Message, Policy, UsageError, policy, unknown
+from waybench.core._environment import AnyEnvironment
+from waybench.core._episode import AnyEpisode
 from waybench.envs import registry
 
 

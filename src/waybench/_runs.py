@@ -112,7 +112,8 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     from waybench.results import read_logs as read
     from waybench.results.horizons import horizons
     from waybench.results.logs import Skipped
-    from waybench.results.results import exclude, verified
+    from waybench.results.results import exclude
+    from waybench.results.results._measured_row import verified
 
     passed_over: list[Skipped] = []
     price_by_model = read_prices(Path(prices)) if prices else {}

@@ -8,8 +8,6 @@ from typing import Any, NoReturn, cast
 
 from waybench.core import (
     NOTHING,
-    AnyEnvironment,
-    AnyEpisode,
     DataError,
     End,
     Episode,
@@ -20,11 +18,13 @@ from waybench.core import (
     WaybenchError,
     check_json,
     own_turns,
-    refuse_duplicates,
     replay,
     shortened,
 )
 from waybench.core import unknown as unknown_name
+from waybench.core._environment import AnyEnvironment
+from waybench.core._episode import AnyEpisode
+from waybench.core._user_files import refuse_duplicates
 from waybench.data import locate
 from waybench.envs import registry
 

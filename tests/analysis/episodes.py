@@ -7,7 +7,7 @@ from typing import Any
 import waybench
 from waybench.core import End, Episode, EpisodeRecord, Item, Reply, Usage, play_out, policy
 from waybench.results import LoggedEpisode, Row
-from waybench.results.estimates import ClusterVariables, Variables
+from waybench.results.estimates._bounds import ClusterVariables, Variables
 from waybench.results.results import Cluster, Group
 
 MAZE = waybench.load("maze/alicia")

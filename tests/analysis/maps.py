@@ -6,7 +6,8 @@ from typing import Any
 
 import waybench
 from waybench.core import Item, Usage, play_out, policy
-from waybench.envs.textmap import NEVER, Edge, MapQuestion, PlaceMap, Step
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, Step
 from waybench.results import LoggedEpisode
 
 Who = Callable[[MapQuestion], str]  # question -> the player that answers it; "" says nothing

@@ -8,11 +8,12 @@ from scipy import stats
 
 import waybench
 from waybench.core import play_out, policy
-from waybench.envs.smartplay import CAPABILITIES, RECORDED, capability_scores
+from waybench.envs.smartplay import RECORDED
+from waybench.envs.smartplay._capabilities import CAPABILITIES, capability_scores
 from waybench.results import LoggedEpisode, rows
-from waybench.results.estimates import Agent, agents
-from waybench.results.estimates._agents import HumanScore, _range
-from waybench.results.stats import clustered_error, clustered_mean
+from waybench.results.estimates._agents import Agent, HumanScore, _range, agents
+from waybench.results.stats import clustered_mean
+from waybench.results.stats._intervals import clustered_error
 
 
 def played(who: str, model: str = "vendor/model", count: int = 4, **options: Any) -> list[LoggedEpisode]:

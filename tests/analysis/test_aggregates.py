@@ -13,11 +13,16 @@ from scipy import stats
 import waybench
 from benchmarks.crafter_score import coverage
 from waybench.core import End, play_out, policy
-from waybench.envs.crafter import ACHIEVEMENTS, crafter_score, success_rates
-from waybench.results import Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows
-from waybench.results.estimates import summary_table, text_table
+from waybench.envs.crafter import crafter_score
+from waybench.envs.crafter._environment import success_rates
+from waybench.envs.crafter._ids import ACHIEVEMENTS
+from waybench.results import Estimate, LoggedEpisode, Row, by_level, overall, rows
+from waybench.results.estimates._estimates import estimate
+from waybench.results.estimates._measures import text_table
+from waybench.results.estimates._summary import summary_table
 from waybench.results.results import Cluster
-from waybench.results.stats import LostAttempts, Mean, clustered_mean, jackknifed
+from waybench.results.stats import LostAttempts, Mean, clustered_mean
+from waybench.results.stats._intervals import jackknifed
 
 CRAFTER = waybench.load("crafter/survival")
 (AGGREGATE,) = CRAFTER.scoring.aggregates

@@ -9,10 +9,14 @@ import pytest
 import waybench
 from tests.analysis.episodes import detour, failed, item, logged, played
 from waybench.core import Episode, play_out, policy
-from waybench.envs.search import GuessGame
-from waybench.results import Estimate, LoggedEpisode, estimate, overall, rows
-from waybench.results.results import Anchoring, ReferenceBounds, exclude, row
-from waybench.testing import run_check
+from waybench.envs.search._number import GuessGame
+from waybench.results import Estimate, LoggedEpisode, overall, rows
+from waybench.results.estimates._estimates import estimate
+from waybench.results.results import exclude
+from waybench.results.results._anchors import Anchoring
+from waybench.results.results._measured_row import row
+from waybench.results.results._rows import ReferenceBounds
+from waybench.testing._suite import run_check
 
 
 def anchored(episodes: list[LoggedEpisode]) -> Estimate:

@@ -9,7 +9,7 @@ from tests.analysis.searches import items, searched
 from tests.report.pages import site
 from waybench.core import End
 from waybench.results import LoggedEpisode, Row, rows
-from waybench.results.estimates import attempt_spread
+from waybench.results.estimates._difficulty import attempt_spread
 
 
 def tried(scores: dict[int, list[float]], level: int = 15) -> list[Row]:

@@ -7,7 +7,9 @@ import pytest
 
 from tests.analysis.episodes import played
 from waybench.results import Estimate, LoggedEpisode, by_level, overall
-from waybench.results.results import Anchoring, exclude, row
+from waybench.results.results import exclude
+from waybench.results.results._anchors import Anchoring
+from waybench.results.results._measured_row import row
 from waybench.results.results._rows import Row
 
 LEVELS = (7, 9)

@@ -11,10 +11,13 @@ from tests.analysis.episodes import played
 from tests.analysis.maps import answered, corridor, easy
 from tests.analysis.searches import searched
 from waybench.core import Usage
-from waybench.results import Estimate, LoggedEpisode, overall, rows, tidy
+from waybench.results import Estimate, LoggedEpisode, overall, rows
+from waybench.results._tables import tidy
 from waybench.results.comparisons import item_scores
 from waybench.results.estimates._bounds import cluster_values
-from waybench.results.results import Cluster, ItemKey, ItemValues, row
+from waybench.results.results import Cluster, ItemKey
+from waybench.results.results._measured_row import row
+from waybench.results.results._rows import ItemValues
 
 MAPS = [corridor("small", 3), corridor("middle", 4), corridor("large", 6)]
 QUESTIONS = [6, 12, 30]  # ordered pairs of places, half of them easy

@@ -11,10 +11,11 @@ import waybench
 from tests.analysis.episodes import SCORE, failed
 from tests.analysis.searches import answered, items, searched
 from waybench.core import Item
-from waybench.results import LoggedEpisode, estimate, rows
-from waybench.results.comparisons import examples_effects
-from waybench.results.estimates import ranked, spread, text_table
-from waybench.results.estimates._difficulty import set_spread
+from waybench.results import LoggedEpisode, rows
+from waybench.results.comparisons._prompts import examples_effects
+from waybench.results.estimates._difficulty import set_spread, spread
+from waybench.results.estimates._estimates import estimate
+from waybench.results.estimates._measures import ranked, text_table
 from waybench.results.formatting import change_text, mean_text
 from waybench.results.results import labels
 

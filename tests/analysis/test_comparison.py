@@ -9,8 +9,11 @@ import waybench
 from tests.analysis.test_contrasts import made
 from tests.analysis.test_frames import row
 from tests.analysis.test_wordings import ASCII, MATRIX, group, scored
-from waybench.results.comparisons import MODEL, compare, compare_pairs, item_scores, matched, wording_effects
-from waybench.results.comparisons._comparison import adjust_p_values
+from waybench.results.comparisons import item_scores
+from waybench.results.comparisons._comparison import adjust_p_values, compare
+from waybench.results.comparisons._item_scores import MODEL, matched
+from waybench.results.comparisons._models import compare_pairs
+from waybench.results.comparisons._prompts import wording_effects
 
 SOURCE = Path(waybench.__file__).parent
 

@@ -15,21 +15,17 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.test_frames import group, row
 from tests.envs.tilemap.maps import after
 from tests.envs.tilemap.maps import said as move
-from waybench.core import GENERAL_FAILURES, ILLEGAL, TRUNCATED, TURN_LIMIT, WRONG, FailureKind, Metric, UsageError
-from waybench.results import compare_sides, rows
-from waybench.results.comparisons import (
-    Comparison,
-    ItemScores,
-    Verdict,
-    comparisons_json,
-    comparisons_text,
-    failure,
-    item_scores,
-)
+from waybench.core import ILLEGAL, TURN_LIMIT, FailureKind, Metric, UsageError
+from waybench.core._metrics import GENERAL_FAILURES, TRUNCATED, WRONG
+from waybench.results import rows
+from waybench.results.comparisons import ItemScores, failure, item_scores
+from waybench.results.comparisons._comparison import Comparison, Verdict
 from waybench.results.comparisons._item_scores import most_frequent
-from waybench.results.comparisons._text import verdict_sentence
+from waybench.results.comparisons._models import compare_sides
+from waybench.results.comparisons._text import comparisons_json, comparisons_text, verdict_sentence
 from waybench.results.results import Cluster, ItemKey
-from waybench.results.stats import Pairs, holm
+from waybench.results.stats._intervals import holm
+from waybench.results.stats._paired import Pairs
 
 SHARE = Metric(name="share", of=lambda record: None, title="Share", doc="", low=0, high=1)
 LATE = FailureKind("turn_limit", "running out of guesses", "They ran out.")

@@ -5,8 +5,10 @@ import pytest
 
 from tests.analysis.episodes import detour, failed, item
 from tests.analysis.searches import answered, items, searched
-from waybench.results import LoggedEpisode, estimate, overall, rows, tidy
+from waybench.results import LoggedEpisode, overall, rows
+from waybench.results._tables import tidy
 from waybench.results.estimates._bounds import contributions, curve
+from waybench.results.estimates._estimates import estimate
 from waybench.results.stats import clustered_mean
 
 # Three cases, of which the optimal policy takes 2, 3 and 1 steps.

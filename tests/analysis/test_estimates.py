@@ -6,8 +6,11 @@ import pytest
 
 from tests.analysis.episodes import MAZE, SCORE, detour, failed, item, logged, played, said
 from waybench.core import DataError, End, Usage, UsageError
-from waybench.results import Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows, tidy
-from waybench.results.results import exclude, row
+from waybench.results import Estimate, LoggedEpisode, Row, by_level, overall, rows
+from waybench.results._tables import tidy
+from waybench.results.estimates._estimates import estimate
+from waybench.results.results import exclude
+from waybench.results.results._measured_row import row
 from waybench.results.results._rows import single_attempt
 
 

@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.foreign import BROKEN, CUT, REFUSED, RIGHT, WRONG, ask, dated, rescored
-from waybench.results import compare_sides, read_logs
-from waybench.results.comparisons import ItemScores, Verdict, comparisons_text, foreign_scores
-from waybench.results.logs import NoEpisodesError
+from waybench.results import read_logs
+from waybench.results.comparisons import ItemScores
+from waybench.results.comparisons._comparison import Verdict
+from waybench.results.comparisons._models import compare_sides, foreign_scores
+from waybench.results.comparisons._text import comparisons_text
+from waybench.results.logs._logs import NoEpisodesError
 
 Told = dict[str, float]
 

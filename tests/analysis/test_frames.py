@@ -9,7 +9,8 @@ import pytest
 from tests.analysis.episodes import failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
-from waybench.core import FailureKind, FirstError
+from waybench.core import FailureKind
+from waybench.core._metrics import FirstError
 from waybench.envs import registry
 from waybench.results import Row, by_level, episode_frame, overall, rows, score_frame
 from waybench.results.frames import (

@@ -13,23 +13,15 @@ from waybench.core import play_out, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode, Row, rows
 from waybench.results.estimates import item_difficulties
-from waybench.results.horizons import (
-    Horizon,
-    difficulty_text,
-    horizon_context,
-    horizon_parts,
-    horizon_table,
-    horizon_text,
-    horizons,
-    leading,
-    reference_text,
-    searches,
-    success_curves,
-)
-from waybench.results.horizons._horizons import ALTERNATIVES
+from waybench.results.horizons import Horizon, horizons, reference_text
+from waybench.results.horizons._horizons import ALTERNATIVES, leading, success_curves
 from waybench.results.horizons._references import ReferenceHorizon, reference_mark
+from waybench.results.horizons._searches import searches
+from waybench.results.horizons._text import difficulty_text, horizon_context, horizon_parts, horizon_table, horizon_text
 from waybench.results.results import Cluster
-from waybench.results.stats import Curves, Fit, Shape, Trials, fit_curves, quantiles
+from waybench.results.stats import Fit
+from waybench.results.stats._curves import Curves, Shape, Trials, quantiles
+from waybench.results.stats._fit import fit_curves
 
 PLACES = np.array([5, 7, 9, 11, 13, 17, 21, 27, 33, 41.0])
 

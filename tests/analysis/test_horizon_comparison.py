@@ -4,10 +4,9 @@ import math
 
 import pytest
 
-from waybench.results.horizons import ratio_over_families
-from waybench.results.horizons._text import HorizonComparison
+from waybench.results.horizons._text import HorizonComparison, ratio_over_families
 from waybench.results.results import Group
-from waybench.results.stats import HorizonRatio
+from waybench.results.stats._fit import HorizonRatio
 
 
 def compared(env: str, value: float | None) -> HorizonComparison:

@@ -8,17 +8,12 @@ import pytest
 
 import waybench
 from tests.report.pages import site
-from waybench.core import IsomorphicSource, Item, play_out, policy, split_isomorphic_key
+from waybench.core import IsomorphicSource, Item, play_out, policy
+from waybench.core._items import split_isomorphic_key
 from waybench.results import LoggedEpisode, rows
-from waybench.results.comparisons import (
-    IsomorphEffect,
-    Verdict,
-    compare_isomorphs,
-    effect_frame,
-    invariance_text,
-    isomorph_effects,
-    item_scores,
-)
+from waybench.results.comparisons import item_scores
+from waybench.results.comparisons._comparison import Verdict, effect_frame
+from waybench.results.comparisons._isomorphs import IsomorphEffect, compare_isomorphs, invariance_text, isomorph_effects
 from waybench.results.estimates import matrix
 
 DFS = waybench.load("search/dfs")

@@ -13,9 +13,10 @@ from waybench.cli._output import level_tables
 from waybench.core import ItemIndex, play_out, policy
 from waybench.reporting import write_report
 from waybench.reporting._format import TaskView
-from waybench.reporting.tables import difficulty_table
+from waybench.reporting.tables._variation import difficulty_table
 from waybench.results import LoggedEpisode, Row, rows
-from waybench.results.estimates import difficulty_text, item_difficulties
+from waybench.results.estimates import item_difficulties
+from waybench.results.estimates._difficulty import difficulty_text
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,9 @@ import pytest
 
 from tests.analysis.test_frames import row
 from waybench.results import Row
-from waybench.results.comparisons import SettingEffect, effect_frame, setting_effects
-from waybench.results.estimates import ledger, ledger_frame
+from waybench.results.comparisons._comparison import effect_frame
+from waybench.results.comparisons._model_effects import SettingEffect, setting_effects
+from waybench.results.estimates._ledger import ledger, ledger_frame
 from waybench.results.results import Cluster, Group
 
 ASKED = "openai/gpt-4o"

@@ -18,12 +18,21 @@ from waybench.ext.publish.exports._every_eval_ever import every_eval_ever
 from waybench.ext.publish.exports._formats import Results, eval_results
 from waybench.reporting._format import TaskView, presentation_of
 from waybench.reporting.charts._charts import OPEN, level_charts
-from waybench.results import Estimate, LoggedEpisode, Row, by_level, compare_sides, overall, rows, score_frame
-from waybench.results.comparisons import Verdict, item_scores
-from waybench.results.estimates import lost_rows, matrix, matrix_text, profiles, profiles_text, ranked, summary_table
+from waybench.results import Estimate, LoggedEpisode, Row, by_level, overall, rows, score_frame
+from waybench.results.comparisons import item_scores
+from waybench.results.comparisons._comparison import Verdict
+from waybench.results.comparisons._models import compare_sides
+from waybench.results.estimates import lost_rows, matrix
+from waybench.results.estimates._matrix import matrix_text
+from waybench.results.estimates._measures import ranked
+from waybench.results.estimates._profiles import profiles, profiles_text
+from waybench.results.estimates._summary import summary_table
 from waybench.results.formatting import LOST, NO_RANK, lost_text
-from waybench.results.horizons import horizon_text, horizons, success_curves
-from waybench.results.results import UNFINISHED, exclude, row
+from waybench.results.horizons import horizons
+from waybench.results.horizons._horizons import success_curves
+from waybench.results.horizons._text import horizon_text
+from waybench.results.results import UNFINISHED, exclude
+from waybench.results.results._measured_row import row
 from waybench.results.stats import LostAttempts
 
 

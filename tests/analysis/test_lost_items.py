@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tests.analysis.test_contrasts import made
-from waybench.results.comparisons import Comparison, ItemScores, Verdict, compare_sides
+from waybench.results.comparisons import ItemScores
+from waybench.results.comparisons._comparison import Comparison, Verdict
+from waybench.results.comparisons._models import compare_sides
 
 
 def lose(scores: ItemScores, numbers: set[int]) -> ItemScores:

@@ -9,9 +9,10 @@ import pytest
 from tests.analysis.test_frames import row
 from waybench.envs import registry
 from waybench.results import Row
-from waybench.results.estimates import Score, matrix, matrix_text
-from waybench.results.estimates._matrix import mean_score
-from waybench.results.results import Cluster, Group, ReferenceBounds, family_of
+from waybench.results.estimates import matrix
+from waybench.results.estimates._matrix import Score, matrix_text, mean_score
+from waybench.results.results import Cluster, Group, family_of
+from waybench.results.results._rows import ReferenceBounds
 
 MAZE, HANOI = "maze/alicia", "hanoi/rods"
 

@@ -7,9 +7,13 @@ import waybench
 from tests.analysis.episodes import failed
 from tests.report.pages import site
 from waybench.core import EpisodeRecord, play_out, policy
-from waybench.results import LoggedEpisode, compare_sides, estimate, rows
-from waybench.results.comparisons import comparison_lines, item_scores, wording_effects
-from waybench.results.estimates import ledger
+from waybench.results import LoggedEpisode, rows
+from waybench.results.comparisons import item_scores
+from waybench.results.comparisons._models import compare_sides
+from waybench.results.comparisons._prompts import wording_effects
+from waybench.results.comparisons._text import comparison_lines
+from waybench.results.estimates._estimates import estimate
+from waybench.results.estimates._ledger import ledger
 from waybench.results.horizons import horizons
 
 HANOI = waybench.load("hanoi/rods")

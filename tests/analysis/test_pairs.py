@@ -5,9 +5,12 @@ import json
 import pytest
 
 from tests.analysis.maps import answered, corridor, easy
-from waybench.envs.textmap import MapQuestion
+from waybench.envs.textmap._items import MapQuestion
 from waybench.results import rows
-from waybench.results.comparisons import Comparison, comparison_json, matched, pairs
+from waybench.results.comparisons._comparison import Comparison
+from waybench.results.comparisons._item_scores import matched
+from waybench.results.comparisons._models import pairs
+from waybench.results.comparisons._text import comparison_json
 
 MAPS = [corridor(f"m{places}", places) for places in (3, 4, 5)]
 PARTS = ("mango_success_easy", "mango_success_hard")

@@ -9,15 +9,10 @@ import pytest
 from scipy import stats
 
 from tests.analysis.test_contrasts import SHARE, made
-from waybench.results.comparisons import pilots
-from waybench.results.stats import (
-    Pairs,
-    PowerAssumptions,
-    achieved_power,
-    assume_shares,
-    detectable_difference,
-    items_needed,
-)
+from waybench.results.comparisons._models import pilots
+from waybench.results.stats import PowerAssumptions
+from waybench.results.stats._paired import Pairs
+from waybench.results.stats._power import achieved_power, assume_shares, detectable_difference, items_needed
 
 SEED = 20
 

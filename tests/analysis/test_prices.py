@@ -11,9 +11,12 @@ from tests.analysis.episodes import detour, failed, item, logged, said
 from tests.analysis.maps import answered, corridor
 from tests.cli.support import one_line_error
 from waybench.cli import main
-from waybench.core import EpisodeRecord, Price, Usage, UsageError, price_table, read_prices
-from waybench.results import Estimate, LoggedEpisode, by_level, overall, tidy
-from waybench.results.results import exclude, row
+from waybench.core import EpisodeRecord, Price, Usage, UsageError, read_prices
+from waybench.core._tokens import price_table
+from waybench.results import Estimate, LoggedEpisode, by_level, overall
+from waybench.results._tables import tidy
+from waybench.results.results import exclude
+from waybench.results.results._measured_row import row
 
 PRICE = Price(input=2.5, output=10, input_cache_read=0.25)
 SHAPE = '{"provider/model": {"input": 2.5, "output": 10, "input_cache_read": 1.25}}, in dollars per million tokens'

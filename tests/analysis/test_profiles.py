@@ -8,9 +8,10 @@ import pytest
 from waybench.core import UsageError, play_out, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode, Row
-from waybench.results.estimates import matrix, profiles, profiles_text
-from waybench.results.estimates._profiles import joint_data
-from waybench.results.results import anchored, fixed, measurable
+from waybench.results.estimates import matrix
+from waybench.results.estimates._profiles import joint_data, profiles, profiles_text
+from waybench.results.results import fixed, measurable
+from waybench.results.results._anchors import anchored
 
 PLAYED: tuple[tuple[str, int, int, dict[str, Any]], ...] = (
     ("maze/alicia", 11, 8, {"requests": 1}),

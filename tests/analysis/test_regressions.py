@@ -10,11 +10,14 @@ from scipy import stats
 
 from tests.analysis.episodes import failed, played, variables
 from tests.analysis.maps import answered, corridor
-from waybench.envs.textmap import NEVER, Edge, MapQuestion, PlaceMap, Step, map_variables, name_scores
+from waybench.envs.textmap._difficulty import map_variables, name_scores
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, Step
 from waybench.results import rows
-from waybench.results.estimates import ClusterVariables, Regression, regressions
-from waybench.results.results import row
-from waybench.results.stats import regression_line
+from waybench.results.estimates._bounds import ClusterVariables
+from waybench.results.estimates._difficulty import Regression, regressions
+from waybench.results.results._measured_row import row
+from waybench.results.stats._intervals import regression_line
 
 MAPS = [corridor(f"m{places}", places, words=30 - 3 * places + places**2 % 5) for places in range(3, 10)]
 

@@ -8,7 +8,8 @@ import pytest
 import waybench
 from waybench.core import End, play_out, policy
 from waybench.results import LoggedEpisode, Row, by_level, overall, rows
-from waybench.results.estimates import repeats, text_table
+from waybench.results.estimates._bounds import repeats
+from waybench.results.estimates._measures import text_table
 
 GTB = waybench.load("tilemap/gtb")
 

@@ -8,8 +8,10 @@ import pytest
 from tests.analysis.episodes import MAZE, item, logged, said
 from waybench.core import End, EpisodeRecord, Price, Usage, play_out, policy
 from waybench.results import LoggedEpisode, rows
-from waybench.results.horizons import horizons, search_text, searches
-from waybench.results.results import exclude, row
+from waybench.results.horizons import horizons
+from waybench.results.horizons._searches import search_text, searches
+from waybench.results.results import exclude
+from waybench.results.results._measured_row import row
 
 PLAN: dict[str, Any] = {
     **{"axis": "dimension", "share": 0.5, "precision": 0.3, "most": 60, "budget": None, "batch": 4},

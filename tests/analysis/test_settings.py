@@ -10,8 +10,8 @@ import pytest
 from tests.analysis.test_logs import run
 from waybench.core import UsageError
 from waybench.results import by_level, read_logs, rows
-from waybench.results.estimates import ledger
-from waybench.results.logs import logged_models
+from waybench.results.estimates._ledger import ledger
+from waybench.results.logs._logs import logged_models
 from waybench.results.logs._settings import host
 from waybench.results.results import labels
 

@@ -6,8 +6,10 @@ import waybench
 from tests.analysis.episodes import failed, logged, played, said
 from waybench.core import Price, Reply, play_out, policy
 from waybench.results import LoggedEpisode, rows
-from waybench.results.estimates import overall, summary_table, unreadable_replies
-from waybench.results.results import anchored, measurable
+from waybench.results.estimates import overall
+from waybench.results.estimates._summary import summary_table, unreadable_replies
+from waybench.results.results import measurable
+from waybench.results.results._anchors import anchored
 from waybench.results.stats import Mean
 
 

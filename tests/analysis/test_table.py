@@ -1,6 +1,7 @@
 from tests.analysis.episodes import detour, failed, item, logged, played
-from waybench.results import estimate, rows
-from waybench.results.estimates import text_table
+from waybench.results import rows
+from waybench.results.estimates._estimates import estimate
+from waybench.results.estimates._measures import text_table
 from waybench.results.formatting import LOST, one_line, visible
 from waybench.results.results import labels
 

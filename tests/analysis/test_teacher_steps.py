@@ -1,7 +1,8 @@
 """Runs whose first steps are a teacher's: groups of their own, scored as free play."""
 
 from tests.analysis.searches import searched
-from waybench.results import estimate, rows
+from waybench.results import rows
+from waybench.results.estimates._estimates import estimate
 
 
 def test_one_step_of_a_teacher_is_another_group_than_a_teacher() -> None:

@@ -9,7 +9,9 @@ import waybench
 from tests.analysis.searches import searched
 from waybench.envs import registry
 from waybench.results import rows
-from waybench.results.comparisons import TwinEffect, Verdict, compare_twins, effect_frame, item_scores, twin_effects
+from waybench.results.comparisons import item_scores
+from waybench.results.comparisons._comparison import Verdict, effect_frame
+from waybench.results.comparisons._isomorphs import TwinEffect, compare_twins, twin_effects
 
 PAIRS = {"search/coin": "search/guessnum", "search/cavedfs": "search/dfs", "search/cavebfs": "search/bfs"}
 

@@ -8,9 +8,11 @@ import pytest
 
 import waybench
 from waybench.core import End, EpisodeRecord
-from waybench.results import LoggedEpisode, compare_sides, overall
-from waybench.results.comparisons import comparisons_text, item_scores
-from waybench.results.estimates import summary_table
+from waybench.results import LoggedEpisode, overall
+from waybench.results.comparisons import item_scores
+from waybench.results.comparisons._models import compare_sides
+from waybench.results.comparisons._text import comparisons_text
+from waybench.results.estimates._summary import summary_table
 from waybench.results.results import UNCONFIRMED, rows
 
 COUNT = 12

@@ -9,7 +9,7 @@ from scipy import stats
 
 from tests.analysis.test_frames import row
 from waybench.results import Row
-from waybench.results.comparisons import wording_effects, wording_frame, wording_table
+from waybench.results.comparisons._prompts import wording_effects, wording_frame, wording_table
 from waybench.results.results import Cluster, Group
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.analysis.worlds import FIND, searched
 from tests.report.pages import site
 from waybench.results import LoggedEpisode, by_level, rows
-from waybench.results.comparisons import pairs
-from waybench.results.estimates import text_table
+from waybench.results.comparisons._models import pairs
+from waybench.results.estimates._measures import text_table
 
 
 @cache

@@ -11,7 +11,7 @@ from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MODEL, records, waybench_
 from waybench.cli._parts import run_budget
 from waybench.core import Price, Usage, UsageError
-from waybench.evaluation import RunProgress
+from waybench.evaluation._run_progress import RunProgress
 from waybench.evaluation.tasks import find_task
 
 PRICES = {"openai/a": Price(1.0, 2.0, 0.5)}

@@ -12,7 +12,7 @@ from tests.cli.support import Command, one_line_error
 from tests.cli.test_app import HEAVY
 from tests.conftest import PATIENCE
 from waybench.cli._app import COMMANDS
-from waybench.evaluation.tasks import all_tasks
+from waybench.evaluation.tasks._catalogue import all_tasks
 
 # As readline does it: words are also split at "=", and the last one is being typed.
 BASH = r"""

@@ -10,7 +10,7 @@ from tests.cli.support import Command, lines_of, one_line_error, plan
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MODEL
 from tests.eval.scripted_author import LENGTH, OBJECTIVES, author
-from waybench.envs.tilemap import MapFile
+from waybench.envs.tilemap._items import MapFile
 
 
 def test_lines_are_the_sources_items(command: Command) -> None:

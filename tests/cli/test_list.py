@@ -2,7 +2,7 @@ import json
 
 from tests.cli.support import Command, one_line_error
 from waybench.cli._list import PLAYERS
-from waybench.core import EMBEDDED
+from waybench.core._policies import EMBEDDED
 from waybench.envs import registry
 from waybench.evaluation.tasks import TASKS
 

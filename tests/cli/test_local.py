@@ -10,7 +10,7 @@ from tests.conftest import missing
 from waybench.cli import _run
 from waybench.core import UsageError
 from waybench.evaluation import _provider
-from waybench.evaluation.tasks import DEMO, DEMO_HORIZON
+from waybench.evaluation.tasks._presets import DEMO, DEMO_HORIZON
 from waybench.results import read_logs
 from waybench.results.logs import is_embedded
 

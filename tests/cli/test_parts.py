@@ -23,7 +23,7 @@ from waybench.cli._parts import RunPart, refuse_secrets, run_part, split
 from waybench.cli._progress import ended_text, progress_lines, report_parts
 from waybench.core import PROGRESS_FILE, UsageError
 from waybench.results import read_logs
-from waybench.results.logs import run_infos
+from waybench.results.logs._settings import run_infos
 
 RUN = ("run", "hanoi_3", "messenger_l1", "--limit", "2", "--display", "none")
 MODELS = ("--model", "waybench/random", "--model", "waybench/oracle")

@@ -247,8 +247,8 @@ def test_items_of_a_file_are_played_in_their_order(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served: list[Any] = []
-    monkeypatch.setattr("waybench.people.web.study_application", lambda study, port, token: served.append(study))
-    monkeypatch.setattr("waybench.reporting.view.serve_application", lambda app, listener: listener.close())
+    monkeypatch.setattr("waybench.people.web._app.study_application", lambda study, port, token: served.append(study))
+    monkeypatch.setattr("waybench.reporting.view._serve.serve_application", lambda app, listener: listener.close())
     items = tmp_path / "items.jsonl"
     command("generate", "maze", "--level", 7, "--count", 3, "--key", "k", "--out", items)
     result = command("play", "--web", items, "rps", "--items", 2, "--record", tmp_path / "r", "--port", 0)
@@ -264,8 +264,8 @@ def test_an_item_that_a_set_repeats_is_taken_once(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served: list[Any] = []
-    monkeypatch.setattr("waybench.people.web.study_application", lambda study, port, token: served.append(study))
-    monkeypatch.setattr("waybench.reporting.view.serve_application", lambda app, listener: listener.close())
+    monkeypatch.setattr("waybench.people.web._app.study_application", lambda study, port, token: served.append(study))
+    monkeypatch.setattr("waybench.reporting.view._serve.serve_application", lambda app, listener: listener.close())
     result = command(
         *("play", "--web", "hanoi", "maze", "--items", 2, "--attempts", 3, "--record", tmp_path / "r", "--port", 0)
     )

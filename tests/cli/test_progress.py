@@ -22,8 +22,8 @@ from tests.eval.play import MODEL, environment, records
 from waybench.cli import _progress
 from waybench.cli._progress import DISPLAYS, _Live, show_progress
 from waybench.core import Usage
-from waybench.evaluation import RunProgress
 from waybench.evaluation._progress import Earlier
+from waybench.evaluation._run_progress import RunProgress
 
 _NOISE = ("log_buffer", "by_level", "n/a", "HTTP retries", "Completed", "hooks enabled", "Traceback")
 

@@ -16,7 +16,7 @@ import pytest
 from tests.cli.support import Command, lines_of, one_line_error, watched
 from tests.conftest import PATIENCE
 from waybench.cli import _shards
-from waybench.ext.scale.shards import Store
+from waybench.ext.scale.shards._files import Store
 
 MAZES = ("generate", "maze", "--level", 5, "--key", "k")
 TEN_IN_FOUR = (*MAZES, "--count", 10, "--shard-size", 3, "--executor", "processes:1")
@@ -91,7 +91,7 @@ def test_finished_shards_are_not_made_again(command: Command, tmp_path: Path, mo
         return choose(self, index)
 
     monkeypatch.setattr(_shards.ItemChoices, "choose", counting)
-    monkeypatch.setattr(_shards, "_sampled", lambda *_: (100.0, 0.001))
+    monkeypatch.setattr(_shards, "_sample_cost", lambda *_: (100.0, 0.001))
     made: list[Any] = []
     write = _shards.write_shard
     monkeypatch.setattr(_shards, "write_shard", lambda *args: made.append(args[1]) or write(*args))

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.support import Command, one_line_error
 from tests.contrib.game_maps import TableEngine
 from waybench.core import UsageError
-from waybench.envs.textmap import load_map
+from waybench.envs.textmap._place_map import load_map
 
 WAYS = {1: {"north": 2, "down": 3}, 2: {"south": 1, "north": 4}, 3: {"north": 1}, 4: {"south": 2, "east": -1}}
 TITLES = {1: "Foyer", 2: "Hall", 3: "Pit", 4: "Hall"}

@@ -16,7 +16,7 @@ from tests.view.support import PATIENCE, asked, until
 from waybench.cli._report import build_once
 from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import TASKS, load_task
-from waybench.reporting.view import listen
+from waybench.reporting.view._serve import listen
 
 _LOG: Any = inspect_log  # its types are not complete
 
@@ -108,7 +108,7 @@ def test_the_browser_is_opened(command: Command, tmp_path: Path, monkeypatch: py
         given[1].close()
 
     monkeypatch.setattr(webbrowser, "open", open_)
-    monkeypatch.setattr("waybench.reporting.view.serve", serve)
+    monkeypatch.setattr("waybench.reporting.view._serve.serve", serve)
     said = command("view", tmp_path, "--open")
     (url,) = opened
     assert said.stdout == f"view: {url} (press Ctrl-C to stop)\n"
@@ -124,7 +124,7 @@ def test_records_of_people_are_viewed_beside_their_file(
         listener.close()
         served.extend((*given, more["start"]))
 
-    monkeypatch.setattr("waybench.reporting.view.serve", serve)
+    monkeypatch.setattr("waybench.reporting.view._serve.serve", serve)
     records = tmp_path / "people.jsonl"
     records.touch()
     assert command("view", records).exit_code == 0

@@ -17,7 +17,7 @@ from typing import Any
 import waybench
 from waybench.core import EpisodeRecord, Json
 from waybench.envs import registry
-from waybench.testing import sample_records
+from waybench.testing._walks import sample_records
 
 ITEMS = 20  # of each level
 

@@ -12,11 +12,11 @@ import waybench
 from waybench._scoring import score_line
 from waybench.core import End, Episode, EpisodeRecord, Item, Json, UsageError, play_out, policy, replay
 from waybench.ext.train.gymnasium import TextEnv
-from waybench.people import reply_for
+from waybench.people._play import reply_for
 from waybench.results import LoggedEpisode, rows
-from waybench.results.results import Anchoring
+from waybench.results.results._anchors import Anchoring
 from waybench.results.results._measured_row import simulate
-from waybench.testing import ways
+from waybench.testing._walks import ways
 
 MIB = 1 << 20
 # Beyond what the modules take. The largest, a random walk through the game of 10,000 steps, takes about 100 MiB.

@@ -38,18 +38,10 @@ from waybench.core import (
     level_axis,
     read_numbers,
 )
-from waybench.testing import (
-    ENVIRONMENT_CHECKS,
-    HOSTILE_REPLIES,
-    LEVEL_CHECKS,
-    ContractError,
-    check_environment,
-    hostile_variants,
-    reachable_states,
-    run_check,
-    sample_records,
-    ways,
-)
+from waybench.testing import check_environment
+from waybench.testing._hostile import HOSTILE_REPLIES, hostile_variants
+from waybench.testing._suite import ENVIRONMENT_CHECKS, LEVEL_CHECKS, run_check
+from waybench.testing._walks import ContractError, reachable_states, sample_records, ways
 
 AnyEnvironment = Environment[Any, Any, Any]
 

@@ -4,7 +4,8 @@ import pytest
 
 import waybench
 from waybench.envs import registry
-from waybench.testing import ENVIRONMENT_CHECKS, LEVEL_CHECKS, reachable_states, run_check
+from waybench.testing._suite import ENVIRONMENT_CHECKS, LEVEL_CHECKS, run_check
+from waybench.testing._walks import reachable_states
 
 IDS = [entry.id for entry in registry.entries]
 # The first level runs the same lines as larger ones, which are among the slow tests. An episode of the first kind is

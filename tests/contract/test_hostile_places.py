@@ -20,7 +20,7 @@ from tests.contract.test_hostile_replies import good_replies
 from tests.hostile_json import places
 from waybench.core import INTERFACE, TOOLS, Episode, EpisodeRecord, Json, Outcome, Stream, read_calls, replay
 from waybench.envs import registry
-from waybench.testing import ways
+from waybench.testing._walks import ways
 
 IDS = [entry.id for entry in registry.entries]
 FAST, SLOW = 40, 1_000  # replies in each way of playing

@@ -26,7 +26,7 @@ from waybench.core import (
     replay,
 )
 from waybench.envs import registry
-from waybench.testing import ways
+from waybench.testing._walks import ways
 
 OUTCOMES = {"ok", "unparsed", "illegal", "unproductive", "truncated", "overflow", "refused"}
 ENDS = {"solved", "failed", "turn_limit", "invalid_limit"}

@@ -9,7 +9,9 @@ import waybench
 from waybench.core import Bounded, Environment, EpisodeRecord, play_out, policy
 from waybench.envs import registry
 from waybench.results import Estimate, LoggedEpisode, by_level, overall
-from waybench.results.results import Anchoring, exclude, row
+from waybench.results.results import exclude
+from waybench.results.results._anchors import Anchoring
+from waybench.results.results._measured_row import row
 from waybench.results.stats import Mean
 
 COUNTS = (2, 3)  # with so few items intervals are widest

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 import waybench
-from waybench.core import Episode, base_wording, play_out, policy, replay, template_fields
+from waybench.core import Episode, base_wording, play_out, policy, replay
+from waybench.core._template import template_fields
 from waybench.envs import registry
 
 IDS = [entry.id for entry in registry.entries]

@@ -24,7 +24,7 @@ from waybench.core import (
     write_calls,
 )
 from waybench.envs import registry
-from waybench.testing import HOSTILE_REPLIES
+from waybench.testing._hostile import HOSTILE_REPLIES
 
 IDS = [entry.id for entry in registry.entries]
 FAST = ("maze/alicia", "hanoi/rods", "search/dfs", "textmap/route", "tilemap/state")

@@ -12,8 +12,9 @@ import waybench
 from tests.toys import DIAL, DialState, DialWording, oracle, with_wording
 from waybench.core import EpisodeRecord, HorizonSpec, Invalid, Stream, level_axis, play_out, policy
 from waybench.envs import registry
-from waybench.testing import EXPLOITS, ContractError, exploited, run_check, ways
-from waybench.testing._players import success_rates
+from waybench.testing._players import EXPLOITS, exploited, success_rates
+from waybench.testing._suite import run_check
+from waybench.testing._walks import ContractError, ways
 
 SILENT = "silence at every second item"
 PAGE = Path(__file__).parents[2] / "docs" / "validity.md"

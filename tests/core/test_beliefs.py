@@ -19,11 +19,10 @@ from waybench.core import (
     Usage,
     WaybenchError,
     policy,
-    read_lists,
     read_numbers,
-    read_rows,
     replay,
 )
+from waybench.core._questions import read_lists, read_rows
 
 DFS = waybench.load("search/dfs")
 EXPLORE = waybench.load("maze/explore")

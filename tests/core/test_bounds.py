@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from waybench.core import DataError, JsonBounds, Stream, check_json, shortened
+from waybench.core import DataError, Stream, check_json, shortened
+from waybench.core._json import JsonBounds
 
 
 def nested(depth: int) -> str:

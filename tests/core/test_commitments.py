@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from waybench.cli._app import main
-from waybench.core import STRONG_BITS, UsageError, commitment, key_bits, key_label, read_commitment
+from waybench.core import UsageError, commitment, key_label, read_commitment
+from waybench.core._secrets import STRONG_BITS, key_bits
 
 KEY = "3f1c7a90b2d84e65a1f0c3d2e4b59687"
 

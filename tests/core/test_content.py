@@ -7,7 +7,8 @@ import pytest
 from inspect_ai.model import ChatMessageAssistant, ContentReasoning, ContentText
 from pydantic import BaseModel
 
-from waybench.core import reasoning_of, text_of
+from waybench.core import text_of
+from waybench.core._replies import reasoning_of
 
 
 class Part(BaseModel):

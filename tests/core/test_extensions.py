@@ -10,7 +10,6 @@ import pytest
 import waybench
 from waybench.core import (
     PLAY_EXTENSIONS,
-    DerivedWording,
     Environment,
     Episode,
     EpisodeRecord,
@@ -18,7 +17,6 @@ from waybench.core import (
     Json,
     Option,
     Play,
-    PlayExtension,
     ReplayError,
     Transition,
     UsageError,
@@ -26,6 +24,8 @@ from waybench.core import (
     policy,
     replay,
 )
+from waybench.core._environment import PlayExtension
+from waybench.core._wording import DerivedWording
 from waybench.evaluation.tasks import find_task
 
 HINT = Option(name="hint", default=None, kind=str, doc="A line below each observation. By default none.")

@@ -6,11 +6,9 @@ import pytest
 
 from tests.toys import DIAL
 from waybench.core import (
-    GENERAL_FAILURES,
     ILLEGAL,
     NOTHING,
     UNPARSED,
-    WRONG,
     End,
     EpisodeRecord,
     FailureKind,
@@ -19,6 +17,7 @@ from waybench.core import (
     general_failure,
     main_cause,
 )
+from waybench.core._metrics import GENERAL_FAILURES, WRONG
 
 
 def ended(end: str | None, **outcomes: int) -> EpisodeRecord:

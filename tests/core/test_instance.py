@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from tests.toys import DIAL, Dial
-from waybench.core import UsageError, set_hash
+from waybench.core import UsageError
+from waybench.core._items import set_hash
 
 
 def test_hash_is_of_the_canonical_form() -> None:

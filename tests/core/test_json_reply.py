@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waybench.core import Invalid, JsonObject, Outcome, last_object, shown
-from waybench.core._json_reply import MAX_CHARACTERS, MAX_DEPTH, MAX_MALFORMED, MAX_OBJECTS
-from waybench.testing import HOSTILE_REPLIES
+from waybench.core import Invalid, Outcome, last_object, shown
+from waybench.core._json_reply import MAX_CHARACTERS, MAX_DEPTH, MAX_MALFORMED, MAX_OBJECTS, JsonObject
+from waybench.testing._hostile import HOSTILE_REPLIES
 
 GOOD = '{"k": [1, {"a": "b"}]}'
 

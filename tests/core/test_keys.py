@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import waybench
-from waybench.core import Episode, UsageError, key_for_log, key_label, label_in_log, read_key
+from waybench.core import Episode, UsageError, key_label, read_key
+from waybench.core._secrets import key_for_log, label_in_log
 
 LABEL = "private-" + hashlib.sha256(b"waybench key hush").hexdigest()[:8]
 DIGITS = LABEL.removeprefix("private-")

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from tests.toys import DIAL, ITEM, oracle
-from waybench.core import EMBEDDED, End, Episode, NoisyPolicy, ScriptedPolicy, UsageError, play_out, policy
+from waybench.core import End, Episode, UsageError, play_out, policy
+from waybench.core._policies import EMBEDDED, NoisyPolicy, ScriptedPolicy
 
 
 def test_null_says_nothing() -> None:

@@ -9,18 +9,8 @@ import pytest
 
 import waybench
 from tests.toys import DIAL
-from waybench.core import (
-    Episode,
-    EpisodeRecord,
-    ReplayError,
-    Reply,
-    Usage,
-    UsageError,
-    oracle_steps,
-    play_out,
-    policy,
-    replay,
-)
+from waybench.core import Episode, EpisodeRecord, ReplayError, Reply, Usage, UsageError, play_out, policy, replay
+from waybench.core._prefix import oracle_steps
 
 DFS = waybench.load("search/dfs")
 MAZE = waybench.load("maze/alicia")

@@ -9,7 +9,6 @@ import pytest
 
 from tests.toys import DIAL, ITEM, through_json
 from waybench.core import (
-    SCHEMA,
     DataError,
     End,
     Episode,
@@ -22,9 +21,10 @@ from waybench.core import (
     UsageError,
     WaybenchError,
     lost_turns,
-    outcome_count,
     replay,
 )
+from waybench.core._metrics import outcome_count
+from waybench.core._record import SCHEMA
 
 
 def played(*replies: Reply | str, end: End | None = None, **options: object) -> EpisodeRecord:

@@ -11,7 +11,8 @@ import pytest
 import waybench
 from tests.conftest import PATIENCE
 from tests.toys import DIAL
-from waybench.core import Entry, Registry, UsageError, WaybenchError, unknown
+from waybench.core import Entry, UsageError, WaybenchError, unknown
+from waybench.core._registry import Registry
 from waybench.envs import registry
 
 ROOT = Path(__file__).parents[2]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from waybench.core import fold_typography, is_minus, normal_name
+from waybench.core import normal_name
+from waybench.core._replies import fold_typography, is_minus
 
 # shared/specs/providers.md, section 5
 TWINS = {

@@ -14,7 +14,8 @@ from tests.data.file_server import CONTENTS, file_server, toy_set
 from tests.data.support import files_below, one_line
 from tests.tasks.test_derived import TURNED
 from waybench.cli._doctor import data
-from waybench.core import CatalogueWarning, Download, Entry, Registry, UsageError
+from waybench.core import CatalogueWarning, Download, Entry, UsageError
+from waybench.core._registry import Registry
 from waybench.data import downloads, fetch, find_download, locate
 from waybench.envs import registry
 

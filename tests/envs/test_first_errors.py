@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.core import End, Episode, EpisodeRecord, FirstError, play_out, policy
+from waybench.core import End, Episode, EpisodeRecord, play_out, policy
+from waybench.core._metrics import FirstError
 
 DELTAS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 MAZES = waybench.load("maze/alicia")

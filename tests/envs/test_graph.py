@@ -13,7 +13,8 @@ import pytest
 import waybench
 from tests.conftest import ROOT, missing
 from waybench.core import DataError, Episode, Reply, UsageError
-from waybench.envs.graph import PATHS, Question
+from waybench.envs.graph import PATHS
+from waybench.envs.graph._game import Question
 
 LEVELS = (1, 2, 8, 32)
 

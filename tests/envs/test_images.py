@@ -10,9 +10,9 @@ import pytest
 import waybench
 from tests.png import decoded
 from waybench.core import Episode, Picture, policy
-from waybench.envs.hanoi import Towers
-from waybench.envs.search import Terrain
-from waybench.envs.spaces import Graph
+from waybench.envs.hanoi._game import Towers
+from waybench.envs.search._walk import Terrain
+from waybench.envs.spaces._graph import Graph
 from waybench.evaluation._agents import png
 
 

@@ -8,7 +8,7 @@ import pytest
 import waybench
 from waybench.core import Environment, IsomorphicSource, Item, play_out, policy
 from waybench.envs import registry
-from waybench.testing import run_check
+from waybench.testing._suite import run_check
 
 ENVIRONMENTS = [env for entry in registry.built_in if (env := registry.load(entry.id)).items.isomorph is not None]
 # A walk's heuristic goes to the node of the least number, and a puzzle's tries the rods by their letters.

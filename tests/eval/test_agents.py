@@ -9,11 +9,12 @@ from inspect_ai.model import ChatMessageTool, ModelOutput, ModelUsage, get_model
 
 import waybench
 from waybench.core import UsageError, replay
-from waybench.evaluation import episode, play, stored_record, to_sample
 from waybench.evaluation._agents import MOST_MESSAGES, PrerequisiteError, read_agent
+from waybench.evaluation._sample import stored_record, to_sample
+from waybench.evaluation._solver import episode, play
 from waybench.evaluation.tasks import find_task, load_task
 from waybench.results import read_logs
-from waybench.submission import verify_logs
+from waybench.submission._logs import verify_logs
 
 MAZES = waybench.load("maze/alicia")
 ITEM = MAZES.source().item(0)

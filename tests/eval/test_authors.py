@@ -27,10 +27,9 @@ from tests.eval.scripted_author import (
 )
 from waybench.core import Reply, UsageError, WaybenchError
 from waybench.envs import registry
-from waybench.envs.tilemap import TileMap, tile_list, tour
+from waybench.envs.tilemap._instance import TileMap, tile_list, tour
 from waybench.ext.author import AUTHORED
-from waybench.ext.author.authored_maps import Authored
-from waybench.ext.author.authored_maps._authors import new_draft, take_steps, world_size, write_world
+from waybench.ext.author.authored_maps._authors import Authored, new_draft, take_steps, world_size, write_world
 from waybench.ext.author.authored_maps._tilemap import RARE, STEPS, Draft
 
 pytestmark = pytest.mark.usefixtures("key")

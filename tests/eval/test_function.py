@@ -8,7 +8,7 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelOutput
 
 import waybench
 from waybench.core import UsageError
-from waybench.evaluation import open_model
+from waybench.evaluation._engine import open_model
 from waybench.results import read_logs
 
 MODULE = """

@@ -12,7 +12,7 @@ from tests.conftest import PATIENCE
 from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import MAZES, MODEL, Faults, comparable, records, scripted, solution, started, waybench_
 from waybench.results import read_logs, rows
-from waybench.results.horizons import searches
+from waybench.results.horizons._searches import searches
 
 DIMENSIONS = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29)
 WRONG = '{"movements": [{"direction": "up", "cells": 1}]}'

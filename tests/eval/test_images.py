@@ -20,15 +20,16 @@ from tests.eval.play import waybench_
 from tests.png import Pixels, decoded, from_data_uri
 from waybench._episodes import Prompt
 from waybench.core import Episode, Picture, PromptKinds, UsageError, play_out, policy, replay
-from waybench.evaluation import open_model
 from waybench.evaluation._agents import png
+from waybench.evaluation._engine import open_model
 from waybench.evaluation._preflight import check_models, refuse_text_models
 from waybench.evaluation._sample import Chat
 from waybench.ext.train import Session
 from waybench.results import read_logs
-from waybench.results.comparisons import wording_effects
-from waybench.results.logs import Skipped, run_infos
-from waybench.results.results import row
+from waybench.results.comparisons._prompts import wording_effects
+from waybench.results.logs import Skipped
+from waybench.results.logs._settings import run_infos
+from waybench.results.results._measured_row import row
 from waybench.submission._logs import log_findings
 
 MAZES = waybench.load("maze/alicia")

@@ -11,7 +11,8 @@ import pytest
 from inspect_ai.model import ChatMessageAssistant, ContentReasoning, ContentText, ModelOutput, ModelUsage
 
 import waybench
-from waybench.core import SCHEMA, Episode, Outcome, TurnRecord, Usage
+from waybench.core import Episode, Outcome, TurnRecord, Usage
+from waybench.core._record import SCHEMA
 from waybench.evaluation import _journal
 from waybench.evaluation._journal import Journal, JournalError, Syncer
 from waybench.evaluation._run_journals import SampleTurns

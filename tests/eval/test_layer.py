@@ -16,9 +16,8 @@ import waybench
 from tests.conftest import PATIENCE
 from tests.eval.play import comparable, environment, records, waybench_
 from waybench.core import Episode, play_out, policy, replay
-from waybench.evaluation import episode, play, stored_record, to_sample
-from waybench.evaluation._sample import Chat, store_episode
-from waybench.evaluation._solver import wrap_model
+from waybench.evaluation._sample import Chat, store_episode, stored_record, to_sample
+from waybench.evaluation._solver import episode, play, wrap_model
 from waybench.evaluation.tasks import _registry
 
 MAZES = waybench.load("maze/alicia")
@@ -147,7 +146,7 @@ def test_chat_sends_the_model_s_own_messages_back() -> None:
     chat = Chat()
     first = chat.messages(played)
     own = ChatMessageAssistant(content=WALL, metadata={"reasoning": "kept"})
-    chat.said(0, own)
+    chat.add_reply(0, own)
     played.step(WALL)
     second = chat.messages(played)
     assert second[0] is first[0] and second[1] is own

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import PATIENCE
 from tests.eval.model_server import Answer, model_server
 from waybench.core import UsageError
-from waybench.evaluation import open_model
+from waybench.evaluation._engine import open_model
 from waybench.evaluation._preflight import check_models
 
 MODEL = "openai-api/scripted/player"

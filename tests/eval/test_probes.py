@@ -16,7 +16,9 @@ from tests.submission.test_verify import edit_log
 from waybench.core import EpisodeRecord, UsageError, replay
 from waybench.evaluation._progress import TaskProgress
 from waybench.evaluation._sample import read_plan
-from waybench.submission import pack, verify, verify_logs
+from waybench.submission import verify
+from waybench.submission._logs import verify_logs
+from waybench.submission._pack import pack
 
 QUESTION = "Before you go on, answer a question."
 ITEMS = 3

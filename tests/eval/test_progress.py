@@ -12,8 +12,9 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import records
 from waybench.core import PROGRESS_FILE, Price, Usage
-from waybench.evaluation import RunProgress, evaluate
+from waybench.evaluation import evaluate
 from waybench.evaluation._progress import Earlier, TaskProgress
+from waybench.evaluation._run_progress import RunProgress
 from waybench.evaluation._solver import cause_text
 from waybench.evaluation.tasks import find_task, load_task
 

@@ -15,7 +15,7 @@ from tenacity import RetryError
 
 from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import MAZES, records, solution, waybench_
-from waybench.evaluation import open_model
+from waybench.evaluation._engine import open_model
 from waybench.evaluation._provider import raw_reply
 from waybench.evaluation._responses import stop_reason_of
 from waybench.evaluation._solver import cause_text, reply_of

@@ -9,7 +9,8 @@ from inspect_ai.model import GenerateConfig
 from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import MODEL
 from waybench.core import UsageError
-from waybench.evaluation import _preflight, open_model
+from waybench.evaluation import _preflight
+from waybench.evaluation._engine import open_model
 from waybench.evaluation._preflight import check_models
 
 FAILURES = {

@@ -12,7 +12,7 @@ import pytest
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 
 from waybench.core import UsageError
-from waybench.evaluation import check_folder
+from waybench.evaluation._engine import check_folder
 from waybench.evaluation._preflight import full_message, is_full, lock_folder, says_full
 from waybench.evaluation._run_journals import RunJournals
 from waybench.evaluation._run_progress import RunProgress

@@ -17,7 +17,7 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig, get_model
 from tests.eval.forked import Command
 from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import MAZES, MODEL, PATIENCE, environment, solution, waybench_
-from waybench.evaluation import open_model
+from waybench.evaluation._engine import open_model
 from waybench.evaluation._secrets import Secrets, seal
 from waybench.results import read_logs
 

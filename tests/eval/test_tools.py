@@ -12,9 +12,9 @@ from tests.eval.model_server import Answer, Script, model_server
 from tests.eval.play import MAZES, MODEL, records, solution, waybench_
 from tests.submission.test_verify import edit_log
 from waybench.core import EpisodeRecord, Item, Outcome, PromptKinds, UsageError, read_calls, replay
-from waybench.evaluation import open_model
+from waybench.evaluation._engine import open_model
 from waybench.evaluation._preflight import check_models
-from waybench.submission import verify_logs
+from waybench.submission._logs import verify_logs
 
 WALL = '{"movements": [{"direction": "up", "cells": 1}]}'
 READY = Answer(calls=(("ready", '{"word": "OK"}'),))

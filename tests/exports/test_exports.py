@@ -13,8 +13,7 @@ import waybench
 from tests.conftest import PATIENCE, ROOT, missing
 from waybench.cli import main
 from waybench.core import UsageError
-from waybench.ext.publish.exports import FileText, read_results, write_files
-from waybench.ext.publish.exports._formats import as_name, yaml
+from waybench.ext.publish.exports._formats import FileText, as_name, read_results, write_files, yaml
 
 VALIDATORS = ROOT / ".venv-validators" / "bin"
 FORMATS = {

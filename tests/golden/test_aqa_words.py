@@ -22,7 +22,7 @@ from tests.golden.aqa import (
     with_examples,
 )
 from waybench.core import End, Episode, Invalid, Item, Outcome, Stream, split_reasoning
-from waybench.envs.search import Number
+from waybench.envs.search._number import Number
 
 Compared = Callable[[str, str, int], None]
 ENVS = ("guessnum", "coin", "dfs", "cavedfs", "bfs", "cavebfs")

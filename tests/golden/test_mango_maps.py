@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import shared
-from waybench.envs.textmap import Edge, PlaceMap
 from waybench.envs.textmap._paths import routes
-from waybench.envs.textmap._place_map import load_map, walkthrough_text
+from waybench.envs.textmap._place_map import Edge, PlaceMap, load_map, walkthrough_text
 from waybench.envs.textmap._prefix import Labels, Rule
 from waybench.envs.textmap._questions import count_questions, destination_questions, route_questions
 

@@ -13,7 +13,8 @@ from tests.conftest import shared
 from waybench.core import End, Environment, Episode, Stream, replay
 from waybench.envs.bandit._game import PUBLISHED as BANDITS
 from waybench.envs.rps._game import PUBLISHED as MATCHES
-from waybench.envs.smartplay import history_text, manual_text, published_match
+from waybench.envs.smartplay._game import history_text, manual_text
+from waybench.envs.smartplay._wording import published_match
 
 Compared = Callable[[str, str, int], None]
 Env = Environment[Any, Any, Any]

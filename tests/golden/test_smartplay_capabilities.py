@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import shared
-from waybench.envs.smartplay import CAPABILITIES, RECORDED, capability_scores, degrees
+from waybench.envs.smartplay import RECORDED
+from waybench.envs.smartplay._capabilities import CAPABILITIES, capability_scores, degrees
 
 Compared = Callable[[str, str, int], None]
 

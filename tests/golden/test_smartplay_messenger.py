@@ -16,7 +16,8 @@ import pytest
 from waybench.core import End
 from waybench.envs.messenger._game import ACTIONS, ADVICE, CONTEXT, RoleRules
 from waybench.envs.messenger._world import Actor, Case
-from waybench.envs.smartplay import PROMPT_STYLES, AgentGame, AgentWording, Choice, manual_text
+from waybench.envs.smartplay._game import AgentGame, Choice, manual_text
+from waybench.envs.smartplay._wording import PROMPT_STYLES, AgentWording
 
 Compared = Callable[[str, str, int], None]
 HISTORY = 2

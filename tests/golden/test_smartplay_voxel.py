@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import shared
-from waybench.envs.smartplay import manual_text
+from waybench.envs.smartplay._game import manual_text
 from waybench.envs.voxel._wording import ACTIONS, MANUAL, Raw, describe, direction, location, turn_bin
 from waybench.envs.voxel.engines._terrain import GOALS, counts_as
 

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from waybench.core import End, Stream
-from waybench.envs.crafter import ACHIEVEMENTS, SurvivalRules, Wilds, World, published_seed
 from waybench.envs.crafter._environment import STEPS
-from waybench.envs.crafter._game import ACTIONS, OUTSIDE
+from waybench.envs.crafter._game import ACTIONS, OUTSIDE, SurvivalRules
 from waybench.envs.crafter._ids import (
+    ACHIEVEMENTS,
     ASLEEP,
     BEING,
     DRAWN,
@@ -40,8 +40,9 @@ from waybench.envs.crafter._ids import (
     X,
     Y,
 )
-from waybench.envs.crafter._world import beings_of, body_of, create, daylight
-from waybench.envs.smartplay import PROMPT_STYLES, AgentGame, AgentWording, Choice
+from waybench.envs.crafter._world import Wilds, World, beings_of, body_of, create, daylight, published_seed
+from waybench.envs.smartplay._game import AgentGame, Choice
+from waybench.envs.smartplay._wording import PROMPT_STYLES, AgentWording
 
 Compared = Callable[[str, str, int], None]
 HISTORY = 2  # of the published program; Table 1 has 5

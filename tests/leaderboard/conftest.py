@@ -9,8 +9,8 @@ import pytest
 import waybench
 from tests.submission.tampering import read, write
 from tests.submission.test_verify import run
-from waybench.submission import pack
 from waybench.submission._archive import MANIFEST
+from waybench.submission._pack import pack
 
 TASKS = {"guessnum": {"limit": 4}, "dfs": {"limit": 4}}
 LONG_NAME = f"{'x' * 96}.zip"

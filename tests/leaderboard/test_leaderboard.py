@@ -16,8 +16,10 @@ import waybench
 from tests.leaderboard.conftest import REFUSED, TASKS, drop_failures
 from tests.submission.test_verify import run
 from waybench.core import commitment, key_label
-from waybench.ext.publish.leaderboard import Settings, Status, read_board, read_settings, write_leaderboard
-from waybench.submission import pack, sign_verdict
+from waybench.ext.publish.leaderboard._entries import Settings, Status, read_board, read_settings
+from waybench.ext.publish.leaderboard._site import write_leaderboard
+from waybench.submission._pack import pack
+from waybench.submission._verify import sign as sign_verdict
 
 
 def feed_of(site: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import yaml
 from tests.conftest import PATIENCE
 from tests.submission.test_verify import run
 from waybench import __version__
-from waybench.ext.publish.leaderboard import Settings, read_settings
+from waybench.ext.publish.leaderboard._entries import Settings, read_settings
 
 WORKFLOW = ".github/workflows/leaderboard.yml"
 

@@ -10,7 +10,8 @@ import pytest
 import waybench
 from waybench.core import Board, Episode, Tile
 from waybench.envs import registry
-from waybench.people import PlayedEpisode, board_svg, board_text
+from waybench.people import PlayedEpisode
+from waybench.people._play import board_svg, board_text
 
 IDS = [entry.id for entry in registry.entries]
 

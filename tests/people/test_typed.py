@@ -6,7 +6,8 @@ import pytest
 import waybench
 from tests.cli.support import plan
 from waybench.core import Episode, Invalid
-from waybench.people import PlayedEpisode, reply_for
+from waybench.people import PlayedEpisode
+from waybench.people._play import reply_for
 
 
 @pytest.fixture

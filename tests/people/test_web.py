@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 
 import waybench
 from waybench.core import EpisodeRecord, UsageError, replay
-from waybench.people.web import Study, study_application
+from waybench.people.web._app import study_application
+from waybench.people.web._study import Study
 from waybench.results import read_logs
 
 PORT, TOKEN = 7599, "the-token"

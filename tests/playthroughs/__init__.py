@@ -14,7 +14,7 @@ from typing import Any
 import waybench
 from waybench.core import Episode, TurnRecord, play_out, policy
 from waybench.envs import registry
-from waybench.testing import StumblingPolicy, ways
+from waybench.testing._walks import StumblingPolicy, ways
 
 HERE = Path(__file__).parent
 SHORTER = {"history": 3, "steps": 8}  # options whose defaults make more text than a person reviews

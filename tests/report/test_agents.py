@@ -11,10 +11,11 @@ import pytest
 
 from tests.analysis.test_agents import played
 from tests.report.pages import site
-from waybench.envs.smartplay import CAPABILITIES, FORMULAS, RECORDED, capability_scores
+from waybench.envs.smartplay import FORMULAS, RECORDED
+from waybench.envs.smartplay._capabilities import CAPABILITIES, capability_scores
 from waybench.reporting.charts._radar import Web, overlays, radar_spec, ring_values
 from waybench.reporting.charts._svg import draw
-from waybench.results.estimates import Agent
+from waybench.results.estimates._agents import Agent
 from waybench.results.stats import clustered_mean
 
 AXES = ["up", "right", "left"]

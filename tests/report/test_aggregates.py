@@ -5,8 +5,9 @@ from pathlib import Path
 
 from tests.analysis.test_aggregates import AGGREGATE, played
 from tests.report.pages import site
-from waybench.envs.crafter import ACHIEVEMENTS
-from waybench.results import Estimate, estimate
+from waybench.envs.crafter._ids import ACHIEVEMENTS
+from waybench.results import Estimate
+from waybench.results.estimates._estimates import estimate
 from waybench.results.stats import Mean
 
 MARKER = "Below it, the means over worlds"

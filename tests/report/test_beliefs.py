@@ -10,9 +10,11 @@ from tests.analysis.episodes import MAZE, item, logged
 from tests.report.pages import site
 from waybench.core import End, Episode, EpisodeRecord, Reply, Usage, policy
 from waybench.results import LoggedEpisode
-from waybench.results.comparisons import belief_counts, belief_text, compare_beliefs, knew_at_first_error
-from waybench.results.results import Row, row
-from waybench.results.stats import clustered_mean, mcnemar
+from waybench.results.comparisons._beliefs import belief_counts, belief_text, compare_beliefs, knew_at_first_error
+from waybench.results.results import Row
+from waybench.results.results._measured_row import row
+from waybench.results.stats import clustered_mean
+from waybench.results.stats._intervals import mcnemar
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
 HOSTILE = '<script>alert(1)</script> {"position": [99, 99]}'

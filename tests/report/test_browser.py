@@ -13,8 +13,9 @@ from tests.analysis.test_horizon import climbed
 from tests.browser import Visits, follow, too_wide
 from tests.report import sites
 from tests.report.test_horizons import EPISODES
-from waybench.reporting import Replays, write_report
-from waybench.results import estimate
+from waybench.reporting import write_report
+from waybench.reporting._replays import Replays
+from waybench.results.estimates._estimates import estimate
 from waybench.results.formatting import visible
 
 pytestmark = pytest.mark.slow

@@ -16,13 +16,13 @@ from tests.analysis.episodes import played
 from tests.analysis.searches import searched
 from tests.conftest import PATIENCE
 from waybench.core import Price
-from waybench.reporting import ReportCache, open_cache, write_report
 from waybench.reporting import _cache as cache_module
-from waybench.reporting._cache import content_key
+from waybench.reporting import write_report
+from waybench.reporting._cache import ReportCache, content_key, open_cache
 from waybench.reporting._files import Folder
 from waybench.reporting.charts import _svg
 from waybench.results import LoggedEpisode
-from waybench.results.logs import Origin
+from waybench.results.logs._settings import Origin
 from waybench.results.results import Verifier
 
 FIRST = [*played("random", (5, 7), mazes=2), *played("oracle", (5, 7), mazes=2)]

@@ -8,8 +8,9 @@ from tests.analysis.episodes import SCORE, detour, failed, item, logged, played
 from waybench.reporting.charts._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
 from waybench.reporting.charts._points import Point, by_level
 from waybench.reporting.charts._svg import inline_svg
-from waybench.results import LoggedEpisode, estimate
-from waybench.results.estimates import Measure
+from waybench.results import LoggedEpisode
+from waybench.results.estimates._estimates import estimate
+from waybench.results.estimates._measures import Measure
 
 EPISODES = [
     *played("heuristic", (5, 7, 9), model="vendor/walker"),

@@ -24,7 +24,7 @@ from waybench.reporting.charts._success import WIDE as PANELS
 from waybench.reporting.charts._success import Player, success_spec
 from waybench.reporting.charts._svg import FONT, SCALE, Chart, ChartFiles, draw, inline_svg, palette, standalone_svg
 from waybench.results import rows
-from waybench.results.horizons import success_curves
+from waybench.results.horizons._horizons import success_curves
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "vendor/<script>alert(1)</script> var(--c0)"

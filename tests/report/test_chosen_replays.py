@@ -8,7 +8,9 @@ import pytest
 
 from tests.analysis.episodes import played
 from tests.report.pages import read
-from waybench.reporting import Replays, _replays, open_cache, write_report
+from waybench.reporting import _replays, write_report
+from waybench.reporting._cache import open_cache
+from waybench.reporting._replays import Replays
 
 EPISODES = [*played("random", (5, 7), mazes=3), *played("oracle", (5, 7), mazes=3)]
 LINK = re.compile(r'href="(?:\.\./replays/)?(index\.html\?)?([a-z0-9.-]+-[0-9]+\.html)[#"]')

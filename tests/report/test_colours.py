@@ -1,6 +1,7 @@
 """A model has the same colour in all charts of a report."""
 
-from waybench.reporting.charts import colour_numbers, model_colours
+from waybench.reporting.charts import colour_numbers
+from waybench.reporting.charts._svg import model_colours
 
 MODELS = [f"vendor/{number}" for number in range(9)]
 

@@ -9,9 +9,9 @@ import pytest
 from tests.analysis.episodes import MAZE, detour, item, said
 from tests.drawings import drawer
 from waybench.core import Episode, play_out, policy
-from waybench.envs.maze import Maze
 from waybench.envs.maze._drawing import trail
-from waybench.envs.spaces import DIRECTIONS
+from waybench.envs.maze._game import Maze
+from waybench.envs.spaces._lattice import DIRECTIONS
 
 draw = drawer("maze/alicia")
 
@@ -19,10 +19,12 @@ draw = drawer("maze/alicia")
 def cells_of(path: str, size: int) -> set[int]:
     """Return the cells that the lines of a path of width 1 cover."""
     found: set[int] = set()
-    for x, y, way, length in re.findall(r"M([\d.]+) ([\d.]+)([hv])(\d+)", path):
-        column, row = int(float(x)), int(float(y))
-        for step in range(int(length)):
-            found.add((row + step * (way == "v")) * size + column + step * (way == "h"))
+    for row in re.findall(r"[^M]+", path):
+        start, *moves = re.findall(r"^[\d.]+ [\d.]+|[hm]\d+", row)
+        x, y = (int(float(number)) for number in start.split())
+        for move in moves:
+            found.update(y * size + x + step for step in range(int(move[1:])) if move[0] == "h")
+            x += int(move[1:])
     return found
 
 

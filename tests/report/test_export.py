@@ -20,8 +20,8 @@ from tests.analysis.searches import searched
 from tests.analysis.test_agents import played as gambled
 from tests.analysis.test_frames import group, row
 from waybench._version import __version__
-from waybench.reporting import SUMMARY_SCHEMA, write_report
-from waybench.reporting._exports import cell, frame_files, summary_schema
+from waybench.reporting import write_report
+from waybench.reporting._exports import SUMMARY_SCHEMA, cell, frame_files, summary_schema
 from waybench.results import by_level, episode_frame, overall, rows, score_frame
 from waybench.results.frames import FRAME_SCHEMA, Column, Frame, column_data
 

@@ -13,10 +13,11 @@ import waybench
 from tests.drawings import drawer
 from tests.report.pages import unpacked
 from waybench.core import play_out, policy
+from waybench.core._scene import by_prefixes
 from waybench.envs import registry
 from waybench.reporting import write_report
 from waybench.reporting._format import presentation_of
-from waybench.reporting._replays import MOST_FRAMES, Frames, by_prefixes, framer, frames, packed
+from waybench.reporting._replays import MOST_FRAMES, Frames, frames, packed
 from waybench.results import LoggedEpisode
 
 draw = drawer("maze/alicia")
@@ -80,7 +81,7 @@ def test_no_element_ends_in_the_data() -> None:
 def test_a_replay_of_the_puzzle_shows_how_it_stands() -> None:
     environment = waybench.load("hanoi/rods")
     done = play_out(environment, environment.source("rods", 3).item(0), policy("oracle"), {"wording": "one_question"})
-    draw_frames = framer(presentation_of("hanoi/rods"))
+    draw_frames = presentation_of("hanoi/rods").draw_frames
     assert draw_frames is not None
     made = drawings(frames(draw_frames, done.item.instance, done.turns))
     assert len(made) == len(done.turns) + 1
@@ -94,7 +95,7 @@ def test_nothing_grows_or_zooms_on_the_way(env_id: str, player: str) -> None:
     environment = waybench.load(env_id)
     options = {"steps": 40} if any(option.name == "steps" for option in environment.playing.options) else {}
     done = play_out(environment, environment.source().item(0), policy(player), options)
-    draw_frames = framer(presentation_of(env_id))
+    draw_frames = presentation_of(env_id).draw_frames
     assert draw_frames is not None
     counts = range(len(done.turns) + 1)
     made = list(draw_frames(done.item.instance, done.turns, counts))

@@ -15,22 +15,14 @@ from tests.report.pages import Page, Site, site
 from waybench.core import play_out, policy
 from waybench.reporting._write import write_report
 from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, bin_difficulties, success_spec
-from waybench.reporting.tables import horizon_matrix
+from waybench.reporting.tables._matrix import horizon_matrix
 from waybench.results import rows
 from waybench.results.estimates import matrix
-from waybench.results.horizons import (
-    DifficultyBin,
-    Horizon,
-    SuccessCurve,
-    difficulty_text,
-    horizon_context,
-    horizon_parts,
-    horizons,
-    leading,
-    success_curves,
-)
-from waybench.results.horizons._horizons import ALTERNATIVES, tried_axes
-from waybench.results.stats import horizon_ratio
+from waybench.results.horizons import Horizon, horizons
+from waybench.results.horizons._horizons import ALTERNATIVES, leading, success_curves, tried_axes
+from waybench.results.horizons._references import DifficultyBin, SuccessCurve
+from waybench.results.horizons._text import difficulty_text, horizon_context, horizon_parts
+from waybench.results.stats._fit import horizon_ratio
 
 SUCCESS = (
     "Success, regardless of the score: the exit is reached within one and a half times the steps of a shortest path."

@@ -17,8 +17,10 @@ from waybench.reporting import write_report
 from waybench.reporting.tables import Cell
 from waybench.reporting.tables._leaders import Leader, Leaders, leaders
 from waybench.results import LoggedEpisode, by_level, overall, rows
-from waybench.results.horizons import horizons, leading
-from waybench.results.results import exclude, row
+from waybench.results.horizons import horizons
+from waybench.results.horizons._horizons import leading
+from waybench.results.results import exclude
+from waybench.results.results._measured_row import row
 from waybench.results.stats import Mean
 
 WAYS = [5, 7, 9]

@@ -9,12 +9,15 @@ import waybench
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from tests.report.pages import Page, site
-from waybench.core import play_out, policy, with_article
+from waybench.core import play_out, policy
+from waybench.core._errors import with_article
 from waybench.reporting import write_report
-from waybench.results import LoggedEpisode, estimate, rows
-from waybench.results.estimates import ranked
-from waybench.results.horizons import horizon_table, horizons
-from waybench.results.results import row
+from waybench.results import LoggedEpisode, rows
+from waybench.results.estimates._estimates import estimate
+from waybench.results.estimates._measures import ranked
+from waybench.results.horizons import horizons
+from waybench.results.horizons._text import horizon_table
+from waybench.results.results._measured_row import row
 
 GTB = waybench.load("tilemap/gtb")
 

@@ -8,9 +8,9 @@ import pytest
 
 from tests.analysis.maps import answered, corridor
 from tests.report.pages import site
-from waybench.envs.textmap import MapQuestion
+from waybench.envs.textmap._items import MapQuestion
 from waybench.results import overall, rows
-from waybench.results.estimates import by_cluster
+from waybench.results.estimates._estimates import by_cluster
 
 MAPS = [corridor(f"m{places}", places, words=20 - places) for places in (3, 4, 5, 6, 7, 9)]
 

@@ -14,7 +14,7 @@ from waybench.core import Entry, ExplanatoryVariables, Presentation, TurnRecord,
 from waybench.envs import registry
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, rows
-from waybench.results.estimates import regressions
+from waybench.results.estimates._difficulty import regressions
 
 
 def draw(dial: Dial, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:

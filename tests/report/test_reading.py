@@ -14,9 +14,11 @@ from waybench import reporting
 from waybench.cli._report import build
 from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import TASKS, load_task
-from waybench.ext.scale import Ordered, executor
-from waybench.reporting import Report, ReportCache, _cache, write_report
+from waybench.ext.scale._executors import Ordered, executor
+from waybench.reporting import _cache, write_report
+from waybench.reporting._cache import ReportCache
 from waybench.reporting._reading import _Unknown  # pyright: ignore[reportPrivateUsage]
+from waybench.reporting._write import Report
 from waybench.results.logs import EpisodeBatches
 from waybench.results.results import Verifier
 
@@ -37,10 +39,10 @@ def elsewhere(verifier, episode):
     assert sys.platform != "linux" or os.getpid() != here
     return verify(verifier, episode)
 Verifier.verify = elsewhere
-first = list(read(EpisodeBatches(folder, kept=kept), {}, kept, 2))
+first = list(read(EpisodeBatches(folder, cache=kept), {}, kept, 2))
 kept.save()
 kept = ReportCache(file)
-again = list(read(EpisodeBatches(folder, kept=kept), {}, kept, 2))
+again = list(read(EpisodeBatches(folder, cache=kept), {}, kept, 2))
 found = [[one.verified for batch in batches for one in batch.episodes] for batches in (first, again)]
 assert [one.episode for one in found[0]] == list(read_logs(folder))
 assert [one[:2] for one in found[0]] == [one[:2] for one in found[1]]

@@ -11,7 +11,7 @@ from tests.report.pages import read, site, unpacked
 from waybench.core import Episode, Reply, Usage, play_out, policy
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode
-from waybench.results.logs import Origin
+from waybench.results.logs._settings import Origin
 
 
 def episode(player: str = "noisy-0.3") -> Any:

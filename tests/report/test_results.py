@@ -14,7 +14,8 @@ from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import Page, Site, site, unpacked
 from waybench.core import LiveError, Message, Reply, play_out, policy
-from waybench.reporting import Replays, write_report
+from waybench.reporting import write_report
+from waybench.reporting._replays import Replays
 from waybench.reporting._results import item_kinds
 from waybench.results import LoggedEpisode
 from waybench.results.formatting import LOST

@@ -12,7 +12,8 @@ import pytest
 
 from tests.analysis.searches import searched
 from waybench.core import UsageError
-from waybench.reporting import ModelFacts, read_models, write_report
+from waybench.reporting import read_models, write_report
+from waybench.reporting._reading import ModelFacts
 
 FILE = """
 ["lab/small"]

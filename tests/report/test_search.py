@@ -17,10 +17,12 @@ from waybench.reporting import write_report
 from waybench.reporting._format import part, presentation_of, value_text
 from waybench.reporting.charts._chart import WIDE, Plot, chart_spec
 from waybench.reporting.charts._points import points_by_examples, points_by_step, step_window
-from waybench.results import Estimate, LoggedEpisode, estimate, rows
-from waybench.results.comparisons import examples_effects
-from waybench.results.estimates import Measure, as_metric, measure
+from waybench.results import Estimate, LoggedEpisode, rows
+from waybench.results.comparisons._prompts import examples_effects
+from waybench.results.estimates import as_metric, measure
 from waybench.results.estimates._bounds import Curve
+from waybench.results.estimates._estimates import estimate
+from waybench.results.estimates._measures import Measure
 from waybench.results.stats import Mean
 
 GUESS = waybench.load("search/guessnum")

@@ -10,19 +10,9 @@ from jinja2 import Template
 from tests.report.pages import Page
 from waybench.core import Metric
 from waybench.reporting._files import templates
-from waybench.reporting.tables import (
-    BLANK,
-    Cell,
-    HeaderGroup,
-    Note,
-    RowGroup,
-    Table,
-    TableColumn,
-    TableRow,
-    markdown,
-    mean_cell,
-    rows_of,
-)
+from waybench.reporting.tables import Cell, Note, Table, TableColumn, TableRow, rows_of
+from waybench.reporting.tables._markdown import markdown
+from waybench.reporting.tables._table import BLANK, HeaderGroup, RowGroup, mean_cell
 from waybench.results.stats import Mean
 
 # The tables of two models side by side, which a script fills.

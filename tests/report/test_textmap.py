@@ -13,12 +13,17 @@ from tests.analysis.episodes import failed, variables
 from tests.analysis.maps import answered, corridor, easy
 from tests.report.pages import site
 from waybench.core import Usage, play_out, policy
-from waybench.envs.textmap import MapQuestion, PlaceMap
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._place_map import PlaceMap
 from waybench.reporting import write_report
-from waybench.results import LoggedEpisode, estimate, overall, rows
-from waybench.results.comparisons import compare_sides, item_scores, pairs
-from waybench.results.estimates import matrix, ranked, regressions, text_table
-from waybench.results.results import ReferenceBounds
+from waybench.results import LoggedEpisode, overall, rows
+from waybench.results.comparisons import item_scores
+from waybench.results.comparisons._models import compare_sides, pairs
+from waybench.results.estimates import matrix
+from waybench.results.estimates._difficulty import regressions
+from waybench.results.estimates._estimates import estimate
+from waybench.results.estimates._measures import ranked, text_table
+from waybench.results.results._rows import ReferenceBounds
 
 MAPS = [corridor(f"m{places}", places, words=20 - places) for places in (3, 4, 5, 6, 7, 9)]
 REFERENCES = ("null", "constant", "random", "walked", "reverse", "oracle")

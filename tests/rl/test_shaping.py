@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.core import End, Episode, Stream, UsageError, policy, shaping_reward
+from waybench.core import End, Episode, Stream, UsageError, policy
+from waybench.core._parts import shaping_reward
 from waybench.envs import registry
 from waybench.ext.train import Session
 

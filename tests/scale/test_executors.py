@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import PATIENCE, ROOT
 from tests.scale.jobs import die, refuse, square, variable
 from waybench.core import UsageError, WaybenchError
-from waybench.ext.scale import executor
+from waybench.ext.scale._executors import executor
 
 RUN = ["run", "alicia", "aqa", "--model", "openai/a b", "--executor", "print", "--out", "s3://bucket/x"]
 

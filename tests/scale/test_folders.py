@@ -12,7 +12,8 @@ import pytest
 from inspect_ai._util.file import cleanup_s3_sessions
 
 from waybench.core import UsageError
-from waybench.ext.scale import Folder, _folders, is_url, local_copy, mirrored
+from waybench.ext.scale import Folder, _folders, is_url
+from waybench.ext.scale._folders import local_copy, mirrored
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import pytest
 
 from tests.scale.jobs import refuse, square
 from waybench.core import UsageError, WaybenchError
-from waybench.ext.scale import Ordered, _executors, executor
+from waybench.ext.scale import _executors
+from waybench.ext.scale._executors import Ordered, executor
 
 
 class Backwards:

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from waybench.core import UsageError
-from waybench.ext.scale.shards import (
+from waybench.ext.scale.shards._files import Store
+from waybench.ext.scale.shards._shards import (
     Plan,
     Range,
     Shard,
-    Store,
     ToCheck,
     check_shard,
     count_part,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from waybench.core import Invalid
-from waybench.envs.smartplay import published_match, sound_match
+from waybench.envs.smartplay._wording import published_match, sound_match
 
 PULLS = [f"Pull slot machine {number}." for number in range(1, 13)]
 MOVES = ["Move North", "Move South", "Do Nothing"]

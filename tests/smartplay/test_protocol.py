@@ -22,17 +22,10 @@ from waybench.core import (
     policy,
 )
 from waybench.core import replay as replayed
-from waybench.envs.smartplay import (
-    PROMPT_STYLES,
-    THOUGHT,
-    AgentGame,
-    AgentWording,
-    Choice,
-    action_turns,
-    history_entry,
-    history_text,
-    steps_of,
-)
+from waybench.envs.smartplay import steps_of
+from waybench.envs.smartplay._game import THOUGHT, AgentGame, Choice, history_entry, history_text
+from waybench.envs.smartplay._measures import action_turns
+from waybench.envs.smartplay._wording import PROMPT_STYLES, AgentWording
 
 THINK = "What is the next action to take, let’s think step by step."
 CHOOSE = "Choose the best executable action from the list of all actions. Write the exact chosen action."

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waybench.core import Stream
-from waybench.envs.spaces import SHAPES, Graph, connected_graph
+from waybench.envs.spaces._graph import SHAPES, Graph, connected_graph
 
 SIZES = st.integers(2, 40)
 NAMES = st.sampled_from(sorted(SHAPES))

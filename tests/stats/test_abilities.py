@@ -5,7 +5,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from waybench.results.stats import Abilities, Array, FamilyResults, joint_abilities
+from waybench.results.stats import Array
+from waybench.results.stats._abilities import Abilities, FamilyResults, joint_abilities
 
 FAMILIES, ITEMS = 6, 40
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from waybench.results.stats import FIXED_DESIGN, Array, Shape, Trials, fit_curves
-from waybench.results.stats._curves import Curves, monotone_bounds
+from waybench.results.stats import FIXED_DESIGN, Array
+from waybench.results.stats._curves import Curves, Shape, Trials, monotone_bounds
+from waybench.results.stats._fit import fit_curves
 
 
 @pytest.mark.parametrize(

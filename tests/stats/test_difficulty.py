@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from waybench.results.stats import IndexGain, index_gain, logistic
+from waybench.results.stats._difficulty import IndexGain, index_gain, logistic
 
 LEVELS = (5, 7, 9, 13, 17, 21, 29, 41)
 SLOPE = 4.0

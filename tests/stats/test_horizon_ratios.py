@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from waybench.results.stats import Array, Fit, Shape, fit_curves, horizon_ratio
+from waybench.results.stats import Array, Fit
+from waybench.results.stats._curves import Shape
+from waybench.results.stats._fit import fit_curves, horizon_ratio
 
 LEVELS = np.array([5.0, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49])
 AT = np.repeat(LEVELS, 8)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from benchmarks.graded_scores import BETTER, MIXED, RATES, exact_error, shown_share
-from waybench.results.stats import Pairs
+from waybench.results.stats._paired import Pairs
 
 
 @pytest.mark.parametrize("items", [10, 20, 50, 200])

@@ -6,18 +6,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from waybench.results.stats import (
-    STOPS,
-    Candidate,
-    Curves,
-    Decision,
-    Seeker,
-    Shape,
-    StoppingRule,
-    Trial,
-    Trials,
-    forecast,
-)
+from waybench.results.stats import Seeker, StoppingRule, Trial
+from waybench.results.stats._adaptive import STOPS, Candidate, Decision, forecast
+from waybench.results.stats._curves import Curves, Shape, Trials
 
 PLACES = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
 Rates = Callable[[float], float]

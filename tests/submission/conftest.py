@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import waybench
-from waybench.submission import pack
+from waybench.submission._pack import pack
 
 # Task -> its parameters; a ladder, a search for a horizon, tasks of fixed items, and best of several attempts.
 TASKS = {

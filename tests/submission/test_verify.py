@@ -18,9 +18,11 @@ from tests.submission.conftest import MODEL, TASKS
 from tests.submission.tampering import read, write
 from waybench.cli._app import main
 from waybench.core import _workers
-from waybench.ext.scale import Ordered, executor
-from waybench.submission import NotASubmission, pack, verify, verify_logs
-from waybench.submission._archive import MANIFEST, Archive
+from waybench.ext.scale._executors import Ordered, executor
+from waybench.submission import verify
+from waybench.submission._archive import MANIFEST, Archive, NotASubmission
+from waybench.submission._logs import verify_logs
+from waybench.submission._pack import pack
 
 
 def fail(problem: object) -> None:

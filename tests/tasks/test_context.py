@@ -10,7 +10,8 @@ from waybench.core import Episode, EpisodeRecord, Item, Reply, UsageError, polic
 from waybench.envs import registry
 from waybench.evaluation._adaptive import HorizonSearch
 from waybench.results import LoggedEpisode, rows
-from waybench.results.horizons import horizons, searches
+from waybench.results.horizons import horizons
+from waybench.results.horizons._searches import searches
 
 REACH = 40_000  # characters that the player reads: 10 thousand tokens
 

@@ -23,12 +23,13 @@ from waybench.core import (
     HorizonSpec,
     ItemList,
     Option,
-    Registry,
     UsageError,
 )
+from waybench.core._registry import Registry
 from waybench.envs import registry
-from waybench.evaluation.tasks import TASKS, all_tasks, find_task, load_task, resolve_environment
+from waybench.evaluation.tasks import TASKS, find_task, load_task, resolve_environment
 from waybench.evaluation.tasks import _catalogue as derived
+from waybench.evaluation.tasks._catalogue import all_tasks
 
 OWN = {entry.id for entry in registry.built_in}
 
@@ -73,10 +74,10 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     found.register(Entry("hanoi/dial", 1, f"{__name__}:CLASHING", "a dial with a name that is taken", task="gtb"))
     for name in ("_entry", "_items", "_catalogue", "_horizon", "_samples"):
         monkeypatch.setattr(f"waybench.evaluation.tasks.{name}.registry", found)
-    derived._others.cache_clear()
+    derived._tasks_of_packages.cache_clear()
     derived.environment_task.cache_clear()
     yield found
-    derived._others.cache_clear()
+    derived._tasks_of_packages.cache_clear()
     derived.environment_task.cache_clear()
 
 

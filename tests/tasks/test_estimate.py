@@ -8,9 +8,9 @@ import pytest
 import waybench
 from waybench.core import Episode, Item, Price, policy, resolve
 from waybench.evaluation._adaptive import episode_tokens
-from waybench.evaluation.tasks import TaskQuote, find_task
+from waybench.evaluation.tasks import find_task
 from waybench.evaluation.tasks._entry import resolve_key
-from waybench.evaluation.tasks._estimate import fixed_estimate, ladder_estimate
+from waybench.evaluation.tasks._estimate import TaskQuote, fixed_estimate, ladder_estimate
 from waybench.evaluation.tasks._items import task_items
 
 

@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from waybench.core import Episode, EpisodeRecord, Item, UsageError, oracle_steps, play_out, policy, resolve
+from waybench.core import Episode, EpisodeRecord, Item, UsageError, play_out, policy, resolve
+from waybench.core._prefix import oracle_steps
 from waybench.envs import registry
 from waybench.evaluation._adaptive import HorizonSearch
 from waybench.evaluation.tasks import find_task
 from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_config
 from waybench.results import LoggedEpisode, rows
-from waybench.results.horizons import horizons, searches
+from waybench.results.horizons import horizons
+from waybench.results.horizons._searches import searches
 
 
 def plan(name: str = "horizon_dfs", **some: Any) -> HorizonConfig:

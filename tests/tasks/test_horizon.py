@@ -16,7 +16,7 @@ from waybench.evaluation._agents import PrerequisiteError
 from waybench.evaluation.tasks import TASKS, find_task, load_task
 from waybench.evaluation.tasks._horizon import horizon_config, horizon_quote, read_budget
 from waybench.results import LoggedEpisode, rows
-from waybench.results.horizons import search_text, searches
+from waybench.results.horizons._searches import search_text, searches
 from waybench.results.stats import Seeker, Trial
 
 ENTRIES = {entry.name: entry for entry in TASKS if entry.horizon}

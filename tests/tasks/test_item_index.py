@@ -14,7 +14,8 @@ from waybench.evaluation.tasks import find_task, load_task
 from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_config
 from waybench.results import LoggedEpisode, rows
 from waybench.results.estimates import item_difficulties
-from waybench.results.horizons import horizons, search_text, searches
+from waybench.results.horizons import horizons
+from waybench.results.horizons._searches import search_text, searches
 from waybench.results.stats import Seeker, Trial
 
 # A graph of n nodes takes about 2 n steps; who errs at a rate in each step finds one with more of them harder.

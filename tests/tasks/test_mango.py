@@ -12,7 +12,8 @@ import waybench
 from tests.envs.textmap import HOUSE
 from tests.envs.textmap.test_instance import write
 from tests.tasks.test_search import ENTRIES, heads, ids, refused
-from waybench.core import CharacterTokens, UsageError, tokenizer
+from waybench.core import UsageError, tokenizer
+from waybench.core._tokens import CharacterTokens
 from waybench.evaluation.tasks import load_task
 
 TASKS = ("mango_route", "mango_destination")

@@ -3,7 +3,10 @@
 import pytest
 
 from waybench.core import SHARD, UsageError, resolve
-from waybench.evaluation.tasks import find_task, missing_shards, shards_of, task_items
+from waybench.evaluation.tasks import find_task
+from waybench.evaluation.tasks._catalogue import shards_of
+from waybench.evaluation.tasks._entry import missing_shards
+from waybench.evaluation.tasks._items import task_items
 
 
 def ids(task: str, **given: object) -> list[str]:

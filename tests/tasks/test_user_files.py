@@ -12,7 +12,8 @@ import pytest
 import waybench
 from tests.envs.textmap import HOUSE
 from tests.tasks.test_search import heads, refused
-from waybench.core import DataError, UsageError, decode_text, json_lines, read_json, read_text, user_path
+from waybench.core import DataError, UsageError, json_lines, read_json, read_text, user_path
+from waybench.core._user_files import decode_text
 from waybench.envs.textmap._instances import map_json
 
 ROWS: list[str] = ["000X0", "01110", "01010", "01110", "01000"]

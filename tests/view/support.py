@@ -9,9 +9,8 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
 from tests.conftest import PATIENCE
-from waybench.reporting.view import Outcome, listen
 from waybench.reporting.view._app import Site, application
-from waybench.reporting.view._serve import Server
+from waybench.reporting.view._serve import Outcome, Server, listen
 
 TOKEN = "a-token"
 

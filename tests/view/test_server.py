@@ -11,9 +11,8 @@ import pytest
 from tests.report.pages import Page
 from tests.view.support import TOKEN, asked, cookie, served
 from waybench.core import UsageError
-from waybench.reporting.view import address, listen, new_token
 from waybench.reporting.view._app import PROGRESS, SCRIPT, Site, version
-from waybench.reporting.view._serve import DEFAULT_PORT
+from waybench.reporting.view._serve import DEFAULT_PORT, address, listen, new_token
 
 POLICY = "default-src 'none'"
 PAGE = (

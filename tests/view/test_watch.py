@@ -10,9 +10,8 @@ import anyio.to_thread
 import pytest
 
 from tests.view.support import PATIENCE, count, told, with_replays
-from waybench.reporting.view import Outcome
 from waybench.reporting.view._app import Site
-from waybench.reporting.view._serve import keep_built, logs_in
+from waybench.reporting.view._serve import Outcome, keep_built, logs_in
 
 Act = Callable[[], Awaitable[None]]
 

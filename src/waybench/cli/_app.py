@@ -223,7 +223,7 @@ Item = CompletionItem[str]
 
 
 def _tasks(_: click.Context) -> Iterator[Item]:
-    from waybench.evaluation.tasks import all_tasks
+    from waybench.evaluation.tasks._catalogue import all_tasks
 
     for task in all_tasks():
         yield Item(task.name, help=task.summary)
@@ -231,7 +231,7 @@ def _tasks(_: click.Context) -> Iterator[Item]:
 
 def _environments_and_tasks(context: click.Context) -> Iterator[Item]:
     from waybench.envs import registry
-    from waybench.evaluation.tasks import environment_names
+    from waybench.evaluation.tasks._catalogue import environment_names
 
     summaries = {entry.id: entry.summary for entry in registry.entries}
     items = {name: Item(name, help=summaries[env]) for name, env in environment_names().items()}

@@ -22,7 +22,8 @@ from waybench.cli._options import (
 from waybench.cli._output import tell_skipped, write_json
 from waybench.core import UsageError, plural, unknown
 from waybench.data import cache_dir
-from waybench.ext.scale import is_url, local_copy
+from waybench.ext.scale import is_url
+from waybench.ext.scale._folders import local_copy
 
 if TYPE_CHECKING:
     from waybench.results import Row
@@ -98,9 +99,10 @@ def compare(
     Where both sides have a 50 % horizon, the output shows their ratio with its 90 % interval. Searches for horizons
     (horizon_ tasks) are compared by it alone, since they choose their items by their results.
     """
-    from waybench.results import compare_sides
-    from waybench.results.comparisons import compare_beliefs, comparisons_json, comparisons_text
-    from waybench.results.horizons import compare_horizons, ratio_over_families
+    from waybench.results.comparisons._beliefs import compare_beliefs
+    from waybench.results.comparisons._models import compare_sides
+    from waybench.results.comparisons._text import comparisons_json, comparisons_text
+    from waybench.results.horizons._text import compare_horizons, ratio_over_families
 
     pairings = [name for name, is_given in zip(_PAIRINGS, (twins, isomorphs, wordings), strict=True) if is_given]
     if len(pairings) > 1:
@@ -141,7 +143,7 @@ def compare(
     over_families = ratio_over_families(ratios) if is_one_pair else None
     if not comparisons and not ratios:
         known_tasks = [score.task for scores, _ in results.values() for score in scores]
-        raise UsageError(_nothing(missing[0].why if missing else "", known_tasks, tasks))
+        raise UsageError(_nothing_message(missing[0].why if missing else "", known_tasks, tasks))
     if any(pair.first.model == pair.second.model and pair.first.logs & pair.second.logs for pair in comparisons):
         raise same
     if out is not None:
@@ -172,24 +174,24 @@ def _print_blocks(*blocks: str) -> None:
 class _Pairing(NamedTuple):
     """How models are compared with themselves."""
 
-    compare: str  # the name of a function in `waybench.results.comparisons`
+    compared: str  # which function compares them
     origins: tuple[str, str]  # what the two sides are
     why: str  # why there may be nothing to compare
 
 
 _PAIRINGS = {
     "--twins": _Pairing(
-        "compare_twins",
+        "twins",
         ("the task that is named first", "the other"),
         "no model was given the same items at a task and at its twin",
     ),
     "--isomorphs": _Pairing(
-        "compare_isomorphs",
+        "isomorphs",
         ("original items", "isomorphic items"),
         "no model was given the same items in two appearances (run a task again with -T isomorph=1)",
     ),
     "--wordings": _Pairing(
-        "compare_wordings",
+        "wordings",
         ("the wording that is named first", "the other"),
         "no model was given the same items in two wordings (run a task with --each wording=...)",
     ),
@@ -200,27 +202,33 @@ def _compare_with_themselves(
     pairing: _Pairing, side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None
 ) -> None:
     """Write the comparisons of a side's models with themselves."""
-    from waybench.results import comparisons as library
+    from waybench.results.comparisons._isomorphs import compare_isomorphs, compare_twins, invariance_text
+    from waybench.results.comparisons._prompts import compare_wordings
+    from waybench.results.comparisons._text import comparisons_json, comparisons_text
 
     scores, _ = _read_results(side.folders, metric)
     model = _model(side, (score.model for score in scores))
-    compare_all: Callable[..., list[Any]] = getattr(library, pairing.compare)
+    functions: dict[str, Callable[..., list[Any]]] = {
+        "twins": compare_twins,
+        "isomorphs": compare_isomorphs,
+        "wordings": compare_wordings,
+    }
     scores_of_model = [score for score in scores if model in ("", score.model)]
-    effects = compare_all(scores_of_model, margin, partial(_is_chosen, tasks=tasks))
+    effects = functions[pairing.compared](scores_of_model, margin, partial(_is_chosen, tasks=tasks))
     if not effects:
-        raise UsageError(_nothing(pairing.why, [score.task for score in scores], tasks))
+        raise UsageError(_nothing_message(pairing.why, [score.task for score in scores], tasks))
     comparisons = [getattr(effect, "comparison", effect) for effect in effects]
     if out is not None:
         document: dict[str, Any] = {
             "a": side.model or _location(side),
-            **library.comparisons_json(comparisons, [], margin),
+            **comparisons_json(comparisons, [], margin),
         }
         for comparison, effect in zip(document["comparisons"], effects, strict=True):
             comparison |= getattr(effect, "more", {})
         write_json(out, document)
     if out != "-":
-        invariance = library.invariance_text(effects) if pairing.compare == "compare_isomorphs" else ""
-        _print_blocks(library.comparisons_text(comparisons, [], margin, pairing.origins), invariance)
+        invariance = invariance_text(effects) if pairing.compared == "isomorphs" else ""
+        _print_blocks(comparisons_text(comparisons, [], margin, pairing.origins), invariance)
 
 
 def _side(text: str, folders: tuple[Path, ...]) -> Side:
@@ -251,8 +259,10 @@ def _location(side: Side) -> str:
 def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemScores], list[Row]]":
     """Read the scores of models at our tasks and at others, and the rows of our tasks."""
     from waybench.results import read_logs, rows
-    from waybench.results.comparisons import foreign_scores, item_scores
-    from waybench.results.logs import NoEpisodesError, Skipped
+    from waybench.results.comparisons import item_scores
+    from waybench.results.comparisons._models import foreign_scores
+    from waybench.results.logs import Skipped
+    from waybench.results.logs._logs import NoEpisodesError
     from waybench.results.results import fixed
 
     reported: set[Skipped] = set()
@@ -299,7 +309,7 @@ def _is_chosen(task: str, tasks: tuple[str, ...]) -> bool:
     return not tasks or task in tasks or task.rpartition("/")[2] in tasks
 
 
-def _nothing(why: str, known_tasks: list[str], tasks: tuple[str, ...]) -> str:
+def _nothing_message(why: str, known_tasks: list[str], tasks: tuple[str, ...]) -> str:
     if wrong := [task for task in tasks if not any(_is_chosen(known_task, (task,)) for known_task in known_tasks)]:
         return unknown("task", wrong[0], set(known_tasks))
     return f"nothing to compare: {why or 'there are no scores'}; run both with the same tasks, items and options"
@@ -327,9 +337,10 @@ def profile(
     families with normalised scores are needed; with a handful of models, intervals are wide.
     """
     from waybench.results import read_logs
-    from waybench.results.estimates import profiles, profiles_text
+    from waybench.results.estimates._profiles import profiles, profiles_text
     from waybench.results.logs import Skipped
-    from waybench.results.results import anchored, measurable
+    from waybench.results.results import measurable
+    from waybench.results.results._anchors import anchored
 
     skipped: list[Skipped] = []
     measured, rows = measurable(read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append, confirm=True)
@@ -384,14 +395,14 @@ def power(
     pilot: a small run of one or more models. With several families (tasks), Holm's procedure requires a p value of
     --alpha divided by their number in the worst case, which is shown too.
     """
-    from waybench.results.stats import assume_shares
+    from waybench.results.stats._power import assume_shares
 
     if (detect is None) == (items is None):
         raise UsageError("give either --detect or --items")
     problems: list[str] = []
     try:
         if pilot_folder:
-            from waybench.results.comparisons import pilots
+            from waybench.results.comparisons._models import pilots
 
             groups, problems = pilots(_read_results((pilot_folder,), metric)[0], correlation)
             if not groups:
@@ -417,7 +428,7 @@ def power(
 def _lines(
     assumptions: "PowerAssumptions", detect: float | None, items: int | None, levels: tuple[float, float], families: int
 ) -> Iterator[str]:
-    from waybench.results.stats import detectable_difference, items_needed
+    from waybench.results.stats._power import detectable_difference, items_needed
 
     alpha, power = levels
     if assumptions.name:

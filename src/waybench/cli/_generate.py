@@ -26,13 +26,14 @@ from waybench.cli._shards import Request, default_size, generate_shards
 from waybench.core import Environment, Item, Json, UsageError, plural
 from waybench.evaluation.tasks import TASKS, resolve_environment
 from waybench.ext.author import AUTHORED
-from waybench.ext.scale import executor, is_url
-from waybench.ext.scale.shards import FORMATS, Plan
+from waybench.ext.scale import is_url
+from waybench.ext.scale._executors import executor
+from waybench.ext.scale.shards._shards import FORMATS, Plan
 from waybench.ext.train import SPLITS
 
 if TYPE_CHECKING:
     from waybench.core import WaybenchError
-    from waybench.ext.author.authored_maps import Authored, OpenAuthor
+    from waybench.ext.author.authored_maps._authors import Authored, OpenAuthor
 
 
 _RETRIES, _AT_ONCE = 5, 4
@@ -67,7 +68,7 @@ class AuthorSettings:
 
     def open(self, environment: Environment[Any, Any, Any], level: int | None, options: Iterable[str]) -> "OpenAuthor":
         """Return the model, ready to write instances of a level, by default the smallest, with the options of -T."""
-        from waybench.ext.author.authored_maps import open_author  # seconds to import
+        from waybench.ext.author.authored_maps._authors import open_author
 
         settings = {
             "max_retries": _RETRIES if self.max_retries is None else self.max_retries,

@@ -24,15 +24,9 @@ from waybench.core import (
     read_key,
     resolve,
 )
-from waybench.evaluation.tasks import (
-    TaskEntry,
-    all_tasks,
-    environment_names,
-    find_task,
-    resolve_environment,
-    resolve_key,
-    task_items,
-)
+from waybench.evaluation.tasks import TaskEntry, find_task, resolve_environment, resolve_key
+from waybench.evaluation.tasks._catalogue import all_tasks, environment_names
+from waybench.evaluation.tasks._items import task_items
 from waybench.ext.train import SplitSource, split_of
 
 
@@ -276,7 +270,7 @@ def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = 
         thoughts.append("" if explain is None or reasoning == "none" else explain(episode.state))
         episode.step(reply)
         if not is_chat:
-            said = _said(episode, reply, before)
+            said = _reply_message(episode, reply, before)
             yield dumps({"messages": [*prompt, _with_thought(said, thoughts[-1], reasoning)], **about})
     if is_chat and episode.turns:
         chat = _chat(episode)[:-1]  # the last message is feedback that needs no reply
@@ -303,7 +297,7 @@ def _chat(episode: Episode[Any, Any, Any]) -> list[dict[str, Json]]:
             raise UsageError("chats are written as text: choose a wording without pictures")
         calls = chat[-1].get("tool_calls", ()) if chat else ()
         if message.role == "assistant":
-            chat.append(_said(episode, message.text, number))
+            chat.append(_reply_message(episode, message.text, number))
         elif calls:  # a reference player makes one call
             chat.append({"role": "tool", "tool_call_id": calls[0]["id"], "content": message.text})
         else:
@@ -311,7 +305,7 @@ def _chat(episode: Episode[Any, Any, Any]) -> list[dict[str, Json]]:
     return chat
 
 
-def _said(episode: Episode[Any, Any, Any], reply: str, number: int) -> dict[str, Json]:
+def _reply_message(episode: Episode[Any, Any, Any], reply: str, number: int) -> dict[str, Json]:
     """Return a reply as the message of this number in a chat."""
     text, calls = read_calls(reply) if isinstance(episode.play.wording, ToolWording) else (reply, ())
     functions = [{"name": call.name, "arguments": json.dumps(call.arguments)} for call in calls]

@@ -8,9 +8,11 @@ import click
 
 from waybench.cli._options import AS_JSON, argument, with_parameters
 from waybench.cli._output import dumps
-from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, template_fields, unknown
+from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, unknown
+from waybench.core._template import template_fields
 from waybench.envs import registry
-from waybench.evaluation.tasks import TaskEntry, all_tasks, environment_names, resolve_environment
+from waybench.evaluation.tasks import TaskEntry, resolve_environment
+from waybench.evaluation.tasks._catalogue import all_tasks, environment_names
 
 PLAYERS = {
     "null": "sends empty replies; with protocol=paper some games then take their first action",

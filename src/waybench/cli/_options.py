@@ -16,9 +16,12 @@ from typing import Any, cast, get_args, get_origin
 
 import click
 
-from waybench.core import STRONG_BITS, UsageError, key_bits, read_key
+from waybench.core import UsageError, read_key
+from waybench.core._secrets import STRONG_BITS, key_bits
 from waybench.data import cache_dir
-from waybench.ext.scale import EXECUTORS, Executor, Ordered, executor, is_url, local_copy
+from waybench.ext.scale import is_url
+from waybench.ext.scale._executors import EXECUTORS, Executor, Ordered, executor
+from waybench.ext.scale._folders import local_copy
 
 _DECLARED = "waybench.cli"
 

@@ -156,9 +156,10 @@ def print_summary(
 ) -> None:
     """Print the summary of a run: results on standard output, warnings and problems on standard error."""
     from waybench.results import read_logs
-    from waybench.results.estimates import unreadable_replies
-    from waybench.results.logs import NoEpisodesError
-    from waybench.results.results import anchored, measurable
+    from waybench.results.estimates._summary import unreadable_replies
+    from waybench.results.logs._logs import NoEpisodesError
+    from waybench.results.results import measurable
+    from waybench.results.results._anchors import anchored
 
     skipped: list[Skipped] = []
     try:
@@ -222,9 +223,16 @@ def summary_text(
 ) -> str:
     """Return the table of a run, what wordings, belief probes and horizons show, and what searches have found."""
     from waybench.results import by_level, overall
-    from waybench.results.comparisons import agent_table, belief_text, wording_table
-    from waybench.results.estimates import difficulty_text, item_difficulties, summary_table, text_table
-    from waybench.results.horizons import horizon_table, horizons, search_text, searches
+    from waybench.results.comparisons._beliefs import belief_text
+    from waybench.results.comparisons._model_effects import agent_table
+    from waybench.results.comparisons._prompts import wording_table
+    from waybench.results.estimates import item_difficulties
+    from waybench.results.estimates._difficulty import difficulty_text
+    from waybench.results.estimates._measures import text_table
+    from waybench.results.estimates._summary import summary_table
+    from waybench.results.horizons import horizons
+    from waybench.results.horizons._searches import search_text, searches
+    from waybench.results.horizons._text import horizon_table
     from waybench.results.results import fixed
 
     scored = fixed(rows)

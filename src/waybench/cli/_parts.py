@@ -26,12 +26,15 @@ from waybench.core import (
 )
 from waybench.data import cache_dir
 from waybench.envs import registry
-from waybench.evaluation.tasks import TaskEntry, find_task, load_task, shards_of, task_prompts
-from waybench.ext.scale import Executor, Folder, digest, mirrored
+from waybench.evaluation.tasks import TaskEntry, find_task, load_task, task_prompts
+from waybench.evaluation.tasks._catalogue import shards_of
+from waybench.ext.scale import Folder
+from waybench.ext.scale._executors import Executor
+from waybench.ext.scale._folders import digest, mirrored
 
 if TYPE_CHECKING:
-    from waybench.evaluation import RunProgress
-    from waybench.evaluation.tasks import TaskQuote
+    from waybench.evaluation._run_progress import RunProgress
+    from waybench.evaluation.tasks._estimate import TaskQuote
 
 NO_BUDGET = "none"
 # Of a ladder, for each model: at least this much, for replies with reasoning on a short ladder; and as much as an
@@ -142,7 +145,7 @@ class RunPart:
 
     def progress(self) -> "RunProgress":
         """Return the progress that follows it, and stops it when its budget is spent."""
-        from waybench.evaluation import RunProgress  # seconds to import
+        from waybench.evaluation._run_progress import RunProgress
 
         limit = self.budget
         return RunProgress(
@@ -208,7 +211,7 @@ def part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
     Yields:
         The folder to work in.
     """
-    from waybench.evaluation import part_files  # seconds to import
+    from waybench.evaluation._run_journals import part_files
 
     folder, work = Folder(part.out), working_folder(part)
     with mirrored(folder, work, part_files(part.tasks, part.models, folder.path), warn):

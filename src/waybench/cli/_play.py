@@ -30,11 +30,14 @@ from waybench.cli._options import (
 )
 from waybench.cli._output import lines, to_stderr
 from waybench.cli._run_settings import assignments
-from waybench.core import Episode, UsageError, is_array, is_object, json_values, plural, read_key, read_text, user_path
+from waybench.core import Episode, UsageError, is_array, is_object, plural, read_key, read_text, user_path
+from waybench.core._user_files import json_values
 from waybench.envs import registry
 from waybench.evaluation.tasks import resolve_environment
-from waybench.ext.train import TRAINING_KEY, play_and_source_options
-from waybench.people import PlayedEpisode, play_lines, player_name, show_result
+from waybench.ext.train import TRAINING_KEY
+from waybench.ext.train._session import play_and_source_options
+from waybench.people import PlayedEpisode
+from waybench.people._play import play_lines, player_name, show_result
 
 _LONGEST_TEXT = 100_000  # characters of an introduction
 _LARGEST_TEXT = 4 * _LONGEST_TEXT  # bytes
@@ -123,7 +126,7 @@ def play(
 def _play(game: PlayedEpisode, hints: bool, plain: bool) -> None:
     """Play in a full screen where there is one, otherwise line by line."""
     if not plain and sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        from waybench.people.screen import play_screen  # textual is loaded where it is needed
+        from waybench.people.screen import play_screen
 
         play_screen(game, hints=hints)
         return
@@ -136,7 +139,7 @@ def _attempts(record: str, player: str, chosen: ItemChoice) -> int:
     """Return how many attempts of a player at an item a file of records has."""
     if not os.path.isfile(record):
         return 0
-    from waybench.results.logs import read_records  # which imports the analysis
+    from waybench.results.logs._logs import read_records
 
     environment, item = chosen.environment, chosen.item
     options: dict[str, Any] = dict(Episode(environment, item, chosen.options).options)
@@ -152,8 +155,9 @@ def serve_study(
     envs: Sequence[str], settings: ItemSettings, index: int, record: str | None, study: StudySettings
 ) -> None:
     """Serve the items of some environments to people, until interrupted."""
-    from waybench.people.web import Study, study_application
-    from waybench.reporting.view import address, listen, new_token, serve_application
+    from waybench.people.web._app import study_application
+    from waybench.people.web._study import Study
+    from waybench.reporting.view._serve import address, listen, new_token, serve_application
 
     if record is None or record == "-":
         raise UsageError("--web needs a file for the records: add --record FILE")

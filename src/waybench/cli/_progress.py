@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress, TaskID
 
-    from waybench.evaluation import RunProgress, TaskStatus
+    from waybench.evaluation._progress import TaskStatus
+    from waybench.evaluation._run_progress import RunProgress
 
 DISPLAYS = ("rich", "plain", "none")  # the others are Inspect's own
 _REFRESH = 0.5  # seconds between two looks at the progress

@@ -26,16 +26,8 @@ from waybench.cli._options import (
     with_parameters,
 )
 from waybench.cli._output import size_text, tell_skipped, to_stderr
-from waybench.core import (
-    STRONG_BITS,
-    UsageError,
-    commitment,
-    key_bits,
-    key_label,
-    plural,
-    prepare_folder,
-    read_commitment,
-)
+from waybench.core import UsageError, commitment, key_label, plural, prepare_folder, read_commitment
+from waybench.core._secrets import STRONG_BITS, key_bits
 
 if TYPE_CHECKING:
     from waybench.results.logs import Skipped
@@ -67,7 +59,8 @@ def leaderboard(
     leaderboard.toml in FOLDER has the title, the allowed signers and the commitments of private sets. --init writes
     it, with a workflow that verifies what a pull request adds.
     """
-    from waybench.ext.publish.leaderboard import read_board, read_settings, write_leaderboard, write_template
+    from waybench.ext.publish.leaderboard._entries import read_board, read_settings
+    from waybench.ext.publish.leaderboard._site import write_leaderboard, write_template
     from waybench.results.formatting import one_line
 
     if init:
@@ -132,7 +125,15 @@ def export(
     huggingface: `.eval_results` for the models' repositories, and `eval.yaml` for the benchmark's.
     inspect-catalogue: registration files of Inspect's catalogue of evaluations. citation: what to cite.
     """
-    from waybench.ext.publish import exports
+    from waybench.ext.publish.exports._every_eval_ever import every_eval_ever
+    from waybench.ext.publish.exports._formats import (
+        benchmark_file,
+        catalogue_entries,
+        citations,
+        eval_results,
+        read_results,
+        write_files,
+    )
     from waybench.results.logs import Skipped
 
     required = {
@@ -144,18 +145,16 @@ def export(
         if not value:
             raise UsageError(f"--format {form} needs {flag}")
     skipped: list[Skipped] = []
-    results = exports.read_results(folders, model, skipped.append)
+    results = read_results(folders, model, skipped.append)
     if form == "every-eval-ever":
-        files = exports.every_eval_ever(results, organization=organization or "", relationship=relationship)
+        files = every_eval_ever(results, organization=organization or "", relationship=relationship)
     elif form == "huggingface":
-        files = (*exports.eval_results(results, dataset or "", url=url), exports.benchmark_file(results))
+        files = (*eval_results(results, dataset or "", url=url), benchmark_file(results))
     elif form == "inspect-catalogue":
-        files = exports.catalogue_entries(
-            results, repository=repository or "", commit=commit or "", maintainers=maintainers
-        )
+        files = catalogue_entries(results, repository=repository or "", commit=commit or "", maintainers=maintainers)
     else:
-        files = exports.citations(results)
-    written = exports.write_files(out, list(files))
+        files = citations(results)
+    written = write_files(out, list(files))
     tell_skipped(skipped)
     episodes = sum(len(result.episodes) for result in results)
     click.echo(f"export: {plural(len(written), 'file')} of {plural(episodes, 'episode')} in {out}")
@@ -176,7 +175,7 @@ def submit(
     versions, and the scores. It has no keys of private sets, no credentials, no paths of this machine, and no
     prompts: `waybench verify` makes these again. The same logs give the same bytes.
     """
-    from waybench.submission import pack
+    from waybench.submission._pack import pack
 
     skipped: list[Skipped] = []
     with _bar("reading") as step:
@@ -255,6 +254,9 @@ def verify(
     if archives and len(places) > 1:
         raise UsageError("give one submission at a time, or only folders of logs and logs")
     from waybench import submission
+    from waybench.submission._archive import NotASubmission
+    from waybench.submission._logs import verify_logs
+    from waybench.submission._verdict import with_commitments
 
     skipped: list[Skipped] = []
     workers = chosen_workers(executor_name, address)
@@ -265,14 +267,14 @@ def verify(
                 raise UsageError("--model: for logs only; a submission is verified whole")
             try:
                 verdict = submission.verify(archives[0], **options)
-            except submission.NotASubmission as error:
+            except NotASubmission as error:
                 raise UsageError(
                     f"{archives[0]}: {error}; give a file that `waybench submit` wrote, or a folder of logs"
                 ) from None
         else:
-            verdict = submission.verify_logs(places, models=models, on_problem=skipped.append, **options)
+            verdict = verify_logs(places, models=models, on_problem=skipped.append, **options)
     if committed:
-        verdict = submission.with_commitments(verdict, secrets, committed)
+        verdict = with_commitments(verdict, secrets, committed)
     tell_skipped(skipped)
     click.echo(json.dumps(verdict.to_json(), indent=1) if as_json else verdict.text())
     if out is not None:
@@ -282,7 +284,8 @@ def verify(
 
 def _write(out: Path, verdict: Any, sign: Path | None) -> None:
     from waybench.core import prepare_folder
-    from waybench.submission import sign_verdict, verdict_page
+    from waybench.submission import verdict_page
+    from waybench.submission._verify import sign as sign_verdict
 
     prepare_folder(out)
     path = out / "verdict.json"

@@ -28,8 +28,8 @@ from waybench.core import PROCESSES, UsageError, WaybenchError, Workers, plural,
 from waybench.evaluation.tasks import TASKS
 
 if TYPE_CHECKING:
-    from waybench.reporting import Progress, Report
-    from waybench.reporting.view import Outcome
+    from waybench.reporting._write import Progress, Report
+    from waybench.reporting.view._serve import Outcome
 
 TITLE = option("Title of the site.", default="waybench")
 PRICES = option("Token prices as JSON (see `waybench prices`), for the cost per solved item.", metavar="FILE")
@@ -137,15 +137,10 @@ def build(
         # Matrix products of several processes with several threads each get into each other's way.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from waybench.data import cache_dir
-    from waybench.reporting import (
-        Replays,
-        inputs_key,
-        no_progress,
-        open_cache,
-        read_models,
-        unchanged_report,
-        write_report,
-    )
+    from waybench.reporting import read_models, write_report
+    from waybench.reporting._cache import inputs_key, open_cache
+    from waybench.reporting._replays import Replays
+    from waybench.reporting._write import no_progress, unchanged_report
     from waybench.results.logs import EpisodeBatches, Skipped
     from waybench.results.papers import papers
 
@@ -158,7 +153,7 @@ def build(
     key = inputs_key(folders, out, title, price_table, model_table, published, png, replays.most, sorted(replays.also))
     try:
         report = unchanged_report(out, cache, key) or write_report(
-            EpisodeBatches(*folders, on_problem=skipped.append, kept=cache),
+            EpisodeBatches(*folders, on_problem=skipped.append, cache=cache),
             out,
             workers=workers,
             title=title,
@@ -222,8 +217,8 @@ def prices(
     Replace each null by dollars per million tokens: of requests (input), of replies (output) and of requests read
     from a cache. A model with nulls has no cost. Pass the file to `waybench report --prices`.
     """
-    from waybench.core import price_table
-    from waybench.results.logs import logged_models
+    from waybench.core._tokens import price_table
+    from waybench.results.logs._logs import logged_models
 
     models = logged_models(*folders)
     if not models:
@@ -253,7 +248,7 @@ def view(
     rebuilds the site, and open pages reload. The address has a token, which keeps out other users of this machine.
     Press Ctrl-C to stop.
     """
-    from waybench.reporting.view import address, listen, new_token, serve
+    from waybench.reporting.view._serve import address, listen, new_token, serve
 
     if prices:
         read_prices(prices)  # an error in it is shown now, and not by every build
@@ -288,8 +283,8 @@ def build_once(
     replays: frozenset[str] = frozenset(),
 ) -> "Outcome":
     """Build the site and say what became of it; this is called in a process of its own."""
-    from waybench.reporting.view import Outcome
-    from waybench.results.logs import NoEpisodesError
+    from waybench.reporting.view._serve import Outcome
+    from waybench.results.logs._logs import NoEpisodesError
 
     notes: list[str] = []
     try:

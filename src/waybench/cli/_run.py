@@ -42,19 +42,14 @@ from waybench.core import (
     spread,
 )
 from waybench.data import cache_dir
-from waybench.evaluation.tasks import (
-    DEMO,
-    DEMO_HORIZON,
-    DEMO_MODEL,
-    TASKS,
-    TaskEntry,
-    count_episodes,
-    find_task,
-)
-from waybench.ext.scale import Executor, Folder, is_on_this_machine, is_url, local_copy
+from waybench.evaluation.tasks import TASKS, TaskEntry, count_episodes, find_task
+from waybench.evaluation.tasks._presets import DEMO, DEMO_HORIZON, DEMO_MODEL
+from waybench.ext.scale import Folder, is_url
+from waybench.ext.scale._executors import Executor, is_on_this_machine
+from waybench.ext.scale._folders import local_copy
 
 if TYPE_CHECKING:
-    from waybench.evaluation.tasks import TaskQuote
+    from waybench.evaluation.tasks._estimate import TaskQuote
     from waybench.results.papers import Paper, PaperTable
 
 DEFAULT_OUT = Path("waybench-reproduce")
@@ -100,7 +95,8 @@ def run(settings: RunSettings) -> None:
     chosen, partly = plan_runs(entries, parameters, combinations(settings.each, parameters), settings.prices)
     for line in partly if len(entries) > 1 else ():
         click.echo(line, err=True)
-    from waybench.evaluation import check_folder, check_player  # seconds to import
+    from waybench.evaluation._engine import check_folder
+    from waybench.evaluation._provider import check_player
 
     engine = chosen_executor(settings.executor_name, settings.address, settings.gpus_per_model or 0)
     if engine is None and settings.shards > 1:
@@ -162,7 +158,7 @@ def _quote_tasks(
     Returns:
         The quotes by the tasks' names, and the lines on the other tasks, which are shown when the run begins.
     """
-    from waybench.evaluation.tasks import TaskQuote
+    from waybench.evaluation.tasks._estimate import TaskQuote
 
     quotes: list[tuple[str, TaskQuote]] = []
     opening: list[str] = []
@@ -339,8 +335,11 @@ def demo(
     ),
 ) -> None:
     """Run the embedded players on some tasks and write the report. No API key or network is needed."""
-    from waybench.evaluation import check_folder, check_player, evaluate  # seconds to import
-    from waybench.results.estimates import matrix, matrix_text
+    from waybench.evaluation import evaluate
+    from waybench.evaluation._engine import check_folder
+    from waybench.evaluation._provider import check_player
+    from waybench.results.estimates import matrix
+    from waybench.results.estimates._matrix import matrix_text
 
     if model is not None:
         check_player(model)
@@ -374,7 +373,8 @@ def demo(
 def _horizons(folder: Path) -> list[str]:
     """Return a line for each player's search: the horizon that it found and the one that is known."""
     from waybench.results import read_logs
-    from waybench.results.horizons import reference_text, searches
+    from waybench.results.horizons import reference_text
+    from waybench.results.horizons._searches import searches
     from waybench.results.logs import Skipped
     from waybench.results.results import measurable
 

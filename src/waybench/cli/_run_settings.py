@@ -21,7 +21,8 @@ from waybench.cli._options import (
     like,
     option,
 )
-from waybench.core import Json, UsageError, joined_think_tags, may_be_secret
+from waybench.core import Json, UsageError, may_be_secret
+from waybench.core._replies import joined_think_tags
 from waybench.evaluation.tasks import TaskEntry
 
 _POSITIVE = click.IntRange(min=1)

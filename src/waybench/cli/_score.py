@@ -19,13 +19,13 @@ from waybench.core import (
     EpisodeRecord,
     Json,
     UsageError,
-    joined_think_tags,
     json_lines,
     plural,
     prepare_folder,
     reasoning_warning,
     user_path,
 )
+from waybench.core._replies import joined_think_tags
 from waybench.envs import registry
 
 LONGEST_LINE = 1 << 28  # bytes; a larger one is not read into memory

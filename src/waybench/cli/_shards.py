@@ -24,15 +24,14 @@ from waybench.cli._options import (
 from waybench.cli._output import MOST_SKIPPED, size_text
 from waybench.core import Json, UsageError, is_public_key, plural
 from waybench.evaluation.tasks import resolve_environment
-from waybench.ext.scale import Executor, is_on_this_machine
-from waybench.ext.scale.shards import (
-    DIGEST,
+from waybench.ext.scale._executors import Executor, is_on_this_machine
+from waybench.ext.scale.shards._files import DIGEST, Store
+from waybench.ext.scale.shards._shards import (
     FORMATS,
     Count,
     Plan,
     Range,
     Shard,
-    Store,
     ToCheck,
     check_described,
     check_shard,

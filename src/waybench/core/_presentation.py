@@ -7,7 +7,7 @@ from typing import Any
 
 from waybench.core._board import Board
 from waybench.core._record import TurnRecord
-from waybench.core._scene import MakeScene, MakeScenes, draw_all, draw_last, prefix_scenes
+from waybench.core._scene import MakeScene, MakeScenes, by_prefixes, draw_all, draw_last
 
 Draw = Callable[..., str]
 """(instance, turns, *, board_id, reuse) -> SVG.
@@ -56,8 +56,8 @@ class Presentation:
         scenes: Makes the scenes of a replay, each of the same size. None if `scene` makes each of them from the turns
             so far.
         draw: Draws an episode (see `Draw`). It draws the scene if there is one.
-        draw_frames: Draws the frames of a replay (see `DrawFrames`). It draws the scenes if there are any. None if
-            `draw` can draw each frame from the turns so far, always with the same view box.
+        draw_frames: Draws the frames of a replay (see `DrawFrames`). By default it draws the scenes, or what `draw`
+            draws of the turns so far, which must always have the same view box.
         draw_cluster: (instance) -> SVG with a size, of all that its cluster is, such as a whole map, for a page of its
             own; None if there is none.
         cluster_legend: What that drawing shows, in a few sentences.
@@ -100,11 +100,12 @@ class Presentation:
 
     def __post_init__(self) -> None:
         """Fill in the plurals, and what draws the scenes."""
-        if self.scenes is not None:
-            object.__setattr__(self, "draw_frames", partial(draw_all, self.scenes))
-        scenes = self.scenes if self.scene is None else prefix_scenes(self.scene)
-        if scenes is not None:
-            object.__setattr__(self, "draw", partial(draw_last, scenes))
+        last = self.scenes if self.scene is None else by_prefixes(self.scene)
+        if last is not None:
+            object.__setattr__(self, "draw", partial(draw_last, last))
+            object.__setattr__(self, "draw_frames", partial(draw_all, self.scenes or last))
+        elif self.draw is not None and self.draw_frames is None:
+            object.__setattr__(self, "draw_frames", by_prefixes(self.draw))
         for noun in ("level", "item", "cluster"):
             singular, several = getattr(self, noun), getattr(self, f"{noun}s")
             if singular and not several:

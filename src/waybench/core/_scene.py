@@ -1,14 +1,16 @@
-"""What a drawing shows, and its form as SVG, as the frames of a replay and as a picture in messages."""
+"""What a drawing shows, and how it becomes SVG, the frames of a replay, or a picture in messages."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, TypeVar
 
 from waybench.core._record import TurnRecord
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True)
 class Scene:
     """An episode so far, or a state, as it is drawn.
 
@@ -17,25 +19,23 @@ class Scene:
     Attributes:
         classes: CSS classes of the drawing.
         label: A description, for those who cannot see the drawing.
-        width: Its width in units of its own.
-        height: Its height.
-        corner: x and y of its upper left corner.
-        below: Shapes below the board, as SVG.
-        board: Shapes that all scenes of an instance share, such as its map. A page that shows many attempts at one
-            instance holds them once.
-        parts: Shapes above the board.
-        sized: Whether a unit is a pixel wherever a page does not say otherwise.
+        size: Its width and height in units of its own.
+        parts: Shapes, as SVG.
+        board: Shapes below the parts that all scenes of an instance share, such as its map. A page that shows many
+            attempts at one instance holds them once.
+        below: Shapes below the board.
+        corner: x and y of the upper left corner.
+        in_pixels: Whether a unit is a pixel wherever a page does not say otherwise.
     """
 
     classes: str
     label: str
-    width: float
-    height: float
-    corner: tuple[float, float] = (0, 0)
-    below: Iterable[str] = ()
+    size: tuple[float, float]
+    parts: Iterable[str]
     board: Iterable[str] = ()
-    parts: Iterable[str] = ()
-    sized: bool = False
+    below: Iterable[str] = ()
+    corner: tuple[int, int] = (0, 0)
+    in_pixels: bool = False
 
     def svg(self, *, board_id: str = "", reuse: bool = False) -> str:
         """Return the drawing, an `<svg>` element.
@@ -44,16 +44,15 @@ class Scene:
             board_id: An id in the page for the board.
             reuse: Whether the page has a board with this id already, which is shown again.
         """
-        board = "".join(self.board)
+        (width, height), (x, y), board = self.size, self.corner, "".join(self.board)
         if board and reuse:
             board = f'<use href="#{board_id}"/>'
         elif board:
             identity = f' id="{board_id}"' if board_id else ""
             board = f"<g{identity}>{board}</g>"
-        size = f' width="{self.width:g}" height="{self.height:g}"' if self.sized else ""
-        x, y = self.corner
+        pixels = f' width="{width:g}" height="{height:g}"' if self.in_pixels else ""
         return (
-            f'<svg class="{self.classes}"{size} viewBox="{x} {y} {self.width:g} {self.height:g}" role="img" '
+            f'<svg class="{self.classes}"{pixels} viewBox="{x} {y} {width:g} {height:g}" role="img" '
             f'aria-label="{escape(self.label)}" font-family="sans-serif">{"".join(self.below)}{board}'
             f"{''.join(self.parts)}</svg>"
         )
@@ -69,9 +68,11 @@ It receives all turns, so that it simulates them once and draws everything to on
 """
 
 
-def prefix_scenes(scene: MakeScene) -> MakeScenes:
-    """Return what makes each scene of an episode from the turns so far."""
-    return lambda instance, turns, counts: (scene(instance, turns[:count]) for count in counts)
+def by_prefixes(
+    make: Callable[[Any, Sequence[TurnRecord]], T],
+) -> Callable[[Any, Sequence[TurnRecord], Sequence[int]], Iterator[T]]:
+    """Return the function (instance, turns, counts) that makes something of the first turns, for each of the counts."""
+    return lambda instance, turns, counts: (make(instance, turns[:count]) for count in counts)
 
 
 def draw_last(

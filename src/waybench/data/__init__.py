@@ -22,7 +22,7 @@ from urllib.parse import quote, urlsplit
 from waybench.core import CatalogueWarning, DataError, DataFile, Download, UsageError, unknown, user_path
 from waybench.envs import registry
 
-__all__ = ["LocalFiles", "cache_dir", "downloads", "fetch", "find_download", "folder", "locate"]
+__all__ = ["LocalFiles"]
 
 StrPath = str | os.PathLike[str]
 Progress = Callable[[DataFile, bool], None]

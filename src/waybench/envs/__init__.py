@@ -1,6 +1,6 @@
 """The catalogue of environments."""
 
-from waybench.core import Registry
+from waybench.core._registry import Registry
 from waybench.envs._index import INDEX
 
 __all__ = ["registry"]

@@ -31,7 +31,8 @@ from waybench.core import (
 )
 from waybench.evaluation._agents import PrerequisiteError, one_line_errors, picture_tokens
 from waybench.evaluation._sample import finished_record, to_sample
-from waybench.results.stats import Candidate, Seeker, StoppingRule, Trial
+from waybench.results.stats import Seeker, StoppingRule, Trial
+from waybench.results.stats._adaptive import Candidate
 
 S = TypeVar("S")
 _BINS = 3  # strata for each doubling of the difficulty, where items have difficulties of their own
@@ -68,12 +69,12 @@ class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
         if sample.epoch != 1:
             raise PrerequisiteError(self.one_epoch)
         record, name = finished_record(sample), str(sample.id)
-        at = self._at(record.player, name)
+        at = self._state_of(record.player, name)
         if sample.error or record.end in (None, End.INFRASTRUCTURE):
             return None
         return self.follow(at, name, record)
 
-    def _at(self, player: str, name: str) -> S:
+    def _state_of(self, player: str, name: str) -> S:
         state = self._players.get(player)
         if state is None or name in state[1]:
             state = self._players[player] = self.begin(player), set[str]()

@@ -35,7 +35,8 @@ from inspect_ai.tool import Tool, ToolChoice, ToolInfo
 from inspect_ai.tool import python as python_tool
 from inspect_ai.util import apply_limits, message_limit, store
 
-from waybench.core import Json, Picture, UsageError, WaybenchError, is_message, text_of
+from waybench.core import Json, Picture, UsageError, WaybenchError, text_of
+from waybench.core._replies import is_message
 
 PREFIX = "python:"  # on the command line; the engine's name of the model begins with "python/"
 # The one font that comes with what draws the pictures, so that they have the same bytes whatever fonts a machine has.

@@ -29,7 +29,9 @@ from inspect_ai.log import (
 from inspect_ai.model import GenerateConfig, Model, get_model
 from pydantic import ValidationError
 
-from waybench.core import EMBEDDED, TEXT_PROMPTS, Json, PromptKinds, UsageError
+from waybench.core import Json, PromptKinds, UsageError
+from waybench.core._play import TEXT_PROMPTS
+from waybench.core._policies import EMBEDDED
 from waybench.evaluation._agents import PrerequisiteError, engine_name
 from waybench.evaluation._preflight import (
     PATIENCE,

@@ -28,7 +28,8 @@ from inspect_ai.model import (
     ModelOutput,
 )
 
-from waybench.core import LOCK_FILE, TEXT_PROMPTS, ActionTool, Picture, PromptKinds, UsageError
+from waybench.core import LOCK_FILE, ActionTool, Picture, PromptKinds, UsageError
+from waybench.core._play import TEXT_PROMPTS
 from waybench.evaluation._agents import FunctionModel, content_image
 from waybench.evaluation._provider import ONE_CALL, EmbeddedPlayer, LocalModel, tool_info
 from waybench.evaluation._provider_errors import ProviderError, causes_of, read_error, status_of
@@ -67,7 +68,7 @@ def lock_folder(folder: Path) -> Generator[None]:
         UsageError: If another process holds it; the message says which, and since when.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lock = _acquired(folder)
+    lock = _acquire(folder)
     holder = folder / HOLDER
     with suppress(OSError):
         holder.write_text(json.dumps({"pid": os.getpid(), "host": platform.node(), "since": time.time()}), "utf-8")
@@ -80,7 +81,7 @@ def lock_folder(folder: Path) -> Generator[None]:
             lock.close()
 
 
-def _acquired(folder: Path) -> sqlite3.Connection | None:
+def _acquire(folder: Path) -> sqlite3.Connection | None:
     """Return the locked file; None where the file system has no locks, which stops no run."""
     lock = None
     try:

@@ -23,7 +23,6 @@ from inspect_ai.tool import ToolCall as EngineCall
 from inspect_ai.tool import ToolChoice, ToolDef, ToolInfo, ToolParams
 
 from waybench.core import (
-    EMBEDDED,
     LOCAL_MODELS,
     ActionTool,
     Belief,
@@ -38,6 +37,7 @@ from waybench.core import (
     unknown,
     write_calls,
 )
+from waybench.core._policies import EMBEDDED
 from waybench.envs import registry
 from waybench.evaluation._agents import InProcessModel
 

@@ -9,7 +9,8 @@ from inspect_ai.model import ModelCall, ModelOutput, StopReason
 from tenacity import RetryCallState, wait_exponential, wait_random
 from tenacity.wait import wait_base
 
-from waybench.core import Json, is_array, is_object, reasoning_of, text_of
+from waybench.core import Json, is_array, is_object, text_of
+from waybench.core._replies import reasoning_of
 
 _BAD_GATEWAY = 502  # for errors without a status of their own, which may pass: the request is tried again
 _MOST_TOKENS = 2**53

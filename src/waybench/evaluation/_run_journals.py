@@ -22,7 +22,8 @@ from inspect_ai._util.registry import registry_params  # what a task was made wi
 from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries
 from inspect_ai.model import Model, ModelOutput
 
-from waybench.core import SCHEMA, SHARD, Json, TurnRecord
+from waybench.core import SHARD, Json, TurnRecord
+from waybench.core._record import SCHEMA
 from waybench.evaluation._adaptive import AdaptiveSampleSource, Ladder
 from waybench.evaluation._agents import engine_name
 from waybench.evaluation._journal import Journal, JournalError, Syncer, digest

@@ -114,14 +114,14 @@ class Chat:
         self._results: dict[str, ChatMessage] = {}  # by the id of the message that called
         self.has_placeholder = False  # whether a message that says nothing was replaced
 
-    def said(self, turn: int, message: ChatMessageAssistant) -> None:
+    def add_reply(self, turn: int, message: ChatMessageAssistant) -> None:
         """Keep the model's own message and send it back, since some providers require their reasoning.
 
         It is sent back unchanged, but for one that says nothing (`sendable`).
         """
         self._said[turn] = self._sendable(message)
 
-    def executed(self, message: ChatMessageAssistant, result: ChatMessage | None) -> None:
+    def add_result(self, message: ChatMessageAssistant, result: ChatMessage | None) -> None:
         """Keep the result of a call as Inspect made it."""
         if result is not None and message.id is not None:
             self._results[message.id] = result
@@ -134,12 +134,12 @@ class Chat:
             # By identity, not by value: the same words said twice are two messages.
             converted = self._made.get(id(message))
             if converted is None or converted[0] is not message:
-                messages = self._made_of(message, chat[-1] if chat and by_tools else None, by_tools)
+                messages = self._convert(message, chat[-1] if chat and by_tools else None, by_tools)
                 converted = self._made[id(message)] = message, messages
             chat += converted[1]
         return chat
 
-    def _made_of(self, message: Message, before: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
+    def _convert(self, message: Message, before: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
         reply = None if message.turn is None else self._said.get(message.turn)
         if reply is not None:
             return [reply]

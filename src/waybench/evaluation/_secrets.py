@@ -15,7 +15,6 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_ai.model import Model, ModelCall, ModelOutput
 
 from waybench.core import (
-    HIDDEN,
     LABEL,
     Json,
     credentials,
@@ -26,6 +25,7 @@ from waybench.core import (
     secrets_in,
     without_credentials,
 )
+from waybench.core._secrets import HIDDEN
 from waybench.evaluation._provider_errors import causes_of, response_text
 
 _SHORTEST = 4  # of what is looked for in texts, most of which would otherwise lose words that are no secrets

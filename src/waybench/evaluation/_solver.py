@@ -183,7 +183,7 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
                 else:
                     with answer_from(turns.read()):
                         output = await model.generate(state.messages, **offered)
-                    chat.said(len(episode.turns), output.message)
+                    chat.add_reply(len(episode.turns), output.message)
                     if not turns.is_replayed and (warning := prompt_tokens.warning(state.messages, output.usage)):
                         form.tell_once("prompt tokens", warning)
                 state.output = output
@@ -196,7 +196,7 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
                 watched.reply(turn, repeated=turns.is_replayed)
                 if offered:
                     sent = [*state.messages, output.message]
-                    chat.executed(output.message, await execute_call(episode, offered["tools"], turn, sent))
+                    chat.add_result(output.message, await execute_call(episode, offered["tools"], turn, sent))
             turns.end()
         except LimitExceededError as limit:
             # A limit on time is an infrastructure error, unlike one on tokens, messages or cost.

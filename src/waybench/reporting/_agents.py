@@ -6,31 +6,13 @@ from typing import Any
 
 from waybench.core import Metric
 from waybench.envs import registry
-from waybench.envs.smartplay import (
-    CAPABILITIES,
-    DEGREE_SCALES,
-    DEGREES_SOURCE,
-    FORMULAS,
-    HUMANS,
-    RECORDED,
-    Capability,
-    degrees,
-)
-from waybench.reporting.charts import Chart, Overlay, agent_chart, colour_numbers, degree_charts, overlays
-from waybench.reporting.tables import (
-    BLANK,
-    Cell,
-    Note,
-    Table,
-    TableColumn,
-    TableRow,
-    mean_cell,
-    model_cell,
-    name_of,
-    notes,
-    rows_of,
-)
-from waybench.results.estimates import Agent
+from waybench.envs.smartplay import FORMULAS, HUMANS, RECORDED, Capability
+from waybench.envs.smartplay._capabilities import CAPABILITIES, DEGREE_SCALES, DEGREES_SOURCE, degrees
+from waybench.reporting.charts import Chart, colour_numbers
+from waybench.reporting.charts._radar import Overlay, agent_chart, degree_charts, overlays
+from waybench.reporting.tables import Cell, Note, Table, TableColumn, TableRow, name_of, rows_of
+from waybench.reporting.tables._table import BLANK, mean_cell, model_cell, notes
+from waybench.results.estimates._agents import Agent
 from waybench.results.formatting import mean_text, one_line
 from waybench.results.results import Group, setting
 from waybench.results.stats import CONFIDENCE

@@ -12,24 +12,19 @@ from markupsafe import Markup
 from waybench.core import End, Metric, UsageError
 from waybench.reporting._files import ScoreKey
 from waybench.reporting._format import TaskView, heading
-from waybench.reporting.tables import Table, model_table
+from waybench.reporting.tables import Table
+from waybench.reporting.tables._comparisons import model_table
 from waybench.results import Estimate, Row
-from waybench.results.comparisons import (
-    MODEL,
-    Comparison,
-    ItemScores,
-    compare,
-    compare_pairs,
-    comparison_cells,
-    comparison_json,
-    comparison_lines,
-    item_scores,
-    matched,
-    values_of,
-)
-from waybench.results.estimates import measure, ranked
+from waybench.results.comparisons import ItemScores, item_scores
+from waybench.results.comparisons._comparison import Comparison, compare
+from waybench.results.comparisons._item_scores import MODEL, matched, values_of
+from waybench.results.comparisons._models import compare_pairs
+from waybench.results.comparisons._text import comparison_cells, comparison_json, comparison_lines
+from waybench.results.estimates import measure
+from waybench.results.estimates._measures import ranked
 from waybench.results.formatting import change_text, one_line
-from waybench.results.results import Cluster, Group, ItemKey, at_items, differing, fixed, grouped, labels, whole_items
+from waybench.results.results import Cluster, Group, ItemKey, at_items, fixed, grouped, labels, whole_items
+from waybench.results.results._groups import differing
 
 MOST = 12  # models that were given the same, up to which each two of them are compared
 

@@ -8,7 +8,8 @@ from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 from typing import NamedTuple, cast
 
-from waybench.core import RECORDED, THINK_TAGS, End, Json, Outcome, ProbeRecord, TurnRecord, Usage, split_reasoning
+from waybench.core import THINK_TAGS, End, Json, Outcome, ProbeRecord, TurnRecord, Usage, split_reasoning
+from waybench.core._prefix import RECORDED
 from waybench.envs import registry
 from waybench.reporting._episode_store import Played, Said, SharedPrefix, prompt_messages
 from waybench.reporting._format import (

@@ -15,7 +15,7 @@ from waybench.reporting._cache import ReportCache
 from waybench.reporting._format import Excerpt, excerpt_with_end
 from waybench.reporting._reading import Batch, read
 from waybench.results import LoggedEpisode, Row
-from waybench.results.estimates import ClusterVariables, Variables
+from waybench.results.estimates._bounds import ClusterVariables, Variables
 from waybench.results.logs import EpisodeBatches, Skipped, skipped
 from waybench.results.results import Cluster, Group, Simulated, exclude, grouped
 

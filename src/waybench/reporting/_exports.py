@@ -15,18 +15,16 @@ from jinja2.filters import do_filesizeformat
 from waybench._version import __version__
 from waybench.reporting._reading import with_models
 from waybench.reporting._site import Compared, Site
-from waybench.reporting.tables import Cell, Note, Table, TableColumn, notes, readme_table
+from waybench.reporting.tables import Cell, Note, Table, TableColumn
+from waybench.reporting.tables._markdown import readme_table
+from waybench.reporting.tables._table import notes
 from waybench.results import Estimate, episode_frame, horizon_frame, score_frame
-from waybench.results.comparisons import (
-    AgentEffect,
-    IsomorphEffect,
-    SettingEffect,
-    TwinEffect,
-    WordingEffect,
-    effect_frame,
-    wording_frame,
-)
-from waybench.results.estimates import ledger_frame, spread
+from waybench.results.comparisons._comparison import effect_frame
+from waybench.results.comparisons._isomorphs import IsomorphEffect, TwinEffect
+from waybench.results.comparisons._model_effects import AgentEffect, SettingEffect
+from waybench.results.comparisons._prompts import WordingEffect, wording_frame
+from waybench.results.estimates._difficulty import spread
+from waybench.results.estimates._ledger import ledger_frame
 from waybench.results.formatting import one_line, visible
 from waybench.results.frames import Frame, column_frame, column_schema
 from waybench.results.horizons import SHARES

@@ -19,7 +19,8 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from waybench._version import __version__
-from waybench.core import UsageError, plural, with_article
+from waybench.core import UsageError, plural
+from waybench.core._errors import with_article
 from waybench.reporting._format import amount, anchor, heading, in_words, interval_text, money, percent
 from waybench.results.formatting import mean_text, one_line, visible
 from waybench.results.stats import CONFIDENCE

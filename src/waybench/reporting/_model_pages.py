@@ -10,24 +10,19 @@ from waybench.envs import registry
 from waybench.reporting._agents import AgentCard, agent_cards
 from waybench.reporting._format import TaskView, amount, money, percent, presentation_of, significant
 from waybench.reporting._site import Compared, Site, score_key
-from waybench.reporting.charts import Chart, level_charts, outcomes, step_charts, undrawn
-from waybench.reporting.tables import (
-    Cell,
-    Note,
-    Table,
-    TableColumn,
-    horizon_table_of_model,
-    leader_tables,
-    model_cell,
-    notes,
-    number_cell,
-    parts,
-    setting_table,
-)
-from waybench.results.comparisons import NO_EFFECT, SettingEffect
-from waybench.results.estimates import LedgerEntry
+from waybench.reporting.charts import Chart
+from waybench.reporting.charts._bars import outcomes
+from waybench.reporting.charts._charts import level_charts, step_charts, undrawn
+from waybench.reporting.tables import Cell, Note, Table, TableColumn
+from waybench.reporting.tables._comparisons import setting_table
+from waybench.reporting.tables._horizons import horizon_table_of_model
+from waybench.reporting.tables._leaders import leader_tables
+from waybench.reporting.tables._table import model_cell, notes, number_cell, parts
+from waybench.results.comparisons._model_effects import NO_EFFECT, SettingEffect
+from waybench.results.estimates._ledger import LedgerEntry
 from waybench.results.formatting import NOTHING, one_line
-from waybench.results.results import Group, differing, grouped, model_settings, setting, setting_order
+from waybench.results.results import Group, grouped, model_settings, setting, setting_order
+from waybench.results.results._groups import differing
 from waybench.results.stats import CONFIDENCE, Mean
 
 

@@ -7,23 +7,14 @@ from waybench.core import Metric, Presentation
 from waybench.envs import registry
 from waybench.reporting._files import task_page
 from waybench.reporting._format import in_words, interval_text, mean_part, part
-from waybench.reporting.tables import (
-    BLANK,
-    Cell,
-    HeaderGroup,
-    Note,
-    Table,
-    TableColumn,
-    lost_mark,
-    metric_column,
-    model_cell,
-    notes,
-)
+from waybench.reporting.tables import Cell, Note, Table, TableColumn
+from waybench.reporting.tables._table import BLANK, HeaderGroup, lost_mark, metric_column, model_cell, notes
 from waybench.results import Estimate
-from waybench.results.comparisons import ExamplesEffect
+from waybench.results.comparisons._prompts import ExamplesEffect
 from waybench.results.estimates import as_metric, measure
 from waybench.results.formatting import LOST, better_text, change_text, lost_text, mean_text
-from waybench.results.results import Group, differing, grouped, setting_names, settings_order
+from waybench.results.results import Group, grouped, setting_names, settings_order
+from waybench.results.results._groups import differing
 from waybench.results.stats import CONFIDENCE, Mean
 
 _TASK = "task"  # the same run has a task of its own for each environment

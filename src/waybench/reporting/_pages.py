@@ -22,12 +22,15 @@ from waybench.reporting._results import item_kinds
 from waybench.reporting._results_page import refresh_neighbours, write_results
 from waybench.reporting._site import Compared, SectionFamily, Site, score_key, skip_reasons
 from waybench.reporting._task_pages import write_family
-from waybench.reporting.charts import ChartFiles, colour_number, model_colours
-from waybench.reporting.tables import horizon_matrix, leader_tables, leading_of, matrix_table
+from waybench.reporting.charts._svg import ChartFiles, colour_number, model_colours
+from waybench.reporting.tables._horizons import leading_of
+from waybench.reporting.tables._leaders import leader_tables
+from waybench.reporting.tables._matrix import horizon_matrix, matrix_table
 from waybench.results import Estimate
-from waybench.results.estimates import short_title
+from waybench.results.estimates._matrix import short_title
 from waybench.results.logs import is_embedded, is_human
-from waybench.results.results import Family, differing, family_of
+from waybench.results.results import Family, family_of
+from waybench.results.results._groups import differing
 
 _MOST_PASSED_OVER = 200  # samples that the first page names; summary.json names all
 

@@ -25,7 +25,8 @@ from waybench.results import LoggedEpisode
 from waybench.results.formatting import one_line
 from waybench.results.frames import Column, Frame, column_data
 from waybench.results.logs import EpisodeBatches, Skipped, skipped
-from waybench.results.results import Verified, Verifier, with_outcomes
+from waybench.results.results import Verifier
+from waybench.results.results._measured_row import Verified, with_outcomes
 
 
 class ReadEpisode(NamedTuple):

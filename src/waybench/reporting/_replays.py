@@ -7,12 +7,15 @@ import shlex
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from waybench.core import PREFIX, RECORDED, Draw, DrawFrames, Instance, Json, Presentation, TurnRecord
+from waybench.core import PREFIX, Instance, Json, TurnRecord
+from waybench.core._prefix import RECORDED
+from waybench.core._presentation import DrawFrames
 from waybench.envs import registry
 from waybench.results import Row
 from waybench.results.results import Group, declared, grouped
@@ -38,21 +41,25 @@ class Frames:
     stride: int
 
 
-def frames(framer: DrawFrames, instance: Instance, turns: Sequence[TurnRecord]) -> Frames:
+def frames(draw_frames: DrawFrames, instance: Instance, turns: Sequence[TurnRecord]) -> Frames:
     """Draw an episode after each of its turns, or of every so many if there are too many.
 
     Args:
-        framer: What draws it.
+        draw_frames: What draws it.
         instance: The instance.
         turns: Its turns, as a simulation has confirmed them.
     """
     stride = -(-len(turns) // (MOST_FRAMES - 1)) or 1
-    shown = sorted({*range(0, len(turns) + 1, stride), len(turns)})
-    drawn = list(framer(instance, turns, shown))
+    counts = sorted({*range(0, len(turns) + 1, stride), len(turns)})
+    drawn = list(draw_frames(instance, turns, counts))
     numbers: dict[str, int] = {}  # most of a drawing is the same as in the one before
-    listed = [_runs(_PIECES.findall(each), numbers) for each in drawn]
-    moves = [_moves(each, count) for count, each in zip(shown, drawn, strict=True)]
-    values = {"pieces": list(numbers), "frames": listed, "turns": shown, "moves": moves}
+    runs = [_runs(_PIECES.findall(svg), numbers) for svg in drawn]
+    # Moves of the last turn that are shown one by one (see `waybench._svg.walk`).
+    walks = (
+        re.search(rf'data-walk="{count}" data-moves="(\d+)"', svg) for count, svg in zip(counts, drawn, strict=True)
+    )
+    moves = [int(match[1]) if match else 1 for match in walks]
+    values = {"pieces": list(numbers), "frames": runs, "turns": counts, "moves": moves}
     return Frames(Markup(drawn[-1]), values, stride)
 
 
@@ -65,12 +72,6 @@ def packed(values: Mapping[str, Any]) -> str:
     return base64.b64encode(zlib.compress(data)).decode("ascii")
 
 
-def _moves(drawing: str, turn: int) -> int:
-    """Return how many moves of a turn a drawing can show one by one (see `waybench._svg.walk`); 1 for no such moves."""
-    found = re.search(rf'data-walk="{turn}" data-moves="(\d+)"', drawing)
-    return int(found[1]) if found else 1
-
-
 def _runs(pieces: Iterable[str], numbers: dict[str, int]) -> list[int]:
     """Return the numbers of pieces, those that follow on the one before only as how many they are, negative.
 
@@ -78,36 +79,15 @@ def _runs(pieces: Iterable[str], numbers: dict[str, int]) -> list[int]:
         pieces: The pieces.
         numbers: The number of each piece; new ones are added.
     """
-    found: list[int] = []
-    before, more = -2, 0
-    for piece in pieces:
-        number = numbers.setdefault(piece, len(numbers))
-        if number == before + 1:
-            more += 1
-        else:
-            if more:
-                found.append(-more)
-                more = 0
-            found.append(number)
-        before = number
-    if more:
-        found.append(-more)
-    return found
+    encoded: list[int] = []
+    positions = enumerate(numbers.setdefault(piece, len(numbers)) for piece in pieces)
+    for _, run in groupby(positions, key=lambda pair: pair[1] - pair[0]):
+        (_, first), *others = run
+        encoded += [first, -len(others)] if others else [first]
+    return encoded
 
 
-def by_prefixes(draw: Draw) -> DrawFrames:
-    """Return a framer that draws what came before as if it were all; its drawings must not grow with the way."""
-    return lambda instance, turns, counts: (draw(instance, turns[:count]) for count in counts)
-
-
-def framer(presentation: Presentation) -> DrawFrames | None:
-    """Return what draws the frames of a replay; None if an environment has no drawing."""
-    if presentation.draw_frames is None and presentation.draw is not None:
-        return by_prefixes(presentation.draw)
-    return presentation.draw_frames
-
-
-def undrawn(turns: Sequence[TurnRecord]) -> Frames:
+def steps_without_drawings(turns: Sequence[TurnRecord]) -> Frames:
     """Return no drawings, but the steps to follow: the messages to the player are shown in their place."""
     counts = list(range(len(turns) + 1))
     return Frames(Markup(), {"pieces": [], "frames": [], "turns": counts, "moves": [1] * len(counts)}, 1)
@@ -161,10 +141,10 @@ class ChosenReplays:
         usual = next((most for most in MOST_OF_GROUP if most <= room), MOST_OF_GROUP[-1])
         most = usual if wanted.most is None else wanted.most
         self._left_out: set[str] = set()
-        by_group = grouped(zip(rows, numbers, strict=True), lambda one: one[0].group)
-        for group, own in by_group.items() if not wanted.everything and not few else ():
+        by_group = grouped(zip(rows, numbers, strict=True), lambda pair: pair[0].group)
+        for group, pairs in by_group.items() if not wanted.everything and not few else ():
             # Over all levels and items, first attempts before others.
-            names = [file_name(pages[group], number) for _, number in sorted(own, key=_place)]
+            names = [file_name(pages[group], number) for _, number in sorted(pairs, key=_order)]
             self._left_out.update(set(names) - set(_spread(names, most)) - wanted.also)
 
     @property
@@ -182,8 +162,8 @@ class ChosenReplays:
         return f"{LATER}?{name}" if name in self._left_out else name
 
 
-def _place(one: tuple[Row, int]) -> tuple[int, int, int, str, int]:
-    row, number = one
+def _order(pair: tuple[Row, int]) -> tuple[int, int, int, str, int]:
+    row, number = pair
     return row.attempt, row.level, row.index, row.item, number
 
 
@@ -197,12 +177,15 @@ def _spread(names: Sequence[str], most: int) -> Iterable[str]:
 def play_command(row: Row) -> str:
     """Return the command with which a person plays an episode's item."""
     group = row.group
+    options = dict(group.options)
     parts = ["waybench", "play", group.env, "--level", str(row.level), "--index", str(row.index)]
-    for _, value in _key(group):
-        parts += ["--key", _text(value)]
-    for name, value in _changed(group).items():
-        parts += ["-T", f"{name}={_text(value)}"]
-    prefix = dict(group.options).get(PREFIX)
+    if group.key != registry.load(group.env).items.public_key:
+        parts += ["--key", _text(group.key)]
+    defaults: dict[str, Json] = {option.name: option.default for option in declared(group.env)}
+    for name, value in options.items():
+        if name in defaults and value not in (defaults[name], None):
+            parts += ["-T", f"{name}={_text(value)}"]
+    prefix = options.get(PREFIX)
     if isinstance(prefix, str) and not prefix.startswith(RECORDED):  # of a file nothing but its digest is known here
         parts += ["-T", f"{PREFIX}={prefix}"]
     return shlex.join(parts)
@@ -214,15 +197,6 @@ def view_command(row: Row) -> str:
     if path.suffix not in (".eval", ".json"):
         return ""
     return shlex.join(["inspect", "view", "--log-dir", path.parent.name or "."])
-
-
-def _changed(group: Group) -> dict[str, Json]:
-    defaults: dict[str, Json] = {option.name: option.default for option in declared(group.env)}
-    return {name: value for name, value in group.options if name in defaults and value not in (defaults[name], None)}
-
-
-def _key(group: Group) -> Iterable[tuple[str, Json]]:
-    return [("key", group.key)] if group.key != registry.load(group.env).items.public_key else []
 
 
 def _text(value: Json) -> str:

@@ -26,10 +26,13 @@ from waybench.reporting._format import (
     value_text,
 )
 from waybench.reporting._replays import ChosenReplays
-from waybench.reporting.charts import Chart, curve_charts
+from waybench.reporting.charts import Chart
+from waybench.reporting.charts._charts import curve_charts
 from waybench.results import Estimate, Row
-from waybench.results.comparisons import failure, failure_kinds
-from waybench.results.estimates import Measure, measure
+from waybench.results.comparisons import failure
+from waybench.results.comparisons._item_scores import failure_kinds
+from waybench.results.estimates import measure
+from waybench.results.estimates._measures import Measure
 from waybench.results.frames import group_id
 from waybench.results.results import Cluster, grouped
 

@@ -11,22 +11,16 @@ from waybench.reporting._episode import conversation, episode_source, probes, re
 from waybench.reporting._episode_store import Played
 from waybench.reporting._files import slug
 from waybench.reporting._format import TaskView, presentation_of
-from waybench.reporting._replays import framer, frames, packed, undrawn
+from waybench.reporting._replays import frames, packed, steps_without_drawings
 from waybench.reporting._results import Attempt, Item, Results, item_kinds
 from waybench.reporting._site import Site, skip_reasons
-from waybench.reporting.tables import (
-    LoggedError,
-    aggregate_tables_of_model,
-    belief_table,
-    clusters,
-    error_table,
-    level_table,
-    prompt_shares,
-)
+from waybench.reporting.tables._results_tables import LoggedError, belief_table, error_table, level_table
+from waybench.reporting.tables._task_tables import aggregate_tables_of_model, clusters, prompt_shares
 from waybench.results import Estimate, Row
 from waybench.results.estimates import measure
 from waybench.results.formatting import one_line
-from waybench.results.results import Cluster, Group, named_settings, setting
+from waybench.results.results import Cluster, Group, setting
+from waybench.results.results._groups import named_settings
 
 _LONGEST_LIST = 60  # characters
 
@@ -70,7 +64,7 @@ def write_results(site: Site, total: Estimate) -> None:
     view = TaskView(registry.load(group.env), presentation_of(group.env), site.pages)
     env, presentation = view.env, view.presentation
     headline = measure(env, total.guided)
-    draw_frames = framer(presentation)
+    draw_frames = presentation.draw_frames
     cluster_pages = ClusterPages(presentation, site)
     shared = {
         "name": site.names[group],
@@ -87,7 +81,11 @@ def write_results(site: Site, total: Estimate) -> None:
             return
         turns = played.episode.record.turns
         instance = played.instance if played.again.confirmed else None
-        drawings = undrawn(turns) if draw_frames is None or instance is None else frames(draw_frames, instance, turns)
+        drawings = (
+            steps_without_drawings(turns)
+            if draw_frames is None or instance is None
+            else frames(draw_frames, instance, turns)
+        )
         messages = conversation(played, item.opening)
         site.page(
             f"replays/{attempt.replay}",

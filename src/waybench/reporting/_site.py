@@ -20,45 +20,30 @@ from waybench.reporting._format import presentation_of, value_text
 from waybench.reporting._overview import order_environments
 from waybench.reporting._reading import ModelFacts
 from waybench.reporting._replays import ChosenReplays, Replays
-from waybench.reporting.charts import ChartFiles, ClusterValues, panel_values
-from waybench.reporting.tables import Failed, Leaders, leaders, leading_of
+from waybench.reporting.charts._panels import ClusterValues, panel_values
+from waybench.reporting.charts._svg import ChartFiles
+from waybench.reporting.tables._horizons import leading_of
+from waybench.reporting.tables._leaders import Leaders, leaders
+from waybench.reporting.tables._results_tables import Failed
 from waybench.results import Estimate, Row, by_level, overall
-from waybench.results.comparisons import (
-    AgentEffect,
-    BeliefCounts,
-    Comparison,
-    ExamplesEffect,
-    IsomorphEffect,
-    TwinEffect,
-    WordingEffect,
-    agent_effects,
-    beliefs_by_group,
-    examples_effects,
-    isomorph_effects,
-    pairs,
-    setting_effects,
-    twin_effects,
-    wording_effects,
-)
-from waybench.results.estimates import (
-    ItemDifficulty,
-    KnownEstimates,
-    Regression,
-    Repeats,
-    Spread,
-    agents,
-    attempt_spread,
-    item_difficulties,
-    ledger,
-    matrix,
-    measure,
-    ranked,
-    regressions,
-    repeats,
-)
-from waybench.results.horizons import SuccessCurve, success_curves
+from waybench.results.comparisons._beliefs import BeliefCounts, beliefs_by_group
+from waybench.results.comparisons._comparison import Comparison
+from waybench.results.comparisons._isomorphs import IsomorphEffect, TwinEffect, isomorph_effects, twin_effects
+from waybench.results.comparisons._model_effects import AgentEffect, agent_effects, setting_effects
+from waybench.results.comparisons._models import pairs
+from waybench.results.comparisons._prompts import ExamplesEffect, WordingEffect, examples_effects, wording_effects
+from waybench.results.estimates import item_difficulties, matrix, measure
+from waybench.results.estimates._agents import agents
+from waybench.results.estimates._bounds import Repeats, repeats
+from waybench.results.estimates._difficulty import ItemDifficulty, Regression, Spread, attempt_spread, regressions
+from waybench.results.estimates._estimates import KnownEstimates
+from waybench.results.estimates._ledger import ledger
+from waybench.results.estimates._measures import ranked
+from waybench.results.horizons._horizons import success_curves
+from waybench.results.horizons._references import SuccessCurve
 from waybench.results.papers import Paper
-from waybench.results.results import Group, Simulated, chosen, family_of, fixed, grouped, labels
+from waybench.results.results import Group, Simulated, family_of, fixed, grouped, labels
+from waybench.results.results._groups import chosen
 
 MOST_OTHERS = 12  # other players that a page names
 

@@ -10,39 +10,30 @@ from waybench.reporting._files import ScoreKey, task_page
 from waybench.reporting._format import TaskView, presentation_of
 from waybench.reporting._overview import overviews
 from waybench.reporting._site import Compared, SectionFamily, Site, score_key
-from waybench.reporting.charts import (
-    Chart,
-    level_charts,
-    panel_charts,
-    scaling_charts,
-    step_charts,
-    twin_charts,
-    undrawn,
-)
-from waybench.reporting.tables import (
-    HorizonTables,
-    Table,
-    aggregate_tables,
+from waybench.reporting.charts import Chart
+from waybench.reporting.charts._bars import twin_charts
+from waybench.reporting.charts._charts import level_charts, step_charts, undrawn
+from waybench.reporting.charts._panels import panel_charts
+from waybench.reporting.charts._scaling import scaling_charts
+from waybench.reporting.tables import Table
+from waybench.reporting.tables._comparisons import effect_table, pair_tables, published_tables, wording_table
+from waybench.reporting.tables._horizons import HorizonTables, horizon_tables
+from waybench.reporting.tables._results_tables import models_belief_table
+from waybench.reporting.tables._task_tables import aggregate_tables, average_table, conduct_table, score_table
+from waybench.reporting.tables._variation import (
     attempt_spread_table,
     attempt_table,
-    average_table,
-    conduct_table,
     difficulty_table,
-    effect_table,
-    horizon_tables,
-    models_belief_table,
-    pair_tables,
-    published_tables,
     repeat_table,
-    score_table,
     slope_tables,
     spread_table,
-    wording_table,
 )
 from waybench.results import Estimate
-from waybench.results.estimates import ranked
-from waybench.results.horizons import SuccessCurve
-from waybench.results.results import Group, differing, grouped, is_perfect, named_settings, setting
+from waybench.results.estimates._measures import ranked
+from waybench.results.horizons._references import SuccessCurve
+from waybench.results.results import Group, grouped, setting
+from waybench.results.results._groups import differing, named_settings
+from waybench.results.results._rows import is_perfect
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from waybench.reporting._pages import write_site
 from waybench.reporting._reading import ModelFacts, simulate
 from waybench.reporting._replays import BY_DEFAULT, Replays
 from waybench.reporting._site import Site, page_name, skip_reasons
-from waybench.reporting.charts import drawings_in
-from waybench.reporting.tables import Table, matrix_table
+from waybench.reporting.charts._svg import drawings_in
+from waybench.reporting.tables import Table
+from waybench.reporting.tables._matrix import matrix_table
 from waybench.results import LoggedEpisode, Row
 from waybench.results.estimates import Matrix, matrix
 from waybench.results.logs import EpisodeBatches, Skipped, is_embedded, is_human

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from waybench._late import late_names
 
 if TYPE_CHECKING:
-    from waybench.results._tables import episode_frame, score_frame, tidy
-    from waybench.results.comparisons import compare_sides
-    from waybench.results.estimates import Estimate, by_level, estimate, overall
-    from waybench.results.horizons import horizon_frame
+    from waybench.results._tables import episode_frame, score_frame
+    from waybench.results.estimates import Estimate, by_level, overall
+    from waybench.results.horizons._horizons import horizon_frame
     from waybench.results.logs import LoggedEpisode, read_logs
     from waybench.results.results import Row, rows
 
@@ -20,25 +19,23 @@ __all__ = [
     "LoggedEpisode",
     "Row",
     "by_level",
-    "compare_sides",
     "episode_frame",
-    "estimate",
     "horizon_frame",
     "overall",
     "read_logs",
     "rows",
     "score_frame",
-    "tidy",
 ]
 
 __getattr__ = late_names(
     __name__,
     {
-        "_tables": ("episode_frame", "score_frame", "tidy"),
-        "comparisons": ("compare_sides",),
-        "estimates": ("Estimate", "by_level", "estimate", "overall"),
-        "horizons": ("horizon_frame",),
-        "logs": ("LoggedEpisode", "read_logs"),
-        "results": ("Row", "rows"),
+        "_tables": ("episode_frame", "score_frame"),
+        "estimates._estimates": ("Estimate", "by_level", "overall"),
+        "horizons._horizons": ("horizon_frame",),
+        "logs._settings": ("LoggedEpisode",),
+        "logs._logs": ("read_logs",),
+        "results._rows": ("Row",),
+        "results._measured_row": ("rows",),
     },
 )

@@ -5,13 +5,15 @@ from typing import Any, NamedTuple
 
 from waybench.core import Aggregate, Environment, Json, Metric, Outcome, Series
 from waybench.envs import registry
-from waybench.results.comparisons import failure, knew_at_first_error
+from waybench.results.comparisons import failure
+from waybench.results.comparisons._beliefs import knew_at_first_error
 from waybench.results.estimates import Estimate
 from waybench.results.frames import Column, Frame, Meaning, group_frame
 from waybench.results.results import Row
 from waybench.results.stats import CONFIDENCE, Mean
 
 METRIC, SIZE, OUTCOME = "metric.", "size.", "outcome."  # what the names of such columns begin with
+_ENDS = f"of the {100 * CONFIDENCE:.0f} % confidence interval; null where it cannot be estimated."
 
 
 def tidy(all_rows: Iterable[Row]) -> list[dict[str, Json]]:
@@ -342,7 +344,6 @@ def _course(estimate: Estimate) -> Iterator[Score]:
         yield Score(estimate, "per_solved", metric, title, unit, "lower", value=estimate.per_solved(value))
 
 
-_ENDS = f"of the {100 * CONFIDENCE:.0f} % confidence interval; null where it cannot be estimated."
 _FACTS: Sequence[Column[Score]] = (
     Column(
         "guided",

@@ -22,8 +22,11 @@ from waybench.core import (
     replay,
 )
 from waybench.envs import registry
-from waybench.evaluation import Chat, declared_tools, finished_record, fork, message_shape, reply_of
-from waybench.results.logs import RunInfo, Skipped, newest, read_samples, run_infos, skipped
+from waybench.evaluation import reply_of
+from waybench.evaluation._provider import declared_tools, message_shape
+from waybench.evaluation._sample import Chat, finished_record, fork
+from waybench.results.logs import Skipped, newest, read_samples, skipped
+from waybench.results.logs._settings import RunInfo, run_infos
 from waybench.submission._pack import pack
 from waybench.submission._verdict import Finding, Verdict, with_findings
 from waybench.submission._verify import verify

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, cast
 
 from waybench._version import __version__
 from waybench.core import EpisodeRecord, Json, UsageError, WaybenchError, spread
-from waybench.evaluation.tasks import implied_samples
+from waybench.evaluation.tasks._samples import implied_samples
 from waybench.results.estimates import by_level, overall
 from waybench.results.horizons import Horizon, horizons
-from waybench.results.logs import RunInfo, Skipped, read_logs, run_infos
+from waybench.results.logs import Skipped, read_logs
+from waybench.results.logs._settings import RunInfo, run_infos
 from waybench.results.results import Row, Verifier, exclude, fixed, grouped
 from waybench.submission._archive import FORMAT, MANIFEST, RESULTS, VERSION, ArchiveWriter, Member, Spool, text_of
 from waybench.submission._parameters import digest, open_run, portable

@@ -12,21 +12,22 @@ from waybench.core import (
     LABEL,
     PLAY_EXTENSIONS,
     PREFIX,
-    RECORD,
     TEMPLATE,
     WORDING,
     EpisodeRecord,
     Json,
     Option,
     UsageError,
-    decode_text,
     is_public_key,
     is_template_name,
-    label_in_log,
     user_path,
 )
+from waybench.core._prefix import RECORD
+from waybench.core._secrets import label_in_log
+from waybench.core._user_files import decode_text
 from waybench.envs import registry
-from waybench.evaluation.tasks import Samples, TaskEntry, find_task, task_samples
+from waybench.evaluation.tasks import TaskEntry, find_task
+from waybench.evaluation.tasks._samples import Samples, task_samples
 
 _ITEMS = re.compile(r"items:([0-9a-f]{16})/([^/\\\x00-\x1f]{1,120})")
 _LOCAL = ("data_dir",)  # parameters that only say where files are on one machine

@@ -24,9 +24,12 @@ from waybench.core import (
     replay,
 )
 from waybench.envs import registry
-from waybench.evaluation import PLAN, stored_record
-from waybench.evaluation.tasks import implied_samples, missing_shards
-from waybench.results.logs import LoggedEpisode, Skipped, of_record, skipped
+from waybench.evaluation._adaptive import PLAN
+from waybench.evaluation._sample import stored_record
+from waybench.evaluation.tasks._entry import missing_shards
+from waybench.evaluation.tasks._samples import implied_samples
+from waybench.results.logs import LoggedEpisode, Skipped, skipped
+from waybench.results.logs._settings import of_record
 from waybench.results.results import Row, Simulated, Verifier
 from waybench.submission._archive import MANIFEST, Archive, NotASubmission, manifest_of
 from waybench.submission._parameters import open_run

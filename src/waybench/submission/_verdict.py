@@ -7,18 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 from waybench._version import __version__
-from waybench.core import (
-    LABEL,
-    Episode,
-    Item,
-    Json,
-    TurnRecord,
-    commitment,
-    key_label,
-    plural,
-    policy,
-    require_self_contained,
-)
+from waybench.core import LABEL, Episode, Item, Json, TurnRecord, commitment, key_label, plural, policy
+from waybench.core._policies import require_self_contained
 from waybench.envs import registry
 from waybench.results.logs import LoggedEpisode, is_embedded
 

@@ -15,7 +15,8 @@ from uuid import uuid4
 
 from jinja2 import Environment, StrictUndefined
 
-from waybench.core import PROCESSES, SHARD, Copies, Json, UsageError, Workers, key_label, plural, spread
+from waybench.core import PROCESSES, SHARD, Json, UsageError, Workers, key_label, plural, spread
+from waybench.core._workers import Copies
 from waybench.results.formatting import visible
 from waybench.results.results import Group, Row
 from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission, Spool, manifest_of

@@ -8,9 +8,6 @@ from xml.etree import ElementTree
 
 from waybench.core import (
     IMAGE,
-    IMAGE_OPTIONS,
-    IMAGE_WORDINGS,
-    IN_PICTURE,
     Episode,
     EpisodeRecord,
     Invalid,
@@ -23,6 +20,8 @@ from waybench.core import (
     policy,
 )
 from waybench.core import Message as ChatMessage
+from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE
+from waybench.core._play import IMAGE_WORDINGS
 from waybench.testing._walks import (
     AnyEnvironment,
     AnyEpisode,

@@ -19,8 +19,8 @@ from waybench.core import (
     UsageError,
     play_out,
     policy,
-    set_hash,
 )
+from waybench.core._items import set_hash
 from waybench.testing._hostile import BAD_JSON
 from waybench.testing._walks import (
     MANY,

@@ -7,8 +7,9 @@ import pytest
 
 from tests.contrib.game_maps import TableEngine
 from waybench.core import DataError, UsageError
-from waybench.envs.textmap import NEVER, Edge, load_map, write_map
-from waybench.ext.author.game_maps import GameMap, map_game
+from waybench.envs.textmap._place_map import NEVER, Edge, load_map
+from waybench.envs.textmap._questions import write_map
+from waybench.ext.author.game_maps._command import GameMap, map_game
 
 # The hut can be entered; the pit is left by no way that leads back; both halls have one title.
 WAYS = {

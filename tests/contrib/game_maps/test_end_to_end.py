@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import PATIENCE
-from waybench.envs.textmap import DIRECTIONS, NEVER, PlaceMap, load_map, opposite
+from waybench.envs.textmap._place_map import NEVER, PlaceMap, load_map
 from waybench.envs.textmap._questions import destination_questions, route_questions
+from waybench.envs.textmap.worlds._data import DIRECTIONS, opposite
 
 pytestmark = pytest.mark.slow
 

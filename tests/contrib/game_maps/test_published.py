@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from waybench.envs.textmap import NEVER, PlaceMap, load_map
+from waybench.envs.textmap._place_map import NEVER, PlaceMap, load_map
 from waybench.envs.textmap._prefix import PUBLISHED_STEPS, track
-from waybench.ext.author.game_maps import map_game
+from waybench.ext.author.game_maps._command import map_game
 
 # A map with a move to where it begins, which no walk can tell from no move; and games in which an action leads to other
 # places at other times, so that the published files do not say where the player is after each step.

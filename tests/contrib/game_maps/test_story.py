@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from waybench.core import DataError, UsageError
-from waybench.envs.textmap import NEVER
-from waybench.ext.author.game_maps import OtherGame, Story, SupportedGame, map_game
+from waybench.envs.textmap._place_map import NEVER
+from waybench.ext.author.game_maps._command import map_game
+from waybench.ext.author.game_maps._story import OtherGame, Story, SupportedGame
 
 
 def header(version: int = 5, length: int = 1_000, size: int = 1_000, **words: int) -> bytes:

@@ -5,7 +5,7 @@ import pytest
 from tests.contrib.game_maps import WorldEngine
 from waybench.core import resolve
 from waybench.envs.textmap.worlds._items import WORLD_OPTIONS, world_item
-from waybench.ext.author.game_maps import map_game
+from waybench.ext.author.game_maps._command import map_game
 
 STYLES = (
     {},

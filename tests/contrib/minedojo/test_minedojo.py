@@ -15,10 +15,12 @@ import pytest
 
 from tests.drawings import drawer
 from waybench.core import DataError, LiveError, Stream, UsageError, play_out, policy, replay
-from waybench.envs.voxel import FIND, FindRules, SearchSource, terrain
-from waybench.envs.voxel._game import decode, level_of, prove
+from waybench.envs.voxel import FIND
+from waybench.envs.voxel._game import FindRules, SearchSource, decode, level_of, prove
 from waybench.envs.voxel._wording import describe
-from waybench.envs.voxel.engines import CREATIVE, ENGINES, MINECRAFT_BIOMES, TICKS, _engines
+from waybench.envs.voxel.engines import _engines
+from waybench.envs.voxel.engines._engines import terrain
+from waybench.envs.voxel.engines._terrain import CREATIVE, ENGINES, MINECRAFT_BIOMES, TICKS
 from waybench.ext.author.minedojo import MISSING, MinedojoTerrain, raw_of, settings
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, rows

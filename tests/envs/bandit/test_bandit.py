@@ -8,10 +8,10 @@ import pytest
 
 import waybench
 from waybench.core import DataError, Episode, Stream, UsageError, play_out, policy
-from waybench.envs.bandit import SETTINGS, BanditRules
-from waybench.envs.bandit._game import Bandit, Machines, beta, decode, thompson
+from waybench.envs.bandit._game import SETTINGS, Bandit, BanditRules, Machines, beta, decode, thompson
 from waybench.results import LoggedEpisode, overall
-from waybench.results.results import Anchoring, row
+from waybench.results.results._anchors import Anchoring
+from waybench.results.results._measured_row import row
 
 ENVIRONMENT = waybench.load("bandit/arms")
 RULES = BanditRules(published=True)

@@ -14,20 +14,26 @@ import pytest
 import waybench
 from tests.conftest import PATIENCE
 from waybench.core import DataError, End, EpisodeRecord, Outcome, Stream, UsageError, play_out, policy, replay
-from waybench.envs.crafter import (
+from waybench.envs.crafter import _drawing, crafter_score
+from waybench.envs.crafter._environment import success_rates
+from waybench.envs.crafter._game import ACTIONS, OUTSIDE, SurvivalRules
+from waybench.envs.crafter._ids import (
     ACHIEVEMENTS,
-    SurvivalRules,
-    Wilds,
-    World,
-    _drawing,
-    crafter_score,
-    published_seed,
-    success_rates,
+    ASLEEP,
+    BEING,
+    CLOCK,
+    EAST_OF,
+    ENERGY,
+    HEALTH,
+    MADE,
+    NAMES,
+    SIZE,
+    SOUTH_OF,
+    X,
+    Y,
 )
-from waybench.envs.crafter._game import ACTIONS, OUTSIDE
-from waybench.envs.crafter._ids import ASLEEP, BEING, CLOCK, EAST_OF, ENERGY, HEALTH, MADE, NAMES, SIZE, SOUTH_OF, X, Y
 from waybench.envs.crafter._players import PLAYERS
-from waybench.envs.crafter._world import View, advance, begin, beings_of, body_of, create
+from waybench.envs.crafter._world import View, Wilds, World, advance, begin, beings_of, body_of, create, published_seed
 from waybench.envs.smartplay import HUMANS
 
 ENV: Any = waybench.load("crafter/survival")

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from waybench.envs.crafter import ACHIEVEMENTS, published_seed
-from waybench.envs.crafter._ids import DRAWN, HEALTH, ITEMS, KIND, LIFE, MADE, NAMES, SIZE, X, Y
+from waybench.envs.crafter._ids import ACHIEVEMENTS, DRAWN, HEALTH, ITEMS, KIND, LIFE, MADE, NAMES, SIZE, X, Y
 from waybench.envs.crafter._players import PLAYERS
-from waybench.envs.crafter._world import World, advance, beings_of, body_of, create
+from waybench.envs.crafter._world import World, advance, beings_of, body_of, create, published_seed
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,7 @@
 
 import waybench
 from waybench.core import Episode
-from waybench.envs.hanoi import HanoiRules
+from waybench.envs.hanoi._game import HanoiRules
 
 ENV = waybench.load("hanoi/rods")
 AB, AC, BA, BC, CA, CB = range(6)

@@ -9,8 +9,18 @@ import pytest
 
 import waybench
 from waybench.core import DataError, End, Episode, Outcome, Stream, UsageError, play_out, policy
-from waybench.envs.hanoi import HanoiRules, distance
-from waybench.envs.hanoi._game import Position, Towers, best_moves, decode, moved, position_of, random_score, stacks
+from waybench.envs.hanoi._game import (
+    HanoiRules,
+    Position,
+    Towers,
+    best_moves,
+    decode,
+    distance,
+    moved,
+    position_of,
+    random_score,
+    stacks,
+)
 from waybench.envs.hanoi._measures import most_steps
 
 ENVIRONMENT = waybench.load("hanoi/rods")

@@ -5,7 +5,7 @@ from typing import Any
 
 import waybench
 from waybench.core import Episode, Item, TurnRecord
-from waybench.envs.maze import Maze
+from waybench.envs.maze._game import Maze
 
 ALICIA = waybench.load("maze/alicia")
 

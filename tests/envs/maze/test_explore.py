@@ -11,8 +11,9 @@ import pytest
 import waybench
 from tests.envs.maze.mazes import dijkstra, open_cells
 from waybench.core import Episode, Item, UsageError, play_out, policy
-from waybench.envs.maze import Maze
-from waybench.envs.maze.explore import Sight, best_step, oracle_steps
+from waybench.envs.maze._game import Maze
+from waybench.envs.maze.explore._exploration import best_step, oracle_steps
+from waybench.envs.maze.explore._game import Sight
 from waybench.people import PlayedEpisode
 
 EXPLORE = waybench.load("maze/explore")
@@ -245,7 +246,7 @@ def test_frames_are_veiled_from_the_first_on_and_show_what_was_seen() -> None:
 
     def veiled(svg: str) -> int:
         (path,) = re.findall(r'class="maze-unseen"[^>]* d="([^"]*)"', svg)
-        return sum(int(run) for run in re.findall(r"M\d+ [\d.]+h(\d+)", path))
+        return sum(int(run) for run in re.findall(r"h(\d+)", path))
 
     assert veiled(first) == 81 - 15  # the window at the entrance has three rows of five cells
     assert veiled(last) == 81 - 4 * 7  # two cells to the right of it and one below, four rows from column 2 on

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import ALICIA, CORRIDOR, MAZE_501, after, metrics, only_turn, reply
 from waybench.core import DataError, End, Stream
-from waybench.envs.maze import MazeGame, MazeState, Movement, MovePlan
-from waybench.envs.maze._game import decode, prove
+from waybench.envs.maze._game import MazeGame, MazeState, Movement, MovePlan, decode, prove
 
 SHORTEST = reply(("down", 3), ("left", 2), ("down", 1))  # the solution that the description gives
 

@@ -9,8 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import ALICIA, border, dijkstra, open_cells
-from waybench.core import Item, UsageError, set_hash
-from waybench.envs.maze import Maze, MazeSource
+from waybench.core import Item, UsageError
+from waybench.core._items import set_hash
+from waybench.envs.maze._environment import MazeSource
+from waybench.envs.maze._game import Maze
 from waybench.envs.spaces import TREES
 
 SIDES = ("top", "bottom", "left", "right")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import MAZE_501, after
 from waybench.core import Invalid, Stream, split_reasoning
-from waybench.envs.maze import REPRESENTATIONS, MazeGame, MazeState, MazeWording, Movement, MovePlan
+from waybench.envs.maze._game import MazeGame, MazeState, Movement, MovePlan
+from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording
 
 WORDING = MazeWording(REPRESENTATIONS["matrix"], exit_hint=False)
 STATE = MazeState(MAZE_501.instance, MAZE_501.instance.entrance)

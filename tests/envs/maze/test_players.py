@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import ALICIA, CORRIDOR, MAZE_501, metrics
-from waybench.core import End, Episode, NoisyPolicy, ScriptedPolicy, Stream, play_out, policy
-from waybench.envs.maze import MazeGame, MazeState, Movement, known_horizon, noisy_success
+from waybench.core import End, Episode, Stream, play_out, policy
+from waybench.core._policies import NoisyPolicy, ScriptedPolicy
+from waybench.envs.maze._environment import known_horizon
+from waybench.envs.maze._game import MazeGame, MazeState, Movement, noisy_success
 
 
 def mean_score(player: str, size: int) -> float:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import ALICIA, CORRIDOR, MAZE_501, after, open_cells, reply
 from waybench.core import Episode
-from waybench.envs.maze import REPRESENTATIONS
+from waybench.envs.maze._wording import REPRESENTATIONS
 
 PUBLISHED = "aliciabench.txt"
 

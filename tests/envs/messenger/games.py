@@ -5,7 +5,7 @@ from typing import Any
 
 import waybench
 from waybench.core import Episode, EpisodeRecord
-from waybench.envs.messenger import Actor, Case, World
+from waybench.envs.messenger._world import Actor, Case, World
 
 ENV = waybench.load("messenger/roles")
 NORTH, SOUTH, WEST, EAST, STAY = range(5)

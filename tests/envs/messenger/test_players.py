@@ -9,10 +9,9 @@ import pytest
 
 from tests.envs.messenger.games import EAST, ENV, KINDS, NORTH, STAY, First, at, case, played, value
 from waybench.core import EpisodeRecord, Stream, play_out, policy
-from waybench.envs.messenger import World
 from waybench.envs.messenger._environment import EXPECTED
 from waybench.envs.messenger._game import PLAYERS, _board, _collision_chance, _risk, _sets
-from waybench.envs.messenger._world import advance, begin, collide, move_actors
+from waybench.envs.messenger._world import World, advance, begin, collide, move_actors
 
 EPISODES = 20_000
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.envs.messenger.games import EAST, KINDS, NORTH, SOUTH, STAY, WEST, First, at, case
 from waybench.core import Outcome, Stream
-from waybench.envs.messenger import RoleRules, World
-from waybench.envs.messenger._world import advance, begin, collide
+from waybench.envs.messenger._game import RoleRules
+from waybench.envs.messenger._world import World, advance, begin, collide
 
 RULES = RoleRules(published=True)
 UP, LEFT, DOWN, RIGHT = (0, -1), (-1, 0), (0, 1), (1, 0)

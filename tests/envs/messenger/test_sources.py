@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.envs.messenger.games import ENV, KINDS, ROLES
-from waybench.core import DataError, UsageError, set_hash
-from waybench.envs.messenger import Case, PublishedGames
-from waybench.envs.messenger._items import NAMES
-from waybench.envs.messenger._world import CASTS, NUMBERS, PUBLISHED
+from waybench.core import DataError, UsageError
+from waybench.core._items import set_hash
+from waybench.envs.messenger._items import NAMES, PublishedGames
+from waybench.envs.messenger._world import CASTS, NUMBERS, PUBLISHED, Case
 
 AROUND = {(5, 3), (3, 5), (7, 5), (5, 7)}
 CORNERS = {(2, 2), (7, 2), (2, 7), (7, 7)}

@@ -4,8 +4,7 @@ import pytest
 
 from tests.envs.messenger.games import CORNERS, EAST, ENV, STAY, at, case, played
 from waybench.core import Episode
-from waybench.envs.messenger import RoleRules
-from waybench.envs.messenger._game import observation
+from waybench.envs.messenger._game import RoleRules, observation
 from waybench.envs.messenger._world import advance, begin, decode
 
 PAPER, SOUND = RoleRules(published=True), RoleRules(published=False)

@@ -9,8 +9,7 @@ import pytest
 
 import waybench
 from waybench.core import DataError, Episode, Stream, UsageError, play_out, policy
-from waybench.envs.rps import SETTINGS, STRATEGIES, RpsRules
-from waybench.envs.rps._game import Match, Rounds, decode, learner, predictor, values
+from waybench.envs.rps._game import SETTINGS, STRATEGIES, Match, Rounds, RpsRules, decode, learner, predictor, values
 
 ENVIRONMENT = waybench.load("rps/rounds")
 RULES = RpsRules(published=True)

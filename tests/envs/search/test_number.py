@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import waybench
 from tests.envs.search.cases import EASY, NUMBERS, PROTOCOLS, after, measured, number, outcomes
 from waybench.core import DataError, End, Stream, play_out, policy
-from waybench.envs.search import GuessGame, Number
+from waybench.envs.search._number import GuessGame, Number
 
 GUESSNUM = waybench.load("search/guessnum")
 ORACLE, BISECTION, LINEAR = (GUESSNUM.players.policies[name] for name in ("oracle", "bisection", "linear"))

@@ -3,7 +3,7 @@
 import pytest
 
 import waybench
-from waybench.core import set_hash
+from waybench.core._items import set_hash
 
 # Environment, level -> hash of the first 20 cases. A change here is a change of a public set: it raises the
 # generators' version, and with it the environment's.

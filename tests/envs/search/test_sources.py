@@ -11,8 +11,8 @@ import pytest
 import waybench
 from tests.envs.search.cases import TREE, breadth_first, depth_first, neighbours, number
 from waybench.core import DataError, UsageError
-from waybench.envs.search import CaseFile
 from waybench.envs.search import _items as sources
+from waybench.envs.search._items import CaseFile
 
 GUESSNUM, DFS, BFS = (waybench.load(f"search/{env}") for env in ("guessnum", "dfs", "bfs"))
 

@@ -11,7 +11,7 @@ import waybench
 from tests.envs.search import cases
 from tests.envs.search.cases import PROTOCOLS, SQUARE, TREE, WALKS, Data, after, graph, measured, outcomes, trees
 from waybench.core import DataError, End, Episode, Stream, play_out, policy
-from waybench.envs.search import WalkGame
+from waybench.envs.search._walk import WalkGame
 
 DFS, BFS = waybench.load("search/dfs"), waybench.load("search/bfs")
 RANDOM = st.randoms(use_true_random=False)

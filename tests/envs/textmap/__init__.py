@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from hypothesis import strategies as st
 
-from waybench.envs.textmap import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, Step
 
 
 def edge(source: str, action: str, target: str, forward: int = NEVER, reverse: int = NEVER, later: int = 0) -> Edge:

@@ -6,7 +6,7 @@ import pytest
 
 from waybench.core import Invalid
 from waybench.envs.textmap._answers import PRINTED, Hop, published_answer, sound_answer, trajectory
-from waybench.testing import HOSTILE_REPLIES, hostile_variants
+from waybench.testing._hostile import HOSTILE_REPLIES, hostile_variants
 
 GOOD = "[{'location_before': 'Attic', 'action': 'down', 'location_after': 'Kitchen'}]"
 HOPS = (Hop("Attic", "down", "Kitchen"),)

@@ -22,9 +22,12 @@ from tests.envs.textmap import test_extract as extract
 from tests.envs.textmap import test_minigame as minigame
 from tests.envs.textmap.test_route_and_destination import FROM_ATTIC, RIGHT, TO_GARDEN, item, reply
 from waybench.core import Episode, Item, TurnRecord, play_out, policy
-from waybench.envs.textmap import Edge, Extraction, MapQuestion, Minigame, PlaceMap, load_map
+from waybench.envs.textmap._extraction_items import Extraction
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._minigame_game import Minigame
+from waybench.envs.textmap._place_map import Edge, PlaceMap, load_map
 from waybench.envs.textmap.drawing._layout import bearing, layout
-from waybench.envs.textmap.drawing._overlay import _cached_board, map_board
+from waybench.envs.textmap.drawing._overlay import map_layout
 
 PRESENTATION = waybench.load("textmap/route").presentation
 draw, draw_frames = drawer("textmap/route"), PRESENTATION.draw_frames
@@ -52,7 +55,7 @@ def numbers(text: str) -> list[float]:
 
 def ends(place_map: PlaceMap, svg: str, name: str) -> list[tuple[str, str]]:
     """Return the places between which the lines of a class are drawn, as far as they reach a place; "" if not."""
-    where = {(round(x), round(y)): place for place, (x, y) in map_board(place_map).at.items()}
+    where = {(round(x), round(y)): place for place, (x, y) in map_layout(place_map).at.items()}
     found: list[tuple[str, str]] = []
     for part in parts(svg, name):
         for path in part.iter("path"):
@@ -71,8 +74,8 @@ def at(place_map: PlaceMap, part: ElementTree.Element) -> str:
         numbers(part.get("d", "")[1:])[:2] if part.tag == "path" else (float(part.get(key, "")) for key in ("cx", "cy"))
     )
     return min(
-        map_board(place_map).at,
-        key=lambda place: abs(map_board(place_map).at[place][0] - x) + abs(map_board(place_map).at[place][1] - y),
+        map_layout(place_map).at,
+        key=lambda place: abs(map_layout(place_map).at[place][0] - x) + abs(map_layout(place_map).at[place][1] - y),
     )
 
 
@@ -127,7 +130,7 @@ def test_places_of_published_maps(data_dir: Callable[..., Path]) -> None:
     for place_map in published(data_dir):
         found = cells(place_map)
         assert len(set(found.values())) == len(place_map.places) == len(found)
-        where = map_board(place_map)
+        where = map_layout(place_map)
         points = list(where.at.values())
         apart = [abs(x - u) + abs(y - v) for i, (x, y) in enumerate(points) for u, v in points[:i]]
         assert min(apart) > 4 * where.radius
@@ -143,9 +146,9 @@ def test_places_of_published_maps(data_dir: Callable[..., Path]) -> None:
 
 def test_names_cover_neither_places_nor_names(data_dir: Callable[..., Path]) -> None:
     for place_map in published(data_dir):
-        where = map_board(place_map)
-        names = where.names(place_map.places)
-        fitting = [names[place].box for place in place_map.places if names[place] in where._names.fitting.values()]
+        where = map_layout(place_map)
+        names = where.names.place_names(place_map.places)
+        fitting = [names[place].box for place in place_map.places if names[place] in where.names.fitting.values()]
         assert len(fitting) >= 0.7 * len(place_map.places)
         for number, (left, top, right, bottom) in enumerate(fitting):
             assert not any(left < x < right and top < y < bottom for x, y in where.at.values())
@@ -175,7 +178,7 @@ def test_the_same_in_every_process() -> None:
 def test_a_map_is_laid_out_once_for_all_its_questions() -> None:
     place_map = corridor("once", 9)
     layout.cache_clear()
-    _cached_board.cache_clear()
+    map_layout.cache_clear()
     for number, question in enumerate(corridor_questions(place_map)):
         draw(replace(question, cutoff=number % 8))
     assert number > 60

@@ -11,9 +11,17 @@ import waybench
 from tests.conftest import shared
 from tests.envs.textmap import edge
 from waybench.core import DataError, Episode, Item, Reply, Stream, play_out, policy
-from waybench.envs.textmap import Extraction, MapQuestion, PlaceMap, Step, extractions, load_map
 from waybench.envs.textmap._answers import PAPER, SOUND, Hop
-from waybench.envs.textmap._extraction_items import TripletGraph, decode_extraction, resolve_extraction, score_triplets
+from waybench.envs.textmap._extraction_items import (
+    Extraction,
+    TripletGraph,
+    decode_extraction,
+    extractions,
+    resolve_extraction,
+    score_triplets,
+)
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._place_map import PlaceMap, Step, load_map
 
 ENV = waybench.load("textmap/extract")
 PAPERS_GAMES = ("zork1", "night", "partyfoul", "plundered", "spirit", "temple")

@@ -11,8 +11,8 @@ from tests.analysis.maps import corridor, questions
 from tests.envs.textmap.test_extract import TASK, TRUTH, item, triplet
 from tests.envs.textmap.test_minigame import GAME
 from waybench.core import Episode, Item
-from waybench.envs.textmap import MapQuestion
 from waybench.envs.textmap._answers import Hop
+from waybench.envs.textmap._items import MapQuestion
 
 ROOMS = corridor("rooms", 6)  # room 0 to room 5, from west to east
 

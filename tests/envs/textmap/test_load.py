@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.envs.textmap import HOUSE
 from waybench.core import DataError, UsageError, WaybenchError
-from waybench.envs.textmap import NEVER, Edge, PlaceMap, Step
-from waybench.envs.textmap._place_map import load_map, read_walkthrough, walkthrough_text
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, Step, load_map, read_walkthrough, walkthrough_text
 
 
 def as_record(edge: Edge) -> dict[str, Any]:

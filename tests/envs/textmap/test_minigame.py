@@ -13,9 +13,10 @@ import waybench
 from tests.conftest import shared
 from tests.envs.textmap import edge
 from waybench.core import AnswerState, DataError, Invalid, Item, Stream, UsageError, play_out, policy
-from waybench.envs.textmap import NEVER, Minigame, PlaceMap, Step, load_map, minigames, opposite
-from waybench.envs.textmap._minigame_game import decode_minigame, resolve_minigame
+from waybench.envs.textmap._minigame_game import Minigame, decode_minigame, minigames, resolve_minigame
+from waybench.envs.textmap._place_map import NEVER, PlaceMap, Step, load_map
 from waybench.envs.textmap._prefix import walkthrough
+from waybench.envs.textmap.worlds._data import opposite
 from waybench.envs.textmap.worlds._items import draw_world
 from waybench.envs.textmap.worlds._play import Play
 

@@ -15,8 +15,9 @@ from tests.conftest import PATIENCE
 from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
 from waybench import _compile
 from waybench.core import Stream, UsageError
-from waybench.envs.textmap import PlaceMap, _paths
+from waybench.envs.textmap import _paths
 from waybench.envs.textmap._paths import Choice, Paths
+from waybench.envs.textmap._place_map import PlaceMap
 from waybench.envs.textmap._prefix import Rule, path_labels
 
 Path = tuple[int, ...]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
 from waybench.core import Stream
-from waybench.envs.textmap import NEVER, Edge, PlaceMap
 from waybench.envs.textmap._paths import Choice, Paths, routes
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap
 from waybench.envs.textmap._prefix import DIFFICULTIES, Labels, Rule, path_labels
 from waybench.envs.textmap._questions import (
     Counts,

@@ -10,9 +10,9 @@ import pytest
 
 import waybench
 from tests.envs.textmap import edge, of_edges
-from waybench.envs.textmap import MapQuestion, PlaceMap, load_map
-from waybench.envs.textmap.drawing import draw_map
-from waybench.envs.textmap.drawing._atlas import sheet, split
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._place_map import PlaceMap, load_map
+from waybench.envs.textmap.drawing._atlas import draw_map, sheet, split
 
 Box = tuple[float, float, float, float]
 

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.core import Item, UsageError, set_hash
-from waybench.envs.textmap import MapQuestion, _paths
+from waybench.core import Item, UsageError
+from waybench.core._items import set_hash
+from waybench.envs.textmap import _paths
+from waybench.envs.textmap._items import MapQuestion
 
 ROUTE, DESTINATION = waybench.load("textmap/route"), waybench.load("textmap/destination")
 BOTH = pytest.mark.parametrize("environment", [ROUTE, DESTINATION], ids=["route", "destination"])

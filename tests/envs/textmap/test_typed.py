@@ -5,7 +5,7 @@ import pytest
 import waybench
 from tests.envs.textmap.test_route_and_destination import FROM_ATTIC, RIGHT, TO_GARDEN, item
 from waybench.core import Episode
-from waybench.people import reply_for
+from waybench.people._play import reply_for
 
 
 @pytest.mark.parametrize("text", ["down, out", " DOWN ,Out "])

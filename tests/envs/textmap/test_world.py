@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from waybench.core import Stream, UsageError, resolve
-from waybench.envs.textmap import NEVER, PlaceMap
-from waybench.envs.textmap._place_map import read_walkthrough, walkthrough_text
+from waybench.envs.textmap._place_map import NEVER, PlaceMap, read_walkthrough, walkthrough_text
 from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, World, WorldStyle, opposite
 from waybench.envs.textmap.worlds._items import WORLD_OPTIONS, learn_map, walk, world_item
 from waybench.envs.textmap.worlds._play import Play, Situation

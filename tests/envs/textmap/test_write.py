@@ -8,8 +8,8 @@ import pytest
 
 from tests.envs.textmap import HOUSE, edge, of_edges, square
 from waybench.core import UsageError
-from waybench.envs.textmap import write_map
 from waybench.envs.textmap._place_map import load_map
+from waybench.envs.textmap._questions import write_map
 
 KINDS = {"edges.json", "locations.json", "actions.json", "walkthrough", "all2all.jsonl", "all_pairs.jsonl"}
 

@@ -7,10 +7,13 @@ import pytest
 import waybench
 from tests.envs.tilemap.maps import GTB, RECORD, AnyEpisode, said, value
 from waybench.core import End, Episode, EpisodeRecord, Outcome, Stream, play_out, policy, replay
-from waybench.envs.tilemap import MOVES, _players
+from waybench.envs.tilemap import _players
+from waybench.envs.tilemap._board import MOVES
 from waybench.envs.tilemap._players import oracle_is_ceiling
 from waybench.results import LoggedEpisode, overall
-from waybench.results.results import Anchoring, exclude, row
+from waybench.results.results import exclude
+from waybench.results.results._anchors import Anchoring
+from waybench.results.results._measured_row import row
 
 STEPWISE = waybench.load("tilemap/stepwise")
 HUNTED = {"enemies": 2}  # with -T level=2 the published complaint: the oracle had 37.3, the greedy player 54.4

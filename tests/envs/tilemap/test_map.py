@@ -9,7 +9,8 @@ import pytest
 
 from tests.envs.tilemap.maps import GTB, RECORD
 from waybench.core import DataError, UsageError, play_out, policy
-from waybench.envs.tilemap import MapFile, TileMap, outside, tile_list, tour
+from waybench.envs.tilemap._instance import TileMap, outside, tile_list, tour
+from waybench.envs.tilemap._items import MapFile
 
 
 def changed(**fields: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import pytest
 
 from waybench.core import Invalid
-from waybench.envs.tilemap import MovePlan
+from waybench.envs.tilemap._board import MovePlan
 from waybench.envs.tilemap._wording import published_plan, sound_plan
 
 PUBLISHED = {

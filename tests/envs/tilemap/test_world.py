@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from waybench.core import Item, Json, UsageError, resolve, set_hash
+from waybench.core import Item, Json, UsageError, resolve
+from waybench.core._items import set_hash
 from waybench.envs.tilemap._instance import TileMap, decode
 from waybench.envs.tilemap._items import WORLD_OPTIONS, WorldSource
 from waybench.envs.tilemap.worlds._tiles import BIOMES

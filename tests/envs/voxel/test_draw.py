@@ -7,7 +7,8 @@ import pytest
 
 from tests.drawings import parts, read
 from waybench.core import play_out, policy
-from waybench.envs.voxel import FIND, terrain
+from waybench.envs.voxel import FIND
+from waybench.envs.voxel.engines._engines import terrain
 from waybench.envs.voxel.engines._terrain import BIOMES
 
 draw, draw_frames = FIND.presentation.draw, FIND.presentation.draw_frames

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from waybench.core import DataError, End, Episode, Json, Outcome, Stream, UsageError, play_out, policy, replay
-from waybench.envs.voxel import FIND, FindRules, Search, World, terrain
-from waybench.envs.voxel._game import LEVELS, bounds, decode
+from waybench.envs.voxel import FIND
+from waybench.envs.voxel._game import LEVELS, FindRules, Search, World, bounds, decode
 from waybench.envs.voxel._wording import ACTIONS
-from waybench.envs.voxel.engines import ENGINES
-from waybench.envs.voxel.engines._terrain import GOALS
+from waybench.envs.voxel.engines._engines import terrain
+from waybench.envs.voxel.engines._terrain import ENGINES, GOALS
 
 PAPER, SOUND = FindRules(published=True), FindRules(published=False)
 SHORT: Mapping[str, Json] = {"wording": "one_question"}

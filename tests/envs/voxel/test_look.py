@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from waybench.core import Stream
-from waybench.envs.voxel import Body, terrain
 from waybench.envs.voxel._look import parts_of
+from waybench.envs.voxel.engines._engines import terrain
 from waybench.envs.voxel.engines._own import OwnTerrain, heading
+from waybench.envs.voxel.engines._terrain import Body
 
 WORLDS = [(1, 0, 0), (2, 400, -300), (3, -1200, 77), (4, 90, 2500), (5, -600, -601)]
 

@@ -22,15 +22,15 @@ from tests.drawings import drawer
 from waybench.cli import main
 from waybench.cli._report import build
 from waybench.core import EpisodeRecord, LiveError, ReplayError, UsageError, play_out, policy, replay
-from waybench.envs.voxel import FIND, SearchSource
-from waybench.envs.voxel._game import bounds, level_of, prove
+from waybench.envs.voxel import FIND
+from waybench.envs.voxel._game import SearchSource, bounds, level_of, prove
 from waybench.envs.voxel._look import fan
 from waybench.envs.voxel._wording import Raw
-from waybench.envs.voxel.engines import ENGINES, _engines, _luanti, _server
+from waybench.envs.voxel.engines import _engines, _luanti, _server
 from waybench.envs.voxel.engines._luanti import LuantiTerrain, biome_name
 from waybench.envs.voxel.engines._own import LENGTHS, BlockWorld, eye_of, rays
 from waybench.envs.voxel.engines._server import Server
-from waybench.envs.voxel.engines._terrain import Body
+from waybench.envs.voxel.engines._terrain import ENGINES, Body
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode
 

@@ -8,14 +8,15 @@ import pytest
 
 from tests.tasks.test_search import heads
 from waybench.core import Episode, EpisodeRecord, Json, Policy, Reply, UsageError, play_out, policy
-from waybench.envs.voxel import FIND, SearchSource, recorded_level, terrain
-from waybench.envs.voxel._game import Search, goal_in_sight
+from waybench.envs.voxel import FIND
+from waybench.envs.voxel._game import Search, SearchSource, goal_in_sight, recorded_level
 from waybench.envs.voxel._look import fan
 from waybench.envs.voxel._wording import ACTIONS, LONGEST, SPREAD, WIDEST
+from waybench.envs.voxel.engines._engines import terrain
 from waybench.envs.voxel.engines._own import eye_of, heading
 from waybench.envs.voxel.engines._terrain import AIR, BEDROCK, WATER
 from waybench.results import LoggedEpisode, by_level, overall, rows
-from waybench.results.estimates import text_table
+from waybench.results.estimates._measures import text_table
 
 # SHA-256 of the hashes of the 20 instances of version 1, which had no option `start`.
 PUBLISHED = "17175c2ad3e47791a7639e61e5e0befe925a11d330e9392dae0dd2b48dba94bf"

@@ -11,11 +11,21 @@ import pytest
 
 from tests.conftest import PATIENCE
 from waybench.core import UsageError
-from waybench.envs.voxel import terrain
 from waybench.envs.voxel._game import SearchSource
-from waybench.envs.voxel.engines import ENGINES, _generate, chart
+from waybench.envs.voxel.engines import _generate
+from waybench.envs.voxel.engines._engines import chart, terrain
 from waybench.envs.voxel.engines._own import OwnTerrain, goal_mask
-from waybench.envs.voxel.engines._terrain import BIOME_NUMBER, BIOMES, BLOCKS, GOALS, GROUND, SOLID, TREES, tables
+from waybench.envs.voxel.engines._terrain import (
+    BIOME_NUMBER,
+    BIOMES,
+    BLOCKS,
+    ENGINES,
+    GOALS,
+    GROUND,
+    SOLID,
+    TREES,
+    tables,
+)
 
 SEED = 20_231_001
 # Of a key that nothing else draws from.

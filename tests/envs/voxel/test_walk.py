@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from waybench.core import Stream
-from waybench.envs.voxel import Body, terrain
+from waybench.envs.voxel.engines._engines import terrain
 from waybench.envs.voxel.engines._own import OwnTerrain, stroll
-from waybench.envs.voxel.engines._terrain import AIR, BLOCKS, NUMBER, SOLID, WATER
+from waybench.envs.voxel.engines._terrain import AIR, BLOCKS, NUMBER, SOLID, WATER, Body
 
 SOUTH, EAST = (0.0, 1.0), (1.0, 0.0)
 AHEAD_JUMPING, AHEAD_SPRINTING, LEFT, RIGHT = 0, 4, 2 + 4, 3 + 4

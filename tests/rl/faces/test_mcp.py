@@ -23,7 +23,8 @@ from scripts import ENVIRONMENTS, script, told
 import waybench
 from waybench.core import EpisodeRecord, UsageError, read_calls, replay
 from waybench.ext.train import TRAINING_KEY
-from waybench.ext.train.mcp import IDLE, LARGEST_BODY, AgentEpisodes, server
+from waybench.ext.train._session import IDLE, LARGEST_BODY
+from waybench.ext.train.mcp import AgentEpisodes, server
 
 PATIENCE = 300
 MAZE = {"environment": "maze/alicia", "level": 5}

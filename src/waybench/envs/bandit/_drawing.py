@@ -40,10 +40,9 @@ def scene(bandit: Bandit, turns: Sequence[TurnRecord]) -> Scene:
     strip = _TOP + _HIGH + 10 + 14 * len(table)
     height = strip + _ROW * len(bandit.arms) + 60
     return Scene(
-        classes="tiles maze-large arms",
-        label=f"{len(bandit.arms)} slot machines: {', '.join(filter(None, lines))}",
-        width=width,
-        height=height,
+        "tiles maze-large arms",
+        f"{len(bandit.arms)} slot machines: {', '.join(filter(None, lines))}",
+        (width, height),
         parts=[
             *_chart(bandit, pulls, width),
             *_table_texts(bandit, table, width),

@@ -94,10 +94,9 @@ def scenes(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> 
         finished = count
         achieved = f"{len(unlocked)} of {len(ACHIEVEMENTS)} achievements"
         yield Scene(
-            classes="tiles maze-large crafter-map",
-            label=f"Crafter, world {wilds.seed}, {plural(len(way) - 1, 'step')}, {achieved}",
-            width=SIZE + _PANEL,
-            height=SIZE + _LEGEND,
+            "tiles maze-large crafter-map",
+            f"Crafter, world {wilds.seed}, {plural(len(way) - 1, 'step')}, {achieved}",
+            (SIZE + _PANEL, SIZE + _LEGEND),
             board=ground,
             parts=[
                 *_changed(start.land, world.land),
@@ -177,27 +176,27 @@ def _marks(unlocked: Sequence[Unlocked]) -> Iterator[str]:
 
 def _panel(world: World, steps: int, unlocked: Sequence[Unlocked]) -> Iterator[str]:
     """Yield what stands beside the map: clock, daylight, status, inventory and achievements."""
-    body, left, bold = body_of(world), SIZE + 1.5, 'font-weight="bold"'
+    body, x, bold = body_of(world), SIZE + 1.5, 'font-weight="bold"'
     light, dead = daylight(world), body[HEALTH] <= 0
     mood = f", killed by {HARMS[body[HARM]] or 'something'}" if dead else ", asleep" if body[ASLEEP] else ""
-    yield _status(left, 2, f"Step {steps} (clock {body[CLOCK]}){mood}", bold)
+    yield _status(x, 2, f"Step {steps} (clock {body[CLOCK]}){mood}", bold)
     bars = [("daylight", 3.4, light, f"{100 * light:.0f} %", "#e69f00")]
     for number, name in enumerate(ITEMS[:4]):
         bars.append((name, 5.7 + 2.2 * number, body[number] / MOST, f"{body[number]}", "#009e73"))
     for name, y, share, label, colour in bars:
-        yield _status(left, y + 1.3, name)
-        yield box("crafter-bar", "#ddd", 0, (left + 8.5, y), (20, 1.5))
-        yield box("crafter-bar", colour, 0, (left + 8.5, y), (20 * max(0.0, min(1.0, share)), 1.5))
-        yield _status(left + 29.3, y + 1.3, label)
+        yield _status(x, y + 1.3, name)
+        yield box("crafter-bar", "#ddd", 0, (x + 8.5, y), (20, 1.5))
+        yield box("crafter-bar", colour, 0, (x + 8.5, y), (20 * max(0.0, min(1.0, share)), 1.5))
+        yield _status(x + 29.3, y + 1.3, label)
     owned = _inventory(body)
     rows = [", ".join(owned[start : start + 3]) for start in range(0, len(owned), 3)] or ["nothing in the inventory"]
     for number, row in enumerate(rows):
-        yield _status(left, 17 + 2.1 * number, row)
+        yield _status(x, 17 + 2.1 * number, row)
     top = 18 + 2.1 * len(rows)
-    yield _status(left, top, f"{len(unlocked)} of {len(ACHIEVEMENTS)} achievements", bold)
+    yield _status(x, top, f"{len(unlocked)} of {len(ACHIEVEMENTS)} achievements", bold)
     high = min((SIZE + _LEGEND - 1 - top) / len(ACHIEVEMENTS), 2.2)  # all of them have room
     for number, (name, step, _) in enumerate(unlocked, 1):
-        yield _status(left, top + high * number, f"{number}. {name.replace('_', ' ')} (step {step})")
+        yield _status(x, top + high * number, f"{number}. {name.replace('_', ' ')} (step {step})")
 
 
 def _status(x: float, y: float, words: str, more: str = "") -> str:

@@ -16,10 +16,10 @@ from waybench.core import (
     Presentation,
     Range,
     ReferenceScores,
-    SampleSize,
     Scoring,
     Series,
 )
+from waybench.core._metrics import SampleSize
 from waybench.envs.crafter._drawing import KEYS, board, scenes
 from waybench.envs.crafter._game import SurvivalRules
 from waybench.envs.crafter._ids import ACHIEVEMENTS, HARMS

@@ -1,6 +1,5 @@
 """Questions about a graph that is given as a list of edges, of any length."""
 
 from waybench.envs.graph._environment import PATHS
-from waybench.envs.graph._game import Question
 
-__all__ = ["PATHS", "Question"]
+__all__ = ["PATHS"]

@@ -6,7 +6,6 @@ from typing import cast
 
 from waybench._package_data import read_text
 from waybench.core import (
-    ESTIMATE,
     NOTHING,
     Axis,
     Board,
@@ -35,8 +34,8 @@ from waybench.core import (
     general_failure,
     outcome_metric,
     tokenizer,
-    tokenizer_name,
 )
+from waybench.core._tokens import ESTIMATE, tokenizer_name
 from waybench.envs.graph._game import (
     FIRST_NAME,
     LEAST_DISTANCE,

@@ -57,22 +57,21 @@ def _side_by_side(towers: Towers, moves: Sequence[Frame], label: str) -> Scene:
     disks, panels = towers.level, [*((move, 1) for move in moves), (Frame("goal", stacks(towers.positions[1])), 0.7)]
     width, height = 6 * disks + 3 + _GAP, disks + 4.0
     return Scene(
-        classes="hanoi maze-large",
-        label=label,
-        width=min(_COLUMNS, len(panels)) * width - _GAP,
-        height=-(-len(panels) // _COLUMNS) * height,
+        "hanoi maze-large",
+        label,
+        (min(_COLUMNS, len(panels)) * width - _GAP, -(-len(panels) // _COLUMNS) * height),
         parts=[
             group(
                 "hanoi-frame" if number < len(moves) else "reference",
                 _frame(frame, disks),
-                f'{_moved(number % _COLUMNS * width, number // _COLUMNS * height)} opacity="{opacity}"',
+                f'{_translate(number % _COLUMNS * width, number // _COLUMNS * height)} opacity="{opacity}"',
             )
             for number, (frame, opacity) in enumerate(panels)
         ],
     )
 
 
-def _moved(x: float, y: float) -> str:
+def _translate(x: float, y: float) -> str:
     return f'transform="translate({x:g} {y:g})"'
 
 
@@ -124,9 +123,9 @@ def draw_picture(picture: Picture) -> str:
             for height, disk in enumerate(stack)
         )
         labels = texts("hanoi-number", numbers, 0.8, more=edge), texts("hanoi-name", names, 1.2)
-        parts.append(group("hanoi-frame", (*_frame(Frame(title, rods), disks), *labels), _moved(0.5, top)))
+        parts.append(group("hanoi-frame", (*_frame(Frame(title, rods), disks), *labels), _translate(0.5, top)))
     label = f"Rods with {plural(disks, 'disk')}"
-    return Scene(classes="hanoi", label=label, width=3 * wide + 1, height=2 * high + 0.5, parts=parts).svg()
+    return Scene("hanoi", label, (3 * wide + 1, 2 * high + 0.5), parts).svg()
 
 
 _POST, _GROUND = "#8a8a8a", "#5a6372"

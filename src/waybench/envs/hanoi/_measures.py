@@ -21,9 +21,9 @@ from waybench.core import (
     TurnRecord,
     main_cause,
     proof_axis,
-    read_lists,
     unread,
 )
+from waybench.core._questions import read_lists
 from waybench.envs.hanoi._game import (
     ILLEGAL_REWARD,
     MOVES,

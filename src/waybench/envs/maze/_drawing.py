@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from waybench._svg import ROUND, Point, cells, circle, cross, path, point, ruled, runs, square, walk
+from waybench._svg import ROUND, Point, box, cells, circle, cross, path, point, rule_board, runs, walk
 from waybench.core import Board, Json, Picture, Scene, Tile, TurnRecord, TypedAction, plural
 from waybench.envs.maze._game import Maze, MazeState
-from waybench.envs.spaces import DIRECTIONS, Lattice
+from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 LARGE = 41
 _TRAIL, _ENDS, _HIT = "#0072b2", "#009e73", "#d55e00"
@@ -51,10 +51,9 @@ def maze_scene(maze: Maze, legs: Sequence[Leg], label: str, veil: str = "") -> S
     """
     wide = min(0.6, 0.1 + 0.014 * maze.size)  # in cells: a line stays visible where cells are small
     return Scene(
-        classes="maze maze-large" if maze.size > LARGE else "maze",
-        label=label,
-        width=maze.size,
-        height=maze.size,
+        "maze maze-large" if maze.size > LARGE else "maze",
+        label,
+        (maze.size, maze.size),
         board=floor_plan(maze.lattice),
         parts=[
             veil,
@@ -71,8 +70,8 @@ def draw_picture(picture: Picture) -> str:
     state: MazeState = picture.state
     maze, size = state.maze, state.maze.size
     player = circle("maze-player", _HIT, 0, _middle(maze, state.at), 0.36)
-    width, height, parts = ruled(size, size, [*floor_plan(maze.lattice), player], grid=picture.grid)
-    return Scene(classes="maze", label=f"Maze of dimension {size}", width=width, height=height, parts=parts).svg()
+    shapes = [*floor_plan(maze.lattice), player]
+    return Scene("maze", f"Maze of dimension {size}", *rule_board((size, size), shapes, grid=picture.grid)).svg()
 
 
 def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
@@ -117,7 +116,7 @@ def floor_plan(lattice: Lattice) -> list[str]:
     """Return the shapes of walls and paths."""
     width = lattice.width
     rows = [lattice.cells[start : start + width] for start in range(0, len(lattice.cells), width)]
-    return [path("maze-wall", "#3b4252", 0, [square((0, 0), width)]), cells("maze-floor", "#fff", rows)]
+    return [box("maze-wall", "#3b4252", 0, (0, 0), (width, width)), cells("maze-floor", "#fff", rows)]
 
 
 def _line(maze: Maze, start: int, moves: Iterable[tuple[str, int]]) -> str:
@@ -171,7 +170,7 @@ def _ends(maze: Maze, wide: float) -> Iterator[str]:
     radius, thick = max(0.34, 0.014 * maze.size), 0.6 * wide
     x, y = _middle(maze, maze.exit)
     yield circle("maze-start", _ENDS, thick, _middle(maze, maze.entrance), radius)
-    yield path("maze-exit", _ENDS, thick, [square((x - radius, y - radius), 2 * radius)])
+    yield box("maze-exit", _ENDS, thick, (x - radius, y - radius), (2 * radius, 2 * radius))
 
 
 _WALL, _PATH, _UNSEEN = Tile("█", "#3b4252"), Tile("", "#ffffff"), Tile("░", "#9aa3b2")

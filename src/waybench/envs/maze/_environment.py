@@ -55,7 +55,8 @@ from waybench.envs.maze._measures import (
     is_competent,
 )
 from waybench.envs.maze._wording import REPRESENTATIONS, TYPED_HELP, MazeWording, format_typed, parse_typed
-from waybench.envs.spaces import TREES, Lattice, spanning_tree
+from waybench.envs.spaces import TREES, spanning_tree
+from waybench.envs.spaces._lattice import Lattice
 
 GENERATOR = 1  # raised whenever the same key would give other mazes
 PER_DIMENSION = 10

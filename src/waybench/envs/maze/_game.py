@@ -22,7 +22,8 @@ from waybench.core import (
     is_object,
     plural,
 )
-from waybench.envs.spaces import DIRECTIONS, ROTATIONS, Lattice, transform, transform_place
+from waybench.envs.spaces import transform, transform_place
+from waybench.envs.spaces._lattice import DIRECTIONS, ROTATIONS, Lattice
 
 SMALLEST = 5
 LARGEST = 1001

@@ -23,7 +23,7 @@ from waybench.core import (
     unread,
 )
 from waybench.envs.maze._game import Maze, decode
-from waybench.envs.spaces import DIRECTIONS, Lattice
+from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 
 def _steps(record: EpisodeRecord) -> float:

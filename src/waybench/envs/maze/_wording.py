@@ -21,7 +21,7 @@ from waybench.core import (
     shown,
 )
 from waybench.envs.maze._game import Maze, MazeState, Movement, MovePlan
-from waybench.envs.spaces import DIRECTIONS
+from waybench.envs.spaces._lattice import DIRECTIONS
 
 # Protocol text: the prompt as AliciaBench's description prints it (shared/papers/aliciabench.txt, "What do I ask the
 # LLM in each request?"). {map} and {x},{y} stand where the description has maze 501's; {legend} stands for the two

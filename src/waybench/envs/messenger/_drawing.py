@@ -29,10 +29,9 @@ def scene(case: Case, turns: Sequence[TurnRecord]) -> Scene:
     if len(steps) > 1:
         label += f", {plural(len(steps) - 1, 'step')}, " + ("won" if fate == WON else "lost" if fate else "not ended")
     return Scene(
-        classes="tiles",
-        label=label,
-        width=case.size,
-        height=case.size,
+        "tiles",
+        label,
+        (case.size, case.size),
         board=_ground(case),
         parts=[*_ways(case, steps), *_end(steps, fate)],
     )
@@ -45,7 +44,7 @@ def trail(case: Case, turns: Iterable[TurnRecord]) -> Iterator[Positions]:
     for turn in turns:
         if "places" in turn.events:
             x, y = turn.events["at"]
-            yield (x, y), tuple(None if place is None else (place[0], place[1]) for place in turn.events["places"])
+            yield (x, y), tuple(None if cell is None else (cell[0], cell[1]) for cell in turn.events["places"])
 
 
 def _ground(case: Case) -> Iterator[str]:
@@ -100,10 +99,10 @@ def board(state: AgentState[Any, World], turns: Sequence[TurnRecord]) -> Board:
     world, case = state.world, state.instance
     rows = [[Tile("", _FLOOR)] * case.size for _ in range(case.size)]
     names = sorted({actor.name for actor in case.actors})
-    for actor, place in zip(case.actors, world.places, strict=True):
-        if place is not None:
+    for actor, cell in zip(case.actors, world.places, strict=True):
+        if cell is not None:
             colour = _COLOURS[names.index(actor.name) % len(_COLOURS)]
-            rows[place[1] // 2][place[0] // 2] = Tile(actor.name[:2], colour)
+            rows[cell[1] // 2][cell[0] // 2] = Tile(actor.name[:2], colour)
     x, y = world.agent[0] // 2, world.agent[1] // 2
     rows[y][x] = Tile("@!" if world.carries else "@", _AGENT)
     entities = ", ".join(f"{name[:2]} {name}" for name in names)

@@ -23,7 +23,6 @@ from waybench.envs.messenger._world import PUBLISHED, STAGES, Case, decode
 from waybench.envs.smartplay import (
     LEGEND,
     SEEN,
-    action_turns,
     agent_environment,
     agent_metrics,
     draw_seen,
@@ -32,6 +31,7 @@ from waybench.envs.smartplay import (
     steps_of,
     thinking_players,
 )
+from waybench.envs.smartplay._measures import action_turns
 
 LEAST, MOST = -5.0, 1.5  # sums of rewards: an enemy and four decoys met at once; message and goal
 

@@ -28,19 +28,19 @@ class Played(NamedTuple):
     """One round.
 
     Attributes:
-        mine: The player's choice.
-        theirs: The opponent's.
+        player: The player's choice.
+        opponent: The opponent's.
         best: The best one against what the opponent was about to do.
     """
 
-    mine: int
-    theirs: int
+    player: int
+    opponent: int
     best: int
 
     @property
     def result(self) -> str:
         """The result for the player."""
-        return RESULTS[(self.mine - self.theirs) % 3]
+        return RESULTS[(self.player - self.opponent) % 3]
 
 
 def scene(match: Match, turns: Sequence[TurnRecord]) -> Scene:
@@ -50,10 +50,9 @@ def scene(match: Match, turns: Sequence[TurnRecord]) -> Scene:
     top = _TOP + 3 * _LINE + 22
     height = top + _BANDS * _BAND + 34
     return Scene(
-        classes="tiles maze-large rounds",
-        label=f"Rock Paper Scissors: {', '.join(filter(None, lines))}",
-        width=_WIDTH,
-        height=height,
+        "tiles maze-large rounds",
+        f"Rock Paper Scissors: {', '.join(filter(None, lines))}",
+        (_WIDTH, height),
         parts=[
             *_choices(match, world),
             *_rounds(rounds, top),
@@ -67,10 +66,10 @@ def trail(match: Match, turns: Iterable[TurnRecord]) -> tuple[list[Played], Roun
     world = RpsRules(published=False).begin(match)
     rounds: list[Played] = []
     for turn in step_turns(turns):
-        mine: int = turn.carried_out[0]
-        theirs: int = turn.events["theirs"]
-        rounds.append(Played(mine, theirs, world.best))
-        world = played(world, mine, theirs)
+        player: int = turn.carried_out[0]
+        opponent: int = turn.events["theirs"]
+        rounds.append(Played(player, opponent, world.best))
+        world = played(world, player, opponent)
     return rounds, world
 
 
@@ -127,11 +126,11 @@ def _band(rounds: Sequence[Played], top: int, wide: float) -> Iterator[str]:
     def cells(row: int, positions: Iterable[float]) -> Iterator[str]:
         return (f"M{x - wide / 2 + 0.4:.1f} {top + _ROW * row + 8}h{wide - 0.8:.1f}" for x in positions)
 
-    mine, theirs = [round_.mine for round_ in rounds], [round_.theirs for round_ in rounds]
+    players, opponents = [round_.player for round_ in rounds], [round_.opponent for round_ in rounds]
     yield path("rounds-mine", _MINE, _ROW - 1, cells(0, places), _PALE)
     yield path("rounds-theirs", _THEIRS, _ROW - 1, cells(1, places), _PALE)
-    yield _letters("name", top + 12, wide, list(zip(places, mine, strict=True)))
-    yield _letters("name", top + _ROW + 12, wide, list(zip(places, theirs, strict=True)))
+    yield _letters("name", top + 12, wide, list(zip(places, players, strict=True)))
+    yield _letters("name", top + _ROW + 12, wide, list(zip(places, opponents, strict=True)))
     for result, (colour, shape) in _RESULTS.items():
         shapes = [
             f"M{x} {top + 2 * _ROW + 4}{shape}"
@@ -139,7 +138,7 @@ def _band(rounds: Sequence[Played], top: int, wide: float) -> Iterator[str]:
             if round_.result == result
         ]
         yield path(f"rounds-{result}", colour, 0, shapes)
-    best = [(x, round_.best, round_.best == round_.mine) for x, round_ in zip(places, rounds, strict=True)]
+    best = [(x, round_.best, round_.best == round_.player) for x, round_ in zip(places, rounds, strict=True)]
     parts = [path("rounds-best", "#e69f00", _ROW - 1, cells(3, (x for x, _, same in best if same)))]
     for name, same in (("ground", True), ("name", False)):
         letters = [(x, choice) for x, choice, is_best in best if is_best is same]
@@ -174,6 +173,6 @@ def board(state: AgentState[Any, Rounds], turns: Sequence[TurnRecord]) -> Board:
         [Tile(name), *(Tile(_LETTERS[pair[who]], _COLOURS[(pair[0] - pair[1]) % 3]) for pair in latest), *empty]
         for who, name in enumerate(("you", "it"))
     ]
-    results = [(mine - theirs) % 3 for mine, theirs in rounds]
+    results = [(player - opponent) % 3 for player, opponent in rounds]
     score = f"Won {results.count(1)}, lost {results.count(2)}, tied {results.count(0)}."
     return Board(rows=rows, width=3, notes=[score, *_LEGEND])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from waybench._svg import ROUND, circle, cross, group, line, path, point, text, texts
 from waybench.core import Images, Outcome, Picture, Scene, Stream, TurnRecord, lost_turns, plural
 from waybench.envs.search._walk import BreadthFirst, DepthFirst, Terrain, Walk, WalkGame, breadth_first, depth_first
-from waybench.envs.spaces import Graph
+from waybench.envs.spaces._graph import Graph
 
 ACROSS = 34  # units from node to node in a layer
 AHEAD = 37  # units both ways where layers stand upright
@@ -31,13 +31,13 @@ class Layout(NamedTuple):
     height: int
     layers: tuple[int, ...]
 
-    def moved(self, x: int, y: int) -> "Layout":
+    def shift(self, x: int, y: int) -> "Layout":
         """Return the same, so far to the right and so far down."""
         return self._replace(places=tuple((across + x, down + y) for across, down in self.places))
 
 
 @lru_cache(maxsize=8)  # an episode is drawn again and again, step by step
-def layered(graph: Graph) -> Layout:
+def layer_nodes(graph: Graph) -> Layout:
     """Place the nodes of a connected graph in layers by their distance from node 0, from (0, 0) on.
 
     Below each node are those that a breadth-first search reaches from it first, in the order shown, and a node is above
@@ -130,17 +130,16 @@ def scene(depth: bool, case: Terrain, turns: Sequence[TurnRecord]) -> Scene:
     ]
     width, height, parts = _NARROWEST, _TEXT_HEIGHT, list[str]()
     if size <= MOST_NODES:
-        layout = layered(case.graph)
+        layout = layer_nodes(case.graph)
         width = max(layout.width + 2 * _MARGIN, _NARROWEST)
         height = layout.height + 2 * _MARGIN + _TEXT_HEIGHT * width // _NARROWEST
-        parts += _graph_parts(depth, case, steps, layout.moved((width - layout.width) // 2, _MARGIN))
+        parts += _graph_parts(depth, case, steps, layout.shift((width - layout.width) // 2, _MARGIN))
     unit = width / _NARROWEST  # what is written is as large as the drawing is wide
     lines = ((words, height - (24 - 16 * number) * unit) for number, words in enumerate(summary))
     return Scene(
-        classes="tiles maze-large walk" if size > LARGE else "tiles walk",
-        label=f"{'Depth' if depth else 'Breadth'}-first search: {', '.join(filter(None, summary))}",
-        width=width,
-        height=height,
+        "tiles maze-large walk" if size > LARGE else "tiles walk",
+        f"{'Depth' if depth else 'Breadth'}-first search: {', '.join(filter(None, summary))}",
+        (width, height),
         parts=[*parts, *(text("walk-told", 6 * unit, y, words, 11 * unit) for words, y in lines)],
     )
 
@@ -311,14 +310,14 @@ def draw_picture(picture: Picture) -> str:
     state: Walk = picture.state
     neighbours = state.graph.neighbours
     seen = list(dict.fromkeys(node for visited in state.order for node in (visited, *neighbours[visited])))
-    number = {node: place for place, node in enumerate(seen)}
+    number = {node: index for index, node in enumerate(seen)}
     edges = dict.fromkeys(
         (min(number[node], number[other]), max(number[node], number[other]))
         for node in state.order
         for other in neighbours[node]
     )
-    layout = layered(Graph(len(seen), tuple(edges))).moved(_PICTURE_MARGIN, _PICTURE_MARGIN)
-    at, visited = {node: layout.places[place] for node, place in number.items()}, set(state.order)
+    layout = layer_nodes(Graph(len(seen), tuple(edges))).shift(_PICTURE_MARGIN, _PICTURE_MARGIN)
+    at, visited = {node: layout.places[index] for node, index in number.items()}, set(state.order)
     straight = (line((layout.places[start], layout.places[end])) for start, end in edges)
     parts = [path("walk-edge", "#888", 1.5, straight)]
     for name, colour, wide, nodes in (
@@ -333,7 +332,7 @@ def draw_picture(picture: Picture) -> str:
         parts.append(texts(name, labels, 12, colour=colour))
     width, height = layout.width + 2 * _PICTURE_MARGIN, layout.height + 2 * _PICTURE_MARGIN
     label = f"{plural(len(seen), 'node')} seen"
-    return Scene(classes="walk", label=label, width=width, height=height, parts=parts).svg()
+    return Scene("walk", label, (width, height), parts).svg()
 
 
 IMAGES = Images(

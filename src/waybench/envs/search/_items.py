@@ -34,7 +34,7 @@ from waybench.core import (
 from waybench.envs.search import _number, _walk
 from waybench.envs.search._number import LARGEST, Number
 from waybench.envs.search._walk import Terrain
-from waybench.envs.spaces import SHAPES, Graph, connected_graph
+from waybench.envs.spaces._graph import SHAPES, Graph, connected_graph
 
 
 def shift_range(case: Number, key: str, number: int) -> Number:

@@ -60,17 +60,16 @@ def number_scene(case: Number, turns: Sequence[TurnRecord]) -> Scene:
     guesses = [attempt for attempt in attempts if attempt.guess is not None]
     now = attempts[-1].after if attempts else _GAME.start(case)
     excluded = sum(attempt.kind == "off" for attempt in guesses)
-    found = f"{case.target} found" if now.found else f"{plural(now.high - now.low + 1, 'number')} possible"
+    progress = f"{case.target} found" if now.found else f"{plural(now.high - now.low + 1, 'number')} possible"
     lines = [
-        f"{plural(len(guesses), 'guess', 'guesses')}, {found}",
+        f"{plural(len(guesses), 'guess', 'guesses')}, {progress}",
         ", ".join(filter(None, (f"{excluded} excluded by earlier answers" if excluded else "", lost_turns(turns)))),
     ]
     height = _TOP + _ROW * most_steps(case) + 44
     return Scene(
-        classes="tiles maze-large guess",
-        label=f"A number from {case.low} to {case.high}, {case.target}: {', '.join(filter(None, lines))}",
-        width=_WIDTH,
-        height=height,
+        "tiles maze-large guess",
+        f"A number from {case.low} to {case.high}, {case.target}: {', '.join(filter(None, lines))}",
+        (_WIDTH, height),
         parts=[
             *_range(case, guesses, now),
             *_scale(case),
@@ -153,9 +152,8 @@ def _scale(case: Number) -> Iterator[str]:
 def _rows(case: Number, attempts: Sequence[Guess], now: Guessing) -> Iterator[str]:
     """Yield a row for each guess, and what is possible now in the one after them, as many as there is room for."""
     rows = most_steps(case)
-    before = list(
-        accumulate((attempt.guess is not None for attempt in attempts), initial=0)
-    )  # guesses before each turn
+    # The number of guesses before each turn.
+    before = list(accumulate((attempt.guess is not None for attempt in attempts), initial=0))
     first = max(0, before[-1] - 1) // rows * rows
     visible = [
         (_TOP + _ROW * (number - first), attempt)

@@ -20,7 +20,7 @@ from waybench.core import (
     is_object,
 )
 from waybench.envs.search._number import read_whole_number
-from waybench.envs.spaces import Graph
+from waybench.envs.spaces._graph import Graph
 
 LARGEST = 10_000  # nodes
 SPARE = 5  # interactions beyond the optimum of a breadth-first search, as in both published modes (20 for 15 nodes)

@@ -19,9 +19,8 @@ from waybench.core import (
     TurnRecord,
     View,
     Wording,
-    is_minus,
-    without_invisible,
 )
+from waybench.core._replies import is_minus, without_invisible
 from waybench.envs.search import _texts as texts
 from waybench.envs.search._metrics import VALID, Algorithm
 from waybench.envs.search._number import Guessing, Number

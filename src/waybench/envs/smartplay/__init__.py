@@ -3,36 +3,11 @@
 After SmartPlay (arXiv:2310.01557), sections 4 and 5.
 """
 
-from waybench.envs.smartplay._capabilities import (
-    BENCHMARK,
-    CAPABILITIES,
-    DEGREE_SCALES,
-    DEGREES_SOURCE,
-    FORMULAS,
-    RECORDED,
-    Capability,
-    capability_scores,
-    capability_weights,
-    degrees,
-)
+from waybench.envs.smartplay._capabilities import FORMULAS, RECORDED, Capability
 from waybench.envs.smartplay._environment import agent_environment
-from waybench.envs.smartplay._game import (
-    THOUGHT,
-    AgentGame,
-    AgentState,
-    Choice,
-    Rules,
-    Step,
-    field_values,
-    history_entry,
-    history_text,
-    is_within,
-    manual_text,
-    thinking_players,
-)
+from waybench.envs.smartplay._game import AgentState, Rules, Step, field_values, is_within, thinking_players
 from waybench.envs.smartplay._measures import (
     HUMANS,
-    action_turns,
     agent_metrics,
     best_of,
     final_score,
@@ -43,58 +18,29 @@ from waybench.envs.smartplay._measures import (
     steps_of,
     symmetric_reward,
 )
-from waybench.envs.smartplay._wording import (
-    LEGEND,
-    PROMPT_STYLES,
-    SEEN,
-    AgentWording,
-    compass,
-    direction_name,
-    draw_seen,
-    published_match,
-    sound_match,
-)
+from waybench.envs.smartplay._wording import LEGEND, SEEN, direction_name, draw_seen
 
 __all__ = [
-    "BENCHMARK",
-    "CAPABILITIES",
-    "DEGREES_SOURCE",
-    "DEGREE_SCALES",
     "FORMULAS",
     "HUMANS",
     "LEGEND",
-    "PROMPT_STYLES",
     "RECORDED",
     "SEEN",
-    "THOUGHT",
-    "AgentGame",
     "AgentState",
-    "AgentWording",
     "Capability",
-    "Choice",
     "Rules",
     "Step",
-    "action_turns",
     "agent_environment",
     "agent_metrics",
     "best_of",
-    "capability_scores",
-    "capability_weights",
-    "compass",
-    "degrees",
     "direction_name",
     "draw_seen",
     "field_values",
     "final_score",
-    "history_entry",
-    "history_text",
     "human_metric",
     "is_within",
     "learning_scoring",
-    "manual_text",
-    "published_match",
     "scaled_metric",
-    "sound_match",
     "step_turns",
     "steps_of",
     "symmetric_reward",

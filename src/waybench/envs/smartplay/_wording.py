@@ -9,7 +9,6 @@ from typing import Any
 
 from waybench._svg import circle, path, texts
 from waybench.core import (
-    CALL_RULES,
     ActionTool,
     Field,
     Invalid,
@@ -23,6 +22,7 @@ from waybench.core import (
     Wording,
     normal_name,
 )
+from waybench.core._wording import CALL_RULES
 from waybench.envs.smartplay._game import THOUGHT, AgentState, Choice, I, Rules, W, history_text, manual_text
 
 LONGEST_REPLY = 1_000_000  # characters
@@ -160,7 +160,7 @@ def compass(entries: Iterable[tuple[str, str]]) -> str:
         texts("seen-thing", labels, 14),
     ]
     label = "What is seen in each direction"
-    return Scene(classes="seen", label=label, width=3 * wide, height=tops[3], parts=parts).svg()
+    return Scene("seen", label, (3 * wide, tops[3]), parts).svg()
 
 
 ROLE = "You’re a player trying to play the game."

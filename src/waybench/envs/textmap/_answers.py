@@ -8,7 +8,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
-from waybench.core import AnswerState, Invalid, is_array, is_object, last_list, normal_name, shown
+from waybench.core import AnswerState, Invalid, is_array, is_object, normal_name, shown
+from waybench.core._json_reply import last_list
 from waybench.envs.textmap._instances import LONGEST_NAME, similarity
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap

@@ -15,7 +15,7 @@ from waybench.envs.textmap._items import MapQuestion, destination_on, route_on
 from waybench.envs.textmap._map_environment import LONGEST, choose
 from waybench.envs.textmap._place_map import PlaceMap, normalize_action
 from waybench.envs.textmap._prefix import PUBLISHED_STEPS, EasyOrHard, reached, track
-from waybench.envs.textmap.worlds import opposite
+from waybench.envs.textmap.worlds._data import opposite
 
 VERSION = 1  # of the questions that are sampled by default
 EXAMPLES = 5  # steps whose triplets are shown

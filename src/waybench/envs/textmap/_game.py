@@ -24,7 +24,7 @@ from waybench.envs.textmap._instances import LONGEST_NAME, MapInstance, Renaming
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, normalize_action
 from waybench.envs.textmap._prefix import track
-from waybench.envs.textmap.worlds import draw_name, opposite
+from waybench.envs.textmap.worlds._data import draw_name, opposite
 
 _LONGEST_WALK = 2  # most moves of a random route, as a multiple of the shortest path
 

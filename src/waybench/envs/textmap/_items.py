@@ -24,12 +24,12 @@ from waybench.core import (
     check_fields,
     is_object,
     plural,
-    read_items,
     resolve,
     tokenizer,
     unknown,
     user_path,
 )
+from waybench.core._datasets import read_items
 from waybench.envs.textmap._instances import (
     DATA_SET,
     LATEST_CUTOFF,
@@ -53,7 +53,7 @@ from waybench.envs.textmap._prefix import (
     published_cut,
     with_ids_from_file,
 )
-from waybench.envs.textmap.worlds import Ask, CutoffFunction
+from waybench.envs.textmap.worlds._items import Ask, CutoffFunction
 
 if TYPE_CHECKING:
     from waybench.envs.textmap._paths import Routes

@@ -50,7 +50,8 @@ from waybench.envs.textmap._measures import (
 from waybench.envs.textmap._place_map import PlaceMap
 from waybench.envs.textmap._prefix import DIFFICULTIES, EasyOrHard, Rule, published_steps
 from waybench.envs.textmap._wording import OBSERVATIONS, TEMPLATES, QuestionWording
-from waybench.envs.textmap.worlds import WORLD_OPTIONS, Ask, CutoffFunction, World, WorldItems
+from waybench.envs.textmap.worlds._data import World
+from waybench.envs.textmap.worlds._items import WORLD_OPTIONS, Ask, CutoffFunction, WorldItems
 
 Q = TypeVar("Q", bound=MapInstance)
 S = TypeVar("S")

@@ -31,7 +31,9 @@ from waybench.envs.textmap._instances import (
 )
 from waybench.envs.textmap._place_map import Edge, PlaceMap, Step, normalize_action
 from waybench.envs.textmap._prefix import PUBLISHED_STEPS, reached, track
-from waybench.envs.textmap.worlds import DIRECTIONS, IDLE, MOVING_VERBS, Play, World, opposite
+from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, World, opposite
+from waybench.envs.textmap.worlds._items import IDLE
+from waybench.envs.textmap.worlds._play import Play
 
 _WAYS = (*DIRECTIONS, "in", "out")
 _WORD = re.compile(r"[a-z]{3,}")

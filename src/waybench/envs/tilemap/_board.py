@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.core import Json, Stream
-from waybench.envs.spaces import Floor
+from waybench.envs.spaces._lattice import Floor
 from waybench.envs.tilemap._instance import PLAYER, TileMap, leg_lengths, tile_list
 
 GIVEN_UP = 100  # points for a goal that was given up or is lost; one given up costs the path length as well

@@ -6,21 +6,7 @@ from colorsys import hls_to_rgb
 from html import escape
 from typing import NamedTuple
 
-from waybench._svg import (
-    ROUND,
-    Point,
-    box,
-    cells,
-    circle,
-    group,
-    line,
-    path,
-    point,
-    ruled,
-    square,
-    texts,
-    walk,
-)
+from waybench._svg import ROUND, Point, box, cells, circle, group, line, path, point, rule_board, texts, walk
 from waybench.core import Board, DataError, Picture, Scene, Tile, TurnRecord, TypedAction, is_object, plural
 from waybench.envs.tilemap._board import MOVES, Location, MovePlan
 from waybench.envs.tilemap._instance import PLAYER, TileMap, outside, tile_list
@@ -35,9 +21,8 @@ class Leg(NamedTuple):
 
     Attributes:
         start: (row, column) of its beginning.
-        moves: Names of the moves that changed the place.
+        moves: Names of the moves that changed the cell.
         end: (row, column) of its end.
-        goal: Number of the objective, from 0.
         reached: Whether it ended there.
         turn: Number of the turn, from 1.
     """
@@ -45,7 +30,6 @@ class Leg(NamedTuple):
     start: tuple[int, int]
     moves: tuple[str, ...]
     end: tuple[int, int]
-    goal: int
     reached: bool
     turn: int = 0
 
@@ -58,10 +42,9 @@ def scene(case: TileMap, turns: Sequence[TurnRecord]) -> Scene:
     if legs:
         label += f", {sum(leg.reached for leg in legs)} reached in {plural(len(legs), 'plan')}"
     return Scene(
-        classes="tiles maze-large" if case.width > _WIDE else "tiles",
-        label=label,
-        width=case.width,
-        height=case.height,
+        "tiles maze-large" if case.width > _WIDE else "tiles",
+        label,
+        (case.width, case.height),
         board=_ground(case),
         parts=[_tour(case), *map(_leg, legs), *_goals(case)],
     )
@@ -77,7 +60,7 @@ def trail(case: TileMap, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
         names: list[str] = action["action"] if is_object(action) else action
         end = (turn.events["at"][0], turn.events["at"][1])
         moves = tuple(_moves_made(case, at, names, end, turn.events["steps"]))
-        yield Leg(at, moves, end, turn.events["goal"], list(turn.events["off"]) == [0, 0], number)
+        yield Leg(at, moves, end, list(turn.events["off"]) == [0, 0], number)
         at = end
 
 
@@ -87,17 +70,17 @@ def _moves_made(
     """Return the moves that were made: by the list of walkable tiles or, as published, by its text."""
     for walkable in (_listed(case), "".join(sign for row in case.rows for sign in row if sign in case.walkable)):
         moves: list[str] = []
-        place = at
+        cell = at
         for name in names:
             if len(moves) == steps:
                 break
             rows, columns = MOVES.get(name, (0, 0))
-            row, column = place[0] + rows, place[1] + columns
+            row, column = cell[0] + rows, cell[1] + columns
             free = 0 <= row < case.height and 0 <= column < case.width
             if (rows or columns) and free and case.rows[row][column] in walkable + PLAYER:
-                place = (row, column)
+                cell = (row, column)
                 moves.append(name)
-        if place == end:
+        if cell == end:
             return moves
     return []  # something that moves or was taken away was in the way; the end alone is certain
 
@@ -152,7 +135,8 @@ def _goals(case: TileMap) -> Iterator[str]:
     yield circle("tiles-start", _ENDS, 0.16, _middle(divmod(case.start, case.width)), 0.42)
     missing = set(outside(case))
     goals = [(number, goal) for number, goal in enumerate(case.objectives, 1) if number - 1 not in missing]
-    yield path("tiles-goal", _ENDS, 0.12, (square((goal.column + 0.06, goal.row + 0.06), 0.88) for _, goal in goals))
+    for _, goal in goals:
+        yield box("tiles-goal", _ENDS, 0.12, (goal.column + 0.06, goal.row + 0.06), (0.88, 0.88))
     numbers = ((goal.column + 0.5, goal.row + 0.73, number) for number, goal in goals)
     yield texts("tiles-number", numbers, 0.6, colour=_ENDS, more='font-weight="bold"')
 
@@ -169,9 +153,8 @@ def draw_picture(picture: Picture) -> str:
         texts("tiles-sign", (sign for sign in signs if sign[2] in stand), 0.72, colour="#111"),
         texts("tiles-sign", (sign for sign in signs if sign[2] not in stand), 0.72, colour="#fff"),
     ]
-    width, height, parts = ruled(case.width, case.height, parts, grid=picture.grid)
     label = f"Map of {case.height} by {case.width} tiles"
-    return Scene(classes="tiles", label=label, width=width, height=height, parts=parts).svg()
+    return Scene("tiles", label, *rule_board((case.width, case.height), parts, grid=picture.grid)).svg()
 
 
 HELP = "Type moves as u3 l2 or up 3, left 2 (u, d, l, r), or the reply itself."

@@ -9,7 +9,8 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any, NamedTuple
 
 from waybench.core import DataError, Instance, Json, Stream, check_fields, draw_appearance, is_array, is_object, plural
-from waybench.envs.spaces import REFLECTIONS, Floor, transform, transform_place
+from waybench.envs.spaces import transform, transform_place
+from waybench.envs.spaces._lattice import REFLECTIONS, Floor
 
 LARGEST = 100_000  # cells
 LONGEST_LIST = 100_000  # characters of a list of tiles

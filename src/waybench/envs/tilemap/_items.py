@@ -14,7 +14,6 @@ from waybench.core import (
     Download,
     Item,
     ItemList,
-    ItemRecord,
     Json,
     Option,
     Source,
@@ -29,8 +28,10 @@ from waybench.core import (
     user_path,
     with_examples,
 )
-from waybench.envs.tilemap import worlds
+from waybench.core._datasets import ItemRecord
 from waybench.envs.tilemap._instance import PLAYER, TileMap, decode, outside, prove
+from waybench.envs.tilemap.worlds._tiles import BIOMES
+from waybench.envs.tilemap.worlds._world import make_world
 
 VERSION = 1  # of the generator; part of every item's key
 LOWEST_LEVEL, HIGHEST_LEVEL = 1, 9
@@ -76,7 +77,7 @@ WORLD_OPTIONS = (
     Option(
         name="biome",
         default="any",
-        choices=("any", *sorted(worlds.BIOMES)),
+        choices=("any", *sorted(BIOMES)),
         doc="What the world is like; any draws one for each map.",
     ),
 )
@@ -106,14 +107,14 @@ class WorldSource(Source[TileMap]):
         settings = (self._objectives, self._tiles, self._biome)
         rng = Stream("tilemap", VERSION, self._key, self._level, *settings, index)
         size = _draw_size(self._level, rng)
-        biome = rng.choice(sorted(worlds.BIOMES)) if self._biome == "any" else self._biome
+        biome = rng.choice(sorted(BIOMES)) if self._biome == "any" else self._biome
         # From 7 kinds of tiles to 46, on small maps fewer, those numbers in the middle more often.
         spread = min(39, 6 + 9 * self._level)
         tiles = self._tiles or 7 + rng.below(spread // 2 + 1) + rng.below(spread - spread // 2 + 1)
         # At the lowest levels, no more objectives than there is room for.
         objectives = self._objectives or min(rng.choice(_OBJECTIVES), 2 * self._level + 1 + rng.below(3))
         name = f"{self._level}-{index}"
-        world = worlds.make_world(size, biome, tiles, objectives, name, rng)
+        world = make_world(size, biome, tiles, objectives, name, rng)
         proof = prove(world)
         world = replace(world, path_length=proof["minimum"])
         return Item(world, name, self._level, self._key, index, proof)

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, fsum, log, log1p, sqrt
 
-from waybench.core import OF_THE_ITEM, Aggregate, End, EpisodeRecord, Metric, Range, outcome_metric, proof_metric
+from waybench.core import Aggregate, End, EpisodeRecord, Metric, Range, outcome_metric, proof_metric
+from waybench.core._metrics import OF_THE_ITEM
 from waybench.envs.tilemap._board import GIVEN_UP, PROTOCOLS, board, moves_per_point, play_style
 from waybench.envs.tilemap._instance import decode
 

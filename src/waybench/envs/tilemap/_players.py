@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from waybench.core import End, EpisodeRecord, Stream
-from waybench.envs.spaces import Floor
+from waybench.envs.spaces._lattice import Floor
 from waybench.envs.tilemap._board import GIVEN_UP, MOVES, Board, Location, MovePlan, play_style, start, step_beings
 from waybench.envs.tilemap._game import current_fence, make_plan
 from waybench.envs.tilemap._instance import TileMap, decode, tile_list

@@ -18,12 +18,12 @@ from waybench.core import (
     Transition,
     View,
     Wording,
-    fold_typography,
     is_array,
     last_object,
     plural,
     shown,
 )
+from waybench.core._replies import fold_typography
 from waybench.envs.tilemap._board import GIVEN_UP, MOVES, Board, Location, MovePlan, Style
 from waybench.envs.tilemap._game import CRASH, MOST_NAMES
 from waybench.envs.tilemap._instance import Objective, TileMap

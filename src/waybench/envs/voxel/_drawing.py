@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 from waybench._svg import ROUND, Point, box, circle, group, line, path, point, runs, text, title
 from waybench.core import Board, Picture, Scene, Tile, TurnRecord, plural
-from waybench.envs.smartplay import SEEN, AgentState, compass
+from waybench.envs.smartplay import SEEN, AgentState
+from waybench.envs.smartplay._wording import compass
 from waybench.envs.voxel._game import Search, World, nearest
-from waybench.envs.voxel.engines import ENGINES, chart, drawable
+from waybench.envs.voxel.engines._engines import chart, drawable
+from waybench.envs.voxel.engines._terrain import ENGINES
 
 _ROWS = 72  # squares of the map along its longer side, at most
 _AROUND = 24  # blocks around everything that has to be on it
@@ -17,37 +19,24 @@ _CELL = 4  # blocks along each side of a square, at least
 _GOAL = "#d55e00"
 
 
-class Extent(NamedTuple):
-    """The part of a world that is drawn.
+class _Extent(NamedTuple):
+    """The part of a world that is drawn: its first column and row of blocks, and squares of `side` by `side` blocks."""
 
-    Attributes:
-        side: Blocks along a square's side.
-        west: The first column of blocks.
-        north: The first row of blocks.
-        columns: Number of squares from west to east.
-        rows: Number of squares from north to south.
-    """
-
-    side: int
     west: int
     north: int
+    side: int
     columns: int
     rows: int
 
     @property
-    def width(self) -> int:
-        """The width in blocks."""
-        return self.columns * self.side
-
-    @property
-    def height(self) -> int:
-        """The height in blocks."""
-        return self.rows * self.side
+    def size(self) -> tuple[int, int]:
+        """Width and height in blocks."""
+        return self.columns * self.side, self.rows * self.side
 
     @property
     def unit(self) -> float:
         """The unit of the widths of lines, in blocks."""
-        return max(self.width, self.height) / 100
+        return max(self.size) / 100
 
 
 def scenes(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
@@ -62,23 +51,23 @@ def scenes(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]) -
     near = nearest(search, search.x, search.z) if has_map else None
     goal = None if near is None else (near.x + 0.5, near.z + 0.5)
     extent = _extent([*all_points, *([goal] if goal else [])])
+    width, height = extent.size
     rows = _squares(search, extent) if has_map else []
     biomes = _biomes(search, rows, extent)
     legend, depth = _legend(search, list(biomes), extent)
     ground = [*biomes.values(), _outline(search, rows, extent), legend]
     for count in counts:
         way = [*start, *_trail(turns[:count])]
-        found = any(turn.reward > 0 for turn in turns[:count])
-        label = f"Map of {extent.width} by {extent.height} blocks, goal: {search.goal}"
+        is_found = any(turn.reward > 0 for turn in turns[:count])
+        label = f"Map of {width} by {height} blocks, goal: {search.goal}"
         if len(way) > 1:
-            label += f", {plural(len(way) - 1, 'step')}, " + ("found" if found else "not found")
+            label += f", {plural(len(way) - 1, 'step')}, " + ("found" if is_found else "not found")
         yield Scene(
-            classes="tiles voxel-map",
-            label=label,
+            "tiles voxel-map",
+            label,
+            (width, height + depth),
             corner=(extent.west, extent.north),
-            width=extent.width,
-            height=extent.height + depth,
-            parts=[*ground, *_marks(way or all_points[:1], goal, found, extent.unit)],
+            parts=[*ground, *_marks(way or all_points[:1], goal, is_found, extent.unit)],
         )
 
 
@@ -89,23 +78,22 @@ def _trail(turns: Sequence[TurnRecord]) -> Iterator[Point]:
             yield float(x), float(z)
 
 
-def _extent(points: Sequence[Point]) -> Extent:
-    low = [min(place[axis] for place in points) - _AROUND for axis in (0, 1)]
-    high = [max(place[axis] for place in points) + _AROUND for axis in (0, 1)]
-    longer = max(high[0] - low[0], high[1] - low[1])
-    side = _CELL * max(1, ceil(longer / _CELL / _ROWS))
+def _extent(points: Sequence[Point]) -> _Extent:
+    low = [min(at[axis] for at in points) - _AROUND for axis in (0, 1)]
+    high = [max(at[axis] for at in points) + _AROUND for axis in (0, 1)]
+    side = _CELL * max(1, ceil(max(high[0] - low[0], high[1] - low[1]) / _CELL / _ROWS))
     west, north = (floor(edge / side) * side for edge in low)
-    return Extent(side, west, north, ceil((high[0] - west) / side), ceil((high[1] - north) / side))
+    return _Extent(west, north, side, ceil((high[0] - west) / side), ceil((high[1] - north) / side))
 
 
-def _squares(search: Search, extent: Extent) -> list[list[str]]:
+def _squares(search: Search, extent: _Extent) -> list[list[str]]:
     """Return the biomes of the map's squares, row by row."""
-    world, (side, west, north, columns, rows) = chart(search.engine, search.seed), extent
+    world, (west, north, side, columns, rows) = chart(search.engine, search.seed), extent
     x, z = west + side // 2, north + side // 2
     return [[world.biome(x + column * side, z + row * side) for column in range(columns)] for row in range(rows)]
 
 
-def _biomes(search: Search, rows: Sequence[Sequence[str]], extent: Extent) -> dict[str, str]:
+def _biomes(search: Search, rows: Sequence[Sequence[str]], extent: _Extent) -> dict[str, str]:
     """Return a path for each biome: its squares, those in a row joined."""
     lines, side = dict[str, list[str]](), extent.side
     for row, names in enumerate(rows):
@@ -116,7 +104,7 @@ def _biomes(search: Search, rows: Sequence[Sequence[str]], extent: Extent) -> di
     return {name: title(name, path("voxel-biome", colours[name], 0, areas)) for name, areas in sorted(lines.items())}
 
 
-def _outline(search: Search, rows: Sequence[Sequence[str]], extent: Extent) -> str:
+def _outline(search: Search, rows: Sequence[Sequence[str]], extent: _Extent) -> str:
     """Return a line around the goal biomes; it is open where they go on beyond the map."""
     goal = [[name in search.goals for name in row] for row in rows]
     lines, side = list[str](), extent.side
@@ -130,27 +118,27 @@ def _outline(search: Search, rows: Sequence[Sequence[str]], extent: Extent) -> s
     return path("voxel-goals", _GOAL, 0.8 * extent.unit, lines, 'stroke-linecap="square"')
 
 
-def _legend(search: Search, names: Sequence[str], extent: Extent) -> tuple[str, float]:
+def _legend(search: Search, names: Sequence[str], extent: _Extent) -> tuple[str, float]:
     """Return a scale and the names of biomes below a map, and how high both are together."""
-    unit, left, top, colours = extent.unit, extent.west, extent.north + extent.height, ENGINES[search.engine].biomes
-    high, size = 5 * unit, 3.2 * unit
-    length = next(step for step in (1000, 500, 200, 100, 50, 20, 10, 5, 2, 1) if step <= max(extent.width / 3, 1))
+    (width, height), unit, west, colours = extent.size, extent.unit, extent.west, ENGINES[search.engine].biomes
+    top, high, size = extent.north + height, 5 * unit, 3.2 * unit
+    length = next(step for step in (1000, 500, 200, 100, 50, 20, 10, 5, 2, 1) if step <= max(width / 3, 1))
     y, mark = top + 3.5 * unit, 2 * unit
-    scale = f"M{point((left + unit, y - mark))}v{mark:g}h{length}v-{mark:g}"
+    scale = f"M{point((west + unit, y - mark))}v{mark:g}h{length}v-{mark:g}"
     parts = [
         path("voxel-scale", "#333", 0.6 * unit, [scale]),
-        text("voxel-text", left + length + 3 * unit, y, plural(length, "block"), size),
+        text("voxel-text", west + length + 3 * unit, y, plural(length, "block"), size),
     ]
-    columns = max(1, int(extent.width / unit // 33))
+    columns = max(1, int(width / unit // 33))
     for number, name in enumerate(names):
-        x, y = left + unit + number % columns * extent.width / columns, top + (number // columns + 2) * high - unit
+        x, y = west + unit + number % columns * width / columns, top + (number // columns + 2) * high - unit
         edge = f'stroke="{_GOAL}" stroke-width="{0.6 * unit:g}"' if name in search.goals else ""
         parts.append(box("voxel-colour", colours[name], 0, (x, y - 2.7 * unit), (3 * unit, 3 * unit), edge))
         parts.append(text("voxel-text", x + 4 * unit, y, name.replace("_", " "), size))
     return group("voxel-legend", parts), (-(-len(names) // columns) + 1) * high
 
 
-def _marks(way: Sequence[Point], goal: Point | None, found: bool, unit: float) -> Iterator[str]:
+def _marks(way: Sequence[Point], goal: Point | None, is_found: bool, unit: float) -> Iterator[str]:
     size = 1.6 * unit
     yield path("tiles-trail", "#000", unit, [line(way)], ROUND)
     yield circle("tiles-start", "#000", unit, way[0], size)
@@ -158,7 +146,7 @@ def _marks(way: Sequence[Point], goal: Point | None, found: bool, unit: float) -
         yield box("tiles-goal", _GOAL, unit, (goal[0] - size, goal[1] - size), (2 * size, 2 * size))
     if len(way) > 1:
         yield circle("tiles-stop", "#000", 0, way[-1], size)
-    if found:
+    if is_found:
         yield circle("voxel-end", _GOAL, unit, way[-1], 2 * size)
 
 

@@ -14,7 +14,6 @@ from waybench.core import (
     Metric,
     Players,
     Presentation,
-    Program,
     Range,
     ReferenceScores,
     Scoring,
@@ -22,6 +21,7 @@ from waybench.core import (
     base_wording,
     is_object,
 )
+from waybench.core._parts import Program
 from waybench.envs.smartplay import (
     SEEN,
     agent_environment,
@@ -45,7 +45,8 @@ from waybench.envs.voxel._game import (
     sound_items,
 )
 from waybench.envs.voxel._wording import ACTIONS
-from waybench.envs.voxel.engines import LUANTI, MINEDOJO, OWN, PUBLISHED_GOALS, drawable, find_program
+from waybench.envs.voxel.engines._engines import drawable, find_program
+from waybench.envs.voxel.engines._terrain import LUANTI, MINEDOJO, OWN, PUBLISHED_GOALS
 
 _MOST_LEFT = 2**0.5 * FARTHEST  # blocks; goals are looked for in a square around the walker
 

@@ -34,18 +34,8 @@ from waybench.envs.voxel._wording import (
     seen_part,
     turn_bin,
 )
-from waybench.envs.voxel.engines import (
-    ENGINES,
-    OWN,
-    PUBLISHED_GOALS,
-    TICKS,
-    Body,
-    Near,
-    Terrain,
-    Walked,
-    chart,
-    terrain,
-)
+from waybench.envs.voxel.engines._engines import chart, terrain
+from waybench.envs.voxel.engines._terrain import ENGINES, OWN, PUBLISHED_GOALS, TICKS, Body, Near, Terrain, Walked
 
 SHORTEST = 32  # blocks to the nearest goal; the lower end of level 1
 LEVELS = 5
@@ -294,7 +284,7 @@ def goal_in_sight(search: Search) -> bool:
 
 def _visible_cells(search: Search) -> set[tuple[int, int]]:
     """Return the columns of all blocks that the rays meet."""
-    from waybench.envs.voxel.engines import eye_of, rays  # numpy and numba, which nothing else here needs
+    from waybench.envs.voxel.engines._own import eye_of, rays
 
     world = world_of(search)
     start = world.stand(search.x, search.z)

@@ -7,7 +7,8 @@ import numpy as np
 
 from waybench._compile import compiled
 from waybench.envs.voxel._game import Search, nearest
-from waybench.envs.voxel.engines import CELL, Bytes, Ints, chart
+from waybench.envs.voxel.engines._engines import chart
+from waybench.envs.voxel.engines._generate import CELL, Bytes, Ints
 
 _BESIDE = 160  # blocks around start and goal in which ways are looked for
 _DRY, _WET = 4, 9  # what a cell costs, on land and in water, where one is slower

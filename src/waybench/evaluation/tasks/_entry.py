@@ -11,7 +11,6 @@ from typing import Any, TypeVar, cast
 from waybench.core import (
     AGENT,
     DIFFICULTY_INDEX,
-    MOST_ISOMORPHS,
     OPTION_AXES,
     PROBE,
     SHARD,
@@ -23,12 +22,13 @@ from waybench.core import (
     UsageError,
     WaybenchError,
     is_public_key,
-    key_for_log,
     read_json,
     read_key,
     resolve,
     user_path,
 )
+from waybench.core._items import MOST_ISOMORPHS
+from waybench.core._secrets import key_for_log
 from waybench.envs import registry
 
 KEY = "key"
@@ -370,7 +370,7 @@ def read_index(value: str, environment: Environment[Any, Any, Any]) -> ItemIndex
         content: Any = (
             json.loads(value) if is_index else read_json(user_path(value), _LARGEST_FILE, "summary.json of a report")
         )
-        terms = content if is_index else _listed(content, environment.id)
+        terms = content if is_index else _index_in_summary(content, environment.id)
         return ItemIndex.read(terms, (variable.name for variable in environment.difficulty.item_variables))
     except WaybenchError as error:
         problem = str(error)
@@ -379,7 +379,7 @@ def read_index(value: str, environment: Environment[Any, Any, Any]) -> ItemIndex
     raise UsageError(f"{DIFFICULTY_INDEX}={value[:200]}: {problem}")
 
 
-def _listed(summary: object, env_id: str) -> object:
+def _index_in_summary(summary: object, env_id: str) -> object:
     """Return an environment's index in a summary."""
     rows = cast(dict[str, Any], summary).get(_LISTED) if isinstance(summary, dict) else None
     entries = cast(list[Any], rows) if isinstance(rows, list) else []

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from waybench.core import (
-    CONTEXT_TOKENIZER,
     CONTEXT_TOKENS,
     DIFFICULTY_INDEX,
     OPTION_AXES,
@@ -15,16 +14,16 @@ from waybench.core import (
     Episode,
     Item,
     Json,
-    NoRoomError,
     Source,
     UsageError,
-    oracle_steps,
     play_out,
     plural,
     policy,
     read_budget,
     read_prices,
 )
+from waybench.core._context import CONTEXT_TOKENIZER, NoRoomError
+from waybench.core._prefix import oracle_steps
 from waybench.envs import registry
 from waybench.evaluation._adaptive import (
     HorizonConfig,
@@ -45,7 +44,8 @@ from waybench.evaluation.tasks._entry import (
     horizon_options,
     read_index,
 )
-from waybench.results.stats import Candidate, StoppingRule, forecast
+from waybench.results.stats import StoppingRule
+from waybench.results.stats._adaptive import Candidate, forecast
 
 _POOL = 40  # items, each of which can be played once with each number of steps
 _NUMBERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)

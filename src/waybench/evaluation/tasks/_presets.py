@@ -6,7 +6,9 @@ from functools import partial
 from typing import Any
 
 from waybench.core import Json, Option
-from waybench.envs import registry, voxel
+from waybench.envs import registry
+from waybench.envs.voxel._game import recorded_level
+from waybench.envs.voxel.engines._terrain import PLAINS, PUBLISHED_GOALS, counterpart
 from waybench.evaluation.tasks._entry import ISOMORPH, LIMIT, Climb, Part, TaskEntry, no_parameters, select_parameters
 
 _AQA = {
@@ -66,7 +68,7 @@ _SMALL: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
     ("voxel_find", "voxel/find", "find a biome in a voxel world, after SmartPlay", 20, {}),
     *(
         (f"voxel_{goal.replace(' ', '_')}", "voxel/find", f"find {goal}, after SmartPlay's {name}", 20, {"goal": goal})
-        for name, goal in voxel.PUBLISHED_GOALS.items()
+        for name, goal in PUBLISHED_GOALS.items()
     ),
     ("bandit", "bandit/arms", "any number of slot machines, optionally drifting", 20, {}),
     ("rps", "rps/rounds", "Rock Paper Scissors against adaptive opponents", 20, {}),
@@ -97,17 +99,17 @@ def _options(
     return tuple(by_name.get(option.name, option) for option in with_docs)
 
 
-def _recorded(args: Mapping[str, Any]) -> Mapping[str, Json]:
+def _recorded_search(args: Mapping[str, Any]) -> Mapping[str, Json]:
     """Return the search for plains that stands for the recorded setting."""
     return {
-        "level": voxel.recorded_level(args["engine"], args["protocol"]),
-        "goal": voxel.PLAINS[args["engine"]],
+        "level": recorded_level(args["engine"], args["protocol"]),
+        "goal": PLAINS[args["engine"]],
     }
 
 
 def _goal_of(args: Mapping[str, Any], goal: str) -> Mapping[str, Json]:
     """Return the goal of the engine that stands for a published one."""
-    return {"goal": voxel.counterpart(goal, args["engine"])}
+    return {"goal": counterpart(goal, args["engine"])}
 
 
 def _steps(args: Mapping[str, Any]) -> Mapping[str, Json]:
@@ -142,7 +144,7 @@ def _small(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, J
 def _in_smartplay(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> Part:
     # Only Messenger's sentences are published.
     all_fixed = fixed if env == "messenger/roles" else {**fixed, "source": "generated", "data_dir": None}
-    follows = {"crafter": _steps, "voxel_find": _recorded}.get(name, no_parameters)
+    follows = {"crafter": _steps, "voxel_find": _recorded_search}.get(name, no_parameters)
     return Part(env=env, fixed=all_fixed, follows=follows, trials=trials, item_id=f"{name}-{{index}}")
 
 

@@ -16,7 +16,6 @@ from inspect_ai.dataset import Dataset, MemoryDataset, Sample
 from waybench.core import (
     AGENT,
     DIFFICULTY_INDEX,
-    GENERATED,
     INTERFACE,
     PLAY_EXTENSIONS,
     PROBE,
@@ -30,6 +29,7 @@ from waybench.core import (
     UsageError,
     is_template_name,
 )
+from waybench.core._datasets import GENERATED
 from waybench.envs import registry
 from waybench.evaluation._adaptive import AdaptiveSampleSource, HorizonSearch, Ladder
 from waybench.evaluation._agents import agent_sandbox, one_line_errors
@@ -38,7 +38,7 @@ from waybench.evaluation._solver import episode, play
 from waybench.evaluation.tasks._entry import ISOMORPH, TaskEntry, hide_key, parameters, read_index, resolve_key
 from waybench.evaluation.tasks._horizon import horizon_config
 from waybench.evaluation.tasks._items import TaskItem, isomorphic_source, open_source, task_items
-from waybench.results.stats import SEARCH_REVISION
+from waybench.results.stats._adaptive import SEARCH_REVISION
 
 
 def ladder(entry: TaskEntry, args: Mapping[str, Any]) -> Ladder:

@@ -4,7 +4,7 @@ Unlike the other packages they know the family that they are for. What they add 
 and their code is imported when a command needs it.
 """
 
-__all__ = ["AUTHORED", "COMMANDS"]
+__all__ = ["AUTHORED"]
 
 COMMANDS = {
     "textmap": ("waybench.ext.author.game_maps:textmap", "Make maps from text games."),

@@ -5,18 +5,6 @@ scheduler starts. Jobs are idempotent: a job that has run before finds its resul
 run it again after a lost machine, and the same command resumes. Results go to a folder by path or URL.
 """
 
-from waybench.ext.scale._executors import EXECUTORS, Executor, Ordered, executor, is_on_this_machine
-from waybench.ext.scale._folders import Folder, digest, is_url, local_copy, mirrored
+from waybench.ext.scale._folders import Folder, is_url
 
-__all__ = [
-    "EXECUTORS",
-    "Executor",
-    "Folder",
-    "Ordered",
-    "digest",
-    "executor",
-    "is_on_this_machine",
-    "is_url",
-    "local_copy",
-    "mirrored",
-]
+__all__ = ["Folder", "is_url"]

@@ -23,7 +23,8 @@ from typing import Any, Protocol, TypeVar
 import click
 
 from waybench._version import __version__
-from waybench.core import LostWorkerError, UsageError, WaybenchError, dumped, secrets_in
+from waybench.core import UsageError, WaybenchError, dumped, secrets_in
+from waybench.core._errors import LostWorkerError
 
 J = TypeVar("J")
 R = TypeVar("R")

@@ -9,7 +9,8 @@ import numpy as np
 from waybench.core import Environment, EpisodeRecord, Json, UsageError, is_array, is_object
 from waybench.envs import registry
 from waybench.ext.train._session import Session
-from waybench.results.stats import FIXED_DESIGN, Curves, Fit, Trials
+from waybench.results.stats import FIXED_DESIGN, Fit
+from waybench.results.stats._curves import Curves, Trials
 
 _FORMAT = 1
 # The curves of a player that errs at a rate in each step. Difficulty is a level's place among the levels, from 0.

@@ -19,9 +19,9 @@ from waybench.core import (
     UsageError,
     evenly_chosen,
     has_images,
-    shaping_reward,
     unknown,
 )
+from waybench.core._parts import shaping_reward
 from waybench.envs import registry
 
 LARGEST_BODY = 1 << 20  # bytes of a request

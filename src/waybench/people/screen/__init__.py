@@ -13,8 +13,6 @@ from textual.widgets import Footer, Header, Input, Static
 from waybench.core import TypedAction
 from waybench.people._play import PlayedEpisode, board_text
 
-__all__ = ["PlayApp", "play_screen"]
-
 _WASD = {"w": "up", "a": "left", "s": "down", "d": "right"}
 _ARROWS = {"up": "↑", "down": "↓", "left": "←", "right": "→"}
 _MOST_LISTED = 20  # actions

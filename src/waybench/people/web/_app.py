@@ -18,10 +18,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from waybench.core import own_turns
-from waybench.people import PlayedEpisode, board_svg
-from waybench.people._play import LONGEST
+from waybench.people import PlayedEpisode
+from waybench.people._play import LONGEST, board_svg
 from waybench.people.web._study import Participant, Study
-from waybench.reporting.view import Access, Guard
+from waybench.reporting.view._app import Access, Guard
 
 _MOST_BYTES = 4 * LONGEST + 10_000  # of a request
 _MOST_SESSIONS = 2_000

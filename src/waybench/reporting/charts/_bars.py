@@ -21,9 +21,10 @@ from waybench.reporting.charts._spec import (
 )
 from waybench.reporting.charts._svg import Chart
 from waybench.results import Estimate
-from waybench.results.comparisons import TwinEffect
+from waybench.results.comparisons._isomorphs import TwinEffect
 from waybench.results.formatting import mean_text, one_line
-from waybench.results.results import Group, differing, grouped, short_labels
+from waybench.results.results import Group, grouped, short_labels
+from waybench.results.results._groups import differing
 from waybench.results.stats import CONFIDENCE, Mean
 
 _COLOURS = {

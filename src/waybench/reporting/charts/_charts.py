@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from waybench.core import plural, with_article
+from waybench.core import plural
+from waybench.core._errors import with_article
 from waybench.reporting._files import slug
 from waybench.reporting._format import TaskView, heading
 from waybench.reporting.charts._chart import (

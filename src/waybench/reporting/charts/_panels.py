@@ -26,8 +26,9 @@ from waybench.reporting.charts._spec import (
 )
 from waybench.reporting.charts._svg import Chart, colour_numbers
 from waybench.results import Estimate, Row
-from waybench.results.comparisons import matched
-from waybench.results.estimates import ClusterValue, by_cluster
+from waybench.results.comparisons._item_scores import matched
+from waybench.results.estimates._bounds import ClusterValue
+from waybench.results.estimates._estimates import by_cluster
 from waybench.results.formatting import better_text, mean_text, one_line
 from waybench.results.results import Cluster, Group, grouped, short_labels
 from waybench.results.stats import CONFIDENCE, Mean

@@ -9,7 +9,7 @@ from waybench.core import Metric, Presentation
 from waybench.reporting._format import interval_text
 from waybench.reporting.charts._svg import colour_numbers
 from waybench.results import Estimate
-from waybench.results.estimates import Measure, ranked
+from waybench.results.estimates._measures import Measure, ranked
 from waybench.results.formatting import mean_text, one_line
 from waybench.results.results import EXAMPLES, Group, grouped, short_labels
 from waybench.results.stats import Mean

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from math import ceil, cos, pi, sin
 from typing import Any
 
-from waybench.envs.smartplay import BENCHMARK, CAPABILITIES, DEGREE_SCALES, HUMANS, RECORDED, degrees
+from waybench.envs.smartplay import HUMANS, RECORDED
+from waybench.envs.smartplay._capabilities import BENCHMARK, CAPABILITIES, DEGREE_SCALES, degrees
 from waybench.reporting._files import slug
 from waybench.reporting.charts._spec import DASHED, Spec, layer, nominal, quantitative, specification
 from waybench.reporting.charts._svg import Chart, colour_numbers
-from waybench.results.estimates import Agent
+from waybench.results.estimates._agents import Agent
 from waybench.results.formatting import one_line
 
 _OUTSIDE = 1.12  # where the axes' names stand

@@ -27,8 +27,9 @@ from waybench.reporting.charts._svg import COLOURS, Chart
 from waybench.results import Estimate
 from waybench.results.estimates import measure
 from waybench.results.formatting import lost_text, mean_text, one_line
-from waybench.results.horizons import SuccessCurve
-from waybench.results.results import Group, differing, grouped, over
+from waybench.results.horizons._references import SuccessCurve
+from waybench.results.results import Group, grouped, over
+from waybench.results.results._groups import differing
 from waybench.results.stats import CONFIDENCE
 
 _FONT = 12

@@ -18,7 +18,9 @@ from waybench.reporting.charts._spec import (
     nominal,
     quantitative,
 )
-from waybench.results.horizons import SHARES, DifficultyBin, SuccessCurve, difficulty_text, horizon_text
+from waybench.results.horizons import SHARES
+from waybench.results.horizons._references import DifficultyBin, SuccessCurve
+from waybench.results.horizons._text import difficulty_text, horizon_text
 
 MOST_POINTS = 12  # of a panel; of more difficulties neighbours are put together
 _MOST_BEHIND = 8  # panels in which the other players' curves are shown, too: more could not be distinguished

@@ -20,7 +20,8 @@ from xml.etree import ElementTree
 import vl_convert
 from markupsafe import Markup
 
-from waybench.core import Json, forbid_copies
+from waybench.core import Json
+from waybench.core._workers import forbid_copies
 from waybench.reporting._cache import ReportCache, content_key
 from waybench.reporting.charts._spec import Spec
 from waybench.results.logs import is_embedded

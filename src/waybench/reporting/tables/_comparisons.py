@@ -25,25 +25,17 @@ from waybench.reporting.tables._table import (
     table_rows,
 )
 from waybench.results import Estimate
-from waybench.results.comparisons import (
-    EFFECT,
-    NO_EFFECT,
-    UNCLEAR,
-    Comparison,
-    Effect,
-    SettingEffect,
-    Verdict,
-    WordingEffect,
-    comparison_cells,
-    difference_text,
-    matched,
-    p_text,
-)
-from waybench.results.formatting import NOTHING, change_text, mean_text, one_line
+from waybench.results.comparisons._comparison import Comparison, Effect, Verdict
+from waybench.results.comparisons._item_scores import matched
+from waybench.results.comparisons._model_effects import EFFECT, NO_EFFECT, UNCLEAR, SettingEffect
+from waybench.results.comparisons._prompts import WordingEffect
+from waybench.results.comparisons._text import comparison_cells
+from waybench.results.formatting import NOTHING, change_text, difference_text, mean_text, one_line, p_text
 from waybench.results.frames import Column
 from waybench.results.papers import Paper
 from waybench.results.published import Beside, beside, label_of
-from waybench.results.results import LONGEST, Group, differing, labels, setting
+from waybench.results.results import LONGEST, Group, labels, setting
+from waybench.results.results._groups import differing
 from waybench.results.stats import CONFIDENCE, Mean
 
 _VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}

@@ -6,16 +6,9 @@ from typing import NamedTuple
 from waybench.core import OPTION_AXES, Axis
 from waybench.envs import registry
 from waybench.reporting._format import TaskView
-from waybench.reporting.charts import (
-    MOST_POINTS,
-    NARROW,
-    WIDE,
-    Chart,
-    Player,
-    chart_name,
-    colour_numbers,
-    success_spec,
-)
+from waybench.reporting.charts import Chart, colour_numbers
+from waybench.reporting.charts._charts import chart_name
+from waybench.reporting.charts._success import MOST_POINTS, NARROW, WIDE, Player, success_spec
 from waybench.reporting.tables._table import (
     Cell,
     Note,
@@ -27,18 +20,12 @@ from waybench.reporting.tables._table import (
     parts,
 )
 from waybench.results.formatting import NOTHING
-from waybench.results.horizons import (
-    SHARES,
-    Horizon,
-    SuccessCurve,
-    axis_named,
-    horizon_context,
-    horizon_parts,
-    leading,
-    reference_lines,
-    success_text,
-)
-from waybench.results.results import Group, differing, grouped, short_labels
+from waybench.results.horizons import SHARES, Horizon
+from waybench.results.horizons._horizons import leading
+from waybench.results.horizons._references import SuccessCurve, axis_named
+from waybench.results.horizons._text import horizon_context, horizon_parts, reference_lines, success_text
+from waybench.results.results import Group, grouped, short_labels
+from waybench.results.results._groups import differing
 
 MOST_PANELS = 12
 _INTERVAL = "90 % interval"

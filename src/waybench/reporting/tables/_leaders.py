@@ -29,10 +29,15 @@ from waybench.reporting.tables._table import (
     parts,
 )
 from waybench.results import Estimate
-from waybench.results.estimates import ladder_ended, measure, ranked
+from waybench.results.estimates import measure
+from waybench.results.estimates._matrix import ladder_ended
+from waybench.results.estimates._measures import ranked
 from waybench.results.formatting import LOST, NO_RANK, NOTHING, bounds_text, lost_text, mean_text
-from waybench.results.horizons import Horizon, axis_named, horizon_context, reference_text
-from waybench.results.results import Group, differing, grouped, over
+from waybench.results.horizons import Horizon, reference_text
+from waybench.results.horizons._references import axis_named
+from waybench.results.horizons._text import horizon_context
+from waybench.results.results import Group, grouped, over
+from waybench.results.results._groups import differing
 from waybench.results.stats import CONFIDENCE, LostAttempts, Mean
 
 OUTCOMES = Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED

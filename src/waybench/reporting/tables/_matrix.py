@@ -17,9 +17,12 @@ from waybench.reporting.tables._table import (
     notes,
     table_rows,
 )
-from waybench.results.estimates import NO_INTERVAL, SCALE, Matrix, MatrixRow, Score, number, short_title
+from waybench.results.estimates import Matrix
+from waybench.results.estimates._matrix import NO_INTERVAL, SCALE, MatrixRow, Score, number, short_title
 from waybench.results.formatting import LOST, NO_RANK, NOTHING, lost_text
-from waybench.results.horizons import Horizon, axis_named, horizon_context
+from waybench.results.horizons import Horizon
+from waybench.results.horizons._references import axis_named
+from waybench.results.horizons._text import horizon_context
 from waybench.results.results import Family, Group, grouped
 from waybench.results.stats import CONFIDENCE
 

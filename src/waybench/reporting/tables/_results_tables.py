@@ -23,20 +23,19 @@ from waybench.reporting.tables._table import (
     table_rows,
 )
 from waybench.results import Estimate, Row
-from waybench.results.comparisons import (
+from waybench.results.comparisons._beliefs import (
     BeliefCounts,
-    Failures,
     FirstErrorCounts,
     belief_counts,
-    failure_kinds,
-    failures,
     first_error_kinds,
     first_errors,
-    has_fixed_length,
 )
-from waybench.results.estimates import Measure, as_metric
+from waybench.results.comparisons._item_scores import Failures, failure_kinds, failures, has_fixed_length
+from waybench.results.estimates import as_metric
+from waybench.results.estimates._measures import Measure
 from waybench.results.formatting import NOTHING, lost_text, mean_text, one_line
-from waybench.results.results import Group, differing, grouped, labels
+from waybench.results.results import Group, grouped, labels
+from waybench.results.results._groups import differing
 from waybench.results.stats import CONFIDENCE, Mean
 
 

@@ -8,7 +8,8 @@ from waybench.core import Metric
 from waybench.reporting._format import amount, heading, interval_text, mean_part, part
 from waybench.results import Estimate
 from waybench.results.formatting import LOST, NOTHING, mean_text, one_line
-from waybench.results.results import Group, differing
+from waybench.results.results import Group
+from waybench.results.results._groups import differing
 from waybench.results.stats import LostAttempts, Mean
 
 T_contra = TypeVar("T_contra", contravariant=True)

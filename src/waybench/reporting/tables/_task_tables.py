@@ -39,9 +39,13 @@ from waybench.reporting.tables._table import (
     value_cell,
 )
 from waybench.results import Estimate, Row
-from waybench.results.estimates import Measure, Variables, as_metric, by_cluster, measure, ranked
+from waybench.results.estimates import as_metric, measure
+from waybench.results.estimates._bounds import Variables
+from waybench.results.estimates._estimates import by_cluster
+from waybench.results.estimates._measures import Measure, ranked
 from waybench.results.formatting import NOTHING, lost_text, mean_text, one_line, too_few_note
-from waybench.results.results import Cluster, Group, differing, grouped
+from waybench.results.results import Cluster, Group, grouped
+from waybench.results.results._groups import differing
 from waybench.results.stats import CONFIDENCE
 
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from waybench.core import Metric, with_article
+from waybench.core import Metric
+from waybench.core._errors import with_article
 from waybench.reporting._format import TaskView
 from waybench.reporting.tables._table import (
     FOLDED,
@@ -17,18 +18,13 @@ from waybench.reporting.tables._table import (
     notes,
 )
 from waybench.results import Estimate
-from waybench.results.estimates import (
-    ItemDifficulty,
-    Regression,
-    Repeats,
-    SetSpread,
-    Spread,
-    measure,
-    spread,
-)
+from waybench.results.estimates import measure
+from waybench.results.estimates._bounds import Repeats
+from waybench.results.estimates._difficulty import ItemDifficulty, Regression, SetSpread, Spread, spread
 from waybench.results.formatting import NOTHING, change_text, mean_text, one_line
 from waybench.results.results import Group, grouped
-from waybench.results.stats import CONFIDENCE, FEWEST_POINTS, Mean, VarianceComponents
+from waybench.results.stats import CONFIDENCE, Mean, VarianceComponents
+from waybench.results.stats._intervals import FEWEST_POINTS
 
 
 def attempt_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:

@@ -9,10 +9,10 @@ from waybench.core import Belief, FailureKind, Json, Metric
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import Comparison, adjust_effects, compare
 from waybench.results.comparisons._item_scores import MODEL, ItemScores, comparison_key, failure, values_of
-from waybench.results.estimates import aligned
-from waybench.results.formatting import NOTHING, p_text
+from waybench.results.formatting import NOTHING, aligned, p_text
 from waybench.results.results import Group, Row, at_items, grouped, labels
-from waybench.results.stats import ALPHA, Mean, clustered_mean
+from waybench.results.stats import Mean, clustered_mean
+from waybench.results.stats._paired import ALPHA
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,20 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
-from waybench.core import FailureKind, FirstError, Json, Metric
+from waybench.core import FailureKind, Json, Metric
+from waybench.core._metrics import FirstError
 from waybench.results.comparisons._item_scores import ItemScores
 from waybench.results.formatting import p_text
 from waybench.results.frames import Column, Frame, column_json, group_frame
 from waybench.results.results import Group, ItemKey, count_items, grouped
-from waybench.results.stats import ALPHA, Mean, PairedTest, Pairs, clustered_mean, holm
+from waybench.results.stats import Mean, clustered_mean
+from waybench.results.stats._intervals import holm
+from waybench.results.stats._paired import ALPHA, PairedTest, Pairs
 
 MARGIN = 0.05  # of ties, as a share of the metric's range
 _FEWEST_CLUSTERS = 3  # over the margin, for a tie: see `Comparison.verdict_of_scores`
 _UNTESTED = PairedTest(1.0, "", True)
+GROUP: Column[Any] = Column("group", Group, "Model, task and settings.", only="json")
 
 
 class Verdict(StrEnum):
@@ -181,7 +185,7 @@ class Comparison:
         return [error for key in self.keys for error in side.first_errors.get(key, ())]
 
     def run_test(self) -> PairedTest:
-        """Test whether there is a difference: by the same numbers as its interval (`waybench.results.stats.Pairs`)."""
+        """Test whether there is a difference: by the same numbers as its interval (`Pairs` of `results.stats`)."""
         return self._pairs.test
 
     def verdicts_under_missing(self) -> tuple[Verdict, ...]:
@@ -389,9 +393,6 @@ class Effect:
     def to_json(self) -> dict[str, Json]:
         """Return the effect as JSON values."""
         return column_json(self.kind.columns, self)
-
-
-GROUP: Column[Any] = Column("group", Group, "Model, task and settings.", only="json")
 
 
 def metric_and_items(items: str, text: Callable[[Any], str] | None = None) -> tuple[Column[Any], ...]:

@@ -7,7 +7,8 @@ from functools import partial
 from itertools import combinations
 from statistics import fmean
 
-from waybench.core import FailureKind, Json, Metric, plural, split_isomorphic_key
+from waybench.core import FailureKind, Json, Metric, plural
+from waybench.core._items import split_isomorphic_key
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import (
     GROUP,
@@ -57,6 +58,8 @@ _TWINS = EffectKind(
         name: group.environment.title for name, group in (("first", effects[0].group), ("twin", effects[0].reference))
     },
 )
+
+ISOMORPH = "isomorph"  # what varies: the appearance of the items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +119,6 @@ def twin_effects(all_rows: Iterable[Row]) -> list[TwinEffect]:
     )
 
 
-ISOMORPH = "isomorph"  # what varies: the appearance of the items
 AGREEMENT = Metric(
     name="agreement",
     of=lambda record: None,

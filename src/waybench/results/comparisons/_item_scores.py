@@ -6,20 +6,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
-from waybench.core import (
-    GENERAL_FAILURES,
-    TURN_LIMIT,
-    End,
-    FailureKind,
-    FirstError,
-    Json,
-    Metric,
-    Range,
-    UsageError,
-    unknown,
-)
+from waybench.core import TURN_LIMIT, End, FailureKind, Json, Metric, Range, UsageError, unknown
+from waybench.core._metrics import GENERAL_FAILURES, FirstError
 from waybench.envs import registry
-from waybench.results.estimates import Items, LostRows, lost_rows, measure
+from waybench.results.estimates import lost_rows, measure
+from waybench.results.estimates._bounds import Items, LostRows
 from waybench.results.formatting import one_line
 from waybench.results.results import (
     EXAMPLES,
@@ -34,11 +25,12 @@ from waybench.results.results import (
     item_key,
     item_values,
     metric_values,
-    other_settings,
     over,
 )
+from waybench.results.results._groups import other_settings
 
 MODEL = "model"  # what varies, where it is not an option
+SOLVED = "solved"  # what every environment can be compared by, beside its metrics
 
 
 class ComparisonKey(NamedTuple):
@@ -157,9 +149,6 @@ def has_fixed_length(episodes: Sequence[Row]) -> bool:
     """
     counted = [row for row in episodes if row.is_included and not row.guided]
     return all(row.end == End.TURN_LIMIT and failure(row) in (None, TURN_LIMIT) for row in counted)
-
-
-SOLVED = "solved"  # what every environment can be compared by, beside its metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,10 +19,10 @@ from waybench.results.comparisons._comparison import (
     metric_and_items,
 )
 from waybench.results.comparisons._item_scores import matched, values_of, without_option
-from waybench.results.estimates import aligned, total_if_known
-from waybench.results.formatting import better_text, difference_text, mean_text, one_line, p_text
+from waybench.results.estimates import total_if_known
+from waybench.results.formatting import aligned, better_text, difference_text, mean_text, one_line, p_text
 from waybench.results.frames import Column, column_json, group_id
-from waybench.results.logs import SERVER
+from waybench.results.logs._settings import SERVER
 from waybench.results.results import (
     LONGEST,
     Group,
@@ -38,7 +38,8 @@ from waybench.results.results import (
     setting,
     setting_order,
 )
-from waybench.results.stats import ALPHA, Mean
+from waybench.results.stats import Mean
+from waybench.results.stats._paired import ALPHA
 
 EFFECT, NO_EFFECT, UNCLEAR = "effect", "no effect", "cannot tell"  # verdicts
 FEWEST_CLUSTERS = 10  # below which "no effect" is never concluded
@@ -95,6 +96,10 @@ _SETTINGS = EffectKind(
         Column("told", str, "The conclusion as a sentence.", "text", only="json"),
     ),
 )
+
+_TOKENS = Metric(name="tokens", of=lambda record: None, title="Tokens", doc="Tokens of the replies.", low=0)
+_MILLION = 10**6
+_PAIR: Mapping[str, Json] = {"items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,12 +173,11 @@ class SettingEffect:
     @property
     def change_text(self) -> str:
         """The change in tokens as a sentence: "reasoning tokens differ by −2 to +3 %"; "" if they are not known."""
-        change = self.change
-        if change is None:
+        if self.change is None:
             return ""
-        if change.low is None or change.high is None:
-            return f"{self.counted} tokens differ by {share_text(change.value)} %"
-        return f"{self.counted} tokens differ by {share_text(change.low)} to {share_text(change.high)} %"
+        value, low, high = self.change.value, self.change.low, self.change.high
+        ends = (value,) if low is None or high is None else (low, high)
+        return f"{self.counted} tokens differ by {' to '.join(map(share_text, ends))} %"
 
     def to_json(self) -> dict[str, Json]:
         """Return the effect but for its groups as JSON values."""
@@ -251,9 +255,6 @@ def _setting_effect(
     )
 
 
-_TOKENS = Metric(name="tokens", of=lambda record: None, title="Tokens", doc="Tokens of the replies.", low=0)
-
-
 def _pair(both: Sequence[tuple[Row, Row]]) -> _Pair:
     def sums(of: Callable[[Row], int | None]) -> tuple[float, float] | None:
         first, second = (total_if_known(of(rows[side]) for rows in both) for side in (0, 1))
@@ -264,9 +265,6 @@ def _pair(both: Sequence[tuple[Row, Row]]) -> _Pair:
         sums(lambda row: row.output_tokens),
         sums(lambda row: row.reasoning_tokens),
     )
-
-
-_MILLION = 10**6
 
 
 def _spending(unit: str, per: str, *, in_dollars: bool) -> tuple[Column[Any], ...]:
@@ -282,12 +280,6 @@ def _spending(unit: str, per: str, *, in_dollars: bool) -> tuple[Column[Any], ..
     )
 
 
-def _words(effects: Sequence["AgentEffect"]) -> dict[str, str]:
-    in_dollars = any(effect.costs for effect in effects)
-    return {"unit": "USD", "per": "USD"} if in_dollars else {"unit": "tokens", "per": "1M tokens"}
-
-
-_PAIR: Mapping[str, Json] = {"items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 _AGENTS = EffectKind(
     name="agent_effects",
     doc="One model with an agent around it beside the bare model, all else being the same; the headline metric.",
@@ -329,7 +321,11 @@ _AGENTS = EffectKind(
         *("agent", "items", "bare_mean", "mean", "difference", "p_adjusted"),
         *("bare_{unit}", "agent_{unit}", "gain_{unit}"),
     ),
-    words=_words,
+    words=lambda effects: (
+        {"unit": "USD", "per": "USD"}
+        if any(effect.costs for effect in effects)
+        else {"unit": "tokens", "per": "1M tokens"}
+    ),
 )
 
 
@@ -338,7 +334,6 @@ class AgentEffect(Effect):
     """What a model with an agent around it scores and costs beside the bare model.
 
     Attributes:
-        comparison: The comparison at the items that both were given; the first side is the agent.
         tokens: Mean tokens of an attempt, input and output: with the agent, and of the bare model; None if not known.
         costs: The same in dollars; None without prices.
     """

@@ -9,33 +9,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple, cast
 
-from waybench.core import (
-    OVERFLOW,
-    REFUSED,
-    TRUNCATED,
-    TURN_LIMIT,
-    UNPARSED,
-    WRONG,
-    FailureKind,
-    Json,
-    Metric,
-)
+from waybench.core import TURN_LIMIT, UNPARSED, FailureKind, Json, Metric
+from waybench.core._metrics import OVERFLOW, REFUSED, TRUNCATED, WRONG
 from waybench.results.comparisons._comparison import MARGIN, Comparison, adjust_p_values, compare, with_inferred_bounds
 from waybench.results.comparisons._item_scores import MODEL, ItemScores, matched, values_of
-from waybench.results.logs import (
-    Log,
-    Seen,
-    Skipped,
-    as_number,
-    is_embedded,
-    newest,
-    read_samples,
-    runs,
-    settings_of_any,
-    to_stderr,
-)
+from waybench.results.logs import Skipped, is_embedded, newest, read_samples
+from waybench.results.logs._inspect import Log, Seen, as_number, runs, to_stderr
+from waybench.results.logs._settings import settings_of_any
 from waybench.results.results import Cluster, ItemKey, Row, at_items, grouped, metric_values, over
-from waybench.results.stats import FEWEST_ITEMS, PowerAssumptions, pilot_assumptions
+from waybench.results.stats import PowerAssumptions
+from waybench.results.stats._power import FEWEST_ITEMS, pilot_assumptions
 
 # All that a sample's output is read without.
 _UNUSED = {"events", "timelines", "messages", "store", "attachments", "events_data", "metadata"}
@@ -45,6 +28,12 @@ _STOPS = {
     "content_filter": REFUSED,
 }
 _NO_ANSWER = "N"
+_SAME: tuple[Callable[[ItemScores], Hashable], ...] = (
+    lambda scores: (scores.model, scores.settings_key),
+    lambda scores: scores.settings_key,
+    lambda scores: scores.model,
+    lambda scores: None,
+)
 
 
 class _Scored(NamedTuple):
@@ -290,14 +279,6 @@ def _sides_matched(
         for scores in side
     ]
     return pairs, without_pair
-
-
-_SAME: tuple[Callable[[ItemScores], Hashable], ...] = (
-    lambda scores: (scores.model, scores.settings_key),
-    lambda scores: scores.settings_key,
-    lambda scores: scores.model,
-    lambda scores: None,
-)
 
 
 def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[PowerAssumptions], list[str]]:

@@ -9,8 +9,8 @@ from waybench.core import Json, Metric, Series
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import MARGIN, Comparison, EffectKind, adjust_p_values, compare
 from waybench.results.comparisons._item_scores import ItemScores, matched, values_of, without_option
-from waybench.results.estimates import aligned, contributions
-from waybench.results.formatting import better_text, difference_text, mean_text, one_line, p_text
+from waybench.results.estimates._bounds import contributions
+from waybench.results.formatting import aligned, better_text, difference_text, mean_text, one_line, p_text
 from waybench.results.frames import Column, Frame, column_json, column_schema, group_frame
 from waybench.results.results import (
     EXAMPLES,
@@ -91,6 +91,8 @@ _EFFECT: tuple[Column[Any], ...] = (
         "effect.worst_of_items",
     ),
 )
+
+Items = Mapping[ItemKey, Sequence[Row]]
 
 
 class WordingScore(NamedTuple):
@@ -279,9 +281,6 @@ def wording_frame(effects: Sequence[WordingEffect]) -> Frame:
     doc = "One row for each wording of the same items, by player; the headline metric."
     columns = (*_SCORE[:2], *_EFFECT[:5], *_SCORE[2:], *_EFFECT[5:])
     return group_frame("wordings", doc, columns, lines, lambda line: line.score.group)
-
-
-Items = Mapping[ItemKey, Sequence[Row]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

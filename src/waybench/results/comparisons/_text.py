@@ -10,10 +10,10 @@ from waybench.core import NO_ANSWER, Json, Metric, plural
 from waybench.results.comparisons._comparison import Comparison, Verdict
 from waybench.results.comparisons._item_scores import Failures, ItemScores, most_frequent
 from waybench.results.comparisons._models import Unpaired
-from waybench.results.estimates import aligned
-from waybench.results.formatting import NOTHING, change_text, mean_text, one_line, width
+from waybench.results.formatting import NOTHING, aligned, change_text, mean_text, one_line, width
 from waybench.results.results import LONGEST, ItemKey, count_items, grouped, setting
-from waybench.results.stats import ALPHA, Mean
+from waybench.results.stats import Mean
+from waybench.results.stats._paired import ALPHA
 
 SCHEMA = 1
 _LEGEND = {

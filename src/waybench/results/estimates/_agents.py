@@ -7,10 +7,13 @@ from math import fsum, sqrt
 from typing import NamedTuple
 
 from waybench.core import Json, Range
-from waybench.envs.smartplay import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, capability_weights
+from waybench.envs.smartplay import FORMULAS, HUMANS, RECORDED, Capability
+from waybench.envs.smartplay._capabilities import capability_scores, capability_weights
 from waybench.results.estimates._bounds import Items, lost_rows
-from waybench.results.results import Group, ItemValues, Row, at_items, declared, grouped, metric_values, over
-from waybench.results.stats import CONFIDENCE, Mean, RobustMean, clustered_error, t_quantile
+from waybench.results.results import Group, Row, at_items, declared, grouped, metric_values, over
+from waybench.results.results._rows import ItemValues
+from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.stats._intervals import RobustMean, clustered_error, t_quantile
 
 HUMAN = "human"  # the metric that is the human-normalised score
 _SAME = ("protocol", "wording")  # what all settings of one agent have in common

@@ -15,15 +15,16 @@ from waybench.results.results import (
     Group,
     GroupResult,
     ItemKey,
-    ItemValues,
     Row,
     at_items,
     grouped,
     item_key,
 )
+from waybench.results.results._rows import ItemValues
 from waybench.results.stats import LostAttempts, Mean, clustered_mean
 
 Items = Mapping[ItemKey, Sequence[Row]]
+Variables = Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,7 @@ class LostRows:
     unbounded: tuple[frozenset[str], frozenset[str]]
 
     def attempts(self, mean_of: Callable[[Items], Mean | None], metrics: Iterable[Metric] = ()) -> LostAttempts:
-        """Return the lost attempts with the bounds of a number.
-
-        Args:
-            mean_of: Attempts by item -> the number, which grows, or falls, with each of its metrics.
-            metrics: Its metrics.
-        """
+        """Return the lost attempts with the bounds of a number."""
         values = [mean.value for items in self.filled if (mean := mean_of(items)) is not None]
         names = {metric.name for metric in metrics}
         open_low, open_high = (not values or not names.isdisjoint(unbounded) for unbounded in self.unbounded)
@@ -123,16 +119,7 @@ def _bound(row: Row, metric: Metric, side: int) -> float | None:
 def _filled(
     row: Row, metrics: Sequence[Metric], sizes: Mapping[str, float], side: int, *, is_perfect: bool | None
 ) -> Row:
-    """Return a lost row with the least (0) or the greatest (1) values that its episode can have.
-
-    Args:
-        row: The row.
-        metrics: The metrics, the headline metric first.
-        sizes: What a share is a share of.
-        side: Which values.
-        is_perfect: Whether its headline value is the best possible, which ends the attempts at an item; None where
-            nothing does.
-    """
+    """Return a lost row with the least (0) or the greatest (1) values that its episode can have."""
     values = {metric.name: _bound(row, metric, side) for metric in metrics}
     values = {
         name: value if value is None or name not in sizes else value * sizes[name] for name, value in values.items()
@@ -201,11 +188,7 @@ class Curve:
     average: Mean
 
     def with_lost(self, lost_of: Callable[[Mean], LostAttempts]) -> "Curve":
-        """Return the curve with the attempts that each of its means lacks.
-
-        Args:
-            lost_of: A mean -> the attempts that it lacks.
-        """
+        """Return the curve with the attempts that each of its means lacks."""
         steps = tuple(replace(step, lost=lost_of(step)) for step in self.steps)
         return Curve(steps, replace(self.average, lost=lost_of(self.average)))
 
@@ -261,9 +244,6 @@ def contributions(series: Sequence[Sequence[float]]) -> tuple[float, list[float]
         for numbers in series
     ]
     return fmean(means), parts
-
-
-Variables = Mapping[str, float | None]
 
 
 class ClusterVariables:

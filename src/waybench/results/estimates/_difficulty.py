@@ -21,7 +21,9 @@ from waybench.results.results import (
     grouped,
     perfect_attempts,
 )
-from waybench.results.stats import Array, IndexGain, index_gain, regression_line
+from waybench.results.stats import Array
+from waybench.results.stats._difficulty import IndexGain, index_gain
+from waybench.results.stats._intervals import regression_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,12 +150,9 @@ def _results(group: Group, rows: Sequence[Row], axis: Axis, variables: Sequence[
         if level is not None and level > 0:
             counted = attempts_to_average(attempts, perfect_attempts(attempts, head))
             solved = sum(row.succeeded for row in counted) / len(counted)
-            yield _Result(group, key.cluster, level, _values(attempts[0], variables), solved)
-
-
-def _values(row: Row, variables: Sequence[str]) -> list[float]:
-    values = (row.variables.get(name) for name in variables)
-    return [np.nan if value is None else value for value in values]
+            values = [attempts[0].variables.get(name) for name in variables]
+            numbers = [np.nan if value is None else value for value in values]
+            yield _Result(group, key.cluster, level, numbers, solved)
 
 
 def difficulty_text(difficulties: Iterable[ItemDifficulty]) -> str:

@@ -24,32 +24,21 @@ from waybench.results.results import (
     Cluster,
     Group,
     ItemKey,
-    ItemValues,
-    NormalizedScore,
-    Ranges,
     Row,
     at_items,
-    beaten_items,
     grouped,
-    headline_values,
     item_key,
     item_values,
-    joint_ranges,
     metric_values,
-    normalize_score,
     over,
     rows,
     whole_items,
-    without_ceilings,
 )
-from waybench.results.stats import (
-    LostAttempts,
-    Mean,
-    VarianceComponents,
-    clustered_mean,
-    jackknifed,
-    variance_components,
-)
+from waybench.results.results._anchors import NormalizedScore, beaten_items, normalize_score, without_ceilings
+from waybench.results.results._rows import ItemValues, Ranges, headline_values, joint_ranges
+from waybench.results.stats import LostAttempts, Mean, VarianceComponents, clustered_mean
+from waybench.results.stats._intervals import jackknifed
+from waybench.results.stats._paired import variance_components
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -384,12 +373,7 @@ def _estimate(group: Group, level: int | None, rows: Sequence[Row]) -> Estimate:
 
 
 def by_cluster(rows: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
-    """Return the values of metrics in each cluster of one group, by the metric's name.
-
-    Args:
-        rows: The group's rows.
-        names: The metrics; those that its environment does not have are left out.
-    """
+    """Return the values of metrics in each cluster of one group, by the metric's name."""
     items = at_items(rows)
     if not items:
         return {}

@@ -10,22 +10,21 @@ from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_l
 from waybench.results.estimates._model_differences import model_ranks
 from waybench.results.formatting import NO_RANK, NOTHING, aligned, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human
-from waybench.results.results import (
-    Family,
-    Group,
-    Row,
-    at_items,
-    family_of,
-    fixed,
-    grouped,
-    original_rows,
-    why_not_normalized,
-)
+from waybench.results.results import Family, Group, Row, at_items, family_of, fixed, grouped
+from waybench.results.results._anchors import why_not_normalized
+from waybench.results.results._rows import original_rows
 from waybench.results.stats import LostAttempts
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._contributions import Functional
 
 HARDER = "harder levels count as 0"
+SCALE = (
+    "Normalised scores: 0 is the floor (the better of empty replies and the best constant reply), 100 the ceiling "
+    "(the oracle). Below 0 is worse than the floor."
+)
+NO_INTERVAL = "a single item or cluster, or the same score in all"
+LONGEST_NAME = 30
+_GAP = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +86,6 @@ class MatrixRow:
         kind: "model", "person" or "reference" (an embedded player).
         cells: Family -> the model's score in it; a family that it was not run on is missing.
         mean: The mean over the families with a score; None without any.
-        families: Number of families in the mean.
         rank: Best and worst rank among the models with a mean over the same families; None for other rows, for a model
             alone, and where attempts have no result.
     """
@@ -313,21 +311,6 @@ def _with_ranks(rows: Sequence[MatrixRow], totals: Mapping[str, Sequence[Estimat
     return [replace(row, rank=ranks.get(row.model)) for row in rows]
 
 
-SCALE = (
-    "Normalised scores: 0 is the floor (the better of empty replies and the best constant reply), 100 the ceiling "
-    "(the oracle). Below 0 is worse than the floor."
-)
-
-
-NO_INTERVAL = "a single item or cluster, or the same score in all"
-
-
-LONGEST_NAME = 30
-
-
-_GAP = 2
-
-
 def matrix_text(matrix: Matrix, columns: int = 100) -> str:
     """Return the matrix as an aligned table: a line for each model, with its mean, ranks and families.
 
@@ -355,12 +338,18 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
             break
         first, size = [line[:1] for line in first], max(len(line[0]) for line in first)
     sentences = [f"* {'; '.join(sorted(notes))}"] if notes else []
-    sentences += (
-        [f"{NOTHING} no normalised score: {', '.join(unknown)}"] if (unknown := _families_without_score(matrix)) else []
-    )
+    if unscored := _families_without_score(matrix):
+        sentences.append(f"{NOTHING} no normalised score: {', '.join(unscored)}")
     if any(row.mean and row.mean.interval is None for row in matrix.rows):
         sentences.append(f"No interval: {NO_INTERVAL}, in some family")
-    sentences += [f"{NO_RANK[0].upper()}{NO_RANK[1:]}: {'; '.join(lost)}"] if (lost := _lost_lines(matrix)) else []
+    lost = [
+        f"{one_line(row.model, LONGEST_NAME)} in {short_title(family)} {lost_text(cell.score.lost, show=number)}"
+        for row in matrix.rows
+        for family, cell in row.cells.items()
+        if cell.score and cell.score.lost
+    ]
+    if lost:
+        sentences.append(f"{NO_RANK[0].upper()}{NO_RANK[1:]}: {'; '.join(lost)}")
     tables += ["\n".join(textwrap.wrap(f"{'. '.join(sentences)}.", columns))] if sentences else []
     return "\n\n".join(tables)
 
@@ -373,16 +362,6 @@ def _families_without_score(matrix: Matrix) -> list[str]:
         if reasons:
             families.append(f"{short_title(family)} ({', '.join(sorted(reasons))})")
     return families
-
-
-def _lost_lines(matrix: Matrix) -> list[str]:
-    """Return what the scores lack: "a in Mazes n = 4 of 10; 16 to 76"."""
-    return [
-        f"{one_line(row.model, LONGEST_NAME)} in {short_title(family)} {lost_text(cell.score.lost, show=number)}"
-        for row in matrix.rows
-        for family, cell in row.cells.items()
-        if cell.score and cell.score.lost
-    ]
 
 
 def short_title(family: Family) -> str:

@@ -23,6 +23,9 @@ from waybench.results.logs import is_human
 from waybench.results.results import Group, Row, grouped, labels, setting_names, settings_order
 from waybench.results.stats import LostAttempts, Mean
 
+_STAR = f"* {LOST}"
+UNDEFINED = f"{NOTHING} no attempt has a value, as when no answer could be read (not an infrastructure error)"
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -128,10 +131,6 @@ def merit(estimates: Sequence[Estimate]) -> tuple[float, float]:
         else:
             levels, total = levels + 1, total - mean.value
     return levels, total
-
-
-_STAR = f"* {LOST}"
-UNDEFINED = f"{NOTHING} no attempt has a value, as when no answer could be read (not an infrastructure error)"
 
 
 def ranked(estimates: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:

@@ -11,11 +11,14 @@ from waybench.core import Json, UsageError
 from waybench.results.estimates._estimates import Estimate, overall
 from waybench.results.estimates._matrix import LONGEST_NAME, Matrix, Score, matrix, number, short_title
 from waybench.results.formatting import NO_RANK, aligned, lost_text, one_line
-from waybench.results.results import Family, Group, ItemKey, Row, at_items, family_of, fixed, grouped, headline_values
-from waybench.results.stats import Abilities, Array, FamilyResults, Interval, joint_abilities
+from waybench.results.results import Family, Group, ItemKey, Row, at_items, family_of, fixed, grouped
+from waybench.results.results._rows import headline_values
+from waybench.results.stats import Array
+from waybench.results.stats._abilities import Abilities, FamilyResults, Interval, joint_abilities
 
 FEWEST_MODELS = 2
 FEWEST_FAMILIES = 2
+_FEW = 5  # models, below which predictions are wide whatever was measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,9 +225,6 @@ def _profiles(data: JointData, scores: Matrix, abilities: Abilities) -> Profiles
     )
 
 
-_FEW = 5  # models, below which predictions are wide whatever was measured
-
-
 def profiles_text(profiles: Profiles, columns: int = 100) -> str:
     """Return profiles as an aligned table of abilities and scores, and what it means.
 
@@ -249,14 +249,26 @@ def profiles_text(profiles: Profiles, columns: int = 100) -> str:
     if predicted:
         heading = "Predicted, not measured (90 % interval for a run on the items that other models ran):"
         parts.append("\n".join([*textwrap.wrap(heading, columns), aligned(predicted)]))
-    lost = [f"{_name(row)}: {line}" for row in profiles.rows for line in _profile_text_lost(row)]
+    lost: list[str] = []
+    for row in profiles.rows:
+        scores = [(family, cell.measured) for family, cell in row.cells.items() if cell.measured and cell.measured.lost]
+        for family, score in scores:
+            text = f"{short_title(family)} {number(score.value)} ({lost_text(score.lost, show=number)})"
+            lost.append(f"{_name(row)}: {text}")
+        if row.lost and not scores:
+            lost.append(f"{_name(row)}: {row.lost:,} in families without a score")
     if lost:
         heading = (
             f"* {NO_RANK}, which ability and score leave out. In brackets: the score if they were failures, and if "
             "they were solved."
         )
         parts.append("\n".join([*textwrap.wrap(heading, columns), *lost]))
-    strengths = [line for row in profiles.rows for line in _strengths(row)]
+    strengths = [
+        [_name(row), short_title(family), _signed(cell.deviation)]
+        for row in profiles.rows
+        for family, cell in row.cells.items()
+        if cell.deviation and (cell.deviation.low > 0 or cell.deviation.high < 0)
+    ]
     if strengths:
         heading = "Better or worse in a family than the general ability says (90 % interval excludes 0):"
         parts.append("\n".join([*textwrap.wrap(heading, columns), aligned(strengths)]))
@@ -287,15 +299,6 @@ def _name(row: Profile) -> str:
     return one_line(name, LONGEST_NAME) + ("*" if row.lost else "")
 
 
-def _profile_text_lost(row: Profile) -> list[str]:
-    """Return what the measured scores of a model lack, a line for each family."""
-    return [
-        f"{short_title(family)} {number(cell.measured.value)} ({lost_text(cell.measured.lost, show=number)})"
-        for family, cell in row.cells.items()
-        if cell.measured and cell.measured.lost
-    ] or ([f"{row.lost:,} in families without a score"] if row.lost else [])
-
-
 def _cell(cell: ProfileCell) -> str:
     if cell.predicted:
         return f"[{number(cell.predicted.value)}]"
@@ -305,14 +308,6 @@ def _cell(cell: ProfileCell) -> str:
 def _signed(interval: Interval) -> str:
     ends = [f"{end:+.1f}".replace("-", "−") for end in interval]
     return f"{ends[0]} ({ends[1]} to {ends[2]})"
-
-
-def _strengths(row: Profile) -> list[list[str]]:
-    return [
-        [_name(row), short_title(family), _signed(cell.deviation)]
-        for family, cell in row.cells.items()
-        if cell.deviation and (cell.deviation.low > 0 or cell.deviation.high < 0)
-    ]
 
 
 def _meaning(profiles: Profiles) -> list[str]:

@@ -18,13 +18,9 @@ __all__ = [
     "better_text",
     "bounds_text",
     "change_text",
-    "difference_text",
-    "interval_text",
     "lost_text",
     "mean_text",
     "one_line",
-    "p_text",
-    "stored_lost_text",
     "too_few_note",
     "too_few_text",
     "visible",
@@ -39,6 +35,14 @@ _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
     "\ud800-\udfff\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
 )
+
+NOTHING = "–"
+LOST = (
+    "n = … of …: some attempts have no result, because of infrastructure errors, an early stop or a record that does "
+    "not replay. The numbers after it are the score if all of them were failures, and if all were as good as possible. "
+    "Such a score has no rank."
+)
+NO_RANK = "no rank: attempts without a result"
 
 
 def visible(text: str) -> str:
@@ -80,15 +84,6 @@ def width(text: str) -> int:
 
 def _columns(sign: str) -> int:
     return 0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1
-
-
-NOTHING = "–"
-LOST = (
-    "n = … of …: some attempts have no result, because of infrastructure errors, an early stop or a record that does "
-    "not replay. The numbers after it are the score if all of them were failures, and if all were as good as possible. "
-    "Such a score has no rank."
-)
-NO_RANK = "no rank: attempts without a result"
 
 
 def decimals(metric: Metric | None) -> int:
@@ -152,12 +147,7 @@ def _signs(text: str) -> str:
 
 
 def too_few_text(mean: Mean | None, metric: Metric | Aggregate | None) -> str:
-    """Return how many of the units that a number's interval takes there are, as "10 of 100 worlds"; "" if enough.
-
-    Args:
-        mean: The number.
-        metric: Its metric or aggregate, which declares how many it takes (`SampleSize`).
-    """
+    """Return how many of the units that a number's interval takes there are, as "10 of 100 worlds"; "" if enough."""
     size = None if metric is None else metric.sample_size
     if mean is None or size is None or mean.clusters >= size.fewest:
         return ""

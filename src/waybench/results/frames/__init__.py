@@ -12,25 +12,17 @@ from itertools import count, islice, takewhile
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from waybench._version import __version__
-from waybench.core import Json, Metric, Option
+from waybench.core import Json, Metric
 from waybench.results.results import EXAMPLES, Group, declared, grouped
 from waybench.results.stats import CONFIDENCE, Mean
 
-__all__ = [
-    "Column",
-    "Frame",
-    "Meaning",
-    "column_data",
-    "column_frame",
-    "column_json",
-    "column_schema",
-    "group_frame",
-    "group_id",
-]
+__all__ = ["Column", "Frame", "Meaning", "column_data", "column_schema", "group_frame", "group_id"]
 
 FRAME_SCHEMA = 2  # raised when a column that every report has goes, or changes its type or meaning
 OPTION = "option."  # what the names of columns of options begin with
 _KINDS: dict[type, str] = {str: "string", bool: "bool", int: "int64", float: "float64"}
+_DEFINITIONS: dict[type, str] = {Mean: "mean", Group: "group"}  # of the JSON Schema
+_TYPES: dict[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
 _LARGEST = 2**63  # whole numbers from here on have no room in a column of them
 
 _CHUNK = 10_000  # rows of a table that are together in memory and in a file
@@ -43,9 +35,7 @@ class Meaning:
     """The meaning of a column's values in the rows of one environment.
 
     Attributes:
-        doc: What it is.
         title: Its name in the report's tables; "" if it is in none.
-        unit: Unit, "" for a plain number.
         low: The least value possible, None if unbounded or no number.
         high: The greatest value possible, likewise.
         range: The range in words, where it is not what `low` and `high` say.
@@ -167,7 +157,6 @@ class ColumnData(NamedTuple):
     """A column with its values.
 
     Attributes:
-        column: What it holds.
         data: The values, a `pyarrow.ChunkedArray`.
     """
 
@@ -311,34 +300,37 @@ def _option(name: str, groups: Sequence[Group]) -> Column[Group]:
         doc = "Number of in-context examples; null without."
     elif not options:
         doc = "A setting of the model, as the run's log has it; null where it was left to its default."
-    meanings = tuple(_meaning(env, option) for env, option in options.items())
-    return Column(OPTION + name, kind, doc, lambda group: _as(kind, of_group[group]), meanings=meanings)
-
-
-def _meaning(env: str, option: Option) -> Meaning:
-    default = "" if option.default is None else json.dumps(option.default)
-    return Meaning(
-        env=env, doc=option.doc, low=option.low, high=option.high, values=option.all_choices, default=default
+    meanings = tuple(
+        Meaning(
+            env=env,
+            doc=option.doc,
+            low=option.low,
+            high=option.high,
+            values=option.all_choices,
+            default="" if option.default is None else json.dumps(option.default),
+        )
+        for env, option in options.items()
     )
+
+    def get(group: Group) -> Json:
+        value = of_group[group]
+        if value is None or type(value) is kind:
+            return value
+        return float(value) if kind is float else json.dumps(value)
+
+    return Column(OPTION + name, kind, doc, get, meanings=meanings)
 
 
 def _type(wanted: set[type], values: Iterable[Json]) -> type[Any]:
     """Return the type of a column of settings: the one that is declared and that all values have, otherwise text."""
     present = [value for value in values if value is not None]
-    if any(type(value) is int and abs(value) >= _LARGEST for value in present):
-        return str
-    if any(type(value) is float and not math.isfinite(value) for value in present):
-        return str
+    for value in present:
+        if (type(value) is int and abs(value) >= _LARGEST) or (type(value) is float and not math.isfinite(value)):
+            return str
     kinds: list[type[Any]] = list(dict.fromkeys([*wanted, *map(type, present)]))
     if len(kinds) == 1:
         return kinds[0]
     return float if set(kinds) == {int, float} else str
-
-
-def _as(kind: type, value: Json) -> Json:
-    if value is None or type(value) is kind:
-        return value
-    return float(value) if kind is float else json.dumps(value)
 
 
 _WHO: tuple[Column[Group], ...] = (
@@ -410,14 +402,9 @@ _DESCRIBED: tuple[Column[_Described], ...] = (
         "description",
         str,
         "What it holds.",
-        lambda described: (
-            f"{described.column.doc} {described.meaning.doc}" if described.meaning else described.column.doc
-        ),
+        lambda row: f"{row.column.doc} {row.meaning.doc}" if row.meaning else row.column.doc,
     ),
 )
-
-
-_TYPES: dict[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
 
 
 def _by_key(columns: Iterable[Column[T]]) -> dict[str, Column[T]]:
@@ -440,9 +427,7 @@ def _json(value: Any) -> Json:
 def column_schema(doc: str, columns: Iterable[Column[Any]]) -> dict[str, Any]:
     """Return the JSON Schema of records with some columns (`column_json`), all of whose keys are required.
 
-    Args:
-        doc: What a record is.
-        columns: The columns. `Mean` and `Group` are the definitions "mean" and "group" of the whole schema.
+    `Mean` and `Group` are the definitions "mean" and "group" of the whole schema. The doc says what a record is.
     """
     properties = {key: _schema(column) for key, column in _by_key(columns).items()}
     return {"description": doc, "type": "object", "properties": properties, "required": list(properties)}
@@ -452,5 +437,5 @@ def _schema(column: Column[Any]) -> dict[str, Any]:
     values = {"enum": list(column.type)} if issubclass(column.type, StrEnum) else column.schema
     about = {"description": column.doc, **({"minimum": 0} if column.type is int else {}), **values}
     name = next((name for base, name in _TYPES.items() if issubclass(column.type, base)), None)
-    kind = {"type": name} if name else {"$ref": f"#/$defs/{column.type.__name__.lower()}"}
+    kind = {"type": name} if name else {"$ref": f"#/$defs/{_DEFINITIONS[column.type]}"}
     return {**about, "anyOf": [kind, {"type": "null"}]} if column.null else {**about, **kind}

@@ -39,7 +39,9 @@ from waybench.results.results import (
     over,
     perfect_attempts,
 )
-from waybench.results.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Fit, Shape, fit_curves, horizon_ratio
+from waybench.results.stats import FIXED_DESIGN, Array, Fit
+from waybench.results.stats._curves import Shape
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, fit_curves, horizon_ratio
 
 FEWEST = 2  # difficulties: the slope of the curve cannot be estimated from one
 _LINE_POINTS = 25  # difficulties at which a curve is evaluated
@@ -53,6 +55,7 @@ ALTERNATIVES: Mapping[str, Shape] = {
     "lapse: none": Shape(lapse={0.0: 1.0}),
     "axis: linear": Shape(log=False),
 }
+_ENDS = f"of the {100 * HORIZON_CONFIDENCE:.0f} % interval; null where it is outside the difficulties that were tried."
 
 
 class _Item(NamedTuple):
@@ -341,7 +344,6 @@ def leading(horizons: Iterable[Horizon]) -> dict[Group, Horizon]:
     }
 
 
-_ENDS = f"of the {100 * HORIZON_CONFIDENCE:.0f} % interval; null where it is outside the difficulties that were tried."
 _FACTS: Sequence[Column[Horizon]] = (
     Column("share", float, "The success rate of a single attempt at the horizon."),
     Column(

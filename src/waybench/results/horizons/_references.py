@@ -2,16 +2,24 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
 from typing import NamedTuple
 
 from waybench._package_data import read_text
-from waybench.core import OPTION_AXES, Axis, Json
+from waybench.core import OPTION_AXES, Axis
 from waybench.envs import registry
-from waybench.results.results import Group, Row
-from waybench.results.stats import HorizonRatio
+from waybench.results.results import Group, GroupResult, Row
+from waybench.results.stats._fit import HorizonRatio
+
+FILE = "reference_horizons.json"
+_PLAYERS = {
+    "random": ("a random player", "random player"),
+    "constant": ("the best constant reply", "best constant reply"),
+}
+SHARES = (0.5, 0.8)
+_OUTSIDE = 1e9  # greater than any difficulty
 
 
 def axes_of(rows: Sequence[Row]) -> tuple[Axis, ...]:
@@ -27,13 +35,6 @@ def axes_of(rows: Sequence[Row]) -> tuple[Axis, ...]:
 def axis_named(env: str, name: str) -> Axis:
     """Return an axis by its name: an environment's, or one along an option."""
     return next(axis for axis in (*registry.load(env).difficulty.axes, *OPTION_AXES.values()) if axis.name == name)
-
-
-FILE = "reference_horizons.json"
-_PLAYERS = {
-    "random": ("a random player", "random player"),
-    "constant": ("the best constant reply", "best constant reply"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +109,7 @@ def _table() -> Mapping[tuple[str, int, str, str], Mapping[float, tuple[Referenc
 
 
 def reference_mark(value: float, low: float, references: Sequence[ReferenceHorizon]) -> str:
-    """Return what is said of a horizon that is not above those of players that know nothing; "" of one that is.
-
-    Args:
-        value: The horizon; infinite where it is not between the difficulties that were tried.
-        low: Lower end of its interval, likewise.
-        references: The horizons of these players, where they are known.
-    """
+    """Return what is said of a horizon that is not above those of players that know nothing; "" of one that is."""
     if is_above(low, references) is not False:
         return ""
     greatest = max(references, key=lambda reference: reference.bound)
@@ -126,11 +121,8 @@ def is_above(low: float, references: Sequence[ReferenceHorizon]) -> bool | None:
     return low >= max(reference.bound for reference in references) if references else None
 
 
-SHARES = (0.5, 0.8)
-_OUTSIDE = 1e9  # greater than any difficulty
-
-
-class Extreme(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Extreme:
     """A horizon if attempts without a result had all been failures, or all been solved.
 
     Attributes:
@@ -146,7 +138,8 @@ class Extreme(NamedTuple):
     hardest: float
 
 
-class LostHorizon(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LostHorizon:
     """The attempts that a horizon lacks, since their results are not known.
 
     Attributes:
@@ -163,7 +156,7 @@ class LostHorizon(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Horizon:
+class Horizon(GroupResult):
     """The difficulty at which a player succeeds at a share of the items.
 
     Attributes:
@@ -188,7 +181,6 @@ class Horizon:
         lost: The attempts that it lacks; None if it lacks none. A horizon that lacks some has no rank.
     """
 
-    group: Group
     axis: str
     share: float
     value: float | None
@@ -232,16 +224,6 @@ class Horizon:
         if self.value is not None:
             return self.value
         return _OUTSIDE + self.hardest if self.side == "beyond" else self.easiest - _OUTSIDE
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the horizon as JSON values."""
-        lost = self.lost and {
-            "lost": self.lost.lost,
-            "planned": self.lost.planned,
-            "lowest": self.lost.lowest._asdict(),
-            "highest": self.lost.highest._asdict(),
-        }
-        return {**asdict(self), "group": self.group.to_json(), "lost": lost}
 
 
 class DifficultyBin(NamedTuple):

@@ -14,20 +14,10 @@ from waybench.results.horizons._references import (
 )
 from waybench.results.horizons._text import difficulty_text, reference_text
 from waybench.results.logs import LoggedEpisode
-from waybench.results.results import (
-    UNFINISHED,
-    Group,
-    Row,
-    grouped,
-    labels,
-    search_range,
-)
-from waybench.results.stats import (
-    STOPS,
-    Seeker,
-    StoppingRule,
-    Trial,
-)
+from waybench.results.results import UNFINISHED, Group, Row, grouped, labels
+from waybench.results.results._rows import search_range
+from waybench.results.stats import Seeker, StoppingRule, Trial
+from waybench.results.stats._adaptive import STOPS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

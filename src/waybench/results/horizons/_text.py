@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from math import exp, log
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from waybench.core import OPTION_AXES, Environment, Json
 from waybench.envs import registry
-from waybench.results.estimates import aligned
+from waybench.results.formatting import aligned
 from waybench.results.horizons._horizons import AxisItems, tried_axes
 from waybench.results.horizons._references import (
     SHARES,
@@ -26,12 +27,8 @@ from waybench.results.results import (
     setting_names,
     settings_order,
 )
-from waybench.results.stats import (
-    HORIZON_CONFIDENCE,
-    HorizonRatio,
-    horizon_ratio,
-    t_interval,
-)
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, HorizonRatio, horizon_ratio
+from waybench.results.stats._intervals import t_interval
 
 _TOO_FEW = "too few items for an interval"
 _MISFIT = "the fitted curve does not match"
@@ -301,12 +298,21 @@ def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[Horizo
     Horizons need no common items. Where a side has several groups at a task, those with equal settings are compared,
     or the only one of either side.
     """
-    first_tasks, second_tasks = (_by_task(rows) for rows in (first, second))
-    return [
-        _comparison(first_tried, other)
-        for task in first_tasks
-        for first_tried, other in _matched(first_tasks[task], second_tasks.get(task, []))
-    ]
+    first_tasks, second_tasks = (
+        grouped(
+            (items for items in tried_axes(rows) if items.leads),
+            lambda items: (items.group.task, items.group.env, items.group.version, items.axis.name),
+        )
+        for rows in (first, second)
+    )
+    comparisons: list[HorizonComparison] = []
+    for task, tried in first_tasks.items():
+        others = second_tasks.get(task, [])
+        is_only = len(tried) == len(others) == 1
+        for items, other in product(tried, others):
+            if is_only or items.group.options == other.group.options:
+                comparisons.append(_comparison(items, other))
+    return comparisons
 
 
 def _comparison(first: AxisItems, second: AxisItems) -> HorizonComparison:
@@ -331,14 +337,3 @@ def _bounds(first: AxisItems, second: AxisItems) -> tuple[int, ...]:
     )
     pairs = (first_failed, second_solved), (first_solved, second_failed)
     return tuple(horizon_ratio(low.plain, high.plain, SHARES[0]).further for low, high in pairs)
-
-
-def _by_task(rows: Iterable[Row]) -> dict[tuple[str, str, int, str], list[AxisItems]]:
-    first_axes = [tried for tried in tried_axes(rows) if tried.leads]
-    return grouped(first_axes, lambda tried: (tried.group.task, tried.group.env, tried.group.version, tried.axis.name))
-
-
-def _matched(first: Sequence[AxisItems], second: Sequence[AxisItems]) -> list[tuple[AxisItems, AxisItems]]:
-    if len(first) == len(second) == 1:
-        return [(first[0], second[0])]
-    return [(tried, other) for tried in first for other in second if tried.group.options == other.group.options]

@@ -13,7 +13,8 @@ from types import SimpleNamespace
 from typing import IO, Any, NamedTuple, cast
 from zipfile import ZipFile, ZipInfo
 
-from waybench.core import DataError, Json, JsonBounds, is_object
+from waybench.core import DataError, Json, is_object
+from waybench.core._json import JsonBounds
 from waybench.results.formatting import one_line
 
 # A sample of 20,000 requests to a model has about 200 MiB and 3 million values. At these limits the worst that
@@ -24,6 +25,23 @@ _CHUNK = 1 << 20
 _FEW = 1 << 12
 _SAMPLES = "samples/"
 LINE = "line "  # how the name of a line of a file begins, in the place of a sample's id
+_ATTACHED = "attachment://"  # how a long text begins that stands elsewhere in the sample
+_HEADER, _SUMMARIES = "header.json", "summaries.json"  # of a log whose run has ended
+_VERSION = 2  # of Inspect's format
+_TEXTS = "task", "task_id", "model", "created"
+_OBJECTS = "task_args", "task_args_passed", "model_args", "model_generate_config", "config", "packages"
+_UTC = "+00:00"  # how a date ends that Inspect leaves as it is
+# Settings whose values Inspect leaves as they are if they have this type; a log with others is read by Inspect.
+_GENERATION: Mapping[str, type] = {
+    **dict.fromkeys(("max_retries", "timeout", "max_connections", "max_tokens", "seed"), int),
+    **dict.fromkeys(("temperature", "top_p"), float),
+    "reasoning_effort": str,
+}
+_LIMITS: Mapping[str, type] = {
+    **dict.fromkeys(("token_limit", "message_limit", "turn_limit"), int),
+    "token_limit_type": str,
+    "cost_limit": float,
+}
 
 
 class Skipped(NamedTuple):
@@ -174,9 +192,6 @@ def _decompressed(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
     raise DataError(f"it has more than the {size} bytes that the directory of the archive states")
 
 
-_ATTACHED = "attachment://"  # how a long text begins that stands elsewhere in the sample
-
-
 def simple_samples(location: str, samples: Sequence[tuple[Any, int]]) -> list[Any] | None:
     """Read some samples (id and epoch of each) of a log as what Inspect would make of these parts of them.
 
@@ -232,24 +247,6 @@ def _simple(data: Json, attached: bool) -> Any:
         error=SimpleNamespace(**error) if is_object(error) else None,
         limit=SimpleNamespace(**limit) if is_object(limit) else None,
     )
-
-
-_HEADER, _SUMMARIES = "header.json", "summaries.json"  # of a log whose run has ended
-_VERSION = 2  # of Inspect's format
-_TEXTS = "task", "task_id", "model", "created"
-_OBJECTS = "task_args", "task_args_passed", "model_args", "model_generate_config", "config", "packages"
-_UTC = "+00:00"  # how a date ends that Inspect leaves as it is
-# Settings whose values Inspect leaves as they are if they have this type; a log with others is read by Inspect.
-_GENERATION: Mapping[str, type] = {
-    **dict.fromkeys(("max_retries", "timeout", "max_connections", "max_tokens", "seed"), int),
-    **dict.fromkeys(("temperature", "top_p"), float),
-    "reasoning_effort": str,
-}
-_LIMITS: Mapping[str, type] = {
-    **dict.fromkeys(("token_limit", "message_limit", "turn_limit"), int),
-    "token_limit_type": str,
-    "cost_limit": float,
-}
 
 
 class Summary(NamedTuple):

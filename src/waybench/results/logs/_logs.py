@@ -51,6 +51,12 @@ from waybench.results.logs._settings import (
     without_key,
 )
 
+_SEARCH = "waybench_search"
+_CANCELLED, _INTERRUPTED = "CancelledError(", "the run was interrupted"  # as the engine says it, and as we do
+SYSTEM_ROLE = "system_role"  # the setting that says in which role a server takes the rules
+_UNUSED = {"events", "timelines", "messages", "output"}
+_BATCH = 100  # samples in memory at a time, and of large ones fewer
+_BATCH_BYTES = 1 << 23  # of theirs together: several processes end a log of large ones together
 RUN = "records"  # one run: a person's attempts at an item are a series, whichever file each of them is in
 UNNAMED = "stored replies"
 _ENDINGS = (".jsonl", ".jsonl.gz")
@@ -111,9 +117,8 @@ def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
     """Yield the number and the bytes of each line that is not empty; a file that ends in damage ends there."""
     number = 0
     try:
-        with closing(
-            cast(IO[bytes], gzip.open(path, "rb")) if path.name.endswith(".gz") else path.open("rb")
-        ) as stream:
+        is_zipped = path.name.endswith(".gz")
+        with closing(cast(IO[bytes], gzip.open(path, "rb")) if is_zipped else path.open("rb")) as stream:
             for number, line in json_lines(stream, MOST_BYTES, str(path)):
                 if line is None:
                     problems.append(skipped(str(path), f"longer than {MOST_BYTES >> 20} MiB", f"{LINE}{number}"))
@@ -138,10 +143,12 @@ def _object(line: bytes) -> dict[str, Json]:
 def _episode(data: dict[str, Json], path: Path, number: int) -> LoggedEpisode:
     record = EpisodeRecord.from_json(data)
     family, _, variant = record.env.partition("/")
+    player = record.player
+    is_person = player == _PERSON or player.startswith(f"{_PERSON} ")
     task, settings_json = data.get("task"), data.get("settings")
     settings = cast(dict[str, Json], settings_json) if isinstance(settings_json, dict) else {}
     return LoggedEpisode(
-        model=_model(record.player),
+        model=f"human{player.removeprefix(_PERSON)}" if is_person else player or UNNAMED,
         task=task if isinstance(task, str) and task else registry.entry(record.env).task or variant or family,
         record=record,
         settings=of_record(record, {name: value for name, value in settings.items() if isinstance(value, SCALARS)}),
@@ -149,20 +156,6 @@ def _episode(data: dict[str, Json], path: Path, number: int) -> LoggedEpisode:
         sample=f"{LINE}{number}",
         run=RUN,
     )
-
-
-def _model(player: str) -> str:
-    if player == _PERSON or player.startswith(f"{_PERSON} "):
-        return f"human{player.removeprefix(_PERSON)}"
-    return player or UNNAMED
-
-
-_SEARCH = "waybench_search"
-_CANCELLED, _INTERRUPTED = "CancelledError(", "the run was interrupted"  # as the engine says it, and as we do
-SYSTEM_ROLE = "system_role"  # the setting that says in which role a server takes the rules
-_UNUSED = {"events", "timelines", "messages", "output"}
-_BATCH = 100  # samples in memory at a time, and of large ones fewer
-_BATCH_BYTES = 1 << 23  # of theirs together: several processes end a log of large ones together
 
 
 class Contents(Protocol):
@@ -309,7 +302,8 @@ class EpisodeBatches:
         location, wanted = self._batches[number]
         if self._kept is None:
             return _batch(location, wanted)
-        key = _key(self._digests[location], wanted)
+        parts = __version__, version("inspect-ai"), _sources(), [(str(name), epoch) for name, epoch in wanted]
+        key = hashlib.sha256(self._digests[location] + json.dumps(parts).encode()).digest()
         content = self._kept.get(key)
         if content is not None:
             return [_Sample(*values) for values in json.loads(zlib.decompress(content))]
@@ -337,13 +331,9 @@ class _Sample(NamedTuple):
     """The parts of a sample that are needed.
 
     Attributes:
-        name: Its id.
         head: What is known of its episode before the first reply, as the log has it; None if it has no episode.
         progress: Its progress, as the store has it.
-        error: What went wrong; "" if nothing did.
-        limit: The limit that ended it; "" if none did.
         search: What the search for a horizon that it belongs to is for, as JSON; "" if it belongs to none.
-        epoch: Its epoch, from 1.
         reasoning: What the model returned as reasoning, by the turn's number from 0.
         system_role: The role that system messages were sent with; "" for the usual one.
     """
@@ -369,11 +359,6 @@ class _Unread(NamedTuple):
 def _digest(location: str) -> bytes:
     with open(path_of(location), "rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
-
-
-def _key(digest: bytes, wanted: Sequence[tuple[Any, int]]) -> bytes:
-    parts = __version__, version("inspect-ai"), _sources(), [(str(name), epoch) for name, epoch in wanted]
-    return hashlib.sha256(digest + json.dumps(parts).encode()).digest()
 
 
 @cache
@@ -404,34 +389,34 @@ def _batch(location: str, wanted: Sequence[tuple[Any, int]]) -> list[_Sample | _
         samples = simple_samples(location, wanted)
         return [_plain(sample) for sample in (read_samples(location, wanted, _UNUSED) if samples is None else samples)]
     except Exception:  # one of them cannot be read, and it is not said which
-        return [_each(location, sample) for sample in wanted]
-
-
-def _each(location: str, one: tuple[Any, int]) -> _Sample | _Unread:
-    try:
-        (sample,) = read_samples(location, [one], _UNUSED)
-        return _plain(sample)
-    except Exception as error:
-        return _Unread(str(one[0]), str(error) or type(error).__name__)
+        pass
+    batch: list[_Sample | _Unread] = []
+    for name, epoch in wanted:
+        try:
+            (sample,) = read_samples(location, [(name, epoch)], _UNUSED)
+            batch.append(_plain(sample))
+        except Exception as error:
+            batch.append(_Unread(str(name), str(error) or type(error).__name__))
+    return batch
 
 
 def _plain(sample: Any) -> _Sample:
     name, metadata = str(sample.id), sample.metadata
     if KEY not in metadata:
         return _Sample(name)
-    error = str(sample.error.message)[:2000] if sample.error else ""
-    limit = str(sample.limit.type) if sample.limit else ""
-    search = str(metadata.get(_SEARCH, ""))
+    # Of a sample that had ended but was not yet in its log when the run was killed, Inspect restores all but the store.
+    scores: dict[str, Any] = sample.scores or {}
+    scored: list[Any] = [score.metadata[KEY] for score in scores.values() if score.metadata and KEY in score.metadata]
     return _Sample(
-        name,
-        metadata[KEY],
-        _progress(sample),
-        error or ("error" if sample.error else ""),
-        limit,
-        search,
-        sample.epoch,
-        _by_name(sample.store.get(REASONING)),
-        _by_name(sample.store.get(SENT)).get(SYSTEM_ROLE, ""),
+        name=name,
+        head=metadata[KEY],
+        progress=sample.store.get(KEY) or (scored[0] if scored else None),
+        error=str(sample.error.message)[:2000] or "error" if sample.error else "",
+        limit=str(sample.limit.type) if sample.limit else "",
+        search=str(metadata.get(_SEARCH, "")),
+        epoch=sample.epoch,
+        reasoning=_by_name(sample.store.get(REASONING)),
+        system_role=_by_name(sample.store.get(SENT)).get(SYSTEM_ROLE, ""),
     )
 
 
@@ -448,16 +433,6 @@ def _search(plan: str) -> Mapping[str, Json]:
     except ValueError:
         return {}
     return cast(dict[str, Json], search) if isinstance(search, dict) else {}
-
-
-def _progress(sample: Any) -> Any:
-    """Return what became of an episode, which its sample's store holds, and its score once more.
-
-    Of a sample that had ended but was not yet in its log when the run was killed, Inspect restores all but the store.
-    """
-    scores: dict[str, Any] = sample.scores or {}
-    scored: list[Any] = [score.metadata[KEY] for score in scores.values() if score.metadata and KEY in score.metadata]
-    return sample.store.get(KEY) or (scored[0] if scored else None)
 
 
 def _record(sample: _Sample) -> EpisodeRecord:

@@ -19,6 +19,22 @@ from waybench.envs import registry
 from waybench.results.logs._guard import Skipped
 from waybench.results.logs._inspect import Log, runs, to_stderr
 
+SCALARS = (str, int, float, bool, type(None))
+SERVER = "server"  # the setting that names the server, where the user chose one
+_ROLE = "role."  # what the names of settings that say who had another role begin with
+# Settings of Inspect's that decide how requests are sent, not what they say.
+_TRANSPORT = {
+    *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
+    *("stream_idle_timeout", "batch", "cache", "cache_prompt", "extra_headers"),
+}
+# Parameters of tasks that say how much of an item is shown, where that is counted in tokens; the first one turns it on.
+SHOWN = ("prefix_tokens", "tokenizer")
+_FLAGS = ("temperature", "max_tokens", "reasoning_effort", "seed")  # of `waybench run`, named as the settings are
+# Limits that end an episode as a part of the test, unlike those on time.
+_LIMITS = ("token_limit", "token_limit_type", "message_limit", "turn_limit", "cost_limit")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_USUAL = ("", "/v1")  # paths of servers
+
 
 class Origin(NamedTuple):
     """Where results come from.
@@ -82,23 +98,6 @@ def is_embedded(model: str) -> bool:
 def is_human(model: str) -> bool:
     """Return whether a name is that of a person, as `waybench play` records it: "human" or "human/NAME"."""
     return re.match(r"human(/| with hints$|$)", model) is not None
-
-
-SCALARS = (str, int, float, bool, type(None))
-SERVER = "server"  # the setting that names the server, where the user chose one
-_ROLE = "role."  # what the names of settings that say who had another role begin with
-# Settings of Inspect's that decide how requests are sent, not what they say.
-_TRANSPORT = {
-    *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
-    *("stream_idle_timeout", "batch", "cache", "cache_prompt", "extra_headers"),
-}
-# Parameters of tasks that say how much of an item is shown, where that is counted in tokens; the first one turns it on.
-SHOWN = ("prefix_tokens", "tokenizer")
-_FLAGS = ("temperature", "max_tokens", "reasoning_effort", "seed")  # of `waybench run`, named as the settings are
-# Limits that end an episode as a part of the test, unlike those on time.
-_LIMITS = ("token_limit", "token_limit_type", "message_limit", "turn_limit", "cost_limit")
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_USUAL = ("", "/v1")  # paths of servers
 
 
 def settings_of(header: Any) -> dict[str, Json]:

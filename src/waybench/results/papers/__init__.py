@@ -8,25 +8,13 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 from waybench._package_data import read_toml
 from waybench.core import DataError, Json, UsageError, unknown
 
-__all__ = [
-    "MEAN",
-    "PAPERS",
-    "Command",
-    "Embedded",
-    "Numbers",
-    "Paper",
-    "PaperTable",
-    "PublishedBlock",
-    "PublishedRow",
-    "PublishedValue",
-    "find_paper",
-    "find_table",
-    "papers",
-    "read_paper",
-]
+__all__ = ["Paper", "PaperTable", "papers"]
 
 FOUR_DECIMALS = 0.000051  # how far a value may be from one that is given with four decimals
 MEAN = "mean"  # the statistic of a number that a run's own means can stand beside
+T = TypeVar("T")
+_KINDS = ("rows", "pairs", "counts")
+STATISTICS = (MEAN, "margin_min", "margin_max")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,11 +208,6 @@ class Paper:
                     for metric, value in zip(block.metrics, row.values, strict=True):
                         if value is not None:
                             yield PublishedValue(*place, *who, metric, block.statistic, value)
-
-
-T = TypeVar("T")
-_KINDS = ("rows", "pairs", "counts")
-STATISTICS = (MEAN, "margin_min", "margin_max")
 
 
 class _Entry:

@@ -6,20 +6,14 @@ from typing import NamedTuple
 
 from waybench.core import Metric, UsageError, plural
 from waybench.envs import registry
-from waybench.results.estimates import Estimate, aligned, as_metric
-from waybench.results.formatting import NOTHING, mean_text, one_line
+from waybench.results.estimates import Estimate, as_metric
+from waybench.results.formatting import NOTHING, aligned, mean_text, one_line
 from waybench.results.frames import Column, Frame, column_data
 from waybench.results.papers import MEAN, Numbers, Paper, PaperTable, PublishedBlock, PublishedRow, PublishedValue
 from waybench.results.results import Group, labels
 from waybench.results.stats import Mean
 
-__all__ = [
-    "Beside",
-    "beside",
-    "label_of",
-    "published_frame",
-    "published_text",
-]
+__all__ = ["beside"]
 
 
 class Result(NamedTuple):
@@ -81,13 +75,7 @@ def label_of(row: PublishedRow) -> str:
 def beside(
     levels: Sequence[Estimate], totals: Sequence[Estimate], tables: Iterable[tuple[Paper, PaperTable]]
 ) -> Iterator[Beside]:
-    """Yield the published means of some tables with the results that stand beside them.
-
-    Args:
-        levels: The estimates by level.
-        totals: Those over all levels.
-        tables: The tables, each with its paper.
-    """
+    """Yield the published means of some tables with the results that stand beside them."""
     names = labels(total.group for total in totals)
     for paper, table in tables:
         for block in table.published:
@@ -160,7 +148,12 @@ def published_text(tables: Iterable[Beside], numbers: Iterable[Numbers] = ()) ->
         tables: The published rows with the results beside them; those without rows of all items are left out.
         numbers: Published numbers that are values of no metric.
     """
-    return "\n\n".join([*(_table(table) for table in tables if table.rows), *(_numbers(table) for table in numbers)])
+    parts = [_table(table) for table in tables if table.rows]
+    for counts in numbers:
+        lines = [[f"{counts.title}, published (not run here)", *counts.columns]]
+        lines += [[name, *(NOTHING if value is None else f"{value:g}" for value in row)] for name, row in counts.rows]
+        parts.append(aligned(lines))
+    return "\n\n".join(parts)
 
 
 def _table(table: Beside) -> str:
@@ -179,11 +172,3 @@ def _table(table: Beside) -> str:
         lines.append([f"  {label_of(row)}", *(mean_text(value, metric) for value, metric in values)])
         kinds.append("published")
     return aligned(lines, kinds)
-
-
-def _numbers(numbers: Numbers) -> str:
-    lines = [[f"{numbers.title}, published (not run here)", *numbers.columns]]
-    lines += [
-        [name, *(NOTHING if value is None else f"{value:g}" for value in values)] for name, values in numbers.rows
-    ]
-    return aligned(lines)

@@ -384,12 +384,7 @@ def beaten_items(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
 
 
 def without_ceilings(rows: Sequence[Row], items: Collection[str]) -> Sequence[Row]:
-    """Return rows with no ceiling at some items.
-
-    Args:
-        rows: The rows.
-        items: Names of the items with their options (`ReferenceBounds.item`).
-    """
+    """Return rows with no ceiling at some items."""
     return [
         replace(row, anchors=row.anchors._replace(ceiling=None)) if row.anchors and row.anchors.item in items else row
         for row in rows

@@ -17,17 +17,18 @@ from waybench.core import (
 )
 from waybench.envs import registry
 from waybench.results.formatting import one_line
-from waybench.results.logs import SCALARS, SHOWN
+from waybench.results.logs._settings import SCALARS, SHOWN
 
 EXAMPLES = "examples"  # the setting that says how many in-context examples there were
-
-
 # The option along which a search goes, and what stands in its place: the episodes of the search belong together.
 SEARCHED: Mapping[str, tuple[str, str]] = {
     "steps_left": (PREFIX, "oracle:-N"),
     "random_steps": (PREFIX, "oracle:K+random:N"),
     "context_length": (CONTEXT_TOKENS, "N"),
 }
+LONGEST = 60
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+_ALWAYS = ("task", "version", "protocol", "key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,10 +151,6 @@ def declared(env: str) -> tuple[Option, ...]:
     return (*played, *environment.items.options)
 
 
-LONGEST = 60
-_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-
-
 class Family(NamedTuple):
     """Environments that are shown together.
 
@@ -213,9 +210,6 @@ def _differing(group: Group, among: Iterable[Group]) -> list[tuple[str, Json]]:
         for name, value in group.settings.items()
         if any(repr(other.get(name)) != repr(value) for other in others)
     ]
-
-
-_ALWAYS = ("task", "version", "protocol", "key")
 
 
 def chosen(group: Group) -> list[str]:

@@ -27,9 +27,9 @@ from waybench.core import (
     WaybenchError,
     own_turns,
     replay,
-    searched_index,
-    wording_name,
 )
+from waybench.core._environment import searched_index
+from waybench.core._extensions import wording_name
 from waybench.envs import registry
 from waybench.results.logs import LoggedEpisode, Skipped, skipped
 from waybench.results.results._anchors import Anchoring, known_anchors
@@ -402,21 +402,9 @@ class Verified(NamedTuple):
 def verified(
     episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price], on_problem: Callable[[Skipped], None]
 ) -> Iterator[Verified]:
-    """Simulate episodes again and measure them, one at a time.
-
-    Args:
-        episodes: The episodes.
-        prices: Model -> the prices of its tokens, as far as they are known.
-        on_problem: Receives each episode that is skipped since it cannot be measured.
-
-    Yields:
-        Each episode that can be measured, in the given order.
-    """
+    """Yield each episode that can be measured, simulated again and with its row, in the given order; see `Verifier`."""
     verifier = Verifier(prices, on_problem)
-    for recorded in episodes:
-        result = verifier.verify(recorded)
-        if result is not None:
-            yield result
+    yield from (result for recorded in episodes if (result := verifier.verify(recorded)) is not None)
 
 
 class Verifier:

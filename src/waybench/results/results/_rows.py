@@ -8,16 +8,10 @@ from math import fsum
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from waybench.core import (
-    Bounded,
-    Environment,
-    EpisodeRecord,
-    FirstError,
-    Metric,
-    Range,
-    split_isomorphic_key,
-)
-from waybench.results.logs import Origin
+from waybench.core import Bounded, Environment, EpisodeRecord, Metric, Range
+from waybench.core._items import split_isomorphic_key
+from waybench.core._metrics import FirstError
+from waybench.results.logs._settings import Origin
 from waybench.results.results._groups import Cluster, Group
 from waybench.results.stats import Mean, clustered_mean
 

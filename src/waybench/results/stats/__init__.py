@@ -1,112 +1,24 @@
 """Statistics on plain numbers: intervals, paired tests, power, regression lines, psychometric curves."""
 
-from waybench.results.stats._abilities import (
-    PROFILE_CONFIDENCE,
-    Abilities,
-    FamilyResults,
-    Interval,
-    joint_abilities,
-)
-from waybench.results.stats._adaptive import (
-    SEARCH_REVISION,
-    STOPS,
-    Candidate,
-    Decision,
-    Seeker,
-    StoppingRule,
-    Trial,
-    forecast,
-    simulate_search,
-)
+from waybench.results.stats._adaptive import Seeker, StoppingRule, Trial
 from waybench.results.stats._cells import clustered_mean
-from waybench.results.stats._curves import FIXED_DESIGN, Array, Curves, Shape, Trials, quantiles
-from waybench.results.stats._difficulty import IndexGain, index_gain, logistic
-from waybench.results.stats._fit import HORIZON_CONFIDENCE, Fit, HorizonRatio, fit_curves, horizon_ratio
-from waybench.results.stats._intervals import (
-    CONFIDENCE,
-    FEWEST_POINTS,
-    LostAttempts,
-    Mean,
-    RobustMean,
-    clustered_error,
-    holm,
-    jackknifed,
-    mcnemar,
-    normal_quantile,
-    regression_line,
-    t_interval,
-    t_quantile,
-)
-from waybench.results.stats._paired import (
-    ALPHA,
-    PairedTest,
-    Pairs,
-    VarianceComponents,
-    variance_components,
-)
-from waybench.results.stats._power import (
-    FEWEST_ITEMS,
-    PowerAssumptions,
-    achieved_power,
-    assume_shares,
-    detectable_difference,
-    items_needed,
-    pilot_assumptions,
-)
+from waybench.results.stats._curves import FIXED_DESIGN, Array
+from waybench.results.stats._fit import Fit
+from waybench.results.stats._intervals import CONFIDENCE, LostAttempts, Mean
+from waybench.results.stats._paired import VarianceComponents
+from waybench.results.stats._power import PowerAssumptions
 
 __all__ = [
-    "ALPHA",
     "CONFIDENCE",
-    "FEWEST_ITEMS",
-    "FEWEST_POINTS",
     "FIXED_DESIGN",
-    "HORIZON_CONFIDENCE",
-    "PROFILE_CONFIDENCE",
-    "SEARCH_REVISION",
-    "STOPS",
-    "Abilities",
     "Array",
-    "Candidate",
-    "Curves",
-    "Decision",
-    "FamilyResults",
     "Fit",
-    "HorizonRatio",
-    "IndexGain",
-    "Interval",
     "LostAttempts",
     "Mean",
-    "PairedTest",
-    "Pairs",
     "PowerAssumptions",
-    "RobustMean",
     "Seeker",
-    "Shape",
     "StoppingRule",
     "Trial",
-    "Trials",
     "VarianceComponents",
-    "achieved_power",
-    "assume_shares",
-    "clustered_error",
     "clustered_mean",
-    "detectable_difference",
-    "fit_curves",
-    "forecast",
-    "holm",
-    "horizon_ratio",
-    "index_gain",
-    "items_needed",
-    "jackknifed",
-    "joint_abilities",
-    "logistic",
-    "mcnemar",
-    "normal_quantile",
-    "pilot_assumptions",
-    "quantiles",
-    "regression_line",
-    "simulate_search",
-    "t_interval",
-    "t_quantile",
-    "variance_components",
 ]

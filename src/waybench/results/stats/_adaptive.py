@@ -35,6 +35,8 @@ STOPS = {
     "cap": "the maximum number of episodes was played",
     "supply": "no items are left",
 }
+_PLAYERS = 7
+_SLOPE = 3.0  # success falls from 90 to 10 % within one and a half doublings of the difficulty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,11 +194,6 @@ class Seeker:
 def _information(weights: Array, rates: Array, starts: Indices) -> tuple[Array, Array]:
     """Return the expected success rate of a trial at each difficulty, and what its result tells of the horizon's bin.
 
-    Args:
-        weights: The posterior probability of each curve, by bins.
-        rates: Their success rates (columns) at the difficulties (rows).
-        starts: Where the curves of each bin begin.
-
     Returns:
         The rates, and the mutual information in nats.
     """
@@ -267,12 +264,6 @@ class State:
                 if float(self.weights[outside].sum()) >= _SURE:
                     return stop
         return "cap" if len(self.trials) >= self.rule.most else ""
-
-
-_PLAYERS = 7
-
-
-_SLOPE = 3.0  # success falls from 90 to 10 % within one and a half doublings of the difficulty
 
 
 class Forecast(NamedTuple):

@@ -18,6 +18,26 @@ else:
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+LEAST_CONFIDENCE = 0.4  # of the bounds in every interval of a fixed design: 90 % intervals then hold plateaus in 85 %
+_POOLED = 5  # trials of neighbouring difficulties that are compared with a curve together, at least
+_FEWEST_POOLS = 5  # a curve with a place, a slope and a lapse rate fits fewer ones anyway
+_PARAMETERS = 3
+_MISFIT = 0.01  # p value
+_PLACES, _SLOPES = 257, 13
+_STEEPEST = 2.2  # the steepest curve is exp(2.2) = 9 times as steep as the usual one
+_LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
+_BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
+_LEAST_WIDTH = 1.0
+CELLS = 1000  # of rates, for their intervals
+NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
+# Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
+_LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
+    "logistic": (lambda x: special.expit(-x), lambda share: -special.logit(share), 1.0),
+    "normal": (lambda x: special.ndtr(-x), lambda share: -special.ndtri(share), 1 / 0.6),
+    "gumbel": (lambda x: np.exp(-np.exp(x)), lambda share: np.log(-np.log(share)), 1 / 0.8),
+}
+_LAPSE_PRIOR = dict(zip(_LAPSES, (0.36, 0.26, 0.18, 0.11, 0.06, 0.03), strict=True))
+_NO_GUESSES = {0.0: 1.0}
 
 
 @dataclass(frozen=True)
@@ -37,13 +57,6 @@ class Trials:
     def weighted(self, weight: float) -> "Trials":
         """Return it with each trial counting as a part of one."""
         return replace(self, solved=self.solved * weight, trials=self.trials * weight)
-
-
-LEAST_CONFIDENCE = 0.4  # of the bounds in every interval of a fixed design: 90 % intervals then hold plateaus in 85 %
-_POOLED = 5  # trials of neighbouring difficulties that are compared with a curve together, at least
-_FEWEST_POOLS = 5  # a curve with a place, a slope and a lapse rate fits fewer ones anyway
-_PARAMETERS = 3
-_MISFIT = 0.01  # p value
 
 
 def monotone_bounds(trials: Trials, share: float, confidence: float) -> tuple[float, float]:
@@ -120,21 +133,6 @@ def _pools(trials: Array) -> Sequence[tuple[int, int]]:
     return pools
 
 
-_PLACES, _SLOPES = 257, 13
-_STEEPEST = 2.2  # the steepest curve is exp(2.2) = 9 times as steep as the usual one
-_LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
-_BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
-_LEAST_WIDTH = 1.0
-CELLS = 1000  # of rates, for their intervals
-NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
-# Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
-_LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
-    "logistic": (lambda x: special.expit(-x), lambda share: -special.logit(share), 1.0),
-    "normal": (lambda x: special.ndtr(-x), lambda share: -special.ndtri(share), 1 / 0.6),
-    "gumbel": (lambda x: np.exp(-np.exp(x)), lambda share: np.log(-np.log(share)), 1 / 0.8),
-}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """The prior assumptions about curves.
@@ -176,8 +174,6 @@ def _place(link: str, share: Array) -> Array:
     return np.asarray(inverse(share), dtype=np.float64) * width
 
 
-_LAPSE_PRIOR = dict(zip(_LAPSES, (0.36, 0.26, 0.18, 0.11, 0.06, 0.03), strict=True))
-_NO_GUESSES = {0.0: 1.0}
 # Players of a fixed design may guess right at a rate that nobody declares: items that they solve at the hardest levels
 # tell. Searches seldom go there, and assume that nothing is guessed.
 FIXED_DESIGN = Shape(guess={0.0: 0.8, 0.1: 0.1, 0.25: 0.1})

@@ -22,6 +22,10 @@ from waybench.results.stats._curves import (
 )
 
 _MOST_GRIDS = 2  # grids of curves that are kept: each takes up to 100 MB with what it keeps
+_grids: list[Curves] = []
+HORIZON_CONFIDENCE = 0.9  # of the intervals of horizons
+_POINTS = 400  # equally probable values that stand for a posterior
+_ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -128,9 +132,6 @@ class Fit:
         return median, min(low, least), max(high, most)
 
 
-_grids: list[Curves] = []
-
-
 def _grid(shape: Shape, lowest: float, highest: float) -> Curves:
     """Return a grid of curves; the last few are kept, for fits of several players over a range use the same ones."""
     for number, curves in enumerate(_grids):
@@ -182,13 +183,6 @@ def fit_curves(
     expected = float((rate * (1 - rate)).sum())
     design = float((residuals**2).sum()) / expected * groups / max(groups - 1, 1) if expected > 0 else 1.0
     return replace(plain, design=max(least, design))
-
-
-HORIZON_CONFIDENCE = 0.9  # of the intervals of horizons
-
-
-_POINTS = 400  # equally probable values that stand for a posterior
-_ALPHA = 0.05
 
 
 class HorizonRatio(NamedTuple):

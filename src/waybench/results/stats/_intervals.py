@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 else:
     special = LateModule("scipy.special")  # it takes a while to load
 
+Numbers = NDArray[np.float64]
+CONFIDENCE = 0.95
+FEWEST_POINTS = 5  # below which a line says nothing
+
 
 @lru_cache(maxsize=4096)
 def t_quantile(tail: float, freedom: float) -> float:
@@ -33,9 +37,6 @@ def normal_quantile(tail: float) -> float:
 def t_tail(value: float, freedom: float) -> float:
     """Return the probability that Student's t exceeds a value."""
     return float(special.stdtr(freedom, -value))
-
-
-Numbers = NDArray[np.float64]
 
 
 class RobustMean(NamedTuple):
@@ -159,9 +160,6 @@ def z_power(effect: float, n: float, alpha: float) -> float:
     return float(statistics.NormalIndPower().power(effect, n, alpha))
 
 
-CONFIDENCE = 0.95
-
-
 @dataclass(frozen=True, slots=True)
 class LostAttempts:
     """The attempts that a mean lacks, since their results are not known, and what it would be with them.
@@ -278,9 +276,6 @@ def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float
     mean = float(numbers.mean())
     reach = t_quantile((1 - confidence) / 2, len(numbers) - 1) * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
     return mean, mean - reach, mean + reach
-
-
-FEWEST_POINTS = 5  # below which a line says nothing
 
 
 def regression_line(variable: Sequence[float], rates: Sequence[float]) -> tuple[float, float, float, float] | str:

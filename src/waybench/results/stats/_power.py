@@ -218,14 +218,7 @@ def _graded_power(delta: float, variance: float, clusters: float, added: float, 
 
 
 def _mcnemar_power(disagree: float, delta: float, items: int, alpha: float) -> float:
-    """Return the unconditional power of McNemar's exact test.
-
-    Args:
-        disagree: Share of items that exactly one model solves.
-        delta: Share that the better one solves alone, minus the share that the other one solves alone.
-        items: Number of items.
-        alpha: The level of the two-sided test.
-    """
+    """Return the unconditional power of McNemar's exact test."""
     share = min(1.0, max(disagree, delta))
     if share <= 0:
         return 0.0
@@ -246,12 +239,7 @@ def items_needed(
 
     With other items for each model it is that of a z test of two means; for items that are solved or not, with the
     correction by which it agrees with Fisher's exact test (Casagrande, Pike and Smith, Biometrics 34, 1978, 483-486).
-
-    Args:
-        assumptions: What is assumed.
-        delta: The difference, on the scale from 0 to 1.
-        alpha: The level of the two-sided test.
-        power: The chance of showing the difference.
+    The arguments are those of `achieved_power`, with the wanted power.
 
     Raises:
         ValueError: If there can be no such difference.
@@ -281,11 +269,7 @@ def detectable_difference(
 ) -> float | None:
     """Return the least difference that so many items, given to both models, detect; None if none is.
 
-    Args:
-        assumptions: What is assumed.
-        items: Number of items.
-        alpha: The level of the two-sided test.
-        power: The chance of showing the difference.
+    The arguments are those of `achieved_power`, with the wanted power.
     """
 
     def short(delta: float) -> float:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from waybench._svg import cells, circle, path, square
+from waybench._svg import box, cells, circle
 from waybench.core import Board, Picture, Scene, TurnRecord, TypedAction, plural
 from waybench.envs.maze._drawing import Leg, floor_plan, maze_board, maze_scene
 from waybench.envs.maze._game import Maze
 from waybench.envs.maze._wording import TYPED_DIRECTIONS
 from waybench.envs.maze.explore._game import Sight, first_sight, window_rows
-from waybench.envs.spaces import DIRECTIONS, Lattice
+from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 
 def scenes(maze: Maze, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
@@ -59,11 +59,11 @@ def draw_picture(picture: Picture) -> str:
     exits = [divmod(cell, window) for cell, sign in enumerate(signs) if sign == "E"]
     parts = [
         *floor_plan(Lattice(window, window, bytes(sign != "#" for sign in signs))),
-        *(path("maze-exit", "#009e73", 0.14, [square((x + 0.2, y + 0.2), 0.6)]) for y, x in exits),
+        *(box("maze-exit", "#009e73", 0.14, (x + 0.2, y + 0.2), (0.6, 0.6)) for y, x in exits),
         circle("maze-player", "#d55e00", 0, (window / 2, window / 2), 0.36),
     ]
     label = f"View of {window} x {window} cells"
-    return Scene(classes="maze", label=label, width=window, height=window, parts=parts).svg()
+    return Scene("maze", label, (window, window), parts).svg()
 
 
 TYPED_HELP = "Type up, down, left or right (u, d, l, r), or the reply itself."

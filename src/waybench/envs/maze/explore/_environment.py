@@ -34,9 +34,8 @@ from waybench.core import (
     outcome_metric,
     proof_axis,
     proof_metric,
-    read_rows,
-    share_of_cells,
 )
+from waybench.core._questions import read_rows, share_of_cells
 from waybench.envs.maze._environment import OPTIONS
 from waybench.envs.maze._game import POTENTIALS, Maze, decode, isomorph
 from waybench.envs.maze._measures import JUNCTIONS, POSITION, REACHED, VARIABLES

@@ -20,7 +20,7 @@ from waybench.envs.maze.explore._game import (
     known_ways,
     reachable,
 )
-from waybench.envs.spaces import DIRECTIONS
+from waybench.envs.spaces._lattice import DIRECTIONS
 
 USUAL_WINDOW = 5  # of the oracle that the proof and the success of horizons are about
 LARGEST_EXACT = 7  # beyond it there are too many mazes: 1,293 for an entrance and a side at 7, 10 at 5

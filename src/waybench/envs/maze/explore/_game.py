@@ -26,7 +26,7 @@ from waybench.core import (
 )
 from waybench.envs.maze._game import Maze
 from waybench.envs.maze._wording import Representation, place
-from waybench.envs.spaces import DIRECTIONS, Lattice
+from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 CLOCKWISE = ("up", "right", "down", "left")
 

@@ -1,16 +1,18 @@
 """The whole map of a game as one drawing, and its layout in panels."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import atan2, hypot, pi
 from textwrap import wrap
+from typing import NamedTuple
 
 from waybench._svg import box as rectangle
 from waybench._svg import group, path, point, text, texts, title
 from waybench.core import Scene
 from waybench.envs.textmap._instances import MapInstance
 from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap
-from waybench.envs.textmap.drawing._layout import Box, Curve, Point, arrow_head, bearing, layout, point_on, shown
+from waybench.envs.textmap.drawing._layout import Box, Curve, Point, arrow_head, bearing, clip_name, layout, point_on
 
 LETTER, LINE = 6.9, 15  # width of a letter, height of a line
 _COLUMNS = 18  # letters of a line in a box
@@ -25,15 +27,8 @@ _WIDEST = 1500  # of a row of panels, unless one alone is wider
 _VERTICAL = frozenset(("up", "down", "u", "d"))
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceBox:
-    """A place on a sheet.
-
-    Attributes:
-        name: The lines of its name.
-        tags: Lines about its moves to other panels.
-        box: Left, top, right, bottom.
-    """
+class PlaceBox(NamedTuple):
+    """A place on a sheet: the lines of its name, lines about its moves to other panels, and its box."""
 
     name: tuple[str, ...]
     tags: tuple[str, ...]
@@ -67,28 +62,29 @@ class Panel:
     origin: Point = (0, 0)
 
 
-@dataclass(slots=True)
-class Sheet:
-    """A map split into panels.
+class Sheet(NamedTuple):
+    """A map split into panels, in the order in which the walkthrough reaches them."""
 
-    Attributes:
-        panels: The panels, in the order in which the walkthrough reaches them.
-        width: Width of the sheet.
-        height: Height of the sheet.
-    """
-
-    panels: list[Panel] = field(default_factory=list[Panel])
-    width: float = 0
-    height: float = 0
+    panels: list[Panel]
+    width: float
+    height: float
 
 
 def sheet(place_map: PlaceMap) -> Sheet:
     """Return the layout of a whole map: a panel for each level, and for each part without a connection to the rest."""
     parts = split(place_map)
-    number = {place: at for at, part in enumerate(parts) for place in part}
+    number = {location: at for at, part in enumerate(parts) for location in part}
     panels = [_panel(place_map, part, number, len(parts)) for part in parts]
-    width, height = _pack(panels)
-    return Sheet(panels, width, height)
+    # Panels stand side by side in rows.
+    widest = max(_WIDEST, *(panel.width for panel in panels), 0)
+    x = y = row_height = width = 0.0
+    for panel in panels:
+        if x and x + panel.width > widest:
+            x, y, row_height = 0.0, y + row_height, 0.0
+        panel.origin = (x, y)
+        x, row_height = x + panel.width, max(row_height, panel.height)
+        width = max(width, x)
+    return Sheet(panels, width, y + row_height)
 
 
 def split(place_map: PlaceMap) -> list[list[str]]:
@@ -100,70 +96,56 @@ def split(place_map: PlaceMap) -> list[list[str]]:
     # Places without a step of their own come last.
     seen: dict[str, int] = {}
     for edge in place_map.edges:
-        for place in (edge.source, edge.target):
-            seen[place] = min(seen.get(place, NEVER), edge.known)
-    group = {place: place for place in place_map.places}
+        for location in (edge.source, edge.target):
+            seen[location] = min(seen.get(location, NEVER), edge.known)
+    group = {location: location for location in place_map.places}
 
-    def join(one: str, other: str) -> None:
-        kept, lost = group[one], group[other]
-        if kept != lost:
-            group.update((place, kept) for place, own in group.items() if own == lost)
+    def join(first: str, second: str) -> None:
+        head, joined_head = group[first], group[second]
+        if head != joined_head:
+            group.update((location, head) for location, part_head in group.items() if part_head == joined_head)
 
     for edge in place_map.edges:
-        if not _is_vertical(edge):
+        if _VERTICAL.isdisjoint(edge.action.lower().split()):
             join(edge.source, edge.target)
     while True:
         parts = _grouped(group)
-        joined = False
-        for head in sorted(parts, key=lambda head: (len(parts[head]), place_map.places.index(head))):
-            if len(parts[head]) >= _FEWEST:
-                break
-            near: dict[str, int] = {}
-            for edge in place_map.edges:
-                ends = {group[edge.source], group[edge.target]}
-                if head in ends and len(ends) == 2:
-                    (other,) = ends - {head}
-                    near[other] = near.get(other, 0) + 1
+        small = [head for head in parts if len(parts[head]) < _FEWEST]
+        for head in sorted(small, key=lambda head: (len(parts[head]), place_map.places.index(head))):
+            moves = ({group[edge.source], group[edge.target]} for edge in place_map.edges)
+            near = Counter((heads - {head}).pop() for heads in moves if head in heads and len(heads) == 2)
             if near:
                 join(max(near, key=lambda other: (near[other], len(parts[other]), other)), head)
-                joined = True
                 break
-        if not joined:
+        else:
             break
-    found = list(_grouped(group).values())
-    return sorted(found, key=lambda part: (min(seen.get(place, NEVER) for place in part), part))
+    return sorted(parts.values(), key=lambda part: (min(seen.get(location, NEVER) for location in part), part))
 
 
 def _grouped(group: Mapping[str, str]) -> dict[str, list[str]]:
     parts: dict[str, list[str]] = {}
-    for place, head in group.items():
-        parts.setdefault(head, []).append(place)
+    for location, head in group.items():
+        parts.setdefault(head, []).append(location)
     return parts
-
-
-def _is_vertical(edge: Edge) -> bool:
-    words = edge.action.lower().split()
-    return any(word in _VERTICAL for word in words)
 
 
 def _panel(place_map: PlaceMap, places: Sequence[str], number: Mapping[str, int], parts: int) -> Panel:
     inside = frozenset(places)
     edges = tuple(edge for edge in place_map.edges if edge.source in inside and edge.target in inside)
     cells = dict(zip(places, layout(tuple(places), edges), strict=True))
-    texts = {place: (_name_lines(place), _tags(place_map, place, number)) for place in places}
-    sizes = {place: _size(*text) for place, text in texts.items()}
-    # Each column is as wide as its widest box, and each row as high as its highest.
-    wide = _extents((cells[place][0], sizes[place][0]) for place in places)
-    high = _extents((cells[place][1], sizes[place][1]) for place in places)
-    lefts, width = _offsets(wide, _BETWEEN[0])
-    tops, height = _offsets(high, _BETWEEN[1])
+    texts = {location: (_name_lines(location), _tags(place_map, location, number)) for location in places}
+    sizes = {location: _size(*text) for location, text in texts.items()}
+    (columns, width), (rows, height) = (
+        _middles(((cells[location][axis], sizes[location][axis]) for location in places), _BETWEEN[axis])
+        for axis in (0, 1)
+    )
     head = _HEAD if parts > 1 else 0
     boxes: dict[str, PlaceBox] = {}
-    for place, (column, row) in cells.items():
-        (own_width, own_height), (name, tags) = sizes[place], texts[place]
-        left = _MARGIN + lefts[column] + (wide[column] - own_width) / 2
-        top = _MARGIN + head + tops[row] + (high[row] - own_height) / 2
-        boxes[place] = PlaceBox(name, tags, (left, top, left + own_width, top + own_height))
+    for location, (column, row) in cells.items():
+        wide, high = sizes[location]
+        left = _MARGIN + columns[column] - wide / 2
+        top = _MARGIN + head + rows[row] - high / 2
+        boxes[location] = PlaceBox(*texts[location], (left, top, left + wide, top + high))
     number_of = f"{number[places[0]] + 1}: " if parts > 1 else ""
     title = f"{number_of}{len(places)} {'place' if len(places) == 1 else 'places'}"
     # The heading must fit above a narrow panel, too.
@@ -171,62 +153,38 @@ def _panel(place_map: PlaceMap, places: Sequence[str], number: Mapping[str, int]
     return Panel(title, edges, boxes, width + 2 * _MARGIN, height + 2 * _MARGIN + head)
 
 
-def _extents(sized: Iterable[tuple[int, float]]) -> dict[int, float]:
-    found: dict[int, float] = {}
-    for index, size in sized:
-        found[index] = max(found.get(index, 0), size)
-    return found
+def _middles(sizes: Iterable[tuple[int, float]], gap: float) -> tuple[dict[int, float], float]:
+    """Return the middles of columns or rows, each as large as the largest box in it, and the length of all."""
+    extents: dict[int, float] = {}
+    for index, size in sizes:
+        extents[index] = max(extents.get(index, 0), size)
+    middles, at = dict[int, float](), 0.0
+    for index, extent in sorted(extents.items()):
+        middles[index] = at + extent / 2
+        at += extent + gap
+    return middles, at - gap
 
 
-def _offsets(sizes: Mapping[int, float], gap: float) -> tuple[dict[int, float], float]:
-    """Return where each column or row begins, and the length of all."""
-    found: dict[int, float] = {}
-    at = 0.0
-    for index in sorted(sizes):
-        found[index] = at
-        at += sizes[index] + gap
-    return found, at - gap
-
-
-def _name_lines(place: str) -> tuple[str, ...]:
-    lines = wrap(shown(place, _LONGEST), _COLUMNS) or ["(no name)"]
+def _name_lines(location: str) -> tuple[str, ...]:
+    lines = wrap(clip_name(location, _LONGEST), _COLUMNS) or ["(no name)"]
     if len(lines) > _MOST_LINES:
-        lines = [*lines[: _MOST_LINES - 1], shown(" ".join(lines[_MOST_LINES - 1 :]), _COLUMNS)]
+        lines = [*lines[: _MOST_LINES - 1], clip_name(" ".join(lines[_MOST_LINES - 1 :]), _COLUMNS)]
     return tuple(lines)
 
 
-def _tags(place_map: PlaceMap, place: str, number: Mapping[str, int]) -> tuple[str, ...]:
+def _tags(place_map: PlaceMap, location: str, number: Mapping[str, int]) -> tuple[str, ...]:
     """Return a line for each move to another panel: what is typed, the panel's number, and the place there."""
-    found: dict[str, None] = {}
+    tags: dict[str, None] = {}
     for edge in place_map.edges:
-        if edge.source == place and number[edge.target] != number[place]:
-            words = shown(edge.action, 10)
-            found[shown(f"{words} → {number[edge.target] + 1}: {edge.target}", _TAG)] = None
-    return tuple(found)
+        if edge.source == location and number[edge.target] != number[location]:
+            words = clip_name(edge.action, 10)
+            tags[clip_name(f"{words} → {number[edge.target] + 1}: {edge.target}", _TAG)] = None
+    return tuple(tags)
 
 
 def _size(name: Sequence[str], tags: Sequence[str]) -> Point:
     letters = max(max(map(len, name)) * LETTER, max(map(len, tags), default=0) * LETTER * 0.88)
     return max(46, letters + 2 * _PAD), (len(name) + len(tags)) * LINE + 2 * _PAD - 2
-
-
-def _pack(panels: Sequence[Panel]) -> tuple[float, float]:
-    """Put panels side by side in rows; return the width and the height of all."""
-    most = max(_WIDEST, *(panel.width for panel in panels), 0)
-    x = y = row = width = 0.0
-    for panel in panels:
-        if x and x + panel.width > most:
-            x, y, row = 0.0, y + row, 0.0
-        panel.origin = (x, y)
-        x, row = x + panel.width, max(row, panel.height)
-        width = max(width, x)
-    return width, y + row
-
-
-def heading_of(edge: Edge) -> tuple[int, int] | None:
-    """Return the compass direction of a move as (columns, rows); None for other moves."""
-    cell, weight = bearing(edge.action)
-    return cell if weight == 1 else None
 
 
 Pair = tuple[str, str]
@@ -245,37 +203,33 @@ def draw_map(instance: MapInstance) -> str:
     Returns:
         An `<svg>` element with a size in pixels.
     """
-    place_map, whole = instance.map, sheet(instance.map)
+    place_map, map_sheet = instance.map, sheet(instance.map)
     parts = [
-        rectangle("textmap-floor", "#fff", 0, (0, 0), (whole.width, whole.height)),
-        *(_panel_svg(panel, place_map.edges, len(whole.panels) > 1) for panel in whole.panels),
+        rectangle("textmap-floor", "#fff", 0, (0, 0), (map_sheet.width, map_sheet.height)),
+        *(_panel_svg(panel, place_map.edges, len(map_sheet.panels) > 1) for panel in map_sheet.panels),
     ]
     label = f"Map of {len(place_map.places)} places and {len(place_map.edges)} moves."
-    width, height = round(whole.width), round(whole.height)
-    return Scene(classes="map-sheet", label=label, width=width, height=height, parts=parts, sized=True).svg()
+    width, height = round(map_sheet.width), round(map_sheet.height)
+    return Scene("map-sheet", label, (width, height), parts, in_pixels=True).svg()
 
 
 def _panel_svg(panel: Panel, edges: Iterable[Edge], framed: bool) -> str:
-    lines = {pair: _curve(panel, pair) for pair in _pairs(panel)}
     by_pair: dict[Pair, list[Edge]] = {}
     for edge in panel.edges:
         by_pair.setdefault((edge.source, edge.target), []).append(edge)
+    # Two places with moves in both directions have one line.
+    pairs = dict.fromkeys((min(pair), max(pair)) for pair in by_pair if pair[0] != pair[1])
+    lines = {pair: _curve(panel, pair) for pair in pairs}
     frame = rectangle("textmap-part", "#d8d4ca", 1, (6, 6), (panel.width - 12, panel.height - 12))
     shapes = [frame, text("textmap-told", 18, 28, panel.title, 14)] if framed else []
     shapes += [*_lines(panel, lines, by_pair), _actions(panel, lines, by_pair), _boxes(panel, edges)]
     return group("textmap-panel", shapes, f'transform="translate({point(panel.origin)})"')
 
 
-def _pairs(panel: Panel) -> dict[Pair, None]:
-    """Return each pair of different places with a move in either direction once."""
-    pairs = ((edge.source, edge.target) for edge in panel.edges if edge.source != edge.target)
-    return dict.fromkeys((min(pair), max(pair)) for pair in pairs)
-
-
 def _curve(panel: Panel, pair: Pair) -> Curve:
     """Return the line between two places that passes fewest other boxes, and bends least."""
-    start, end = (panel.boxes[place].centre for place in pair)
-    others = [box.box for place, box in panel.boxes.items() if place not in pair]
+    start, end = (panel.boxes[location].centre for location in pair)
+    others = [box.box for location, box in panel.boxes.items() if location not in pair]
     length = hypot(end[0] - start[0], end[1] - start[1]) or 1.0
     middle = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
     across = (start[1] - end[1]) / length, (end[0] - start[0]) / length
@@ -342,7 +296,7 @@ def _actions(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, list[Ed
             words = " / ".join(dict.fromkeys(edge.action for edge in by_pair.get(pair, ()) if not _is_told(edge, way)))
             if not words:
                 continue
-            label = shown(words, _WORDS)
+            label = clip_name(words, _WORDS)
             free = next((box for box in _label_boxes(label, way, panel) if _is_free(box, taken)), None)
             if free is not None:
                 taken.append(free)
@@ -354,8 +308,8 @@ def _actions(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, list[Ed
 
 def _is_told(edge: Edge, way: Curve) -> bool:
     """Return whether a line leaves its place in the very direction that its move names."""
-    heading = heading_of(edge)
-    if heading is None:
+    heading, certainty = bearing(edge.action)
+    if certainty < 1:
         return False
     (x, y), _, (column, row) = way
     turn = abs(atan2(row - y, column - x) - atan2(heading[1], heading[0]))
@@ -386,7 +340,7 @@ def _boxes(panel: Panel, edges: Iterable[Edge]) -> str:
         how = f"walked at step {edge.forward}" if edge.forward < NEVER else f"inferred at step {edge.reverse}"
         ways.setdefault(edge.source, []).append(f"{edge.action}: {edge.target} ({how})")
     shapes: list[str] = []
-    for place, element in panel.boxes.items():
+    for location, element in panel.boxes.items():
         left, top, right, bottom = element.box
         middle, first = (left + right) / 2, top + 18
         below = first + len(element.name) * LINE
@@ -395,7 +349,7 @@ def _boxes(panel: Panel, edges: Iterable[Edge]) -> str:
         edge = 'stroke="#5a6372" rx="5"'
         shapes.append(
             title(
-                "\n".join([shown(place, 200), *(shown(way, 200) for way in ways.get(place, ()))]),
+                "\n".join([clip_name(location, 200), *(clip_name(way, 200) for way in ways.get(location, ()))]),
                 rectangle("textmap-box", "#fff", 0, (left, top), (right - left, bottom - top), edge),
                 texts("textmap-told", names, 12, colour="#1c2230"),
                 texts("textmap-tag", tags, 10.5, colour="#5a6372"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from math import hypot
 
-from waybench._svg import box, circle, cross, group, path, point, square, text, texts, walk
+from waybench._svg import box, circle, cross, group, path, point, text, texts, walk
 from waybench.core import AnswerState, Picture, Scene, TurnRecord, plural
 from waybench.envs.textmap._extraction_items import Extraction
 from waybench.envs.textmap._items import MapQuestion
@@ -11,7 +11,7 @@ from waybench.envs.textmap._minigame_game import Minigame
 from waybench.envs.textmap._place_map import Edge
 from waybench.envs.textmap._prefix import reached
 from waybench.envs.textmap.drawing._layout import point_on
-from waybench.envs.textmap.drawing._overlay import Board, Overlay, Pair, map_board, name_shapes, overlays
+from waybench.envs.textmap.drawing._overlay import MapLayout, Overlay, Pair, map_layout, name_shapes, overlays
 
 AnyQuestion = MapQuestion | Minigame | Extraction
 
@@ -24,15 +24,14 @@ def scenes(instance: AnyQuestion, turns: Sequence[TurnRecord], counts: Sequence[
 
     No text of a reply reaches the scene: names come from the map, and actions from the question.
     """
-    board = map_board(instance.map)
+    board = map_layout(instance.map)
     floor = box("textmap-floor", "#fff", 0, (0, 0), (board.width, board.height))
     shapes = board.render(instance.cutoff)
     for overlay in overlays(instance, turns, counts):
         yield Scene(
-            classes="textmap",
-            label=f"Map of {len(instance.map.places)} places. {overlay.caption}",
-            width=board.width,
-            height=board.height,
+            "textmap",
+            f"Map of {len(instance.map.places)} places. {overlay.caption}",
+            (board.width, board.height),
             below=[floor, _band(board, overlay)],
             board=[shapes],
             parts=[
@@ -44,24 +43,24 @@ def scenes(instance: AnyQuestion, turns: Sequence[TurnRecord], counts: Sequence[
         )
 
 
-def _names(board: Board, overlay: Overlay) -> Iterator[str]:
+def _names(board: MapLayout, overlay: Overlay) -> Iterator[str]:
     """Yield the names of the places of the question and the answer.
 
     The question's own names come first, so that their positions do not depend on the answer.
     """
-    question_places = [place for place in (overlay.start, overlay.target) if place]
+    question_places = [name for name in (overlay.start, overlay.target) if name]
     answered = [
         *(place for pairs in (overlay.answered_moves, overlay.invented) for pair in pairs for place in pair),
         *overlay.stops,
     ]
     meant = [*(place for pair in overlay.reference for place in pair), *([overlay.right] if overlay.right else [])]
-    names, on_way = board.names([*question_places, *meant, *answered]), {*question_places, *answered}
+    names, on_way = board.names.place_names([*question_places, *meant, *answered]), {*question_places, *answered}
     yield name_shapes((name for place, name in names.items() if place in on_way), strong=True)
     reference = name_shapes((name for place, name in names.items() if place not in on_way), strong=True)
     yield group("reference", [reference])
 
 
-def _band(board: Board, overlay: Overlay) -> str:
+def _band(board: MapLayout, overlay: Overlay) -> str:
     """Return the reference answer: a wide line below the map and a square at its end."""
     lines = (board.path(*move) for move in dict.fromkeys(overlay.reference))
     band = path("textmap-band", "#e69f00", 11, lines, f'stroke-opacity="0.5" {_ROUND} stroke-linejoin="round"')
@@ -69,12 +68,12 @@ def _band(board: Board, overlay: Overlay) -> str:
     return group("reference", [band, end])
 
 
-def _square(board: Board, place: str, colour: str, name: str) -> str:
+def _square(board: MapLayout, place: str, colour: str, name: str) -> str:
     (x, y), side = board.at[place], board.radius + 5
-    return path(name, colour, 2.5, [square((x - side, y - side), 2 * side)])
+    return box(name, colour, 2.5, (x - side, y - side), (2 * side, 2 * side))
 
 
-def _moves(board: Board, overlay: Overlay) -> Iterator[str]:
+def _moves(board: MapLayout, overlay: Overlay) -> Iterator[str]:
     def lines(moves: Iterable[Pair]) -> Iterator[str]:
         return (board.path(*move) for move in dict.fromkeys(moves))
 
@@ -93,7 +92,7 @@ def _moves(board: Board, overlay: Overlay) -> Iterator[str]:
     yield path("textmap-ahead", "#0072b2", 0, heads)
 
 
-def _marks(board: Board, overlay: Overlay) -> Iterator[str]:
+def _marks(board: MapLayout, overlay: Overlay) -> Iterator[str]:
     """Yield marks at the start, the target, the end of the answer and its errors."""
     yield circle("tiles-start", "#009e73", 2.5, board.at[overlay.start], board.radius + 5)
     if overlay.target:
@@ -122,7 +121,7 @@ def draw_picture(picture: Picture) -> str:
     edges = tuple(edge for edge in question.map.edges if reached(edge.forward_named, question.cutoff))
     ends = {place for edge in edges for place in (edge.source, edge.target)}
     places = tuple(place for place in question.map.places if place in ends) or question.map.places[:1]
-    board = Board(places, edges, min(max(1.0, (len(places) / _FEW) ** 0.5), _MOST))
+    board = MapLayout(places, edges, min(max(1.0, (len(places) / _FEW) ** 0.5), _MOST))
     moves = [edge for edge in edges if edge.source != edge.target]
     heads = (board.head(edge.source, edge.target, 0.8, 4) for edge in moves)
     dots = (f"M{x:.4g} {y:.4g}h0" for x, y in board.at.values())
@@ -132,13 +131,13 @@ def draw_picture(picture: Picture) -> str:
         path("textmap-head", "#5a6372", 0, heads),
         path("textmap-place", "#111", 2 * board.radius, dots, 'stroke-linecap="round"'),
         texts("textmap-action", _actions(board, edges), _LETTERS, colour="#0072b2", more=look),
-        name_shapes(board.names(places).values(), strong=True),
+        name_shapes(board.names.place_names(places).values(), strong=True),
     ]
     label = f"Map of {plural(len(places), 'place')} and {plural(len(moves), 'move')}"
-    return Scene(classes="textmap", label=label, width=board.width, height=board.height, parts=parts).svg()
+    return Scene("textmap", label, (board.width, board.height), parts).svg()
 
 
-def _actions(board: Board, edges: tuple[Edge, ...]) -> Iterator[tuple[float, float, str]]:
+def _actions(board: MapLayout, edges: tuple[Edge, ...]) -> Iterator[tuple[float, float, str]]:
     """Yield the actions of moves, those between the same two places in one label."""
     by_pair: dict[tuple[str, str], dict[str, None]] = {}
     for edge in edges:

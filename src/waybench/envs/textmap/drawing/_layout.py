@@ -8,7 +8,7 @@ from math import atan2, hypot, inf, pi
 from typing import NamedTuple
 
 from waybench.envs.textmap._place_map import Edge
-from waybench.envs.textmap.worlds import DIRECTIONS
+from waybench.envs.textmap.worlds._data import DIRECTIONS
 
 Cell = tuple[int, int]  # column and row; rows count downwards
 
@@ -46,7 +46,7 @@ def layout(places: tuple[str, ...], edges: tuple[Edge, ...]) -> tuple[Cell, ...]
         places: The places of a map.
         edges: Its moves.
     """
-    number = {place: index for index, place in enumerate(places)}
+    number = {name: index for index, name in enumerate(places)}
     pulls: dict[tuple[int, int], dict[Cell, float]] = {}
     for edge in edges:
         source, target = number[edge.source], number[edge.target]
@@ -71,7 +71,7 @@ def _initial_cells(
         near[second].append((first, (-x, -y), weight))
     cells: dict[int, Cell] = {}
     taken: set[Cell] = set()
-    groups: list[list[int]] = [[place] for place in range(size)]
+    groups: list[list[int]] = [[node] for node in range(size)]
     above: dict[int, int] = {}
     order = count()
     for first in (start, *range(size)):
@@ -79,24 +79,24 @@ def _initial_cells(
         beside = (max((x for x, _ in taken), default=-2) + 2, 0)
         queue: list[tuple[float, int, int, int, Cell]] = [(0.0, next(order), first, -1, beside)]
         while queue:  # places of certain directions come first
-            _, _, place, before, target = heappop(queue)
-            if place in cells:
+            _, _, node, before, target = heappop(queue)
+            if node in cells:
                 continue
-            cells[place] = next(cell for cell in _around(target) if cell not in taken)
-            taken.add(cells[place])
+            cells[node] = next(cell for cell in _cells_around(target) if cell not in taken)
+            taken.add(cells[node])
             if before >= 0:
-                above[place] = before
+                above[node] = before
                 while before >= 0:
-                    groups[before].append(place)
+                    groups[before].append(node)
                     before = above.get(before, -1)
-            x, y = cells[place]
-            for neighbour, (east, south), weight in near[place]:
+            x, y = cells[node]
+            for neighbour, (east, south), weight in near[node]:
                 if neighbour not in cells:
-                    heappush(queue, (-weight, next(order), neighbour, place, (x + east, y + south)))
-    return [cells[place] for place in range(size)], groups
+                    heappush(queue, (-weight, next(order), neighbour, node, (x + east, y + south)))
+    return [cells[node] for node in range(size)], groups
 
 
-def _around(cell: Cell, reach: int | None = None) -> Iterator[Cell]:
+def _cells_around(cell: Cell, reach: int | None = None) -> Iterator[Cell]:
     """Yield a cell and those around it, nearest first."""
     x, y = cell
     yield cell
@@ -112,7 +112,7 @@ def _ring(away: int) -> tuple[Cell, ...]:
 
 
 @lru_cache(maxsize=4096)
-def between(east: int, south: int) -> tuple[Cell, ...]:
+def cells_between(east: int, south: int) -> tuple[Cell, ...]:
     """Return the cells that a link covers, relative to one end; the other end is at (east, south)."""
     square = east * east + south * south
     columns, rows = (range(min(0, end), max(0, end) + 1) for end in (east, south))
@@ -125,7 +125,7 @@ def between(east: int, south: int) -> tuple[Cell, ...]:
 
 
 class _Arrangement:
-    """An assignment of places to cells and the cost of the links between them.
+    """An assignment of places to cells and the cost of the links between them. Nodes are numbers of places.
 
     Args:
         cells: A cell for each place.
@@ -134,58 +134,58 @@ class _Arrangement:
 
     def __init__(self, cells: list[Cell], pulls: Mapping[tuple[int, int], Mapping[Cell, float]]) -> None:
         self._cells, self._pairs, self._pulls = cells, list(pulls), list(pulls.values())
-        self._occupied = {cell: place for place, cell in enumerate(cells)}
-        self._place_links: list[list[int]] = [[] for _ in cells]
+        self._occupied = {cell: node for node, cell in enumerate(cells)}
+        self._node_links: list[list[int]] = [[] for _ in cells]
         for link, pair in enumerate(self._pairs):
-            for place in pair:
-                self._place_links[place].append(link)
+            for node in pair:
+                self._node_links[node].append(link)
         self._budget = _BUDGET
         self._known: dict[tuple[int, Cell], float] = {}
 
     def optimize(self, groups: Sequence[Sequence[int]]) -> tuple[Cell, ...]:
         """Move places, alone or with their groups, while the cost falls; return the cells."""
         for _ in range(_PASSES):
-            if not any([self._improve(place, group) for place, group in enumerate(groups)]):
+            if not any([self._improve(node, group) for node, group in enumerate(groups)]):
                 break
         columns, rows = (
             {old: new for new, old in enumerate(sorted(set(axis)))} for axis in zip(*self._cells, strict=True)
         )
         return tuple((columns[x], rows[y]) for x, y in self._cells)
 
-    def _improve(self, place: int, group: Sequence[int]) -> bool:
+    def _improve(self, node: int, group: Sequence[int]) -> bool:
         """Move a place, its group or the places in its way if that lowers the cost; return whether it did."""
-        if self._budget < 0 or not any(map(self._link_cost, self._place_links[place])):
+        if self._budget < 0 or not any(map(self._link_cost, self._node_links[node])):
             return False
-        return self._settle(place, group) or self._make_room(place)
+        return self._settle(node, group) or self._make_room(node)
 
-    def _settle(self, place: int, group: Sequence[int]) -> bool:
+    def _settle(self, node: int, group: Sequence[int]) -> bool:
         """Move a place to the best cell near one that it has a link to; return whether it was moved."""
-        ends = [end for link in self._place_links[place] for end in self._pairs[link] if end != place]
-        targets = sorted({cell for end in ends for cell in _around(self._cells[end], 2)})
+        ends = [end for link in self._node_links[node] for end in self._pairs[link] if end != node]
+        targets = sorted({cell for end in ends for cell in _cells_around(self._cells[end], 2)})
         moved = False
-        for group_to_move in ([place], group)[: 1 + (len(group) > 1)]:
+        for group_to_move in ([node], group)[: 1 + (len(group) > 1)]:
             for x, y in targets:
-                column, row = self._cells[place]
+                column, row = self._cells[node]
                 moved |= (x, y) != (column, row) and self._try((group_to_move, x - column, y - row))
         return moved
 
-    def _make_room(self, place: int) -> bool:
+    def _make_room(self, node: int) -> bool:
         """Shift the places in the way of a place, and put it where it should be, if that lowers the cost."""
-        for link in self._place_links[place]:
+        for link in self._node_links[node]:
             first, second = self._pairs[link]
-            near, sign = (second, -1) if place == first else (first, 1)
+            near, sign = (second, -1) if node == first else (first, 1)
             for east, south in self._pulls[link]:
                 target = self._cells[near][0] + sign * east, self._cells[near][1] + sign * south
-                if self._occupied.get(target, place) == place:
+                if self._occupied.get(target, node) == node:
                     continue
                 for axis, way in ((0, 1), (0, -1), (1, 1), (1, -1)):
                     beyond = [
                         number
                         for number, cell in enumerate(self._cells)
-                        if number != place and way * (cell[axis] - target[axis]) >= 0
+                        if number != node and way * (cell[axis] - target[axis]) >= 0
                     ]
-                    away = (target[0] - self._cells[place][0], target[1] - self._cells[place][1])
-                    if near not in beyond and self._try((beyond, way * (1 - axis), way * axis), ([place], *away)):
+                    away = (target[0] - self._cells[node][0], target[1] - self._cells[node][1])
+                    if near not in beyond and self._try((beyond, way * (1 - axis), way * axis), ([node], *away)):
                         return True
         return False
 
@@ -193,51 +193,51 @@ class _Arrangement:
         """Apply moves (places, columns, rows) in order if together they lower the cost; return whether they did."""
         if self._budget < 0:
             return False
-        places = [place for group, _, _ in moves for place in group]
-        links, applied = self._links(places), list[tuple[Sequence[int], int, int]]()
-        before = self._cost(places, links)
+        nodes = [node for group, _, _ in moves for node in group]
+        links, applied = self._links(nodes), list[tuple[Sequence[int], int, int]]()
+        before = self._cost(nodes, links)
         for move in moves:
             if not self._shift(*move):
                 break
             applied.append(move)
         else:
-            if self._cost(places, links, before) < before - 1e-9:
+            if self._cost(nodes, links, before) < before - 1e-9:
                 return True
         for group, east, south in reversed(applied):
             self._shift(group, -east, -south)
         return False
 
-    def _links(self, places: Iterable[int]) -> list[int]:
-        return sorted({link for place in places for link in self._place_links[place]})
+    def _links(self, nodes: Iterable[int]) -> list[int]:
+        return sorted({link for node in nodes for link in self._node_links[node]})
 
-    def _shift(self, places: Sequence[int], east: int, south: int) -> bool:
+    def _shift(self, nodes: Sequence[int], east: int, south: int) -> bool:
         """Move places if there is room for them; return whether there was."""
-        own_cells = set(places)
-        new = [(self._cells[place][0] + east, self._cells[place][1] + south) for place in places]
-        if any(self._occupied.get(cell, places[0]) not in own_cells for cell in new):
+        own_cells = set(nodes)
+        new = [(self._cells[node][0] + east, self._cells[node][1] + south) for node in nodes]
+        if any(self._occupied.get(cell, nodes[0]) not in own_cells for cell in new):
             return False
-        for place in places:
-            del self._occupied[self._cells[place]]
-        for place, cell in zip(places, new, strict=True):
-            self._cells[place] = cell
-            self._occupied[cell] = place
+        for node in nodes:
+            del self._occupied[self._cells[node]]
+        for node, cell in zip(nodes, new, strict=True):
+            self._cells[node] = cell
+            self._occupied[cell] = node
         return True
 
-    def _cost(self, places: Sequence[int], links: Sequence[int], most: float = inf) -> float:
+    def _cost(self, nodes: Sequence[int], links: Sequence[int], most: float = inf) -> float:
         """Return the cost of links and of places that lie on other links; stops early once it reaches `most`."""
         cost = sum(map(self._link_cost, links))
         self._budget -= len(links)
         if cost >= most:
             return cost
         self._budget -= len(links) * len(self._pairs)
-        own_cells, inner = {self._cells[place] for place in places}, set(links)
+        own_cells, inner = {self._cells[node] for node in nodes}, set(links)
         lines = [self._line(link) for link in links]
         for link in range(len(self._pairs)):
             if link not in inner:
                 line = self._line(link)
                 cost += _CROSSED * sum(_cross(line, own_line) for own_line in lines)
                 (x, y), (column, row) = line
-                covered = between(column - x, row - y)
+                covered = cells_between(column - x, row - y)
                 if covered:
                     cost += _THROUGH * sum((x + east, y + south) in own_cells for east, south in covered)
         return cost
@@ -253,10 +253,10 @@ class _Arrangement:
         first, second = self._pairs[link]
         (x, y), (column, row) = self._cells[first], self._cells[second]
         away = (column - x, row - y)
-        known = self._known.get((link, away))
-        if known is None:
-            known = self._known[link, away] = _strain(self._pulls[link], away)
-        return known + _THROUGH * sum((x + east, y + south) in self._occupied for east, south in between(*away))
+        strain = self._known.get((link, away))
+        if strain is None:
+            strain = self._known[link, away] = _strain(self._pulls[link], away)
+        return strain + _THROUGH * sum((x + east, y + south) in self._occupied for east, south in cells_between(*away))
 
 
 def _cross(first: tuple[Cell, Cell], second: tuple[Cell, Cell]) -> bool:
@@ -333,7 +333,7 @@ class Name(NamedTuple):
     box: Box
 
 
-def shown(name: str, most: int = 60) -> str:
+def clip_name(name: str, most: int = 60) -> str:
     """Return a name as one printable line, truncated to `most` characters."""
     text = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in " ".join(name.split()))
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
@@ -359,22 +359,22 @@ class Names:
         self.fitting: dict[str, Name] = {}
         if len(places) <= _MOST:
             boxes = _Field()
-            for place in places:
-                name, cost = self._best(place, boxes)
+            for location in places:
+                name, cost = self._best(location, boxes)
                 if cost < _OCCUPIED:
-                    self.fitting[place] = name
+                    self.fitting[location] = name
                     boxes.fill(name.box, _OCCUPIED)
 
     def place_names(self, places: Iterable[str]) -> dict[str, Name]:
         """Return the names of the given places in order; names without free room may cover names of other places."""
         boxes, names = _Field(), dict[str, Name]()
-        for place in dict.fromkeys(places):
-            names[place] = self.fitting.get(place) or self._best(place, boxes)[0]
-            boxes.fill(names[place].box, _OCCUPIED)
+        for location in dict.fromkeys(places):
+            names[location] = self.fitting.get(location) or self._best(location, boxes)[0]
+            boxes.fill(names[location].box, _OCCUPIED)
         return names
 
-    def _best(self, place: str, others: "_Field") -> tuple[Name, float]:
-        options = list(_options(place, self._places[place], self._radius + _GAP))
+    def _best(self, location: str, others: "_Field") -> tuple[Name, float]:
+        options = list(_options(location, self._places[location], self._radius + _GAP))
         costs = [order + self._cost(name.box, others) for order, name in enumerate(options)]
         cost = min(costs)
         return options[costs.index(cost)], cost
@@ -386,9 +386,9 @@ class Names:
         return 100 * _OCCUPIED * outside + self._obstacles.weight(wider) + others.weight(wider)
 
 
-def _options(place: str, at: Point, gap: float) -> Iterator[Name]:
+def _options(location: str, at: Point, gap: float) -> Iterator[Name]:
     """Yield candidate positions of a name, the preferred one first."""
-    one_line, two_lines = (shown(place, _ONE_LINE),), _wrap(shown(place))
+    one_line, two_lines = (clip_name(location, _ONE_LINE),), _wrap(clip_name(location))
     for lines in (one_line, two_lines) if len(one_line[0]) <= _TWO_LINES else (two_lines, one_line):
         wide, high = max(map(len, lines)) * _LETTER, len(lines) * LINE
         for across, down in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)):
@@ -405,7 +405,11 @@ def _wrap(name: str) -> tuple[str, ...]:
     first = words.pop(0)
     while words and len(first) + 1 + len(words[0]) <= _TWO_LINES:
         first += " " + words.pop(0)
-    return (shown(first, _TWO_LINES), shown(" ".join(words), _TWO_LINES)) if words else (shown(first, _ONE_LINE),)
+    return (
+        (clip_name(first, _TWO_LINES), clip_name(" ".join(words), _TWO_LINES))
+        if words
+        else (clip_name(first, _ONE_LINE),)
+    )
 
 
 class _Field:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
 from itertools import pairwise
 from math import hypot
@@ -27,10 +27,10 @@ from waybench.envs.textmap.drawing._layout import (
     Point,
     arrow_head,
     bearing,
-    between,
+    cells_between,
+    clip_name,
     layout,
     point_on,
-    shown,
 )
 
 Pair = tuple[str, str]
@@ -41,10 +41,10 @@ _FARTHEST: Point = (132, 74)  # between neighbours
 _SIDE, _TOP, _BOTTOM = 52, 52, 34
 
 # Styles of moves: not yet known at the cutoff, inferred from the opposite move, walked.
-_KINDS = {"later": ("#bdb8ad", 1.2, "1 4"), "imputed": ("#5a6372", 1.8, "4 3"), "walked": ("#5a6372", 1.8, "")}
+_KINDS = ("later", "#bdb8ad", 1.2, "1 4"), ("imputed", "#5a6372", 1.8, "4 3"), ("walked", "#5a6372", 1.8, "")
 
 
-class Board:
+class MapLayout:
     """The positions of all elements of a map drawing.
 
     Args:
@@ -56,6 +56,7 @@ class Board:
         width: Width of the drawing.
         height: Height of the drawing.
         at: Position of each place.
+        names: The names of places.
         radius: Radius of the dots of places.
     """
 
@@ -73,9 +74,13 @@ class Board:
         self._edges, self._bend, occupied = edges, 0.55 * min(east, south), set(cells.values())
         self._thin = max(0.6, min(1.0, min(east, south) / 36))  # line width factor for dense maps
         self._pairs = dict.fromkeys((edge.source, edge.target) for edge in edges if edge.source != edge.target)
-        self._bent = {pair for pair in self._pairs if _covers(cells[pair[0]], cells[pair[1]], occupied)}
+        self._bent = set[Pair]()
+        for pair in self._pairs:
+            (x, y), (column, row) = (cells[place] for place in pair)
+            if any((x + across, y + down) in occupied for across, down in cells_between(column - x, row - y)):
+                self._bent |= {pair, pair[::-1]}
         within = (2, _TOP / 2, self.width - 2, self.height - 2)
-        self._names = Names(self.at, self._along(), within, self.radius)
+        self.names = Names(self.at, self._along(), within, self.radius)
 
     def _along(self) -> Iterator[Point]:
         """Yield points along all lines."""
@@ -89,15 +94,12 @@ class Board:
         """Return the line from one place to another."""
         (x, y), (column, row) = self.at[source], self.at[target]
         middle = (x + column) / 2, (y + row) / 2
-        if not self._bends(source, target):
+        if (source, target) not in self._bent:
             return (x, y), middle, (column, row)
         # The bend is on the same side in both directions.
         side = self._bend if (x, y) < (column, row) else -self._bend
         length = hypot(column - x, row - y)
         return (x, y), (middle[0] + side * (row - y) / length, middle[1] - side * (column - x) / length), (column, row)
-
-    def _bends(self, source: str, target: str) -> bool:
-        return (source, target) in self._bent or (target, source) in self._bent
 
     def path(self, source: str, target: str, *, half: bool = False) -> str:
         """Return the SVG path data of the line between two places, or of its first half."""
@@ -105,7 +107,7 @@ class Board:
         if half:
             column, row = point_on(line, 0.5)
             bent_x, bent_y = (x + bent_x) / 2, (y + bent_y) / 2
-        bent = f"Q{bent_x:.4g} {bent_y:.4g} " if self._bends(source, target) else "L"
+        bent = f"Q{bent_x:.4g} {bent_y:.4g} " if (source, target) in self._bent else "L"
         return f"M{x:.4g} {y:.4g}{bent}{column:.4g} {row:.4g}"
 
     def move_path(self, source: str, target: str) -> str:
@@ -119,56 +121,35 @@ class Board:
 
     def render(self, cutoff: int) -> str:
         """Return the shapes of moves, places and names for a reader of the steps 0 to `cutoff`."""
-        rank = list(_KINDS)
-        best: dict[Pair, int] = dict.fromkeys(self._pairs, 0)
+        best: dict[Pair, int] = dict.fromkeys(self._pairs, 0)  # an index of `_KINDS`
         for edge in self._edges:
             if edge.source != edge.target:
                 pair = edge.source, edge.target
-                best[pair] = max(best[pair], rank.index(_kind(edge, cutoff)))
+                kind = 2 if reached(edge.forward, cutoff) else int(reached(edge.reverse, cutoff))
+                best[pair] = max(best[pair], kind)
         parts: list[str] = []
-        for number, (kind, (colour, wide, dash)) in enumerate(_KINDS.items()):
-            lines = (self.move_path(*pair) for pair, best_kind in best.items() if best_kind == number)
+        for kind, (name, colour, wide, dash) in enumerate(_KINDS):
+            lines = (self.move_path(*pair) for pair, best_kind in best.items() if best_kind == kind)
             dashes = f'stroke-dasharray="{dash}"' if dash else ""
-            parts.append(path(f"textmap-{kind}", colour, round(wide * self._thin, 2), lines, dashes))
+            parts.append(path(f"textmap-{name}", colour, round(wide * self._thin, 2), lines, dashes))
         heads = (self.head(*pair, 0.72, 4) for pair, kind in best.items() if kind and pair[::-1] not in best)
         parts.append(path("textmap-head", "#5a6372", 0, heads))
-        known_places = {place for pair, kind in best.items() if kind for place in pair}
-        return "".join(parts) + self._dots(known_places) + name_shapes(self._names.fitting.values())
-
-    def _dots(self, known_places: set[str]) -> str:
+        reached_places = {place for pair, kind in best.items() if kind for place in pair}
         dots: dict[bool, list[str]] = {True: [], False: []}
         for place, (x, y) in self.at.items():
-            name = self._names.fitting.get(place)
-            whole = name is not None and " ".join(name.lines) == shown(place)
+            name = self.names.fitting.get(place)
+            is_complete = name is not None and " ".join(name.lines) == clip_name(place)
             dot = f'<circle cx="{x:.4g}" cy="{y:.4g}" r="{self.radius:.2g}"/>'
-            dots[place in known_places].append(dot if whole else title(shown(place, 100), dot))
-        untold = group("textmap-untold", dots[False], 'fill="#fff" stroke="#bdb8ad"')
-        return group("textmap-place", dots[True], 'fill="#5a6372"') + untold
-
-    def names(self, places: Iterable[str]) -> dict[str, Name]:
-        """Return the names of the given places, drawn above all others; see `Names.place_names`."""
-        return self._names.place_names(places)
-
-
-def map_board(place_map: PlaceMap) -> Board:
-    """Return the board of a map; cached, since it does not depend on the cutoff."""
-    return _cached_board(place_map.places, place_map.edges)
+            dots[place in reached_places].append(dot if is_complete else title(clip_name(place, 100), dot))
+        parts.append(group("textmap-place", dots[True], 'fill="#5a6372"'))
+        parts.append(group("textmap-untold", dots[False], 'fill="#fff" stroke="#bdb8ad"'))
+        return "".join(parts) + name_shapes(self.names.fitting.values())
 
 
 @lru_cache(maxsize=64)
-def _cached_board(places: tuple[str, ...], edges: tuple[Edge, ...]) -> Board:
-    return Board(places, edges)
-
-
-def _kind(edge: Edge, cutoff: int) -> str:
-    if reached(edge.forward, cutoff):
-        return "walked"
-    return "imputed" if reached(edge.reverse, cutoff) else "later"
-
-
-def _covers(source: Cell, target: Cell, occupied: set[Cell]) -> bool:
-    covered = between(target[0] - source[0], target[1] - source[1])
-    return any((source[0] + x, source[1] + y) in occupied for x, y in covered)
+def map_layout(place_map: PlaceMap) -> MapLayout:
+    """Return the layout of a map; cached, since it does not depend on the cutoff."""
+    return MapLayout(place_map.places, place_map.edges)
 
 
 def name_shapes(names: Iterable[Name], *, strong: bool = False) -> str:
@@ -183,12 +164,13 @@ def _text(name: Name) -> str:
     x, y = name.at
     first, *more = map(escape, name.lines)
     anchor = "" if name.anchor == "middle" else f' text-anchor="{name.anchor}"'
-    rest = "".join(f'<tspan x="{x:.4g}" dy="{LINE}">{line}</tspan>' for line in more)
-    return f'<text x="{x:.4g}" y="{y:.4g}"{anchor}>{first}{rest}</text>'
+    more_lines = "".join(f'<tspan x="{x:.4g}" dy="{LINE}">{line}</tspan>' for line in more)
+    return f'<text x="{x:.4g}" y="{y:.4g}"{anchor}>{first}{more_lines}</text>'
 
 
 _APPROACH = 6  # moves of the walkthrough to draw before the one of a minigame
 _UNREAD = "nothing could be read"
+_short = partial(clip_name, most=34)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,13 +211,7 @@ class Overlay:
 def overlays(
     instance: MapQuestion | Minigame | Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]
 ) -> Iterator[Overlay]:
-    """Yield the overlay after each number of turns.
-
-    Args:
-        instance: The question.
-        turns: All turns of the episode, confirmed by re-simulation.
-        counts: Numbers of turns.
-    """
+    """Yield the overlay after each number of turns; `turns` are all turns of the episode."""
     if isinstance(instance, Extraction):
         yield from _extractions(instance, turns, counts)
         return
@@ -251,10 +227,6 @@ def _scored_hops(turn: TurnRecord | None) -> Trajectory:
     """Return the moves of the answer that was scored; empty if there is none."""
     action = None if turn is None else turn.carried_out
     return () if action is None else read_hops(action)
-
-
-def _short(place: str) -> str:
-    return shown(place, 34)
 
 
 def _route(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
@@ -348,7 +320,7 @@ def _minigame(game: Minigame, turn: TurnRecord | None) -> Overlay:
     else:
         is_right = action == game.move.action
         ends = sorted({edge.target for edge in outgoing_moves(game) if edge.action == action})
-        answer = shown(action, 30) if action in game.actions else "an action that is not listed"
+        answer = clip_name(action, 30) if action in game.actions else "an action that is not listed"
         caption += f": {answer}, " + ("right" if is_right else "wrong")
         crosses = [] if is_right else [(end, (0, 0)) for end in ends] or [(here, bearing(action)[0])]
     approach = [pair for pair in pairwise(places) if pair[0] != pair[1]]
@@ -365,23 +337,25 @@ def _minigame(game: Minigame, turn: TurnRecord | None) -> Overlay:
 
 
 def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Overlay]:
-    whole = _is_whole(task, turns)
+    at_once = _is_whole(task, turns)
     answers = [_scored_hops(turn) for turn in turns]
-    triplets: PlayerTriplets = tuple(hop for hops in answers for hop in (hops if whole or len(hops) == 1 else (None,)))
-    first = 0 if whole else EXAMPLES
-    truth = task.truth if whole else task.truth[first : first + len(triplets)]
-    right = triplet_scores(truth, triplets, in_place=not whole or _in_place(truth, triplets, turns[-1]))
+    triplets: PlayerTriplets = tuple(
+        hop for hops in answers for hop in (hops if at_once or len(hops) == 1 else (None,))
+    )
+    first = 0 if at_once else EXAMPLES
+    truth = task.truth if at_once else task.truth[first : first + len(triplets)]
+    right = triplet_scores(truth, triplets, in_place=not at_once or _in_place(truth, triplets, turns[-1]))
     moves = [(hop.before, hop.after) for hop in truth]
     examples = [(hop.before, hop.after) for hop in task.truth[:first] if hop.before != hop.after]
     for count in counts:
-        step_count = len(truth) if whole and count else count
+        step_count = len(truth) if at_once and count else count
         right_moves = {
             move for move, mark in zip(moves[:step_count], right, strict=False) if mark and move[0] != move[1]
         }
-        caption = f"{plural(task.cutoff, 'step')} at once" if whole else f"Step {first + step_count} of {task.cutoff}"
+        caption = f"{plural(task.cutoff, 'step')} at once" if at_once else f"Step {first + step_count} of {task.cutoff}"
         if step_count:
             caption += f": {sum(map(bool, right[:step_count]))} of {plural(step_count, 'triplet')} right"
-            unread = 0 if whole else sum(hop is None for hop in triplets[:step_count])
+            unread = 0 if at_once else sum(hop is None for hop in triplets[:step_count])
             caption += f", {unread} could not be read" if unread else "" if triplets else f", {_UNREAD}"
         yield Overlay(
             caption=caption,
@@ -389,7 +363,7 @@ def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence
             approach=examples,
             right_moves=sorted(right_moves),
             missing_moves=sorted({move for move in moves[:step_count] if move[0] != move[1]} - right_moves),
-            stops=[] if whole or not count else [truth[step_count - 1].after],
+            stops=[] if at_once or not count else [truth[step_count - 1].after],
         )
 
 

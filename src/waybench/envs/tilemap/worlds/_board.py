@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waybench.core import Stream
-from waybench.envs.spaces import Floor
+from waybench.envs.spaces._lattice import Floor
 from waybench.envs.tilemap.worlds._tiles import Palette
 
 Mask = NDArray[np.bool_]

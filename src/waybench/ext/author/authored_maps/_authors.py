@@ -15,7 +15,6 @@ from tenacity import RetryError
 from waybench.core import (
     Invalid,
     Json,
-    JsonObject,
     Option,
     Reply,
     Usage,
@@ -27,11 +26,14 @@ from waybench.core import (
     shown,
     split_reasoning,
 )
-from waybench.evaluation import open_model, reply_of, wrap_model
+from waybench.core._json_reply import JsonObject
+from waybench.evaluation import reply_of
+from waybench.evaluation._engine import open_model
+from waybench.evaluation._solver import wrap_model
 from waybench.ext.author import AUTHORED
 
 if TYPE_CHECKING:
-    from waybench.envs.tilemap import TileMap
+    from waybench.envs.tilemap._instance import TileMap
     from waybench.ext.author.authored_maps._tilemap import Draft
 
 MOST_PROBLEMS = 10  # problems of one answer

@@ -11,7 +11,7 @@ from typing import Any
 from unicodedata import category
 
 from waybench.core import is_array, is_object, plural, shown
-from waybench.envs.tilemap import Objective, TileMap, tour
+from waybench.envs.tilemap._instance import Objective, TileMap, tour
 from waybench.ext.author.authored_maps._authors import AuthorStep, RefusedAnswer
 
 PLAYER, ENEMY = "@", "#"

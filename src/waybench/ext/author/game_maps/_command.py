@@ -15,22 +15,10 @@ import click
 
 from waybench.core import DataError, Json, UsageError, is_object, plural, prepare_folder, read_json, read_text
 from waybench.data import LocalFiles
-from waybench.envs.textmap import (
-    LABELS,
-    MOST_PATHS,
-    NEVER,
-    PUBLISHED_STEPS,
-    RELEASED_LABELS,
-    Edge,
-    Move,
-    PlaceMap,
-    Traversal,
-    WriteResult,
-    count_questions,
-    edges_of_traversals,
-    selected_maps,
-    write_map,
-)
+from waybench.envs.textmap._items import LABELS, RELEASED_LABELS, selected_maps
+from waybench.envs.textmap._place_map import NEVER, Edge, Move, PlaceMap, Traversal, edges_of_traversals
+from waybench.envs.textmap._prefix import PUBLISHED_STEPS
+from waybench.envs.textmap._questions import MOST_PATHS, WriteResult, count_questions, write_map
 from waybench.ext.author.game_maps._story import Story
 from waybench.ext.author.game_maps._words import (
     LONGEST,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from waybench.core import DataError, UsageError
-from waybench.envs.textmap import DIRECTIONS
+from waybench.envs.textmap.worlds._data import DIRECTIONS
 from waybench.ext.author.game_maps._words import (
     LONGEST,
     LOOK,

@@ -5,7 +5,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from waybench.envs.textmap import ABBREVIATIONS, DIRECTIONS, Step, opposite
+from waybench.envs.textmap._place_map import Step
+from waybench.envs.textmap.worlds._data import DIRECTIONS, opposite
+from waybench.envs.textmap.worlds._play import ABBREVIATIONS
 
 PlaceId = int | str  # what the game itself tells its places apart by
 

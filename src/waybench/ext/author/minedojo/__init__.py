@@ -15,17 +15,8 @@ from typing import Any
 import numpy as np
 
 from waybench.core import UsageError
-from waybench.envs.voxel.engines import (
-    CREATIVE,
-    CURSOR,
-    LONGEST,
-    MINECRAFT_BIOMES,
-    TURN,
-    Body,
-    Raw,
-    Walked,
-    fan_angles,
-)
+from waybench.envs.voxel._wording import CURSOR, LONGEST, TURN, Raw, fan_angles
+from waybench.envs.voxel.engines._terrain import CREATIVE, MINECRAFT_BIOMES, Body, Walked
 
 __all__ = ["MinedojoTerrain"]
 

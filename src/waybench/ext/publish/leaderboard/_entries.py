@@ -23,7 +23,8 @@ from waybench.core import (
 )
 from waybench.envs import registry
 from waybench.results.formatting import one_line, stored_lost_text
-from waybench.submission import Verdict, check_signature, verify
+from waybench.submission import check_signature, verify
+from waybench.submission._verdict import Verdict
 
 SETTINGS = "leaderboard.toml"
 _MOST_BYTES = 1 << 20

@@ -12,21 +12,16 @@ from waybench._version import __version__
 from waybench.core import Json, UsageError, plural
 from waybench.envs import registry
 from waybench.ext.publish.leaderboard._entries import BoardEntry, RefusedFile, Settings, Status
-from waybench.reporting import (
-    BoardSection,
-    BoardTable,
-    model_page,
-    remove_report,
-    report_matrix,
-    slug,
-    write_board,
-    write_report,
-)
-from waybench.reporting.tables import Cell, Note, RowGroup, Table, TableColumn, TableRow, name_of, rows_of
+from waybench.reporting import write_report
+from waybench.reporting._files import slug
+from waybench.reporting._write import BoardSection, BoardTable, model_page, remove_report, report_matrix, write_board
+from waybench.reporting.tables import Cell, Note, Table, TableColumn, TableRow, name_of, rows_of
+from waybench.reporting.tables._table import RowGroup
 from waybench.results.estimates import Matrix
 from waybench.results.formatting import one_line
 from waybench.results.logs import LoggedEpisode, Skipped
-from waybench.submission import episodes, verdict_page
+from waybench.submission import verdict_page
+from waybench.submission._records import episodes
 
 CONFIRMED, COMMUNITY = "report", "community"
 
@@ -94,7 +89,10 @@ def _table(
 ) -> BoardTable:
     """Return a table whose first column is a head, others are names, and the last ones numbers."""
     head, *others = names
-    columns = [TableColumn(heading=head), *(TableColumn(heading=name, kind="name") for name in others)]
+    columns: list[TableColumn[Any]] = [
+        TableColumn(heading=head),
+        *(TableColumn(heading=name, kind="name") for name in others),
+    ]
     columns += [TableColumn(heading=number) for number in numbers]
     return BoardTable(Table(id=identity, title=title, caption=(Note(caption),), columns=columns, **more))
 

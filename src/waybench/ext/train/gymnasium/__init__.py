@@ -18,9 +18,9 @@ from waybench.core import Episode, Json, UsageError
 from waybench.envs import registry
 from waybench.ext.train._curriculum import Curriculum
 from waybench.ext.train._session import ATTEMPTS, TRAINING_KEY, Session
-from waybench.people import board_text
+from waybench.people._play import board_text
 
-__all__ = ["LONGEST_SHARED", "TRAINING_KEY", "TextEnv", "TextVectorEnv", "Texts", "gym_id", "register_all"]
+__all__ = ["TRAINING_KEY", "TextEnv", "TextVectorEnv", "gym_id", "register_all"]
 
 _UTILS: Any = _utils  # the types of its functions know its own spaces alone
 _ENDLESS = 2**31

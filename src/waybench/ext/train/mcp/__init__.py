@@ -41,8 +41,6 @@ from waybench.core import (
 from waybench.envs import registry
 from waybench.ext.train._session import IDLE, LARGEST_BODY, Session, Turn, play_and_source_options
 
-__all__ = ["IDLE", "LARGEST_BODY", "AgentEpisodes", "http_app", "server"]
-
 _NAME = 80  # characters of a client's name in records
 _REFERENCES = ("env:", "file:", "record:")  # by which values name variables and files of this machine
 

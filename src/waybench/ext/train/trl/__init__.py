@@ -26,7 +26,7 @@ from waybench.core import INTERFACE, TOOLS, ActionTool, Json, Reply, ToolCall, U
 from waybench.ext.train._curriculum import Curriculum
 from waybench.ext.train._session import Session, Turn
 
-__all__ = ["environment_factory", "episode_reward", "prompts", "rollouts", "tool_prompts"]
+__all__ = ["environment_factory", "episode_reward", "prompts", "rollouts"]
 
 _ITEM = "item"  # the field of a prompt's last message that says which item it is of
 
