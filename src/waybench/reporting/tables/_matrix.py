@@ -52,13 +52,13 @@ def matrix_table(
     if alike:
         caption += f" Means are over the {numbers.copy().pop()} of {n_families} families with scores."
     meaning = [
-        "Mean: over the families with a score, each with the same weight; its interval takes scores of different "
-        "families as independent.",
+        "Mean: over the families with a score, each with the same weight. Its interval allows for maps that tasks "
+        "share.",
         *(["Rows with more families come first; means over different families are not comparable."] * partial),
         *(
             [
-                "Rank: the best and the worst rank that the intervals allow among models with scores in the same "
-                "families. All rank intervals hold together with 95 % confidence (Bonferroni over all pairs)."
+                "Rank: the best and the worst rank among models with scores in the same families. Two models differ if "
+                "the paired test on the items that both ran has p below 5 %, by Holm’s procedure over all pairs."
             ]
             * ranked
         ),

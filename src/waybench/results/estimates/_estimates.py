@@ -185,7 +185,12 @@ class Estimate:
 
     def to_json(self) -> dict[str, Json]:
         """Return the estimate as JSON values; unknown values are null."""
-        out: dict[str, Json] = {**asdict(self), "group": self.group.to_json()}
+        rescaled = self.rescaled and self.rescaled.to_json()
+        out: dict[str, Json] = {
+            **asdict(replace(self, rescaled=None)),
+            "group": self.group.to_json(),
+            "rescaled": rescaled,
+        }
         out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
         out["bounds"], out["planned"] = self.bounds and list(self.bounds), self.planned
         out["cached"], out["too_few"] = self.cached, dict[str, Json](self.too_few)

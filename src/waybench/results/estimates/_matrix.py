@@ -2,18 +2,20 @@
 
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from waybench.core import Json
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
+from waybench.results.estimates._model_differences import model_ranks
 from waybench.results.formatting import NO_RANK, NOTHING, aligned, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human
 from waybench.results.results import Family, Group, Row, at_items, family_of, fixed, grouped
 from waybench.results.results._anchors import why_not_normalized
 from waybench.results.results._rows import original_rows
-from waybench.results.stats import CONFIDENCE, LostAttempts
-from waybench.results.stats._intervals import normal_quantile
+from waybench.results.stats import LostAttempts
+from waybench.results.stats._cells import Cell
+from waybench.results.stats._contributions import Functional
 
 HARDER = "harder levels count as 0"
 SCALE = (
@@ -33,12 +35,18 @@ class Score:
         low: Lower end of its 95 % confidence interval; None if it is not known.
         high: Upper end, None where `low` is.
         lost: The attempts that it lacks, with its bounds; None if it lacks none.
+        cells: The cells that it is a weighted mean of, with their weights.
     """
 
     value: float
     low: float | None
     high: float | None
     lost: LostAttempts | None = None
+    cells: tuple[tuple[Cell, float], ...] = field(default=(), repr=False, compare=False)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the score with its interval."""
+        return {"value": self.value, "low": self.low, "high": self.high, "lost": self.lost and asdict(self.lost)}
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -114,14 +122,14 @@ class Matrix:
             {
                 "model": row.model,
                 "kind": row.kind,
-                "mean": asdict(row.mean) if row.mean else None,
+                "mean": row.mean.to_json() if row.mean else None,
                 "families": row.families,
                 "rank": list(row.rank) if row.rank else None,
                 "why_no_rank": NO_RANK if row.lost else "",
                 "cells": {
                     family.name: {
                         "title": family.title,
-                        "score": asdict(cell.score) if cell.score else None,
+                        "score": cell.score.to_json() if cell.score else None,
                         "tasks": cell.tasks,
                         "of": cell.most,
                         "items": cell.items,
@@ -143,12 +151,13 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
     before it did for another one, the levels beyond count as 0, the floor. Episodes with a teacher, and those of
     adaptive searches, whose items are chosen by the model's own results, are not in it.
 
-    Intervals of means of independent scores are by the method of variance estimates recovery (Zou and Donner,
-    Statistics in Medicine 27, 2008, 1693-1702), which keeps the asymmetry of the scores' own intervals.
+    Intervals of means are those of `waybench.results.stats` for cells that share clusters: two tasks on the same maps
+    are no more maps than one.
 
-    A rank interval says how many models are better for certain, and how many are not worse for certain: two models
-    differ if the interval of the difference of their means, at a level divided by the number of pairs (Bonferroni),
-    is off 0. All rank intervals of a matrix hold together with 95 % confidence. A row of which attempts have no result
+    A rank interval says how many models are better, and how many are not worse: two models differ if the paired test of
+    their difference, on the items of the tasks and levels that both ran with the same settings, has a p value below
+    5 % after Holm's procedure over all pairs. So no third model enters a pair, and levels that count as 0 enter none. A
+    pair without six common clusters in a task of each family is not comparable. A row of which attempts have no result
     has no rank, comes after the others, and has no influence on their ranks.
 
     Isomorphic items are not in it where there are original ones of the same environment.
@@ -189,7 +198,12 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
         mean = row.mean.value if row.mean else -math.inf
         return row.kind == "reference", row.lost > 0, -row.families, -mean, row.model
 
-    return Matrix(families=families, rows=tuple(_with_ranks(sorted(matrix_rows, key=order))))
+    return Matrix(
+        families=families,
+        rows=tuple(
+            _with_ranks(sorted(matrix_rows, key=order), grouped(totals.values(), lambda total: total.group.model))
+        ),
+    )
 
 
 def _family_score(
@@ -245,7 +259,9 @@ def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> t
             )
     value, low, high = (None if end is None else 100 * share * end for end in (mean.value, mean.low, mean.high))
     assert value is not None
-    return Score(value=value, low=low, high=high, lost=mean.lost and mean.lost.scaled(100 * share)), note
+    cell = total.rescaled.cell.scaled(100 * share)
+    lost = mean.lost and mean.lost.scaled(100 * share)
+    return Score(value=value, low=low, high=high, lost=lost, cells=((cell, 1.0),)), note
 
 
 def ladder_ended(last: Estimate) -> bool:
@@ -259,16 +275,16 @@ def ladder_ended(last: Estimate) -> bool:
 
 
 def mean_score(scores: Sequence[Score]) -> Score | None:
-    """Return the mean of independent scores; None without any, and without an interval if one has none."""
+    """Return the mean of scores; None without any, and without an interval if one has none."""
     if not scores:
         return None
     value = math.fsum(score.value for score in scores) / len(scores)
-    ends = [score.interval for score in scores]
     lost = _lost(scores)
-    if any(end is None for end in ends):
+    if any(score.interval is None for score in scores):
         return Score(value=value, low=None, high=None, lost=lost)
-    below, above = (_half(scores, side) for side in (0, 1))
-    return Score(value=value, low=value - below, high=value + above, lost=lost)
+    cells = tuple((cell, weight / len(scores)) for score in scores for cell, weight in score.cells)
+    low, high = Functional(*zip(*cells, strict=True)).interval() or (None, None)
+    return Score(value=value, low=low, high=high, lost=lost, cells=cells)
 
 
 def _lost(scores: Sequence[Score]) -> LostAttempts | None:
@@ -283,41 +299,16 @@ def _lost(scores: Sequence[Score]) -> LostAttempts | None:
     return LostAttempts(sum(lost.lost for lost in lacking), sum(lost.planned for lost in lacking), ends[0], ends[1])
 
 
-def _half(scores: Sequence[Score], side: int) -> float:
-    distances = [score.value - score.interval[side] for score in scores if score.interval]
-    return math.sqrt(math.fsum(distance**2 for distance in distances)) / len(scores)
-
-
-def _with_ranks(rows: Sequence[MatrixRow]) -> list[MatrixRow]:
+def _with_ranks(rows: Sequence[MatrixRow], totals: Mapping[str, Sequence[Estimate]]) -> list[MatrixRow]:
     """Return the rows with the ranks of models among those with scores in the same families."""
 
-    def alike(row: MatrixRow) -> tuple[Family, ...] | None:
+    def families(row: MatrixRow) -> frozenset[Family]:
         rankable = row.kind != "reference" and not row.lost and row.mean is not None and row.mean.interval
-        return tuple(family for family, cell in row.cells.items() if cell.score) if rankable else None
+        return frozenset(family for family, cell in row.cells.items() if cell.score) if rankable else frozenset()
 
-    together = grouped((row for row in rows if alike(row)), lambda row: frozenset(alike(row) or ()))
-    pairs = sum(len(alike_rows) * (len(alike_rows) - 1) // 2 for alike_rows in together.values())
-    if not pairs:
-        return list(rows)
-    quantile = normal_quantile((1 - CONFIDENCE) / 2 / pairs) / normal_quantile((1 - CONFIDENCE) / 2)
-    ranks: dict[str, tuple[int, int]] = {}
-    for alike_rows in together.values():
-        for row in alike_rows if len(alike_rows) > 1 else ():
-            better = sum(surely_above(other.mean, row.mean, quantile) for other in alike_rows if other is not row)
-            worse = sum(surely_above(row.mean, other.mean, quantile) for other in alike_rows if other is not row)
-            ranks[row.model] = 1 + better, len(alike_rows) - worse
+    by_families = grouped((row for row in rows if families(row)), families)
+    ranks = model_ranks([[row.model for row in together] for together in by_families.values()], totals)
     return [replace(row, rank=ranks.get(row.model)) for row in rows]
-
-
-def surely_above(first: Score | None, second: Score | None, quantile: float) -> bool:
-    """Return whether a score is above another one.
-
-    The quantile says how many times as wide as the 95 % intervals those of the decision are.
-    """
-    if first is None or second is None or first.low is None or second.high is None:
-        return False
-    apart = math.hypot(first.value - first.low, second.high - second.value)
-    return first.value - second.value > quantile * apart
 
 
 def matrix_text(matrix: Matrix, columns: int = 100) -> str:

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +87,7 @@ class Profiles:
                     "families": {
                         family.name: {
                             "title": family.title,
-                            "measured": asdict(cell.measured) if cell.measured else None,
+                            "measured": cell.measured.to_json() if cell.measured else None,
                             "predicted": cell.predicted._asdict() if cell.predicted else None,
                             "deviation": cell.deviation._asdict() if cell.deviation else None,
                             "items": cell.items,

@@ -4,7 +4,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import fsum
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from waybench.core import (
     Episode,
     EpisodeRecord,
     Item,
+    Json,
     Metric,
     Policy,
     Range,
@@ -27,6 +28,7 @@ from waybench.envs import registry
 from waybench.results.results._groups import Cluster
 from waybench.results.results._rows import ItemKey, ItemValues, ReferenceBounds, Row, at_items, headline_values
 from waybench.results.stats import LostAttempts, Mean, clustered_mean
+from waybench.results.stats._cells import Cell
 
 MOST_TURNS = 500  # an episode that may last longer is not played again
 MOST_ITEMS = 5_000  # about ten seconds of playing for a summary in a terminal
@@ -140,6 +142,38 @@ def _value(
     return environment.scoring.metrics[0].of(play_out(environment, item, player, options).record())
 
 
+class ItemRange(NamedTuple):
+    """An item's score with what it lies between, signed so that more is better.
+
+    Attributes:
+        score: The score.
+        floor: The score at its floor.
+        ceiling: The oracle's score.
+        ends: The least and the greatest score possible; None if there is none.
+    """
+
+    score: float
+    floor: float
+    ceiling: float
+    ends: Range
+
+
+def normalized_cell(items: Mapping[ItemKey, ItemRange]) -> Cell:
+    """Return the cell of the sum of (score - floor) over that of (ceiling - floor).
+
+    Args:
+        items: The items, at least one, with a distance between floor and ceiling in all.
+    """
+    rooms = [item.ceiling - item.floor for item in items.values()]
+    above = [item.score - item.floor for item in items.values()]
+    bounds: list[float | None] = []
+    for side in (0, 1):
+        ends = [item.ends[side] for item in items.values()]
+        reach = [end - item.floor for end, item in zip(ends, items.values(), strict=True) if end is not None]
+        bounds.append(fsum(reach) / fsum(rooms) if len(reach) == len(items) else None)
+    return Cell.from_values(above, [key.cluster for key in items], bounds[0], bounds[1], rooms)
+
+
 @dataclass(frozen=True, slots=True)
 class NormalizedScore:
     """A score between its floor, 0, and its ceiling, 1, on the same items.
@@ -152,6 +186,7 @@ class NormalizedScore:
         constant: The constant reply of most items; "" where an empty reply is as good. Items can have different ones,
             since the reply of an item is chosen on other items.
         chance: Whether the floor is the expected score of random choices.
+        items: The items' scores with their floors and ceilings.
     """
 
     mean: Mean
@@ -159,6 +194,16 @@ class NormalizedScore:
     ceiling: float
     constant: str
     chance: bool = False
+    items: Mapping[ItemKey, ItemRange] = field(default_factory=dict[ItemKey, ItemRange], repr=False, compare=False)
+
+    @property
+    def cell(self) -> Cell:
+        """The normalised scores by cluster, of which `mean` is the mean."""
+        return normalized_cell(self.items)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the score as JSON values, without the items."""
+        return {name: value for name, value in asdict(replace(self, items={})).items() if name != "items"}
 
     def with_lost(self, lost: LostAttempts | None) -> "NormalizedScore":
         """Return the score with the attempts that it lacks.
@@ -231,15 +276,18 @@ def normalize_score(scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], 
     room = [item_range.ceiling - floor for item_range, floor in zip(item_ranges, floors, strict=True)]
     if not _resolved(room, scores.clusters):
         return None
-    above = [sign * score - floor for score, floor in zip(scores.values.values(), floors, strict=True)]
-    mean = clustered_mean(above, scores.clusters, *_ends(item_ranges, floors, fsum(room)), room)
-    if mean is None:
-        return None
+    items_between = {
+        key: ItemRange(sign * score, floor, item_range.ceiling, item_range.ends)
+        for (key, score), floor, item_range in zip(scores.values.items(), floors, item_ranges, strict=True)
+    }
+    mean = normalized_cell(items_between).mean()
     # Of several that were taken as often, the first by its text: the order of the episodes is to make no difference.
     count, constant = len(item_ranges), min(Counter(chosen).items(), key=lambda pair: (-pair[1], pair[0]))[0]
     ceilings = [item_range.ceiling for item_range in item_ranges]
     floor, ceiling = (sign * fsum(ends) / count + 0.0 for ends in (floors, ceilings))  # and no -0.0
-    return NormalizedScore(mean, floor, ceiling, constant, any(item_range.chance for item_range in item_ranges))
+    return NormalizedScore(
+        mean, floor, ceiling, constant, any(item_range.chance for item_range in item_ranges), items_between
+    )
 
 
 def why_not_normalized(items: Mapping[ItemKey, Sequence[Row]]) -> str:
@@ -295,16 +343,6 @@ def _resolved(room: Sequence[float], clusters: Sequence[Cluster]) -> bool:
         return False
     alike = distance.clusters > 1 and max(room) - min(room) <= _TINY
     return alike or (distance.low is not None and distance.low > 0)
-
-
-def _ends(item_ranges: Sequence[_Between], floors: Sequence[float], room: float) -> Range:
-    """Return the normalised least and greatest scores of these items."""
-    ends: list[float | None] = []
-    for side in (0, 1):
-        most = [item_range.ends[side] for item_range in item_ranges]
-        ends_above_floor = [end - floor for end, floor in zip(most, floors, strict=True) if end is not None]
-        ends.append(fsum(ends_above_floor) / room if len(ends_above_floor) == len(item_ranges) else None)
-    return ends[0], ends[1]
 
 
 def known_anchors(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> ReferenceBounds | None:

@@ -1,9 +1,10 @@
 """Statistics on plain numbers: intervals, paired tests, power, regression lines, psychometric curves."""
 
 from waybench.results.stats._adaptive import Seeker, StoppingRule, Trial
+from waybench.results.stats._cells import clustered_mean
 from waybench.results.stats._curves import FIXED_DESIGN, Array
 from waybench.results.stats._fit import Fit
-from waybench.results.stats._intervals import CONFIDENCE, LostAttempts, Mean, clustered_mean
+from waybench.results.stats._intervals import CONFIDENCE, LostAttempts, Mean
 from waybench.results.stats._paired import VarianceComponents
 from waybench.results.stats._power import PowerAssumptions
 

@@ -124,6 +124,19 @@ def mcnemar(won: int, lost: int) -> float:
     return min(1.0, 2 * float(special.bdtr(min(won, lost), won + lost, 0.5)))
 
 
+def mid_p(won: int, lost: int) -> float:
+    """Return the two-sided mid-p value of McNemar's test: half of what was seen counts as extreme.
+
+    Args:
+        won: Number of pairs in which only the first is one.
+        lost: Number of pairs in which only the second is.
+    """
+    least, pairs = min(won, lost), won + lost
+    below = float(special.bdtr(least, pairs, 0.5))
+    seen = below - (float(special.bdtr(least - 1, pairs, 0.5)) if least else 0.0)
+    return min(1.0, 2 * below - seen)
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p values adjusted for their number (Holm, Scandinavian Journal of Statistics 6, 1979, 65-70)."""
     # Not statsmodels' own function, which has the garbage collected at every call.
@@ -196,69 +209,6 @@ class Mean:
     lost: LostAttempts | None = None
 
 
-def clustered_mean(
-    values: Sequence[float],
-    clusters: Sequence[Hashable],
-    low: float | None = None,
-    high: float | None = None,
-    sizes: Sequence[float] | None = None,
-    *,
-    confidence: float = CONFIDENCE,
-) -> Mean | None:
-    """Return the mean of all values, with a confidence interval, by default of 95 %, for values that come in clusters.
-
-    The mean is a ratio, of the sum of the clusters' totals to the sum of their sizes. Its standard error is that of
-    the linearised ratio (Cochran, Sampling Techniques, 3rd ed. 1977, chapter 9A), which is also the cluster-robust
-    error of a regression on a constant and, but for the correction of small samples, the clustered error of Miller,
-    "Adding Error Bars to Evals" (arXiv:2411.00640), equation 4. Correction and degrees of freedom are those of
-    `robust_mean`, which hold where few clusters, or one of them, have most of the values.
-
-    Where values have two bounds, the interval is Wilson's (J. Am. Stat. Assoc. 22, 1927) for as many independent trials
-    as would have this error, with Student's t of these degrees of freedom in place of the normal quantile (Kott and
-    Carr, J. Official Statistics 13, 1997; Korn and Graubard, Survey Methodology 24, 1998). It is for all values between
-    the bounds, since their error shrinks towards a bound as that of a share does. Where each cluster is wholly at one
-    bound, and either all at the same one or all of one size, clusters are a binomial sample: it is then Wilson's for
-    their number, with the normal quantile; so that ten mazes all solved say 72 to 100 %, not a certain 100 %. Where
-    single values are partly at a bound, the error allows for rare ones at the other bound (`_with_unseen`). Elsewhere
-    it is Student's t around the mean, cut at the bound that there is.
-
-    One cluster gives no interval, and neither do clusters that are all alike between the bounds, which do not show
-    how others would differ.
-
-    Args:
-        values: The values.
-        clusters: The cluster of each value: values of the same cluster may depend on each other.
-        low: The least value possible, None if unbounded.
-        high: The greatest value possible, None if unbounded.
-        sizes: What each value is a share of, 0 or more and not all 0; by default 1, and then the ratio is the mean.
-        confidence: The interval's confidence.
-
-    Returns:
-        The mean; None if there are no values, or all sizes are 0.
-
-    Raises:
-        ValueError: If there is not one cluster for each value.
-    """
-    if len(values) != len(clusters):
-        raise _unlike(values, clusters)
-    if not values:
-        return None
-    where, groups = cluster_numbers(clusters)
-    # Sums of floats depend on their order, and that of logs depends on which episode ended first.
-    parts = np.asarray(values, dtype=np.float64), np.ones(len(values)) if sizes is None else np.asarray(sizes)
-    order = np.lexsort(parts)
-    totals, counts = (cluster_totals(where[order], part[order]) for part in parts)
-    order = np.lexsort((totals, counts))
-    totals, counts = totals[order], counts[order]
-    if not counts.any():
-        return None
-    ratio = float(totals.sum() / counts.sum())
-    ends = _interval(totals, counts, ratio, (low, high), confidence, single=groups == len(values))
-    # At a bound the ends are rounded, and may miss it by the last digit.
-    lower, upper = (min(ends[0], ratio), max(ends[1], ratio)) if ends else (None, None)
-    return Mean(ratio, lower, upper, n=len(values), clusters=groups)
-
-
 def jackknifed(
     values: Sequence[Sequence[float]],
     clusters: Sequence[Hashable],
@@ -293,7 +243,7 @@ def jackknifed(
         ValueError: If there is not one cluster for each item.
     """
     if len(values) != len(clusters):
-        raise _unlike(values, clusters)
+        raise unlike(values, clusters)
     if not values:
         return None
     where, groups = cluster_numbers(clusters)
@@ -316,59 +266,8 @@ def jackknifed(
     return Mean(number, min(number, back(lower)), max(number, back(upper)), len(values), groups)
 
 
-def _unlike(values: Sequence[object], clusters: Sequence[Hashable]) -> ValueError:
+def unlike(values: Sequence[object], clusters: Sequence[Hashable]) -> ValueError:
     return ValueError(f"{len(values)} values and {len(clusters)} clusters: give one cluster for each value")
-
-
-def _interval(
-    totals: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    ratio: float,
-    bounds: tuple[float | None, float | None],
-    confidence: float,
-    *,
-    single: bool,
-) -> tuple[float, float] | None:
-    (low, high), groups, at_bounds = bounds, len(totals), 0.0
-    if groups == 1:
-        return None
-    if low is not None and high is not None:
-        near = 1e-9 * (high - low) * sizes
-        at_top = np.abs(totals - high * sizes) <= near
-        at_end = at_top | (np.abs(totals - low * sizes) <= near)
-        if at_end.all() and (at_top.all() or not at_top.any() or np.ptp(sizes) == 0):
-            return _wilson(float(at_top.mean()), groups, normal_quantile((1 - confidence) / 2), low, high)
-        at_bounds = float(sizes[at_end].sum() / sizes.sum()) if single else 0.0
-    mean = robust_mean(totals, sizes)
-    if mean is None:
-        return None
-    quantile = t_quantile((1 - confidence) / 2, mean.freedom)
-    if low is not None and high is not None and low < ratio < high:
-        share, error = (ratio - low) / (high - low), mean.error / (high - low)
-        variance = _with_unseen(error**2, share, at_bounds, sizes)
-        return _wilson(share, share * (1 - share) / variance, quantile, low, high)
-    lower, upper = ratio - quantile * mean.error, ratio + quantile * mean.error
-    return lower if low is None else max(low, lower), upper if high is None else min(high, upper)
-
-
-def _with_unseen(variance: float, share: float, at_bounds: float, sizes: NDArray[np.float64]) -> float:
-    """Return the variance of a mean of single values from 0 to 1 with what rare values at the bounds may add.
-
-    Nine mazes with full marks and one with 95 % say hardly more of the mazes that fail than ten with full marks do. So
-    the variance is that after half a value at either bound was added, each with the weight of the part that is at a
-    bound: with it, such values are common. It is at most that of values that are all at the bounds.
-    """
-    added = at_bounds / 2 * (share**2 + (1 - share) ** 2) / len(sizes) ** 2
-    most = share * (1 - share) * float(np.square(sizes / sizes.sum()).sum())
-    return max(variance, min(variance + added, most))
-
-
-def _wilson(share: float, trials: float, quantile: float, low: float, high: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share, which SciPy has for whole numbers of trials alone, between two bounds."""
-    square = quantile**2 / trials
-    middle, half = share + square / 2, (square * (share * (1 - share) + square / 4)) ** 0.5
-    lower, upper = max(0.0, (middle - half) / (1 + square)), min(1.0, (middle + half) / (1 + square))
-    return low + (high - low) * lower, low + (high - low) * upper
 
 
 def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float, float]:

@@ -1,0 +1,241 @@
+"""Cells of results, summed by independent clusters, and the intervals of their means."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waybench.results.stats._intervals import (
+    CONFIDENCE,
+    Mean,
+    Numbers,
+    cluster_numbers,
+    cluster_totals,
+    normal_quantile,
+    satterthwaite_freedom,
+    t_quantile,
+    unlike,
+)
+
+ALIKE = 1e-9  # of the range: smaller differences are rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Values of one model in one task, summed by cluster.
+
+    Attributes:
+        clusters: The clusters, in sorted order, so that sums have the same bits for any order of the values. A cluster
+            has the same id in all cells.
+        totals: The sum of the values in each cluster.
+        sizes: The size of each cluster.
+        low: The least value possible; None if unbounded.
+        high: The greatest value possible; None if unbounded.
+        n: Number of values.
+    """
+
+    clusters: tuple[Hashable, ...]
+    totals: Numbers
+    sizes: Numbers
+    low: float | None
+    high: float | None
+    n: int
+
+    @classmethod
+    def from_values(
+        cls,
+        values: Sequence[float],
+        clusters: Sequence[Hashable],
+        low: float | None = None,
+        high: float | None = None,
+        sizes: Sequence[float] | None = None,
+    ) -> "Cell":
+        """Return the cell of some values.
+
+        Args:
+            values: The values; with sizes, each is a total of its size.
+            clusters: The cluster of each value.
+            low: The least value possible; None if unbounded.
+            high: The greatest value possible; None if unbounded.
+            sizes: What each value is a share of, 0 or more; by default 1.
+
+        Raises:
+            ValueError: If there is not one cluster for each value, or all sizes are 0.
+        """
+        if len(values) != len(clusters):
+            raise unlike(values, clusters)
+        names = sorted(dict.fromkeys(clusters), key=repr)
+        where, _ = cluster_numbers([*names, *clusters])
+        parts = np.asarray(values, dtype=np.float64), np.ones(len(values)) if sizes is None else np.asarray(sizes)
+        order = np.lexsort(parts)
+        positions = where[len(names) :][order]
+        totals, counts = (cluster_totals(positions, part[order]) for part in parts)
+        if not counts.any():
+            raise ValueError("no values, or all sizes are 0: leave the cell out")
+        return cls(tuple(names), totals, counts, low, high, len(values))
+
+    @property
+    def value(self) -> float:
+        """The mean of the values."""
+        return float(self.totals.sum() / self.sizes.sum())
+
+    @property
+    def shares(self) -> Numbers:
+        """Each cluster's share of the whole size."""
+        return self.sizes / self.sizes.sum()
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the mean's error (`satterthwaite_freedom`); 1 where one cluster has everything."""
+        return satterthwaite_freedom(self.sizes) if self.shares.max() <= 1 - ALIKE else 1.0
+
+    @property
+    def residuals(self) -> Numbers:
+        """CR2-adjusted residuals: their squares sum to the variance of the mean (`robust_mean`)."""
+        scale = np.sqrt(np.maximum(1 - self.shares, 1e-12))
+        return (self.totals - self.value * self.sizes) / self.sizes.sum() / scale
+
+    @property
+    def at_bounds(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which clusters are wholly at the lower bound, and which at the upper one."""
+        if self.low is None or self.high is None:
+            return np.zeros(len(self.totals), bool), np.zeros(len(self.totals), bool)
+        near = ALIKE * (self.high - self.low) * self.sizes
+        return (
+            np.abs(self.totals - self.low * self.sizes) <= near,
+            np.abs(self.totals - self.high * self.sizes) <= near,
+        )
+
+    @property
+    def unit(self) -> "Cell":
+        """The same cell of values from 0 to 1, where there are two bounds."""
+        assert self.low is not None and self.high is not None
+        totals = (self.totals - self.low * self.sizes) / (self.high - self.low)
+        return replace(self, totals=totals, low=0.0, high=1.0)
+
+    def mean(self, confidence: float = CONFIDENCE) -> "Mean":
+        """Return the mean with its interval; see `clustered_mean`."""
+        value, ends = self.value, self.limits(self.freedom, (1 - confidence) / 2)
+        # At a bound the ends are rounded, and may miss it by the last digit.
+        left, right = (min(ends[0], value), max(ends[1], value)) if ends else (None, None)
+        return Mean(value, left, right, n=self.n, clusters=len(self.clusters))
+
+    def scaled(self, factor: float) -> "Cell":
+        """Return the cell of all values times a factor, more than 0."""
+        low, high = (None if end is None else factor * end for end in (self.low, self.high))
+        return replace(self, totals=factor * self.totals, low=low, high=high)
+
+    def limits(self, freedom: float, tail: float, factor: float = 1.0) -> tuple[float, float] | None:
+        """Return the ends of the interval of the mean, by the rule of `clustered_mean`.
+
+        Args:
+            freedom: Degrees of freedom where the quantile is Student's.
+            tail: The probability beyond either end.
+            factor: What the quantile is multiplied by.
+
+        Returns:
+            The ends; None for one cluster, and where all are alike between the bounds.
+        """
+        groups = len(self.totals)
+        if groups == 1:
+            return None
+        bottom, top = self.at_bounds
+        at_end = bottom | top
+        low, high = self.low, self.high
+        is_sample = at_end.all() and (top.all() or not top.any() or np.ptp(self.sizes) == 0)
+        if low is not None and high is not None and is_sample:
+            return wilson(float(top.mean()), groups, factor * normal_quantile(tail), low, high)
+        if self.shares.max() > 1 - ALIKE:
+            return None
+        value, whole = self.value, self.sizes.sum()
+        apart = self.totals - value * self.sizes
+        if np.allclose(apart, 0, rtol=0, atol=ALIKE * max(abs(value), 1e-3) * whole / groups):
+            return None
+        variance, quantile = float(np.square(self.residuals).sum()), factor * t_quantile(tail, freedom)
+        if low is not None and high is not None and low < value < high:
+            share = (value - low) / (high - low)
+            at_bounds = float(self.sizes[at_end].sum() / whole) if groups == self.n else 0.0
+            spread = with_unseen(variance / (high - low) ** 2, share, at_bounds, self.sizes)
+            return wilson(share, share * (1 - share) / spread, quantile, low, high)
+        reach = quantile * variance**0.5
+        return (
+            value - reach if low is None else max(low, value - reach),
+            value + reach if high is None else min(high, value + reach),
+        )
+
+
+def clustered_mean(
+    values: Sequence[float],
+    clusters: Sequence[Hashable],
+    low: float | None = None,
+    high: float | None = None,
+    sizes: Sequence[float] | None = None,
+    *,
+    confidence: float = CONFIDENCE,
+) -> Mean | None:
+    """Return the mean of all values, with a confidence interval, by default of 95 %, for values that come in clusters.
+
+    The mean is a ratio, of the sum of the clusters' totals to the sum of their sizes. Its standard error is that of
+    the linearised ratio (Cochran, Sampling Techniques, 3rd ed. 1977, chapter 9A), which is also the cluster-robust
+    error of a regression on a constant and, but for the correction of small samples, the clustered error of Miller,
+    "Adding Error Bars to Evals" (arXiv:2411.00640), equation 4. Correction and degrees of freedom are those of
+    `robust_mean`, which hold where few clusters, or one of them, have most of the values.
+
+    Where values have two bounds, the interval is Wilson's (J. Am. Stat. Assoc. 22, 1927) for as many independent trials
+    as would have this error, with Student's t of these degrees of freedom in place of the normal quantile (Kott and
+    Carr, J. Official Statistics 13, 1997; Korn and Graubard, Survey Methodology 24, 1998). It is for all values between
+    the bounds, since their error shrinks towards a bound as that of a share does. Where each cluster is wholly at one
+    bound, and either all at the same one or all of one size, clusters are a binomial sample: it is then Wilson's for
+    their number, with the normal quantile; so that ten mazes all solved say 72 to 100 %, not a certain 100 %. Where
+    single values are partly at a bound, the error allows for rare ones at the other bound (`with_unseen`). Elsewhere
+    it is Student's t around the mean, cut at the bound that there is.
+
+    One cluster gives no interval, and neither do clusters that are all alike between the bounds, which do not show
+    how others would differ.
+
+    Args:
+        values: The values.
+        clusters: The cluster of each value: values of the same cluster may depend on each other.
+        low: The least value possible, None if unbounded.
+        high: The greatest value possible, None if unbounded.
+        sizes: What each value is a share of, 0 or more and not all 0; by default 1, and then the ratio is the mean.
+        confidence: The interval's confidence.
+
+    Returns:
+        The mean; None if there are no values, or all sizes are 0.
+
+    Raises:
+        ValueError: If there is not one cluster for each value.
+    """
+    if len(values) != len(clusters):
+        raise unlike(values, clusters)
+    if not values or (sizes is not None and not any(sizes)):
+        return None
+    return Cell.from_values(values, clusters, low, high, sizes).mean(confidence)
+
+
+def with_unseen(variance: float, share: float, at_bounds: float, sizes: NDArray[np.float64]) -> float:
+    """Return the variance of a mean of single values from 0 to 1 with what rare values at the bounds may add.
+
+    Nine mazes with full marks and one with 95 % say hardly more of the mazes that fail than ten with full marks do. So
+    the variance is that after half a value at either bound was added, each with the weight of the part that is at a
+    bound: with it, such values are common. It is at most that of values that are all at the bounds.
+
+    Args:
+        variance: The variance.
+        share: The mean.
+        at_bounds: The part of the values that are at a bound, from 0 to 1.
+        sizes: The size of each.
+    """
+    added = at_bounds / 2 * (share**2 + (1 - share) ** 2) / len(sizes) ** 2
+    most = share * (1 - share) * float(np.square(sizes / sizes.sum()).sum())
+    return max(variance, min(variance + added, most))
+
+
+def wilson(share: float, trials: float, quantile: float, low: float, high: float) -> tuple[float, float]:
+    """Return Wilson's interval of a share, which SciPy has for whole numbers of trials alone, between two bounds."""
+    square = quantile**2 / trials
+    middle, half = share + square / 2, (square * (share * (1 - share) + square / 4)) ** 0.5
+    lower, upper = max(0.0, (middle - half) / (1 + square)), min(1.0, (middle + half) / (1 + square))
+    return low + (high - low) * lower, low + (high - low) * upper
