@@ -8,9 +8,10 @@ from itertools import combinations
 from waybench.results.estimates._estimates import Estimate
 from waybench.results.results import Family, family_of, grouped
 from waybench.results.results._anchors import normalized_cell
-from waybench.results.stats import ALPHA, holm
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._contributions import Difference
+from waybench.results.stats._intervals import holm
+from waybench.results.stats._paired import ALPHA
 from waybench.results.stats._power import FEWEST_CLUSTERS
 
 
