@@ -1,5 +1,6 @@
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
@@ -39,14 +40,17 @@ def without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_command_says_what_to_install(command: Command, without_scipy: None) -> None:
-    assert one_line_error(command("compare", "logs")) == (
+    assert one_line_error(command("power", "--rate", "0.5", "--detect", "0.1")) == (
         "Error: this command needs the package scipy, which is not installed: pip install 'waybench[eval]'\n"
     )
 
 
-def test_a_function_says_what_to_install(without_scipy: None) -> None:
-    with pytest.raises(UsageError, match=r"^read_logs\(\) needs the package scipy.*pip install 'waybench\[eval\]'$"):
-        waybench.read_logs("logs")
+def test_a_function_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in [name for name in sys.modules if name.startswith(("inspect_ai", "waybench.evaluation"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "inspect_ai", None)  # pyright: ignore[reportArgumentType]  so its import fails
+    with pytest.raises(UsageError, match=r"^evaluate\(\) needs the package inspect-ai.*'waybench\[eval\]'$"):
+        waybench.evaluate("hanoi", "waybench/oracle", out=tmp_path)
 
 
 def test_a_missing_module_of_our_own_is_a_bug() -> None:

@@ -183,7 +183,7 @@ def test_processes_give_results_in_order() -> None:
 def test_a_killed_process_is_an_error_that_says_what_to_do() -> None:
     program = (
         "import os, signal\n"
-        "from waybench.core import LostWorkerError, spread\n"
+        "from waybench.core import spread; from waybench.core._errors import LostWorkerError\n"
         "def work(number):\n"
         "    return number if number < 5 or os.getpid() == parent else os.kill(os.getpid(), signal.SIGKILL)\n"
         "parent = os.getpid()\n"

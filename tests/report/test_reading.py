@@ -28,7 +28,7 @@ from pathlib import Path
 from waybench.results import read_logs
 from waybench.results.logs import EpisodeBatches, _logs
 from waybench.results.results import Verifier
-from waybench.reporting import ReportCache
+from waybench.reporting._cache import ReportCache
 from waybench.reporting._reading import read
 
 _logs._BATCH = 1

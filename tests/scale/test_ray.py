@@ -156,7 +156,7 @@ def asked(server: ModelServer) -> int:
 def test_a_job_that_needs_a_gpu_runs_where_one_is_and_errors_are_one_line(cluster: TestCluster) -> None:
     code = (
         "import json\nfrom tests.scale.jobs import refuse, where\nfrom waybench.core import UsageError\n"
-        "from waybench.ext.scale import executor\n"
+        "from waybench.ext.scale._executors import executor\n"
         f"engine = executor('ray', address={cluster.address!r}, gpus=1)\n"
         "print(json.dumps([found for _, found in engine.map(where, range(3))]))\n"
         "engine = executor('ray', address='127.0.0.1:1')\n"

@@ -31,8 +31,8 @@ def written(folder: Path, state: str = "running", **given: Any) -> None:
 def holder(folder: Path) -> "subprocess.Popen[str]":
     """Start a process that holds the lock of a folder until it is killed."""
     code = (
-        "import sys, time; from pathlib import Path; from waybench.evaluation._preflight import locked\n"
-        "with locked(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(1000)"
+        "import sys, time; from pathlib import Path; from waybench.evaluation._preflight import lock_folder\n"
+        "with lock_folder(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(1000)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, text=True)
     assert process.stdout and process.stdout.readline() == "held\n"

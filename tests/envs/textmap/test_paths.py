@@ -245,9 +245,9 @@ def test_maps_without_paths() -> None:
 
 def test_numba_waits_until_it_is_needed() -> None:
     script = (
-        "import sys, waybench.envs.textmap as t\n"
-        "from waybench.envs.textmap import _paths\n"
-        "paths = _paths.Paths(t.PlaceMap('m', ('a',), (), (), ()))\n"
+        "import sys\n"
+        "from waybench.envs.textmap import _paths, _place_map\n"
+        "paths = _paths.Paths(_place_map.PlaceMap('m', ('a',), (), (), ()))\n"
         "assert 'numba' not in sys.modules\n"
         "paths.tally()\n"
         "assert 'numba' in sys.modules\n"

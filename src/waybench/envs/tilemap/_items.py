@@ -6,6 +6,7 @@ from math import isqrt
 from pathlib import Path
 from typing import Any
 
+from waybench._late import LateModule
 from waybench._package_data import read_toml
 from waybench.core import (
     DataError,
@@ -31,8 +32,8 @@ from waybench.core import (
 from waybench.core._datasets import ItemRecord
 from waybench.envs.tilemap._instance import PLAYER, TileMap, decode, outside, prove
 from waybench.envs.tilemap.worlds._tiles import BIOMES
-from waybench.envs.tilemap.worlds._world import make_world
 
+_world: Any = LateModule("waybench.envs.tilemap.worlds._world")  # it imports numpy
 VERSION = 1  # of the generator; part of every item's key
 LOWEST_LEVEL, HIGHEST_LEVEL = 1, 9
 _LEAST_ROWS, _LEAST_COLUMNS, _MOST_ROWS, _MOST_COLUMNS = 7, 10, 100, 200
@@ -114,7 +115,7 @@ class WorldSource(Source[TileMap]):
         # At the lowest levels, no more objectives than there is room for.
         objectives = self._objectives or min(rng.choice(_OBJECTIVES), 2 * self._level + 1 + rng.below(3))
         name = f"{self._level}-{index}"
-        world = make_world(size, biome, tiles, objectives, name, rng)
+        world = _world.make_world(size, biome, tiles, objectives, name, rng)
         proof = prove(world)
         world = replace(world, path_length=proof["minimum"])
         return Item(world, name, self._level, self._key, index, proof)

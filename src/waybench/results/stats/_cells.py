@@ -13,6 +13,7 @@ from waybench.results.stats._intervals import (
     cluster_numbers,
     cluster_totals,
     normal_quantile,
+    robust_mean,
     satterthwaite_freedom,
     t_quantile,
     unlike,
@@ -26,8 +27,8 @@ class Cell:
     """Values of one model in one task, summed by cluster.
 
     Attributes:
-        clusters: The clusters, in sorted order, so that sums have the same bits for any order of the values. A cluster
-            has the same id in all cells.
+        clusters: The clusters, sorted by size and total, so that sums have the same bits for any order of the values. A
+            cluster has the same id in all cells.
         totals: The sum of the values in each cluster.
         sizes: The size of each cluster.
         low: The least value possible; None if unbounded.
@@ -73,12 +74,19 @@ class Cell:
         totals, counts = (cluster_totals(positions, part[order]) for part in parts)
         if not counts.any():
             raise ValueError("no values, or all sizes are 0: leave the cell out")
-        return cls(tuple(names), totals, counts, low, high, len(values))
+        order = np.lexsort((totals, counts))
+        ends = (None if end is None else float(end) for end in (low, high))
+        return cls(tuple(names[index] for index in order), totals[order], counts[order], *ends, len(values))
 
     @property
     def value(self) -> float:
         """The mean of the values."""
         return float(self.totals.sum() / self.sizes.sum())
+
+    def totals_of(self, clusters: Sequence[Hashable]) -> Numbers:
+        """Return the totals of these clusters, in their order."""
+        positions = {name: index for index, name in enumerate(self.clusters)}
+        return self.totals[[positions[name] for name in clusters]]
 
     @property
     def shares(self) -> Numbers:
@@ -146,23 +154,17 @@ class Cell:
         is_sample = at_end.all() and (top.all() or not top.any() or np.ptp(self.sizes) == 0)
         if low is not None and high is not None and is_sample:
             return wilson(float(top.mean()), groups, factor * normal_quantile(tail), low, high)
-        if self.shares.max() > 1 - ALIKE:
+        mean = robust_mean(self.totals, self.sizes)
+        if mean is None:
             return None
-        value, whole = self.value, self.sizes.sum()
-        apart = self.totals - value * self.sizes
-        if np.allclose(apart, 0, rtol=0, atol=ALIKE * max(abs(value), 1e-3) * whole / groups):
-            return None
-        variance, quantile = float(np.square(self.residuals).sum()), factor * t_quantile(tail, freedom)
-        if low is not None and high is not None and low < value < high:
-            share = (value - low) / (high - low)
-            at_bounds = float(self.sizes[at_end].sum() / whole) if groups == self.n else 0.0
-            spread = with_unseen(variance / (high - low) ** 2, share, at_bounds, self.sizes)
-            return wilson(share, share * (1 - share) / spread, quantile, low, high)
-        reach = quantile * variance**0.5
-        return (
-            value - reach if low is None else max(low, value - reach),
-            value + reach if high is None else min(high, value + reach),
-        )
+        quantile = factor * t_quantile(tail, freedom)
+        if low is not None and high is not None and low < mean.value < high:
+            share, error = (mean.value - low) / (high - low), mean.error / (high - low)
+            at_bounds = float(self.sizes[at_end].sum() / self.sizes.sum()) if groups == self.n else 0.0
+            variance = with_unseen(error**2, share, at_bounds, self.sizes)
+            return wilson(share, share * (1 - share) / variance, quantile, low, high)
+        lower, upper = mean.value - quantile * mean.error, mean.value + quantile * mean.error
+        return lower if low is None else max(low, lower), upper if high is None else min(high, upper)
 
 
 def clustered_mean(

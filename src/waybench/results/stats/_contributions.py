@@ -194,7 +194,7 @@ class Difference:
             first, second = [cell.unit for cell in first], [cell.unit for cell in second]
         self._scale = float(shares.sum())
         cells = [
-            Cell(one.clusters, one.totals - other.totals, one.sizes, None, None, one.n)
+            Cell(one.clusters, one.totals - other.totals_of(one.clusters), one.sizes, None, None, one.n)
             for one, other in zip(first, second, strict=True)
         ]
         self._mean = Functional(cells, (shares / self._scale).tolist())
