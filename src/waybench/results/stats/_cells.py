@@ -75,8 +75,7 @@ class Cell:
         if not counts.any():
             raise ValueError("no values, or all sizes are 0: leave the cell out")
         order = np.lexsort((totals, counts))
-        ends = (None if end is None else float(end) for end in (low, high))
-        return cls(tuple(names[index] for index in order), totals[order], counts[order], *ends, len(values))
+        return cls(tuple(names[index] for index in order), totals[order], counts[order], low, high, len(values))
 
     @property
     def value(self) -> float:
