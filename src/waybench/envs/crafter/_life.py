@@ -1,47 +1,35 @@
 """The effect of a step: the published rules of the player, and what all beings do in their turn. Compiled.
 
-The arrays are those of `_beings`.
+All functions write into the arrays that they are given: `land` (what each cell is), `here` (the row of the being in
+each cell; -1 where there is none), `beings` (one row each, the player's first), `body` (the player's numbers) and `key`
+(the words of the random generator, MT19937). They are one module, long as it is: what numba keeps of a function on the
+disk is renewed when the function's own file changes, and not when that of a function that it calls does.
 """
 
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from waybench._compile import compiled
-from waybench.envs.crafter._beings import (
-    BY_LAVA,
-    BY_NEED,
-    Bytes,
-    Ints,
-    Shorts,
-    Words,
-    add,
-    balance,
-    distance_to_player,
-    grow_plant,
-    hurt,
-    move,
-    move_arrow,
-    move_skeleton,
-    move_zombie,
-    remove,
-    skip,
-    stroll,
-    uniform,
-)
 from waybench.envs.crafter._ids import (
     ACTED,
     AREA,
     ARROW,
     ASLEEP,
     BEING,
+    CHUNK,
     CHUNKS,
     CLOCK,
     COW,
     DO,
+    DRAWN,
+    DX,
+    DY,
     EAST,
     EAST_OF,
     ENERGY,
+    ENTERED,
     FATIGUE,
     FOOD,
     FURNACE,
@@ -63,6 +51,7 @@ from waybench.envs.crafter._ids import (
     RANKS,
     RECOVER,
     SAND,
+    SINCE,
     SIZE,
     SKELETON,
     SLEEP,
@@ -77,6 +66,360 @@ from waybench.envs.crafter._ids import (
     X,
     Y,
 )
+
+Bytes = NDArray[np.uint8]
+Shorts = NDArray[np.int16]
+Ints = NDArray[np.int32]
+Words = NDArray[np.uint32]
+Floats = NDArray[np.float64]
+
+_WORDS = 624  # of the generator
+BY_ZOMBIE, BY_ARROW, BY_LAVA, BY_NEED = 1, 2, 3, 4
+
+
+@compiled
+def new_generator(seed: int, body: Ints) -> Words:
+    """Return the generator's words for a seed, of which none has been drawn."""
+    key = np.zeros(_WORDS, np.uint32)
+    word = seed
+    for i in range(_WORDS):
+        key[i] = word
+        word = (1812433253 * (word ^ (word >> 30)) + i + 1) & 0xFFFFFFFF
+    body[DRAWN] = _WORDS
+    return key
+
+
+@compiled
+def _word(key: Words, body: Ints) -> int:
+    """Return the next 32 random bits."""
+    _renew(key, body)
+    body[DRAWN] += 1
+    return _tempered(int(key[body[DRAWN] - 1]))
+
+
+@compiled
+def _tempered(y: int) -> int:
+    y ^= y >> 11
+    y ^= (y << 7) & 0x9D2C5680
+    y ^= (y << 15) & 0xEFC60000
+    return y ^ (y >> 18)
+
+
+@compiled
+def _renew(key: Words, body: Ints) -> None:
+    """Replace all words of the generator by the next ones once they are drawn, in three stretches for speed."""
+    if body[DRAWN] < _WORDS:
+        return
+    body[DRAWN] = 0
+    high, low, mix = np.uint32(0x80000000), np.uint32(0x7FFFFFFF), np.uint32(0x9908B0DF)
+    one_word = np.uint32(1)
+    for i in range(_WORDS - 397):
+        y = (key[i] & high) | (key[i + 1] & low)
+        key[i] = key[i + 397] ^ (y >> one_word) ^ (mix * (y & one_word))
+    for i in range(_WORDS - 397, _WORDS - 1):
+        y = (key[i] & high) | (key[i + 1] & low)
+        key[i] = key[i + 397 - _WORDS] ^ (y >> one_word) ^ (mix * (y & one_word))
+    y = (key[_WORDS - 1] & high) | (key[0] & low)
+    key[_WORDS - 1] = key[396] ^ (y >> one_word) ^ (mix * (y & one_word))
+
+
+@compiled
+def skip(key: Words, body: Ints, words: int) -> None:
+    """Pass over some random words."""
+    while words > 0:
+        _renew(key, body)
+        skipped = min(words, _WORDS - body[DRAWN])
+        body[DRAWN] += skipped
+        words -= skipped
+
+
+@compiled
+def uniform(key: Words, body: Ints) -> float:
+    high = _word(key, body) >> 5
+    return (high * 67108864.0 + (_word(key, body) >> 6)) / 9007199254740992.0
+
+
+@compiled
+def uniforms(key: Words, body: Ints, count: int) -> Floats:
+    """Return numbers from 0 to 1, as numpy's old generator draws them."""
+    words, count_drawn = np.empty(2 * count, np.uint32), 0
+    while count_drawn < len(words):
+        _renew(key, body)
+        drawn = min(len(words) - count_drawn, _WORDS - body[DRAWN])
+        for number in range(drawn):
+            words[count_drawn + number] = _tempered(int(key[body[DRAWN] + number]))
+        body[DRAWN] += drawn
+        count_drawn += drawn
+    numbers = np.empty(count)
+    for number in range(count):
+        numbers[number] = ((words[2 * number] >> 5) * 67108864.0 + (words[2 * number + 1] >> 6)) / 9007199254740992.0
+    return numbers
+
+
+@compiled
+def below(key: Words, body: Ints, count: int) -> int:
+    """Return a whole number from 0 to count - 1, as numpy's old generator draws it."""
+    if count == 1:
+        return 0
+    mask = 1
+    while mask < count - 1:
+        mask = mask << 1 | 1
+    while True:
+        word = _word(key, body) & mask
+        if word < count:
+            return word
+
+
+@compiled
+def _chunk(x: int, y: int) -> int:
+    return x // CHUNK * CHUNKS + y // CHUNK
+
+
+@compiled
+def _enter(beings: Ints, body: Ints, row: int) -> None:
+    """Note that a being came into a chunk, and if it is the first one ever, the chunk."""
+    beings[row, SINCE] = body[ENTERED]
+    body[ENTERED] += 1
+    chunk = _chunk(beings[row, X], beings[row, Y])
+    if body[RANKS + chunk] == 0:
+        body[KNOWN_CHUNKS] += 1
+        body[RANKS + chunk] = body[KNOWN_CHUNKS]
+
+
+@compiled
+def settle(inhabitants: Bytes, body: Ints) -> Ints:
+    """Return the beings of a new world, each in its chunk: the player in the middle, and who stands in each cell."""
+    count = 1
+    for cell in range(len(inhabitants)):
+        count += inhabitants[cell] > 0
+    beings = np.zeros((count, BEING), np.int32)
+    beings[0, KIND], beings[0, X], beings[0, Y] = PLAYER, SIZE // 2, SIZE // 2
+    _enter(beings, body, 0)
+    row = 0
+    for cell in range(len(inhabitants)):
+        if inhabitants[cell]:
+            row += 1
+            beings[row, KIND], beings[row, X], beings[row, Y] = inhabitants[cell], cell // SIZE, cell % SIZE
+            beings[row, LIFE] = 5 if inhabitants[cell] == ZOMBIE else 3
+            _enter(beings, body, row)
+    return beings
+
+
+@compiled
+def add(here: Shorts, beings: Ints, body: Ints, count: int, kind: int, x: int, y: int, life: int) -> int:
+    """Add a being, and return how many there are then."""
+    for field in range(BEING):  # of a row, the compiler takes seconds for the check of its length
+        beings[count, field] = 0
+    beings[count, KIND], beings[count, X], beings[count, Y], beings[count, LIFE] = kind, x, y, life
+    here[x * SIZE + y] = count
+    _enter(beings, body, count)
+    return count + 1
+
+
+@compiled
+def remove(here: Shorts, beings: Ints, row: int) -> None:
+    """Take a being out of the world; its row is left with no kind."""
+    here[beings[row, X] * SIZE + beings[row, Y]] = -1
+    beings[row, KIND] = 0
+
+
+@compiled
+def _free(land: Bytes, here: Shorts, x: int, y: int, further: int) -> bool:
+    """Whether one can go to a cell; further than on firm ground go the player (1: lava) and arrows (2: water, too)."""
+    if not (0 <= x < SIZE and 0 <= y < SIZE) or here[x * SIZE + y] >= 0:
+        return False
+    ground = land[x * SIZE + y]
+    firm = ground in (GRASS, SAND, PATH)
+    return firm or (ground == LAVA and further > 0) or (ground == WATER and further > 1)
+
+
+@compiled
+def move(land: Bytes, here: Shorts, beings: Ints, body: Ints, row: int, dx: int, dy: int, further: int) -> bool:
+    """Move a being by one cell if it can; one that was removed only tells whether it could."""
+    x, y = beings[row, X], beings[row, Y]
+    if not _free(land, here, x + dx, y + dy, further):
+        return False
+    if beings[row, KIND]:
+        here[x * SIZE + y] = -1
+        here[(x + dx) * SIZE + y + dy] = row
+        beings[row, X], beings[row, Y] = x + dx, y + dy
+        if _chunk(x, y) != _chunk(x + dx, y + dy):
+            _enter(beings, body, row)
+    return True
+
+
+@compiled
+def hurt(beings: Ints, body: Ints, row: int, damage: int, harm: int) -> None:
+    """Take health from a being; for the player, by what is kept."""
+    if row == 0:
+        body[HEALTH] = max(0, body[HEALTH] - damage)
+        body[HARM] = harm
+    else:
+        beings[row, LIFE] = max(0, beings[row, LIFE] - damage)
+
+
+@compiled
+def distance_to_player(beings: Ints, row: int) -> int:
+    """Return the distance of a being from the player."""
+    return abs(beings[0, X] - beings[row, X]) + abs(beings[0, Y] - beings[row, Y])
+
+
+@compiled
+def _toward(beings: Ints, row: int, long_axis: bool) -> tuple[int, int]:
+    """Return the direction to the player along the axis on which it is further away, or along the other one."""
+    dx, dy = beings[0, X] - beings[row, X], beings[0, Y] - beings[row, Y]
+    if (abs(dx) > abs(dy)) == long_axis:
+        return int(dx > 0) - int(dx < 0), 0
+    return 0, int(dy > 0) - int(dy < 0)
+
+
+@compiled
+def stroll(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, row: int) -> None:
+    """Move a being in a random direction."""
+    way = below(key, body, 4)
+    dx, dy = (1 if way == 1 else -1, 0) if way < 2 else (0, 1 if way == 3 else -1)
+    move(land, here, beings, body, row, dx, dy, 0)
+
+
+@compiled
+def move_zombie(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, row: int) -> None:
+    if distance_to_player(beings, row) <= 8 and uniform(key, body) < 0.9:
+        dx, dy = _toward(beings, row, uniform(key, body) < 0.8)
+        move(land, here, beings, body, row, dx, dy, 0)
+    else:
+        stroll(land, here, beings, body, key, row)
+    if distance_to_player(beings, row) <= 1:
+        if beings[row, WAIT]:
+            beings[row, WAIT] -= 1
+        else:
+            hurt(beings, body, 0, 7 if body[ASLEEP] else 2, BY_ZOMBIE)
+            beings[row, WAIT] = 5
+
+
+@compiled
+def move_skeleton(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count: int, row: int) -> int:
+    """Let a skeleton retreat, shoot or approach, and return how many beings there are then."""
+    beings[row, WAIT] = max(0, beings[row, WAIT] - 1)
+    away = distance_to_player(beings, row)
+    if away <= 3:
+        dx, dy = _toward(beings, row, uniform(key, body) < 0.6)
+        if move(land, here, beings, body, row, -dx, -dy, 0):
+            return count
+    if away <= 5 and uniform(key, body) < 0.5:
+        dx, dy = _toward(beings, row, True)
+        x, y = beings[row, X] + dx, beings[row, Y] + dy
+        if beings[row, WAIT] == 0 and (dx or dy) and _free(land, here, x, y, 2):
+            beings[row, WAIT] = 4
+            count = add(here, beings, body, count, ARROW, x, y, 0)
+            beings[count - 1, DX], beings[count - 1, DY] = dx, dy
+    elif away <= 8 and uniform(key, body) < 0.3:
+        dx, dy = _toward(beings, row, uniform(key, body) < 0.6)
+        move(land, here, beings, body, row, dx, dy, 0)
+    elif uniform(key, body) < 0.2:
+        stroll(land, here, beings, body, key, row)
+    return count
+
+
+@compiled
+def move_arrow(land: Bytes, here: Shorts, beings: Ints, body: Ints, row: int) -> None:
+    """Let an arrow fly on, hit somebody, or break; a table or a furnace breaks with it."""
+    dx, dy = beings[row, DX], beings[row, DY]
+    x, y = beings[row, X] + dx, beings[row, Y] + dy
+    inside = 0 <= x < SIZE and 0 <= y < SIZE
+    if inside and here[x * SIZE + y] >= 0:
+        hurt(beings, body, int(here[x * SIZE + y]), 2, BY_ARROW)
+        remove(here, beings, row)
+    elif not move(land, here, beings, body, row, dx, dy, 2):
+        remove(here, beings, row)
+        if inside and (land[x * SIZE + y] == TABLE or land[x * SIZE + y] == FURNACE):
+            land[x * SIZE + y] = PATH
+
+
+@compiled
+def grow_plant(here: Shorts, beings: Ints, row: int) -> None:
+    """Let a plant grow, or be eaten by who stands next to it."""
+    beings[row, WAIT] += 1
+    x, y = beings[row, X], beings[row, Y]
+    for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+        if 0 <= x + dx < SIZE and 0 <= y + dy < SIZE:
+            neighbour = here[(x + dx) * SIZE + y + dy]
+            if neighbour >= 0 and COW <= beings[neighbour, KIND] <= SKELETON:
+                beings[row, LIFE] -= 1
+                break
+    if beings[row, LIFE] <= 0:
+        remove(here, beings, row)
+
+
+@compiled
+def balance(
+    land: Bytes,
+    here: Shorts,
+    beings: Ints,
+    body: Ints,
+    key: Words,
+    count: int,
+    chunk: int,
+    kind: int,
+    light: float,
+) -> int:
+    """Add or remove a being of a kind in a chunk by chance, and return how many there are then."""
+    west, north = chunk // CHUNKS * CHUNK, chunk % CHUNKS * CHUNK
+    east, south = min(west + CHUNK, SIZE), min(north + CHUNK, SIZE)
+    ground = PATH if kind == SKELETON else GRASS
+    space, there = 0, 0
+    for x in range(west, east):
+        for y in range(north, south):
+            space += land[x * SIZE + y] == ground
+    for row in range(1, count):
+        there += beings[row, KIND] == kind and _chunk(beings[row, X], beings[row, Y]) == chunk
+    if kind == ZOMBIE:
+        least, most = 0.0 if space < 50 else 3.5 - 3 * light, 3.5 - 3 * light
+        near, keep, come, go = 6, 0, 0.3, 0.4
+    elif kind == SKELETON:
+        least, most = 0.0 if space < 6 else 1.0, 2.0
+        near, keep, come, go = 7, 7, 0.1, 0.1
+    else:
+        least, most = 0.0 if space < 30 else 1.0, 1.5 + light
+        near, keep, come, go = 5, 5, 0.01, 0.1
+    if there < int(least) and uniform(key, body) < come:
+        x, y = _nth_cell(land, ground, west, east, north, south, below(key, body, space))
+        away = abs(beings[0, X] - x) + abs(beings[0, Y] - y)
+        if here[x * SIZE + y] < 0 and away >= near:
+            count = add(here, beings, body, count, kind, x, y, 5 if kind == ZOMBIE else 3)
+    elif there > int(most) and uniform(key, body) < go:
+        row = _nth_being(beings, count, kind, chunk, below(key, body, there))
+        if distance_to_player(beings, row) >= keep:
+            remove(here, beings, row)
+    return count
+
+
+@compiled
+def _nth_cell(land: Bytes, ground: int, west: int, east: int, north: int, south: int, number: int) -> tuple[int, int]:
+    """Return a cell of some ground in a chunk by its number, column by column."""
+    for x in range(west, east):
+        for y in range(north, south):
+            if land[x * SIZE + y] == ground:
+                if number == 0:
+                    return x, y
+                number -= 1
+    return west, north
+
+
+@compiled
+def _nth_being(beings: Ints, count: int, kind: int, chunk: int, number: int) -> int:
+    """Return the row of a being of a kind in a chunk by its number, in the order in which they came into it."""
+    before = -1
+    row_found = 0
+    for _ in range(number + 1):
+        row_found = 0
+        for row in range(1, count):
+            if beings[row, KIND] == kind and _chunk(beings[row, X], beings[row, Y]) == chunk:
+                since = beings[row, SINCE]
+                if since > before and (row_found == 0 or since < beings[row_found, SINCE]):
+                    row_found = row
+        before = beings[row_found, SINCE]
+    return row_found
+
 
 _REACH = 18  # beings at this distance or further from the player do nothing
 _DRINK, _SAPLING, _WOOD, _STONE, _COAL, _IRON, _DIAMOND = 2, 4, 5, 6, 7, 8, 9

@@ -113,7 +113,6 @@ class World(NamedTuple):
 # What takes long to import is imported when a world is made.
 numpy: Any = LateModule("numpy")
 terrain: Any = LateModule("waybench.envs.crafter._terrain")
-creatures: Any = LateModule("waybench.envs.crafter._beings")
 life: Any = LateModule("waybench.envs.crafter._life")
 
 
@@ -158,13 +157,13 @@ def create(seed: int) -> World:
     body = numpy.zeros(BODY, numpy.int32)
     body[:4] = MOST
     body[LAST_HEALTH], body[SOUTH_OF] = MOST, 1
-    key = creatures.new_generator(seed, body)
-    noise = creatures.below(key, body, SEEDS)
+    key = life.new_generator(seed, body)
+    noise = life.below(key, body, SEEDS)
     land, inhabitants = numpy.zeros(AREA, numpy.uint8), numpy.zeros(AREA, numpy.uint8)
-    draws = creatures.uniforms(key.copy(), body.copy(), _DRAWS)
-    creatures.skip(key, body, 2 * terrain.generate(noise, draws, land, inhabitants))
+    draws = life.uniforms(key.copy(), body.copy(), _DRAWS)
+    life.skip(key, body, 2 * terrain.generate(noise, draws, land, inhabitants))
     inhabitants[SIZE // 2 * SIZE + SIZE // 2] = 0
-    beings = creatures.settle(inhabitants, body)
+    beings = life.settle(inhabitants, body)
     return World(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())
 
 
