@@ -25,7 +25,7 @@ _PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
 _BLANK = re.compile(r"\s+")
 _INSTALLED = re.compile(r" with waybench VERSION(?=:)")  # logs name it only where the package is installed
 _LONG = re.compile(r"-?\b\d+(?:\.\d{10,}(?:e[-+]?\d+)?|(?:\.\d+)?e-\d+)\b")
-_DIGITS, _ZERO = 9, 1e-12  # the last digits depend on the processor's linear algebra
+_DIGITS, _ZERO = 6, 1e-12  # the last digits depend on the processor's linear algebra
 _MANY = "replays", "clusters"  # folders with many pages, of which those of a model at a task are one output
 
 # Name -> arguments of `waybench compare`, of which {logs} and {folder} are replaced.
@@ -135,7 +135,7 @@ def _file(name: str) -> str:
 
 
 def _plain(text: str, folder: Path) -> str:
-    """Return a text without the corpus's folder and the version, and with numbers to nine digits."""
+    """Return a text without the corpus's folder and the version, and with numbers to six digits."""
     text = text.replace(str(folder.resolve()), "FOLDER").replace(str(folder), "FOLDER")
     return _LONG.sub(_rounded, _INSTALLED.sub("", _VERSION.sub("VERSION", text)))
 
