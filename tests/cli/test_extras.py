@@ -1,5 +1,6 @@
 import sys
 import types
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -29,14 +30,19 @@ def test_every_extra_of_the_project_is_known() -> None:
     assert "inspect-ai" in _extras.extras()["eval"]
 
 
+def forget(monkeypatch: pytest.MonkeyPatch, package: str, library: str) -> None:
+    """Make it as if a library were not installed, and a package of waybench that uses it not imported yet."""
+    loaded = import_module(f"waybench.{package}")
+    for name in [name for name in sys.modules if name.startswith((f"waybench.{package}", library))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)  # pyright: ignore[reportArgumentType]  what makes an import fail
+    monkeypatch.setattr(waybench, package, loaded)  # what the test imports is put back by this one
+
+
 @pytest.fixture
 def without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if scipy, and all of waybench that uses it, had never been imported and could not be."""
-    for name in [
-        name for name in sys.modules if name.startswith(("waybench.results", "waybench.results.stats", "scipy"))
-    ]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "scipy", None)  # pyright: ignore[reportArgumentType]  what makes an import fail
+    """As if SciPy were not installed."""
+    forget(monkeypatch, "results", "scipy")
 
 
 def test_a_command_says_what_to_install(command: Command, without_scipy: None) -> None:
@@ -46,9 +52,7 @@ def test_a_command_says_what_to_install(command: Command, without_scipy: None) -
 
 
 def test_a_function_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in [name for name in sys.modules if name.startswith(("inspect_ai", "waybench.evaluation"))]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "inspect_ai", None)  # pyright: ignore[reportArgumentType]  so its import fails
+    forget(monkeypatch, "evaluation", "inspect_ai")
     with pytest.raises(UsageError, match=r"^evaluate\(\) needs the package inspect-ai.*'waybench\[eval\]'$"):
         waybench.evaluate("hanoi", "waybench/oracle", out=tmp_path)
 
