@@ -240,6 +240,7 @@ def _environments_and_tasks(context: click.Context) -> Iterator[Item]:
 
 
 def _players(_: click.Context) -> Iterator[Item]:
+    """Yield the embedded players as completions, with 0.1 as the rate of one that errs."""
     from waybench.cli._list import PLAYERS
 
     for name, text in PLAYERS.items():

@@ -110,6 +110,7 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
 
 
 def _make_writable(output: Any) -> Any:
+    """Return a model's output with what a log cannot hold (lone surrogates) escaped; anything else as it is."""
     if not isinstance(output, ModelOutput) or _is_writable(output):
         return output  # some providers answer with an exception for the engine to raise
     return ModelOutput.model_validate(_escape(output.model_dump()))

@@ -144,6 +144,7 @@ class Graph(NamedTuple):
 
 @lru_cache(maxsize=4)
 def _graph(seed: str, nodes: int) -> Graph:
+    """Draw distinct names of nodes, and make the graph of them."""
     stream = Stream("graph", VERSION, seed, "names")
     number: dict[int, int] = {}
     while len(number) < nodes:

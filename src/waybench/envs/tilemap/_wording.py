@@ -249,6 +249,7 @@ def _tool(style: Style) -> ActionTool:
 
 
 def _beings(state: Location) -> list[str]:
+    """Return the lines of the rules on walkers, enemies and hazards, as far as the board has them."""
     crew, signs = state.board.style.crew, state.board.signs
     lines: list[str] = []
     if crew.walkers:

@@ -124,7 +124,10 @@ class Study:
         return self._codes is not None
 
     def join(self, code: str) -> Participant | None:
-        """Return the person of a code, where they left off; None if it is none."""
+        """Return the participant of a code, where they left off; a new one if codes are open and the study is not full.
+
+        None if the code is not listed or no valid name, or the study is full.
+        """
         code = " ".join(code.split())
         if self._codes is not None:
             if code not in self._codes:

@@ -258,9 +258,9 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
 
     A horizon is of single attempts, and each item is a trial: whether it was a success as the environment declares it
     (`Difficulty.succeeded`), or the share of its attempts that were. Where attempts end with a perfect one, items at
-    which a player is good have fewer of them, and all attempts as trials would find too small a horizon: a player to
-    whom mazes of one dimension are more or less hard would have it in 42 to 90 % of its 90 % intervals. So an item
-    counts as `single_attempt` says.
+    which a player is good have fewer of them, and all attempts as trials would give too small a horizon: where mazes of
+    one dimension are not equally hard, 90 % intervals would cover the true horizon in only 42 to 90 % of cases. So an
+    item counts as the expected result of one attempt (`single_attempt`).
 
     Items are clustered as they were drawn. Left out are episodes with a teacher, who solved them, and axes of which
     fewer than two difficulties were tried.

@@ -274,4 +274,5 @@ def _quantile(values: Array, tail: float) -> float:
 
 
 def _ratio(difference: float) -> float | None:
+    """Return 2 to the power of a difference of logarithms; None if that is not finite."""
     return float(2**difference) if np.isfinite(difference) else None

@@ -337,6 +337,7 @@ def _minigame(game: Minigame, turn: TurnRecord | None) -> Overlay:
 
 
 def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Overlay]:
+    """Yield the overlay after each number of scored steps; where all is asked at once, any but 0 means all steps."""
     at_once = _is_whole(task, turns)
     answers = [_scored_hops(turn) for turn in turns]
     triplets: PlayerTriplets = tuple(

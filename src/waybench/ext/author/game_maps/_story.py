@@ -163,6 +163,7 @@ def _look(game: Memory) -> str | None:
 
 
 def _differ(before: "Bytes", after: "Bytes") -> "NDArray[np.bool_]":
+    """Return for each address whether the two-byte word that starts there differs."""
     changed = before != after
     return changed[:-1] | changed[1:]
 
