@@ -74,8 +74,9 @@ class Cell:
         totals, counts = (cluster_totals(positions, part[order]) for part in parts)
         if not counts.any():
             raise ValueError("no values, or all sizes are 0: leave the cell out")
-        order = np.lexsort((totals, counts))
-        return cls(tuple(names[index] for index in order), totals[order], counts[order], low, high, len(values))
+        by_size: list[int] = np.lexsort((totals, counts)).tolist()
+        ordered = tuple(names[index] for index in by_size)
+        return cls(ordered, totals[by_size], counts[by_size], low, high, len(values))
 
     @property
     def value(self) -> float:
