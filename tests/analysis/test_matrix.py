@@ -166,6 +166,13 @@ def test_equal_models_near_the_ceiling_are_rarely_ranked() -> None:
     assert apart <= 5
 
 
+def test_scores_of_different_ranges_are_not_compared() -> None:
+    """An option can change the best score possible: such scores are on two scales."""
+    short = attempts("a", HANOI, [0.5, 1.0] * 5)
+    longer = [replace(row, anchors=ReferenceBounds(0.0, {}, 1.5)) for row in attempts("b", HANOI, [0.1, 0.2] * 5)]
+    assert {row.rank for row in matrix([*short, *longer]).rows} == {(1, 2)}
+
+
 def test_equal_models_in_several_wordings_are_rarely_ranked() -> None:
     """The same items in other words are no more items: 24 % of such tables told equal models apart."""
     rng = np.random.default_rng(9)

@@ -93,6 +93,9 @@ def _common_cells(first: Estimate, second: Estimate) -> tuple[Cell, Cell] | None
     common = sorted(ours.keys() & theirs.keys())
     if len({key.cluster for key in common}) < FEWEST_CLUSTERS:
         return None
+    # Where an option changes the range of scores, they are not on one scale.
+    if any(ours[key]._replace(score=0.0, floor=0.0) != theirs[key]._replace(score=0.0, floor=0.0) for key in common):
+        return None
     if math.fsum(ours[key].ceiling - ours[key].floor for key in common) <= 0:
         return None
     return (

@@ -268,4 +268,4 @@ class Difference:
 
 
 def _at_bound(values: Numbers) -> NDArray[np.bool_]:
-    return (values <= ALIKE) | (values >= 1 - ALIKE)
+    return (np.abs(values) <= ALIKE) | (np.abs(values - 1) <= ALIKE)
