@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_layers import MODULES, SOURCE, module_name
+from tests.test_layers import MODULES, SOURCE, listed, module_name
 
 ROOT = SOURCE.parents[1]
 OUTSIDE = ("docs", "examples", "integrations")
@@ -23,15 +23,8 @@ USED_BY_PROGRAMS = {"waybench", "waybench.ext.train.openenv", "waybench.testing"
 
 def exports() -> dict[str, list[str]]:
     """Return what each package's `__all__` lists."""
-    lists: dict[str, list[str]] = {}
-    for path in MODULES:
-        if path.name == "__init__.py":
-            for node in ast.parse(path.read_text("utf-8")).body:
-                targets = node.targets if isinstance(node, ast.Assign) else []
-                if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
-                    assert isinstance(node, ast.Assign)
-                    lists[module_name(path)[0]] = ast.literal_eval(node.value)
-    return lists
+    lists = {module_name(path)[0]: listed(path) for path in MODULES if path.name == "__init__.py"}
+    return {package: names for package, names in lists.items() if names}
 
 
 def imported(text: str, packages: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -100,7 +100,6 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     Args:
         *folders: Folders with logs, in any depth, and files of records (`waybench play --record`).
         prices: A file with the prices of models' tokens, for the costs.
-        published: Whether the papers' rows are shown beside the results, marked as not run here.
 
     Returns:
         The results as tables.

@@ -17,6 +17,7 @@ from waybench.core import (
     Json,
     Option,
     Play,
+    PlayExtension,
     ReplayError,
     Transition,
     UsageError,
@@ -24,7 +25,6 @@ from waybench.core import (
     policy,
     replay,
 )
-from waybench.core._environment import PlayExtension
 from waybench.core._wording import DerivedWording
 from waybench.evaluation.tasks import find_task
 

@@ -111,7 +111,7 @@ def compare(
     if pairings:
         if b is not None:
             raise UsageError(f"{pairings[0]} compares each model of {a!r} with itself: leave {b!r} out")
-        _compare_with_themselves(_PAIRINGS[pairings[0]], _side(a, folders), tasks, metric, margin, out)
+        _compare_with_themselves(pairings[0], _side(a, folders), tasks, metric, margin, out)
         return
     if b is None:
         raise UsageError("give B: another folder or model, or --twins, --isomorphs or --wordings")
@@ -174,24 +174,20 @@ def _print_blocks(*blocks: str) -> None:
 class _Pairing(NamedTuple):
     """How models are compared with themselves."""
 
-    compared: str  # which function compares them
     origins: tuple[str, str]  # what the two sides are
     why: str  # why there may be nothing to compare
 
 
 _PAIRINGS = {
     "--twins": _Pairing(
-        "twins",
         ("the task that is named first", "the other"),
         "no model was given the same items at a task and at its twin",
     ),
     "--isomorphs": _Pairing(
-        "isomorphs",
         ("original items", "isomorphic items"),
         "no model was given the same items in two appearances (run a task again with -T isomorph=1)",
     ),
     "--wordings": _Pairing(
-        "wordings",
         ("the wording that is named first", "the other"),
         "no model was given the same items in two wordings (run a task with --each wording=...)",
     ),
@@ -199,22 +195,23 @@ _PAIRINGS = {
 
 
 def _compare_with_themselves(
-    pairing: _Pairing, side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None
+    flag: str, side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None
 ) -> None:
     """Write the comparisons of a side's models with themselves."""
     from waybench.results.comparisons._isomorphs import compare_isomorphs, compare_twins, invariance_text
     from waybench.results.comparisons._prompts import compare_wordings
     from waybench.results.comparisons._text import comparisons_json, comparisons_text
 
+    pairing = _PAIRINGS[flag]
     scores, _ = _read_results(side.folders, metric)
     model = _model(side, (score.model for score in scores))
     functions: dict[str, Callable[..., list[Any]]] = {
-        "twins": compare_twins,
-        "isomorphs": compare_isomorphs,
-        "wordings": compare_wordings,
+        "--twins": compare_twins,
+        "--isomorphs": compare_isomorphs,
+        "--wordings": compare_wordings,
     }
     scores_of_model = [score for score in scores if model in ("", score.model)]
-    effects = functions[pairing.compared](scores_of_model, margin, partial(_is_chosen, tasks=tasks))
+    effects = functions[flag](scores_of_model, margin, partial(_is_chosen, tasks=tasks))
     if not effects:
         raise UsageError(_nothing_message(pairing.why, [score.task for score in scores], tasks))
     comparisons = [getattr(effect, "comparison", effect) for effect in effects]
@@ -227,7 +224,7 @@ def _compare_with_themselves(
             comparison |= getattr(effect, "more", {})
         write_json(out, document)
     if out != "-":
-        invariance = invariance_text(effects) if pairing.compared == "isomorphs" else ""
+        invariance = invariance_text(effects) if flag == "--isomorphs" else ""
         _print_blocks(comparisons_text(comparisons, [], margin, pairing.origins), invariance)
 
 

@@ -19,7 +19,7 @@ from waybench.core._datasets import (
     file_key,
     read_records,
 )
-from waybench.core._environment import DIFFICULTY_INDEX, PLAY_EXTENSIONS, Environment, ItemIndex
+from waybench.core._environment import DIFFICULTY_INDEX, PLAY_EXTENSIONS, Environment, ItemIndex, PlayExtension
 from waybench.core._episode import Episode, Reply
 from waybench.core._errors import (
     DataError,
@@ -194,6 +194,7 @@ __all__ = [
     "Outcome",
     "Picture",
     "Play",
+    "PlayExtension",
     "Player",
     "Players",
     "Playing",

@@ -25,6 +25,10 @@ into a drawing.
 """
 
 
+class _Derived(partial[Any]):
+    """A drawing that follows from other fields."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presentation:
     """An environment's words and drawings for reports and terminals.
@@ -99,13 +103,19 @@ class Presentation:
     undefined: str = ""
 
     def __post_init__(self) -> None:
-        """Fill in the plurals, and what draws the scenes."""
+        """Fill in the plurals, and what draws the scenes where it is not given."""
+        # A copy (`dataclasses.replace`) derives its drawings again: they follow from its own scenes.
+        draw, draw_frames = (None if isinstance(given, _Derived) else given for given in (self.draw, self.draw_frames))
         last = self.scenes if self.scene is None else by_prefixes(self.scene)
-        if last is not None:
-            object.__setattr__(self, "draw", partial(draw_last, last))
-            object.__setattr__(self, "draw_frames", partial(draw_all, self.scenes or last))
-        elif self.draw is not None and self.draw_frames is None:
-            object.__setattr__(self, "draw_frames", by_prefixes(self.draw))
+        if draw_frames is None:
+            if draw is not None:
+                draw_frames = _Derived(by_prefixes(draw))
+            elif last is not None:
+                draw_frames = _Derived(draw_all, self.scenes or last)
+        if draw is None and last is not None:
+            draw = _Derived(draw_last, last)
+        object.__setattr__(self, "draw", draw)
+        object.__setattr__(self, "draw_frames", draw_frames)
         for noun in ("level", "item", "cluster"):
             singular, several = getattr(self, noun), getattr(self, f"{noun}s")
             if singular and not several:

@@ -178,7 +178,7 @@ class Towers(Instance):
         return {"start": self.start, "goal": self.goal}
 
 
-@lru_cache(maxsize=4096)  # the same few positions are asked for again and again, here and in `_solve`
+@lru_cache(maxsize=4096)  # the same few positions are asked for again and again
 def _position(letters: str) -> Position:
     return tuple(map(RODS.index, letters))
 

@@ -155,8 +155,9 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
     are no more maps than one.
 
     A rank interval says how many models are better, and how many are not worse: two models differ if the paired test of
-    their difference, on the items of the tasks and levels that both ran with the same settings, has a p value below
-    5 % after Holm's procedure over all pairs. So no third model enters a pair, and levels that count as 0 enter none. A
+    their difference, on the items of the tasks and levels that both ran, has a p value below 5 % after Holm's
+    procedure over all pairs. Of a task, results with equal settings are paired; of one that each ran once with others,
+    these two, if their scores have one scale. So no third model enters a pair, and levels that count as 0 enter none. A
     pair without six common clusters in a task of each family is not comparable. A row of which attempts have no result
     has no rank, comes after the others, and has no influence on their ranks.
 

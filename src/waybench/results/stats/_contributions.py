@@ -58,22 +58,23 @@ class Functional:
         """The weight of each cluster in the weighted mean; they sum to 1."""
         return self.weights @ self.shares
 
-    @cached_property
-    def by_cluster(self) -> Numbers:
-        """The weighted mean of each cluster alone; not a number where it has no size."""
-        totals = self.weights @ self._table([cell.totals / cell.sizes.sum() for cell in self.cells])
-        unknown = np.full(len(totals), np.nan)
-        return np.divide(totals, self.weight_by_cluster, out=unknown, where=self.weight_by_cluster > 0)
+    def by_cluster(self, cells: Sequence[Cell]) -> Numbers:
+        """Return the weighted mean of each cluster alone in other cells; not a number where it has no size.
+
+        Args:
+            cells: Cells with the clusters and sizes of these.
+        """
+        pairs = zip(self.cells, cells, strict=True)
+        totals = [other.totals_of(cell.clusters) / cell.sizes.sum() for cell, other in pairs]
+        means = self.weights @ self._table(totals)
+        unknown = np.full(len(means), np.nan)
+        return np.divide(means, self.weight_by_cluster, out=unknown, where=self.weight_by_cluster > 0)
 
     @cached_property
     def weight_of_one(self) -> float:
         """The greatest weight of a cluster, had each cell clusters of one size."""
         even = self._table([np.full(len(cell.totals), 1 / len(cell.totals)) for cell in self.cells])
         return float((self.weights @ even).max())
-
-    def with_cells(self, cells: Sequence[Cell]) -> "Functional":
-        """Return the weighted mean of other cells, with the same weights."""
-        return Functional(cells, self.weights.tolist())
 
     @cached_property
     def variance(self) -> float:
@@ -130,18 +131,18 @@ class Functional:
             return None
         values = np.array([cell.value for cell in self.cells])
         limits = np.array(ends, dtype=np.float64)
-        found = [0.0, 0.0]
+        combined = [0.0, 0.0]
         for side in (0, 1):
             reach = self.weights * np.abs(values - limits[:, side])
             moved = self.correlations @ reach
-            whole = max(float(reach @ moved), 0.0)
-            ratios = np.clip(moved / whole**0.5, -1.0, 1.0) if whole > 0 else np.zeros(len(reach))
+            square = max(float(reach @ moved), 0.0)
+            ratios = np.clip(moved / square**0.5, -1.0, 1.0) if square > 0 else np.zeros(len(reach))
             moved_ends = [
                 (cell.limits(freedom, tail, abs(ratio)) or (cell.value, cell.value))[side if ratio >= 0 else 1 - side]
                 for cell, ratio in zip(self.cells, ratios.tolist(), strict=True)
             ]
-            found[side] = float(self.weights @ moved_ends)
-        return min(found[0], self.value), max(found[1], self.value)
+            combined[side] = float(self.weights @ moved_ends)
+        return min(combined[0], self.value), max(combined[1], self.value)
 
 
 class DifferenceTest(NamedTuple):
@@ -150,13 +151,10 @@ class DifferenceTest(NamedTuple):
     Attributes:
         p: The two-sided p value.
         method: "mcnemar", or "t" for the test that belongs to the interval.
-        least: The least p value that any values of these clusters could have; of McNemar's test, any with as many
-            discordant pairs.
     """
 
     p: float
     method: str
-    least: float
 
 
 class Difference:
@@ -187,7 +185,6 @@ class Difference:
     def __init__(self, first: Sequence[Cell], second: Sequence[Cell], weights: Sequence[float]) -> None:
         """See the class."""
         self._bounded = all(cell.low is not None and cell.high is not None for cell in first)
-        self.n = sum(cell.n for cell in first)
         shares = np.asarray(weights, dtype=np.float64)
         if self._bounded:
             shares = shares * [(cell.high or 0.0) - (cell.low or 0.0) for cell in first]
@@ -199,7 +196,7 @@ class Difference:
         ]
         self._mean = Functional(cells, (shares / self._scale).tolist())
         self.groups = len(self._mean.clusters)
-        self._sides = [self._mean.with_cells(side).by_cluster for side in (first, second)] if self._bounded else []
+        self._sides = [self._mean.by_cluster(side) for side in (first, second)] if self._bounded else []
 
     @property
     def value(self) -> float:
@@ -232,13 +229,13 @@ class Difference:
         """The test of whether the difference is 0."""
         if self._is_binary:
             won, lost = (int((sign * (self._sides[0] - self._sides[1]) > 0.5).sum()) for sign in (1, -1))
-            return DifferenceTest(mid_p(won, lost), "mcnemar", 0.5 ** (won + lost))
+            return DifferenceTest(mid_p(won, lost), "mcnemar")
         least = 2.0 ** (1 - self.groups)
         if self.groups < 2 or abs(self._mean.value) <= ALIKE:
-            return DifferenceTest(1.0, "t", least)
+            return DifferenceTest(1.0, "t")
         if self._variance <= ALIKE**2:
-            return DifferenceTest(least, "t", least)
-        return DifferenceTest(max(least, 2 * t_tail(self._statistic, self._mean.freedom)), "t", least)
+            return DifferenceTest(least, "t")
+        return DifferenceTest(max(least, 2 * t_tail(self._statistic, self._mean.freedom)), "t")
 
     @property
     def _statistic(self) -> float:
