@@ -105,7 +105,8 @@ class Presentation:
     def __post_init__(self) -> None:
         """Fill in the plurals, and what draws the scenes where it is not given."""
         # A copy (`dataclasses.replace`) derives its drawings again: they follow from its own scenes.
-        draw, draw_frames = (None if isinstance(given, _Derived) else given for given in (self.draw, self.draw_frames))
+        draw = None if isinstance(self.draw, _Derived) else self.draw
+        draw_frames = None if isinstance(self.draw_frames, _Derived) else self.draw_frames
         last = self.scenes if self.scene is None else by_prefixes(self.scene)
         if draw_frames is None:
             if draw is not None:

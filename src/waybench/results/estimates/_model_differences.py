@@ -9,8 +9,7 @@ from waybench.results.estimates._estimates import Estimate
 from waybench.results.results import Family, family_of, grouped
 from waybench.results.results._anchors import normalized_cell
 from waybench.results.stats._cells import Cell
-from waybench.results.stats._contributions import Difference
-from waybench.results.stats._intervals import holm
+from waybench.results.stats._contributions import Difference, adjusted_p_values
 from waybench.results.stats._paired import ALPHA
 from waybench.results.stats._power import FEWEST_CLUSTERS
 
@@ -26,7 +25,7 @@ def model_ranks(
     """
     pairs = [pair for models in groups for pair in combinations(models, 2)]
     differences = [model_difference(totals[first], totals[second]) for first, second in pairs]
-    adjusted = holm([difference.test.p if difference else 1.0 for difference in differences])
+    adjusted = adjusted_p_values(differences)
     better, worse = Counter[str](), Counter[str]()
     for (first, second), difference, p in zip(pairs, differences, adjusted, strict=True):
         if difference is not None and p < ALPHA:

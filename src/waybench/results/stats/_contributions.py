@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waybench.results.stats._cells import ALIKE, Cell, wilson
-from waybench.results.stats._intervals import CONFIDENCE, Numbers, mid_p, t_quantile, t_tail
+from waybench.results.stats._intervals import CONFIDENCE, Numbers, holm, mid_p, t_quantile, t_tail
 
 
 class Functional:
@@ -262,6 +262,11 @@ class Difference:
         elif low <= 0 <= high:
             low, high = (0.0, high) if value > 0 else (low, 0.0)
         return low * self._scale, high * self._scale
+
+
+def adjusted_p_values(differences: Sequence[Difference | None]) -> list[float]:
+    """Return the p values of differences, adjusted by Holm's procedure over all of them; 1 where there is none."""
+    return holm([1.0 if difference is None else difference.test.p for difference in differences])
 
 
 def _at_bound(values: Numbers) -> NDArray[np.bool_]:
