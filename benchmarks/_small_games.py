@@ -6,7 +6,7 @@ from typing import Any
 import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Environment, Episode, Item, Stream
-from waybench.envs.smartplay._game import Choice
+from waybench.envs.smartplay._game import AgentReply
 
 # Environment -> level, source options, and the steps a second of the published code on two cores, its observations and
 # histories included (shared/specs/smartplay.md, 14).
@@ -50,7 +50,7 @@ def _bare(environment: Environment[Any, Any, Any], item: Item[Any]) -> Callable[
     def run() -> None:
         rng, world = Stream("bench"), rules.begin(item.instance)
         for number in range(STEPS):
-            if rules.over(world):
+            if rules.ending(world):
                 world = rules.begin(item.instance)
             world = rules.step(world, number % actions, rng).world
 
@@ -60,7 +60,7 @@ def _bare(environment: Environment[Any, Any, Any], item: Item[Any]) -> Callable[
 def _around(environment: Environment[Any, Any, Any], item: Item[Any]) -> Callable[[], None]:
     play = environment.playing.play(environment.resolve_options(WAY))
     game, wording = play.game, play.wording
-    choices = [Choice(number) for number in range(len(game.rules.actions(item.instance)))]  # type: ignore[attr-defined]
+    choices = [AgentReply(number) for number in range(len(game.rules.actions(item.instance)))]  # type: ignore[attr-defined]
 
     def run() -> None:
         rng, state = Stream("bench"), game.start(item.instance)

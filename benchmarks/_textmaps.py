@@ -20,7 +20,7 @@ from waybench.core import Stream, UsageError, play_out, policy
 from waybench.data import locate
 from waybench.envs import registry
 from waybench.envs.textmap._instances import published_map
-from waybench.envs.textmap._paths import Paths, Tally
+from waybench.envs.textmap._paths import PathCounts, Paths
 from waybench.envs.textmap._place_map import Edge, PlaceMap
 from waybench.envs.textmap._questions import destination_questions
 
@@ -232,7 +232,7 @@ def _counted(place_map: PlaceMap) -> Comparison:
     total = Paths(place_map).tally().total
     told, against = f"counting all {total:,} paths, {_told(place_map)}", "listing their moves"
 
-    def ours() -> Tally:
+    def ours() -> PathCounts:
         return Paths(place_map).tally()
 
     return compare(told, ours, lambda: _listed(place_map), against=against, count=total, unit="paths")

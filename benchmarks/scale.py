@@ -27,7 +27,15 @@ from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import find_task, load_task
 from waybench.ext.scale._executors import executor
 from waybench.ext.scale.shards._files import Store
-from waybench.ext.scale.shards._shards import Plan, Range, Shard, count_part, parts, write_manifest, write_shard
+from waybench.ext.scale.shards._shards import (
+    NumberRange,
+    Shard,
+    ShardPlan,
+    count_part,
+    parts,
+    write_manifest,
+    write_shard,
+)
 from waybench.results import read_logs, rows
 
 ENVIRONMENTS = {"maze/alicia": 21, "tilemap/gtb": 3, "textmap/route": None, "search/dfs": None}
@@ -81,7 +89,9 @@ def generated(name: str, level: int | None) -> tuple[float, float, float]:
 
     def write() -> None:
         with tempfile.TemporaryDirectory() as folder:
-            sizes.append(write_shard(Store(folder), Range(0, count), request.rows(Range(0, count)), "jsonl").bytes)
+            sizes.append(
+                write_shard(Store(folder), NumberRange(0, count), request.rows(NumberRange(0, count)), "jsonl").bytes
+            )
 
     source: Any = environment.source("bench", environment.items.smallest_level if level is None else level)
     records = [play_out(environment, item, policy("oracle")).record() for item in source.head(count)]
@@ -128,10 +138,12 @@ def merged() -> tuple[float, float]:
     """Return seconds to sort and count a hash, and for a line of the manifest."""
     draw = random.Random(1)
     hashes = [f"{draw.getrandbits(256):064x}" for _ in range(100_000)]
-    shards = [Shard(Range(first, 1), "0" * 64, 1, ".jsonl.gz") for first in range(20_000)]
+    shards = [Shard(NumberRange(first, 1), "0" * 64, 1, ".jsonl.gz") for first in range(20_000)]
     with tempfile.TemporaryDirectory() as folder:
         store = Store(folder)
-        shards = [write_shard(store, Range(n, 100_000), ((digest, ()) for digest in hashes), "jsonl") for n in range(5)]
+        shards = [
+            write_shard(store, NumberRange(n, 100_000), ((digest, ()) for digest in hashes), "jsonl") for n in range(5)
+        ]
         part = parts([folder], [shards])[0]
         return seconds(lambda: count_part(part)) / 500_000, seconds(lambda: write_manifest(store, {}, shards)) / 20_000
 
@@ -242,8 +254,8 @@ def _generation(arguments: argparse.Namespace, coefficients: Coefficients) -> No
     print("|---|---|---|---|---|---|---|---|")
     for workers in WORKERS:
         for size in (100_000, 10_000):
-            jobs = len(Plan(0, items, size))
-            divided = len(parts([""], [[Shard(Range(0, items), "", 0, ".jsonl.gz")]]))
+            jobs = len(ShardPlan(0, items, size))
+            divided = len(parts([""], [[Shard(NumberRange(0, items), "", 0, ".jsonl.gz")]]))
             reads = 2 * jobs * divided
             counting = max(
                 math.ceil(divided / workers) * (items / divided * coefficients.hash + 2 * jobs * 0.02),

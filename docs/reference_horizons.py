@@ -49,7 +49,7 @@ def measured(env: AnyEnvironment, protocol: str) -> list[dict[str, Any]]:
         found = {
             name: max(
                 ((play_each(env, items, player, options), player) for player in some),
-                key=lambda pair: sum(map(env.difficulty.succeeded, pair[0])),
+                key=lambda pair: sum(map(env.difficulty.is_success, pair[0])),
             )
             for name, some in players.items()
         }
@@ -57,7 +57,7 @@ def measured(env: AnyEnvironment, protocol: str) -> list[dict[str, Any]]:
         for name, (records, _) in found.items():
             played.setdefault(name, []).extend(records)
         if number + 1 >= FEWEST_LEVELS and not any(
-            env.difficulty.succeeded(each) for own, _ in found.values() for each in own
+            env.difficulty.is_success(each) for own, _ in found.values() for each in own
         ):
             break
     episodes = [

@@ -11,8 +11,8 @@ from waybench.core import (
     End,
     Environment,
     EpisodeRecord,
-    Facts,
     Game,
+    GameProperties,
     Instance,
     Invalid,
     Items,
@@ -63,7 +63,7 @@ class DialState(NamedTuple):
 class DialGame(Game[Dial, DialState, int]):
     """Actions are 1 and -1; falling into the pit fails, and beyond the dial's end is illegal."""
 
-    facts = Facts(deterministic=True, turns=TURNS, reward=(0.0, 1.0))
+    properties = GameProperties(deterministic=True, turns=TURNS, reward=(0.0, 1.0))
 
     def start(self, instance: Dial) -> DialState:
         return DialState(instance, instance.start)

@@ -65,7 +65,7 @@ def positions(size: int, distance: int) -> list[Board]:
 class TilesGame(wb.Game[Board, Board, str]):
     """An action is the direction in which a tile moves into the gap."""
 
-    facts = wb.Facts(deterministic=True, turns=TURNS, reward=(0.0, 1.0))
+    properties = wb.GameProperties(deterministic=True, turns=TURNS, reward=(0.0, 1.0))
 
     def start(self, instance: Board) -> Board:
         return instance

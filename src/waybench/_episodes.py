@@ -5,7 +5,18 @@ from dataclasses import dataclass
 from typing import cast
 
 from waybench._scoring import find_environment, scored_episode
-from waybench.core import End, Entry, Episode, EpisodeRecord, Json, Message, Policy, UsageError, policy, unknown
+from waybench.core import (
+    End,
+    Entry,
+    Episode,
+    EpisodeRecord,
+    Json,
+    Message,
+    Policy,
+    UsageError,
+    policy,
+    unknown_name_message,
+)
 from waybench.core._environment import AnyEnvironment
 from waybench.core._episode import AnyEpisode
 from waybench.envs import registry
@@ -141,7 +152,7 @@ def play(
     names = {option.name for option in environment.play_options} | drawn
     for name in options:
         if name not in names:
-            raise UsageError(unknown(f"option of {environment.id}", name, names))
+            raise UsageError(unknown_name_message(f"option of {environment.id}", name, names))
     played = environment.resolve_options({name: options[name] for name in options if name not in drawn})
     source = environment.source(
         key, level, protocol=str(played["protocol"]), **{name: options[name] for name in options if name in drawn}

@@ -19,9 +19,9 @@ from waybench.core import (
     check_json,
     own_turns,
     replay,
-    shortened,
+    shorten_words,
 )
-from waybench.core import unknown as unknown_name
+from waybench.core import unknown_name_message as unknown_name
 from waybench.core._environment import AnyEnvironment
 from waybench.core._episode import AnyEpisode
 from waybench.core._user_files import refuse_duplicates
@@ -91,7 +91,7 @@ def score_and_record(
         episode = scored_episode(data)
         return {**line_id, **_scored(data, episode), **line_id}, _stored(data, episode, model)
     except WaybenchError as error:
-        why = shortened(" ".join(str(error).split()))
+        why = shorten_words(" ".join(str(error).split()))
     except RecursionError:
         why = "the line has too many nested brackets"
     except UnicodeEncodeError:

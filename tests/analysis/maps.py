@@ -7,7 +7,7 @@ from typing import Any
 import waybench
 from waybench.core import Item, Usage, play_out, policy
 from waybench.envs.textmap._items import MapQuestion
-from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, WalkthroughStep
 from waybench.results import LoggedEpisode
 
 Who = Callable[[MapQuestion], str]  # question -> the player that answers it; "" says nothing
@@ -27,7 +27,7 @@ def corridor(name: str, places: int, *, words: int = 3) -> PlaceMap:
         edges.append(Edge(rooms[step - 1], rooms[step], "east", step, NEVER, step, NEVER))
         edges.append(Edge(rooms[step], rooms[step - 1], "west", NEVER, step, NEVER, step))
     told = " ".join(["word"] * (words - 2))
-    steps = [Step(step, "east" if step else "Init", f"{room} {told}") for step, room in enumerate(rooms)]
+    steps = [WalkthroughStep(step, "east" if step else "Init", f"{room} {told}") for step, room in enumerate(rooms)]
     return PlaceMap(name, tuple(rooms), ("east", "west"), tuple(edges), tuple(steps))
 
 

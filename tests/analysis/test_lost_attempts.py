@@ -15,7 +15,7 @@ from tests.analysis.test_matrix import MAZE as MAZE_ID
 from tests.report.pages import site
 from waybench.core import play_out, policy
 from waybench.ext.publish.exports._every_eval_ever import every_eval_ever
-from waybench.ext.publish.exports._formats import Results, eval_results
+from waybench.ext.publish.exports._formats import ModelResults, eval_results
 from waybench.reporting._format import TaskView, presentation_of
 from waybench.reporting.charts._charts import OPEN, level_charts
 from waybench.results import Estimate, LoggedEpisode, Row, by_level, overall, rows, score_frame
@@ -249,7 +249,7 @@ def test_exports_say_what_a_score_lacks() -> None:
     made = rows(episodes)
     (total,) = overall(made)
     pairs = [pair for pair in zip(episodes, made, strict=True) if pair[1].is_included]
-    results = [Results(total.group, total, pairs)]
+    results = [ModelResults(total.group, total, pairs)]
     document, _ = every_eval_ever(results, organization="o")
     headline = json.loads(document.text)["evaluation_results"][0]
     assert headline["score_details"]["details"]["lost"] == "n = 4 of 10; 40.0 to 100.0"

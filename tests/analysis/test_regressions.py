@@ -12,7 +12,7 @@ from tests.analysis.episodes import failed, played, variables
 from tests.analysis.maps import answered, corridor
 from waybench.envs.textmap._difficulty import map_variables, name_scores
 from waybench.envs.textmap._items import MapQuestion
-from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, WalkthroughStep
 from waybench.results import rows
 from waybench.results.estimates._bounds import ClusterVariables
 from waybench.results.estimates._difficulty import Regression, regressions
@@ -43,7 +43,7 @@ def test_variables_of_a_small_map_by_hand() -> None:
         Edge("attic", "red hall", "climb", NEVER, 4, NEVER, 4),
         Edge("attic", "cellar", "fall", 9, NEVER, 9, NEVER),
     )
-    steps = tuple(Step(number, "east", "word " * number) for number in range(6))
+    steps = tuple(WalkthroughStep(number, "east", "word " * number) for number in range(6))
     place_map = PlaceMap(
         "m", ("red hall", "green hall", "attic", "cellar"), ("east", "west", "up", "climb", "fall"), edges, steps
     )

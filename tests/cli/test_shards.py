@@ -156,7 +156,7 @@ def test_instances_as_parquet(command: Command, tmp_path: Path) -> None:
 def test_a_url(command: Command) -> None:
     place = "memory://tests/generated"
     command(*MAZES, "--count", 4, "--out", place, "--executor", "processes:1")
-    assert len(Store(place).listed("items")) == 1
+    assert len(Store(place).file_sizes("items")) == 1
     result = command("shards", place, "--executor", "processes:1")
     assert "4 items in 1 shard" in result.stdout and "verified" in result.stdout
 

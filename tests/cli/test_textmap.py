@@ -32,7 +32,7 @@ class Table:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder, the current one, with a game and a list of commands."""
-    monkeypatch.setattr("waybench.ext.author.game_maps._command.Story", Table)
+    monkeypatch.setattr("waybench.ext.author.game_maps._command.GameFile", Table)
     monkeypatch.chdir(tmp_path)
     Path("table.z5").touch()
     Path("walk.txt").write_text("n\n\ngo south\nd\nn\nn\nn\n")
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_said_in_one_line(args: tuple[str, ...], message: str, 
 def test_no_map_is_overwritten(command: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert command(*BUILD).exit_code == 0
     monkeypatch.setattr(
-        "waybench.ext.author.game_maps._command.Story", None
+        "waybench.ext.author.game_maps._command.GameFile", None
     )  # the check comes before the game is played
     assert "exists already: choose another folder with --out, or another --name" in one_line_error(command(*BUILD))
 

@@ -15,9 +15,9 @@ from waybench.core import (
     Board,
     End,
     Environment,
-    Facts,
     FailureKind,
     Field,
+    GameProperties,
     Images,
     Invalid,
     Item,
@@ -153,11 +153,11 @@ class GarbageIn(DialGame):
 
 
 class ShortFacts(DialGame):
-    facts = Facts(deterministic=True, turns=3, reward=(0.0, 1.0))
+    properties = GameProperties(deterministic=True, turns=3, reward=(0.0, 1.0))
 
 
 class SmallFacts(DialGame):
-    facts = Facts(deterministic=True, turns=30, reward=(0.0, 0.5))
+    properties = GameProperties(deterministic=True, turns=30, reward=(0.0, 0.5))
 
 
 class Silent(DialWording):
@@ -376,8 +376,8 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "legal after the end": ("terminal", with_game(ActsAfterTheEnd()), "against legal"),
     "decode forgets": ("action codec", with_game(Forgetful()), "came back from -1 as 1"),
     "decode takes garbage": ("bad data", with_game(GarbageIn()), "raised"),
-    "episodes too long": ("facts", with_game(ShortFacts()), "facts.turns is 3"),
-    "rewards too large": ("facts", with_game(SmallFacts()), "facts.reward"),
+    "episodes too long": ("facts", with_game(ShortFacts()), "properties.turns is 3"),
+    "rewards too large": ("facts", with_game(SmallFacts()), "properties.reward"),
     "no opening": ("wordings", with_wording(Silent()), "is empty"),
     "no answer": ("wordings", with_wording(SilentLater()), "of the user is empty"),
     "echo of a surrogate": ("hostile", with_wording(Echoing()), "lone surrogate"),
@@ -656,7 +656,7 @@ def test_reachable_states() -> None:
     assert reachable_states(DialGame(), dial, most=4) == 5
 
     class Skipping(DialGame):
-        facts = Facts(deterministic=False, turns=None)
+        properties = GameProperties(deterministic=False, turns=None)
 
         def apply(self, state: DialState, action: int, rng: Stream) -> Transition[DialState]:
             return super().apply(state, action * (1 + rng.below(2)), rng)

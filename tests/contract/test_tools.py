@@ -16,7 +16,7 @@ from waybench.core import (
     ToolWording,
     UsageError,
     base_wording,
-    evenly_chosen,
+    evenly_spaced,
     play_out,
     policy,
     read_calls,
@@ -82,7 +82,7 @@ def test_each_environment_declares_its_actions(env_id: str) -> None:
     assert "reply" not in tool.parameters, "it takes a whole reply as text"
     assert all(schema["description"] for schema in tool.parameters.values())
     if not play.wording.thought_question(state):
-        for action in evenly_chosen(play.game.legal(state), 20):
+        for action in evenly_spaced(play.game.legal(state), 20):
             assert play.wording.parse(play.wording.render(action, state), state) == action
 
 

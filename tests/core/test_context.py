@@ -81,7 +81,7 @@ def test_an_episode_has_one_turn_and_is_replayed(env: str, wording: dict[str, An
     assert solved.options["context_tokens"] == 9_000 and solved.options["context_tokenizer"] == "characters"
     replay(environment, solved)
     failed = play_out(environment, item(env), policy("null"), options).record()
-    assert (environment.difficulty.succeeded(failed), len(failed.turns)) == (False, 1)
+    assert (environment.difficulty.is_success(failed), len(failed.turns)) == (False, 1)
 
 
 def test_without_it_records_are_as_they_were() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from waybench.core import evenly_chosen
+from waybench.core import evenly_spaced
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from waybench.core import evenly_chosen
     ],
 )
 def test_evenly_chosen(values: range, most: int, chosen: list[int]) -> None:
-    assert evenly_chosen(values, most) == chosen
+    assert evenly_spaced(values, most) == chosen

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waybench.core import Invalid, Outcome, last_object, shown
+from waybench.core import Invalid, Outcome, json_excerpt, last_object
 from waybench.core._json_reply import MAX_CHARACTERS, MAX_DEPTH, MAX_MALFORMED, MAX_OBJECTS, JsonObject
 from waybench.testing._hostile import HOSTILE_REPLIES
 
@@ -188,7 +188,7 @@ def test_numbers_that_are_held(digits: str, held: int) -> None:
 def test_numbers_of_too_many_digits_are_no_numbers(digits: str) -> None:
     value = found(f'{{"k": {digits}}}')["k"]
     assert not isinstance(value, int | float | str)
-    assert shown(value) == "a number of more than 18 digits"
+    assert json_excerpt(value) == "a number of more than 18 digits"
 
 
 def test_limit_of_characters() -> None:
@@ -333,4 +333,4 @@ def test_any_crippled_json_is_read_or_refused(text: str) -> None:
     ],
 )
 def test_shown(value: object, wanted: str) -> None:
-    assert shown(value) == wanted
+    assert json_excerpt(value) == wanted

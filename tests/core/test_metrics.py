@@ -21,10 +21,10 @@ def test_a_range_is_that_of_the_record() -> None:
 
 def test_over_several_records_the_bounds_are_the_widest() -> None:
     ranged = metric(range=lambda record: (0, 1))
-    assert ranged.over([(0, 3), (-1, 2)]).bounds == (-1, 3)
-    assert ranged.over([(0, 3), (None, 5)]).bounds == (None, 5)
-    assert ranged.over([]).bounds == (None, None)
-    assert metric(low=0, high=1).over([(0, 3)]).bounds == (0, 1)
+    assert ranged.with_ranges([(0, 3), (-1, 2)]).bounds == (-1, 3)
+    assert ranged.with_ranges([(0, 3), (None, 5)]).bounds == (None, 5)
+    assert ranged.with_ranges([]).bounds == (None, None)
+    assert metric(low=0, high=1).with_ranges([(0, 3)]).bounds == (0, 1)
 
 
 def test_ranges_in_words() -> None:

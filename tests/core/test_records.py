@@ -273,7 +273,7 @@ def test_a_number_of_tokens_or_seconds_that_cannot_be_is_not_written(number: flo
         told: dict[str, Any] = {"model": "m", "input_tokens": 3, name: number}
         with pytest.raises(DataError, match="tokens or seconds"):
             Usage(**told)
-        reported = Usage.reported(**told)
+        reported = Usage.from_provider(**told)
         assert getattr(reported, name) == 0
         again = EpisodeRecord.from_json(json.loads(played(Reply("up", usage=reported)).dumps()))
         assert again.turns[0].usage == reported

@@ -11,7 +11,7 @@ import pytest
 import waybench
 from tests.conftest import PATIENCE
 from tests.toys import DIAL
-from waybench.core import Entry, UsageError, WaybenchError, unknown
+from waybench.core import Entry, UsageError, WaybenchError, unknown_name_message
 from waybench.core._registry import Registry
 from waybench.envs import registry
 
@@ -147,6 +147,6 @@ def test_the_command_knows_an_installed_environment(install: Install) -> None:
 
 
 def test_unknown_message_is_short() -> None:
-    message = unknown("thing", "x" * 1000 + "\n", ["a"])
+    message = unknown_name_message("thing", "x" * 1000 + "\n", ["a"])
     assert message == f"unknown thing '{'x' * 80}': choose from a"
-    assert unknown("thing", "a\n\ud800", ["ab"]).isprintable()
+    assert unknown_name_message("thing", "a\n\ud800", ["ab"]).isprintable()

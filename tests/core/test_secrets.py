@@ -2,7 +2,7 @@
 
 import pytest
 
-from waybench.core import credentials, redacted, secrets_in, without_credentials
+from waybench.core import credentials, find_secrets, redact, without_credentials
 
 
 @pytest.mark.parametrize(
@@ -32,11 +32,11 @@ def test_settings_are_hidden_by_name_and_their_form_stays() -> None:
         "tokenizer": "h",
         "stop": ["i", None, True],
     }
-    assert redacted(settings) == {
+    assert redact(settings) == {
         "default_headers": {"Authorization": "***", "X": ["***", "***"]},
         "client": {"api_key": "***", "hosted": "see https://***@host/v1?f=***"},
         "max_tokens": 5,
         "tokenizer": "h",
         "stop": ["i", None, True],
     }
-    assert sorted(secrets_in(settings)) == ["Bearer a", "b", "c", "e", "g"]
+    assert sorted(find_secrets(settings)) == ["Bearer a", "b", "c", "e", "g"]

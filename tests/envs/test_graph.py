@@ -14,7 +14,7 @@ import waybench
 from tests.conftest import ROOT, missing
 from waybench.core import DataError, Episode, Reply, UsageError
 from waybench.envs.graph import PATHS
-from waybench.envs.graph._game import Question
+from waybench.envs.graph._game import GraphQuestion
 
 LEVELS = (1, 2, 8, 32)
 
@@ -204,7 +204,7 @@ def test_replies_that_are_no_path(reply: str, reason: str) -> None:
 
 def test_instances_from_outside() -> None:
     good: Any = PATHS.source(level=1).item(0).instance.to_json()
-    assert PATHS.item(good).instance == Question(**good)
+    assert PATHS.item(good).instance == GraphQuestion(**good)
     for wrong in [
         {"tokens": good["tokens"] + 1},
         {"components": good["components"] + 1},

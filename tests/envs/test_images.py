@@ -11,7 +11,7 @@ import waybench
 from tests.png import decoded
 from waybench.core import Episode, Picture, policy
 from waybench.envs.hanoi._game import Towers
-from waybench.envs.search._walk import Terrain
+from waybench.envs.search._walk import WalkGraph
 from waybench.envs.spaces._graph import Graph
 from waybench.evaluation._agents import png
 
@@ -100,7 +100,7 @@ def test_a_search_shows_what_was_seen_and_not_the_rest(env_id: str) -> None:
     graphs = [Graph(8, (*near, *far)) for far in (((2, 4), (3, 5), (5, 6), (5, 7)), ((3, 4), (2, 5), (2, 6), (6, 7)))]
     shown: list[list[str]] = []
     for graph in graphs:
-        item = environment.item(Terrain(graph).to_json())
+        item = environment.item(WalkGraph(graph).to_json())
         played: Any = Episode(environment, item, {"wording": "image"})
         before = picture(played).svg
         played.step("1")

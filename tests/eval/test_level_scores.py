@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from inspect_ai.scorer import SampleScore, Score
 
-from waybench.evaluation._solver import by_level
+from waybench.evaluation._solver import level_scores
 
 
 def scored(value: float | None, number: int, level: int = 5, lost: list[float | None] | None = None) -> SampleScore:
@@ -15,7 +15,7 @@ def scored(value: float | None, number: int, level: int = 5, lost: list[float | 
 
 
 def numbers(scores: list[SampleScore]) -> Any:
-    return by_level()(scores)
+    return level_scores()(scores)
 
 
 def test_lost_attempts_are_counted_and_bound_the_mean() -> None:

@@ -7,7 +7,7 @@ from inspect_ai.model import ChatMessageAssistant, ContentText, ModelOutput, Sto
 
 import waybench
 from waybench.core import Episode, EpisodeRecord, Reply, replay
-from waybench.evaluation._solver import reply_of
+from waybench.evaluation._solver import read_reply
 
 OVERFLOW = "This model's maximum context length is 10 tokens"
 
@@ -18,20 +18,20 @@ def output(text: str, stop: StopReason = "stop", **more: Any) -> ModelOutput:
 
 def test_what_a_stop_reason_makes_of_a_text() -> None:
     stops: tuple[StopReason, ...] = ("stop", "max_tokens", "model_length", "content_filter")
-    assert [reply_of(output("7", stop), 0).stop for stop in stops] == ["stop", "truncated", "overflow", "refused"]
+    assert [read_reply(output("7", stop), 0).stop for stop in stops] == ["stop", "truncated", "overflow", "refused"]
 
 
 def test_a_refusal_beside_another_stop_reason_is_a_refusal() -> None:
     message = ChatMessageAssistant(content=[ContentText(text="7 is not for me to say.", refusal=True)])
-    assert reply_of(ModelOutput.from_message(message), 0).stop == "refused"
+    assert read_reply(ModelOutput.from_message(message), 0).stop == "refused"
     plain = ChatMessageAssistant(content=[ContentText(text="7")])
-    assert reply_of(ModelOutput.from_message(plain), 0).stop == "stop"
+    assert read_reply(ModelOutput.from_message(plain), 0).stop == "stop"
 
 
 @pytest.mark.parametrize("broken", [output("", error="overloaded"), ModelOutput(model="m")])
 def test_an_error_in_the_place_of_a_reply_is_no_reply(broken: ModelOutput) -> None:
     with pytest.raises(RuntimeError, match="the provider answered without"):
-        reply_of(broken, 0)
+        read_reply(broken, 0)
 
 
 @pytest.mark.parametrize(

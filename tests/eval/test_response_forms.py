@@ -18,7 +18,7 @@ from tests.eval.play import MAZES, records, solution, waybench_
 from waybench.evaluation._engine import open_model
 from waybench.evaluation._provider import raw_reply
 from waybench.evaluation._responses import stop_reason_of
-from waybench.evaluation._solver import cause_text, reply_of
+from waybench.evaluation._solver import cause_text, read_reply
 
 REPLY = '{"movements": [{"direction": "down", "cells": 4}]}'
 Form = Callable[[dict[str, Any], dict[str, Any]], Any]
@@ -165,7 +165,7 @@ def answered(form: Form, text: str = REPLY) -> ModelOutput:
 @pytest.mark.parametrize("name", FORMS)
 def test_a_reply_is_the_same_in_any_form(name: str) -> None:
     output = answered(FORMS[name])
-    reply = reply_of(output, 0)
+    reply = read_reply(output, 0)
     assert reply.text == REPLY or (json.loads(reply.text) == json.loads(REPLY) and name == "the value of JSON text")
     assert reply.stop == "stop"
     assert output.model == "m"
@@ -194,7 +194,7 @@ def test_reasoning_is_kept_apart(name: str) -> None:
     ],
 )
 def test_counts_of_tokens_that_can_be_read_are(fields: dict[str, Any], tokens: tuple[int, int, int]) -> None:
-    used = reply_of(answered(usage(**fields)), 0).usage
+    used = read_reply(answered(usage(**fields)), 0).usage
     assert used is not None
     assert (used.input_tokens, used.output_tokens, used.cached_tokens) == tokens
 
@@ -214,7 +214,7 @@ STOPS = {
 @pytest.mark.parametrize("text", ["up", ""])
 @pytest.mark.parametrize("reason", STOPS)
 def test_reasons_to_stop_have_one_meaning(reason: str, text: str) -> None:
-    reply = reply_of(answered(choice(finish_reason=reason), text), 0)
+    reply = read_reply(answered(choice(finish_reason=reason), text), 0)
     assert (reply.text, reply.stop) == (text, STOPS[reason])
 
 
@@ -236,7 +236,7 @@ EMPTY: dict[str, Form] = {
 
 @pytest.mark.parametrize("name", EMPTY)
 def test_an_empty_completion_is_the_player_s_empty_reply(name: str) -> None:
-    reply = reply_of(answered(EMPTY[name]), 0)
+    reply = read_reply(answered(EMPTY[name]), 0)
     assert (reply.text, reply.stop) == ("", "stop")
 
 
@@ -375,7 +375,7 @@ def test_an_error_in_the_place_of_a_completion_keeps_its_words_and_status(name: 
 
 def test_a_filter_of_minimax_is_a_refusal() -> None:
     form = whole(choices=None, base_resp={"status_code": 1027, "status_msg": "output new_sensitive"})
-    assert reply_of(answered(form), 0).stop == "refused"
+    assert read_reply(answered(form), 0).stop == "refused"
 
 
 PROVIDERS = {
@@ -402,7 +402,7 @@ def test_every_provider_of_this_protocol_reads_them(model: str, monkeypatch: pyt
         return Answer(REPLY, form=ERRORS["error"][0] if failed else FORMS["parts of Mistral"])
 
     with model_server(script) as server:
-        assert reply_of(ask(server, model), 0).text == REPLY
+        assert read_reply(ask(server, model), 0).text == REPLY
         failed = True
         with pytest.raises(RetryError) as caught:
             ask(server, model)

@@ -190,7 +190,7 @@ def test_an_error_keeps_its_type_and_loses_its_secrets() -> None:
     error.body = {"error": [f"{TOKEN} is no token"]}
     error.__cause__ = ValueError("header-secret-3")
     error.__cause__.__context__ = error  # in a circle
-    secrets.hide_in(error)
+    secrets.redact_exception(error)
     assert error.args == ("401 of https://me:***@host/v1", 401)
     assert error.body == {"error": ["*** is no token"]}
     assert str(error.__cause__) == "***"

@@ -70,7 +70,7 @@ def as_move(edge: Edge) -> dict[str, Any]:
         **{"prev_node": edge.source, "node": edge.target, "action": edge.action},
         **{"seen_in_forward": edge.forward, "seen_in_forward_answerable": edge.forward_named},
         **{"seen_in_reversed": edge.reverse, "seen_in_reversed_answerable": edge.reverse_named},
-        **{"edge_min_step": edge.known, "edge_min_step_answerable": edge.known_named},
+        **{"edge_min_step": edge.known_step, "edge_min_step_answerable": edge.named_step},
     }
 
 

@@ -16,7 +16,7 @@ import pytest
 from waybench.core import End
 from waybench.envs.messenger._game import ACTIONS, ADVICE, CONTEXT, RoleRules
 from waybench.envs.messenger._world import Actor, Case
-from waybench.envs.smartplay._game import AgentGame, Choice, manual_text
+from waybench.envs.smartplay._game import AgentGame, AgentReply, manual_text
 from waybench.envs.smartplay._wording import PROMPT_STYLES, AgentWording
 
 Compared = Callable[[str, str, int], None]
@@ -90,7 +90,7 @@ def test_rollouts(stage: int, golden_dir: Callable[..., Path], compared: Compare
                 recorded = rollout["pixel_states"][number]
                 assert pixels(state.world) == {name: place[:2] for name, place in recorded.items()}
                 counts["positions"] += 1
-            state, reward, events, _ = game.apply(state, Choice(step["a"]), chance)
+            state, reward, events, _ = game.apply(state, AgentReply(step["a"]), chance)
             end = game.terminal(state)
             assert rules.observe(state.world) == step["obs"]
             assert (reward, events["score"]) == (step["reward"], step["score"])

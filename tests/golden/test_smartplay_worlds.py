@@ -40,8 +40,16 @@ from waybench.envs.crafter._ids import (
     X,
     Y,
 )
-from waybench.envs.crafter._world import Wilds, World, beings_of, body_of, create, daylight, published_seed
-from waybench.envs.smartplay._game import AgentGame, Choice
+from waybench.envs.crafter._world import (
+    CrafterWorld,
+    Wilds,
+    being_numbers,
+    create,
+    daylight,
+    player_numbers,
+    published_seed,
+)
+from waybench.envs.smartplay._game import AgentGame, AgentReply
 from waybench.envs.smartplay._wording import PROMPT_STYLES, AgentWording
 
 Compared = Callable[[str, str, int], None]
@@ -65,9 +73,9 @@ def short(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def state_of(world: World) -> dict[str, Any]:
+def state_of(world: CrafterWorld) -> dict[str, Any]:
     """Return a world as states are recorded."""
-    body, beings = body_of(world), beings_of(world)
+    body, beings = player_numbers(world), being_numbers(world)
     objects = [
         [NAMES[row[KIND]].capitalize(), row[X], row[Y], row[LIFE] if number else body[HEALTH]]
         for number, row in enumerate(beings)
@@ -96,7 +104,7 @@ def test_worlds(golden_dir: Callable[..., Path], compared: Compared) -> None:
         assert short(world.land) == recorded["map_sha"]
         counts = {name: world.land.count(bytes([kind])) for kind, name in enumerate(NAMES[:13]) if kind}
         assert {name: count for name, count in counts.items() if count} == recorded["counts"]
-        kinds = [NAMES[row[KIND]].capitalize() for row in beings_of(world)[1:]]
+        kinds = [NAMES[row[KIND]].capitalize() for row in being_numbers(world)[1:]]
         assert {kind: kinds.count(kind) for kind in kinds} == recorded["objects"]
         for y, row in enumerate(recorded["rows"] or ()):
             assert "".join(letters[world.land[x * SIZE + y]] for x in range(SIZE)) == row
@@ -113,7 +121,7 @@ def test_rollouts(golden_dir: Callable[..., Path], compared: Compared) -> None:
         state, reset = game.start(Wilds(rollout["world_seed"])), rollout["reset"]
         for number, step in enumerate([reset, *rollout["steps"]]):
             if number:
-                state, reward, events, _ = game.apply(state, Choice(step["a"]), RNG)
+                state, reward, events, _ = game.apply(state, AgentReply(step["a"]), RNG)
                 assert (reward, events["score"]) == (step["reward"], step["score"])
                 assert (game.terminal(state) is End.FAILED) == step["done"]
             assert RULES.observe(state.world) == step["obs"]
@@ -133,7 +141,7 @@ def test_rollouts(golden_dir: Callable[..., Path], compared: Compared) -> None:
         compared("Crafter", kind, count)
 
 
-def scenario(case: dict[str, Any]) -> World:
+def scenario(case: dict[str, Any]) -> CrafterWorld:
     """Set a scene as the rule scenarios describe it: seed 1, nobody but the player on a square of path."""
     world = RULES.begin(Wilds(published_seed(1, 1)))
     land, setup, before = np.frombuffer(world.land, np.uint8).reshape(SIZE, SIZE).copy(), case["setup"], case["before"]
@@ -155,9 +163,9 @@ def scenario(case: dict[str, Any]) -> World:
     return world._replace(land=land.tobytes(), body=body.tobytes(), beings=beings.tobytes())
 
 
-def seen(world: World) -> dict[str, Any]:
+def seen(world: CrafterWorld) -> dict[str, Any]:
     """Return what a scenario records of a world."""
-    body, beings = body_of(world), beings_of(world)
+    body, beings = player_numbers(world), being_numbers(world)
     x, y = beings[0][X], beings[0][Y]
     front = x + body[EAST_OF], y + body[SOUTH_OF]
     ahead = next((row for row in beings if (row[X], row[Y]) == front), None)
@@ -191,7 +199,7 @@ def test_rules(golden_dir: Callable[..., Path], compared: Compared) -> None:
             }, case["name"]
             assert found["ahead"][: len(step["ahead"])] == step["ahead"], case["name"]
             assert (reward, world.score) == (step["reward"], step["score"]), case["name"]
-            assert (RULES.over(world) is not None) == step["done"]
+            assert (RULES.ending(world) is not None) == step["done"]
             assert RULES.observe(world) == step["obs"], case["name"]
     compared("Crafter", "rule scenarios", len(cases))
     compared("Crafter", "steps of rule scenarios", steps)

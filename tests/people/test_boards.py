@@ -88,7 +88,7 @@ def test_what_is_listed_is_carried_out(env_id: str) -> None:
     for protocol in next(each for each in waybench.load(env_id).playing.options if each.name == "protocol").choices:
         game = start(env_id, protocol=protocol)
         for number, action in enumerate(game.actions):
-            if not action.whole:
+            if not action.is_reply:
                 continue
             game = start(env_id, protocol=protocol)
             assert game.take(action.typed)

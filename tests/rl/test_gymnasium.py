@@ -52,7 +52,7 @@ def test_same_seed_same_episode(name: str) -> None:
 @pytest.mark.parametrize("name", IDS)
 def test_an_oracle_is_rewarded_and_terminates(name: str) -> None:
     env: TextEnv = gymnasium.make(name).unwrapped
-    facts = env.session.environment.playing.play(env.session.options).game.facts
+    properties = env.session.environment.playing.play(env.session.options).game.properties
     _, info = env.reset(seed=0)
     assert info["key"] == key_label(TRAINING_KEY)
     total, terminated, truncated = 0.0, False, False
@@ -61,12 +61,12 @@ def test_an_oracle_is_rewarded_and_terminates(name: str) -> None:
         total += float(reward)
         assert info["messages"][-1]["role"] == "user"
         assert info["messages"][-1]["content"].endswith(observation)  # after the rules, where nothing is remembered
-    if not facts.deterministic:  # the best that can be done is a matter of chance, and some games have no end
+    if not properties.deterministic:  # the best that can be done is a matter of chance, and some games have no end
         assert (terminated, truncated) == (info["end"] in ("solved", "failed"), info["end"] == "turn_limit")
-        assert facts.reward[0] <= total <= facts.reward[1]
+        assert properties.reward[0] <= total <= properties.reward[1]
         return
     assert (terminated, truncated, info["end"]) == (True, False, "solved")
-    assert total == pytest.approx(facts.reward[1])
+    assert total == pytest.approx(properties.reward[1])
     headline = env.session.environment.scoring.metrics[0]
     perfect = headline.low if headline.better == "lower" else 100 if headline.high is None else headline.high
     if headline.ceiling is not None:

@@ -12,8 +12,8 @@ import pytest
 from inspect_ai._util.file import cleanup_s3_sessions
 
 from waybench.core import UsageError
-from waybench.ext.scale import Folder, _folders, is_url
-from waybench.ext.scale._folders import local_copy, mirrored
+from waybench.ext.scale import StorageFolder, _folders, is_url
+from waybench.ext.scale._folders import local_copy, mirror_folder
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_what_is_a_url(text: str, expected: bool) -> None:
 
 @pytest.mark.parametrize("kind", ["path", "url"])
 def test_a_folder_has_its_files_whole(kind: str, tmp_path: Path, memory: Any) -> None:
-    folder = Folder(str(tmp_path / "out") if kind == "path" else "memory://bucket/out")
+    folder = StorageFolder(str(tmp_path / "out") if kind == "path" else "memory://bucket/out")
     assert folder.names() == {}
     folder.check()
     (tmp_path / "one.eval").write_bytes(b"12345")
@@ -61,14 +61,14 @@ def test_a_folder_has_its_files_whole(kind: str, tmp_path: Path, memory: Any) ->
 
 
 def test_a_working_folder_goes_to_the_other_and_back(tmp_path: Path, memory: Any) -> None:
-    folder, work = Folder("memory://bucket/out"), tmp_path / "work"
-    with mirrored(folder, work, everything, told):
+    folder, work = StorageFolder("memory://bucket/out"), tmp_path / "work"
+    with mirror_folder(folder, work, everything, told):
         log(work / "first.eval")
         (work / "part.journal").write_text("a turn\n")
         (work / "logs.json").write_text("{}")
     assert not work.exists()
     assert sorted(folder.names()) == ["first.eval", "part.journal"]
-    with mirrored(folder, work, lambda name: name.endswith(".journal"), told):
+    with mirror_folder(folder, work, lambda name: name.endswith(".journal"), told):
         assert [path.name for path in work.iterdir()] == ["part.journal"]
         (work / "part.journal").unlink()  # its part is complete
         log(work / "second.eval")
@@ -76,11 +76,11 @@ def test_a_working_folder_goes_to_the_other_and_back(tmp_path: Path, memory: Any
 
 
 def test_a_log_that_is_being_written_replaces_no_whole_one(tmp_path: Path, memory: Any) -> None:
-    folder, work = Folder("memory://bucket/out"), tmp_path / "work"
-    with mirrored(folder, work, everything, told):
+    folder, work = StorageFolder("memory://bucket/out"), tmp_path / "work"
+    with mirror_folder(folder, work, everything, told):
         log(work / "one.eval")
     before = memory.cat_file("/bucket/out/one.eval")
-    with mirrored(folder, work, everything, told):
+    with mirror_folder(folder, work, everything, told):
         (work / "one.eval").write_bytes(before[: len(before) // 2])
     assert memory.cat_file("/bucket/out/one.eval") == before
 
@@ -88,7 +88,7 @@ def test_a_log_that_is_being_written_replaces_no_whole_one(tmp_path: Path, memor
 def test_what_could_not_be_uploaded_is_kept_and_uploaded_next_time(
     tmp_path: Path, memory: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, work = Folder("memory://bucket/out"), tmp_path / "work"
+    folder, work = StorageFolder("memory://bucket/out"), tmp_path / "work"
     monkeypatch.setattr(_folders, "PATIENCE", 0.0)
 
     def refuse(*args: object, **kwargs: object) -> None:
@@ -96,13 +96,16 @@ def test_what_could_not_be_uploaded_is_kept_and_uploaded_next_time(
 
     with monkeypatch.context() as context:
         context.setattr(type(memory), "put_file", refuse)
-        with pytest.raises(UsageError, match="connection was reset") as found, mirrored(folder, work, everything, told):
+        with (
+            pytest.raises(UsageError, match="connection was reset") as found,
+            mirror_folder(folder, work, everything, told),
+        ):
             log(work / "one.eval")
             (work / "part.journal").write_text("a turn\n")
     assert str(work) in str(found.value) and "run the same command again" in str(found.value)
     assert "\n" not in str(found.value)
     assert folder.names() == {}
-    with mirrored(folder, work, everything, told):
+    with mirror_folder(folder, work, everything, told):
         pass
     assert sorted(folder.names()) == ["one.eval", "part.journal"]
 
@@ -111,38 +114,38 @@ def test_an_upload_that_was_interrupted_leaves_nothing(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     (out / "part.journal.0123456789.part").write_text("a tu")
-    with mirrored(Folder(str(out)), tmp_path / "work", everything, told):
+    with mirror_folder(StorageFolder(str(out)), tmp_path / "work", everything, told):
         pass
     assert not list(out.iterdir())
 
 
 def test_an_older_journal_here_gives_way_to_a_longer_one_there(tmp_path: Path, memory: Any) -> None:
-    folder, work = Folder("memory://bucket/out"), tmp_path / "work"
+    folder, work = StorageFolder("memory://bucket/out"), tmp_path / "work"
     memory.pipe_file("/bucket/out/part.journal", b"one\ntwo\n")
     work.mkdir()
     (work / "part.journal").write_bytes(b"one\n")  # of a process that was killed here, before another machine went on
-    with mirrored(folder, work, everything, told):
+    with mirror_folder(folder, work, everything, told):
         assert (work / "part.journal").read_bytes() == b"one\ntwo\n"
 
 
 def test_a_longer_journal_here_is_uploaded(tmp_path: Path, memory: Any) -> None:
-    folder, work = Folder("memory://bucket/out"), tmp_path / "work"
+    folder, work = StorageFolder("memory://bucket/out"), tmp_path / "work"
     memory.pipe_file("/bucket/out/part.journal", b"one\n")
     work.mkdir()
     (work / "part.journal").write_bytes(b"one\ntwo\n")
-    with mirrored(folder, work, everything, told):
+    with mirror_folder(folder, work, everything, told):
         pass
     assert memory.cat_file("/bucket/out/part.journal") == b"one\ntwo\n"
 
 
 def test_a_journal_that_another_part_has_removed_does_not_come_back(tmp_path: Path, memory: Any) -> None:
-    folder, work, kept = Folder("memory://bucket/out"), tmp_path / "work", tmp_path / "kept"
+    folder, work, kept = StorageFolder("memory://bucket/out"), tmp_path / "work", tmp_path / "kept"
     memory.pipe_file("/bucket/out/others.journal", b"one\n")
-    with mirrored(folder, work, everything, told):
+    with mirror_folder(folder, work, everything, told):
         shutil.copytree(work, kept)  # what is left here where the process is killed
     kept.rename(work)
     memory.rm_file("/bucket/out/others.journal")
-    with mirrored(folder, work, everything, told):
+    with mirror_folder(folder, work, everything, told):
         (work / "own.journal").write_bytes(b"one\n")
     assert [Path(name).name for name in memory.find("/bucket/out")] == ["own.journal"]
 
@@ -169,7 +172,7 @@ def test_a_copy_of_nothing_is_one_line(place: str, says: str, tmp_path: Path, me
 
 def test_credentials_in_a_url_are_never_shown() -> None:
     with pytest.raises(UsageError) as found:
-        Folder("xyz://me:word@host/folder")
+        StorageFolder("xyz://me:word@host/folder")
     assert "word" not in str(found.value)
 
 
@@ -185,7 +188,7 @@ def test_who_closes_all_clients_of_s3_in_this_process_does_not_close_a_folders()
             closed.append(self._name)
 
     shared: Any = fsspec.filesystem("s3")
-    own: Any = Folder("s3://bucket/runs")
+    own: Any = StorageFolder("s3://bucket/runs")
     shared._s3creator, own._files._s3creator = Client("shared"), Client("own")
     asyncio.run(cleanup_s3_sessions())
     assert closed == ["shared"]

@@ -14,13 +14,13 @@ import pytest
 from waybench.core import UsageError
 from waybench.ext.scale.shards._files import Store
 from waybench.ext.scale.shards._shards import (
-    Plan,
-    Range,
+    NumberRange,
     Shard,
+    ShardPlan,
     ToCheck,
     check_shard,
     count_part,
-    finished,
+    finished_shards,
     parts,
     read_manifest,
     total,
@@ -39,19 +39,19 @@ def rows(hashes: list[str], first: int = 0) -> Iterator[tuple[str, list[str]]]:
 
 
 def made(place: Path | str, hashes: list[str], first: int = 0, file_format: str = "jsonl") -> Shard:
-    return write_shard(Store(str(place)), Range(first, len(hashes)), rows(hashes, first), file_format)
+    return write_shard(Store(str(place)), NumberRange(first, len(hashes)), rows(hashes, first), file_format)
 
 
 def test_the_plan_covers_every_item_once() -> None:
     for start, count, size in ((0, 10, 3), (5, 9, 3), (7, 1, 100), (0, 1_000_000_007, 100_000)):
-        plan = Plan(start, count, size)
+        plan = ShardPlan(start, count, size)
         last = plan.range(len(plan) - 1)
         assert plan.range(0).first == start
         assert last.first + last.size == start + count
         near = [plan.range(number) for number in range(min(5, len(plan)))]
         assert all(one.first + one.size == after.first for one, after in pairwise(near))
         assert [plan.number(one) for one in near] == [*range(len(near))]
-        assert plan.number(Range(start, size + 1)) is None
+        assert plan.number(NumberRange(start, size + 1)) is None
         with pytest.raises(UsageError, match="numbered from 0"):
             plan.range(len(plan))
 
@@ -62,8 +62,8 @@ def test_a_file_is_named_after_its_content(tmp_path: Path) -> None:
     assert hashlib.sha256(file.read_bytes()).hexdigest() == shard.sha256
     assert file.stat().st_size == shard.bytes
     assert [json.loads(line)["index"] for line in gzip.decompress(file.read_bytes()).splitlines()] == [0, 1, 2, 3, 4]
-    assert finished(Store(str(tmp_path)), ".jsonl.gz") == {Range(0, 5): shard}
-    assert finished(Store(str(tmp_path)), ".parquet") == {}
+    assert finished_shards(Store(str(tmp_path)), ".jsonl.gz") == {NumberRange(0, 5): shard}
+    assert finished_shards(Store(str(tmp_path)), ".parquet") == {}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["hashes", "items"]  # nothing else is left there
 
 
@@ -82,8 +82,8 @@ def test_what_breaks_off_leaves_no_shard(tmp_path: Path, place: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_shard(store, Range(0, 4), broken(), "jsonl")
-    assert store.listed("items") == {} == store.listed("hashes")
+        write_shard(store, NumberRange(0, 4), broken(), "jsonl")
+    assert store.file_sizes("items") == {} == store.file_sizes("hashes")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
@@ -97,7 +97,7 @@ def test_memory_does_not_grow_with_the_lines(tmp_path: Path) -> None:
     peaks: list[int] = []
     for count in (50, 500):  # 1 MB and 10 MB of lines
         tracemalloc.start()
-        write_shard(Store(str(tmp_path / str(count))), Range(0, count), large(count), "jsonl")
+        write_shard(Store(str(tmp_path / str(count))), NumberRange(0, count), large(count), "jsonl")
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < peaks[0] + 500_000
@@ -106,7 +106,7 @@ def test_memory_does_not_grow_with_the_lines(tmp_path: Path) -> None:
 def test_a_folder_in_memory_works_as_one_on_disk(tmp_path: Path) -> None:
     hashes = [digest(n) for n in range(9)]
     local, remote = Store(str(tmp_path)), Store("memory://tests/same")
-    shards = [write_shard(store, Range(0, 9), rows(hashes), "jsonl") for store in (local, remote)]
+    shards = [write_shard(store, NumberRange(0, 9), rows(hashes), "jsonl") for store in (local, remote)]
     assert shards[0] == shards[1]
     for folder, name in (("items", shards[0].name), ("hashes", shards[0].hashes)):
         assert local.read(f"{folder}/{name}") == remote.read(f"{folder}/{name}")
@@ -164,7 +164,7 @@ def test_a_check_finds_what_changed(tmp_path: Path) -> None:
 
     # A whole file under its own name, with an item too few.
     short = made(tmp_path / "short", hashes[:19])
-    renamed = Shard(Range(0, 20), short.sha256, short.bytes, short.ending)
+    renamed = Shard(NumberRange(0, 20), short.sha256, short.bytes, short.ending)
     (tmp_path / "short" / "items" / short.name).rename(tmp_path / "short" / "items" / renamed.name)
     assert "19 items, not 20" in (check_shard(ToCheck(str(tmp_path / "short"), renamed, ())) or "")
 

@@ -19,7 +19,7 @@ from waybench.core import (
     Source,
     Stream,
 )
-from waybench.envs.smartplay import Rules, Step, agent_environment, agent_metrics, final_score, thinking_players
+from waybench.envs.smartplay import ActionEffect, Rules, agent_environment, agent_metrics, final_score, thinking_players
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class StairsRules(Rules[Stairs, Climber]):
     def legal(self, world: Climber) -> Sequence[int]:
         return [1, 2] if world.at == 0 else [0, 1, 2]
 
-    def step(self, world: Climber, action: int, rng: Stream) -> Step[Climber]:
+    def step(self, world: Climber, action: int, rng: Stream) -> ActionEffect[Climber]:
         to = world.at + (-1, 1, 2)[action]
         if to < 0:
-            return Step(world._replace(tried="down"), -1.0, {"bump": True}, Outcome.ILLEGAL)
-        return Step(Climber(world.stairs, to, "up" if action else "down"), float(to >= world.stairs.height))
+            return ActionEffect(world._replace(tried="down"), -1.0, {"bump": True}, Outcome.ILLEGAL)
+        return ActionEffect(Climber(world.stairs, to, "up" if action else "down"), float(to >= world.stairs.height))
 
-    def over(self, world: Climber) -> End | None:
+    def ending(self, world: Climber) -> End | None:
         return End.SOLVED if world.at >= world.stairs.height else None
 
     def score(self, world: Climber) -> float:

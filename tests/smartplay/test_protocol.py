@@ -23,7 +23,7 @@ from waybench.core import (
 )
 from waybench.core import replay as replayed
 from waybench.envs.smartplay import steps_of
-from waybench.envs.smartplay._game import THOUGHT, AgentGame, Choice, history_entry, history_text
+from waybench.envs.smartplay._game import THOUGHT, AgentGame, AgentReply, history_entry, history_text
 from waybench.envs.smartplay._measures import action_turns
 from waybench.envs.smartplay._wording import PROMPT_STYLES, AgentWording
 
@@ -228,14 +228,14 @@ def test_before_the_first_reply_everything_is_0() -> None:
 def test_legal_actions_are_those_that_are_no_mistake() -> None:
     played = episode(wording="one_question")
     game = played.play.game
-    assert game.legal(played.state) == [Choice(1), Choice(2)]
+    assert game.legal(played.state) == [AgentReply(1), AgentReply(2)]
     played.step("Go up")
-    assert game.legal(played.state) == [Choice(0), Choice(1), Choice(2)]
+    assert game.legal(played.state) == [AgentReply(0), AgentReply(1), AgentReply(2)]
     assert game.legal(episode().state) == (THOUGHT,)
 
 
-@pytest.mark.parametrize("action", [THOUGHT, Choice(3), Choice(-1)])
-def test_what_is_no_action_costs_the_step(action: Choice) -> None:
+@pytest.mark.parametrize("action", [THOUGHT, AgentReply(3), AgentReply(-1)])
+def test_what_is_no_action_costs_the_step(action: AgentReply) -> None:
     played = episode(wording="one_question")
     after = played.play.game.apply(played.state, action, played.stream("test"))
     assert (after.outcome, after.state) == (Outcome.ILLEGAL, played.state)
@@ -243,13 +243,13 @@ def test_what_is_no_action_costs_the_step(action: Choice) -> None:
 
 def test_an_action_where_a_thought_is_asked_for_is_lost() -> None:
     played = episode()
-    after = played.play.game.apply(played.state, Choice(1), played.stream("test"))
+    after = played.play.game.apply(played.state, AgentReply(1), played.stream("test"))
     assert (after.outcome, after.state.thinking, after.state.world.at) == (Outcome.ILLEGAL, False, 0)
 
 
 def test_actions_as_json() -> None:
     game = episode().play.game
-    for action in (THOUGHT, Choice(0), Choice(2, named=False)):
+    for action in (THOUGHT, AgentReply(0), AgentReply(2, named=False)):
         assert game.decode(game.encode(action)) == action
     for bad in (None, [1], [True, True], [1, 1], [-1, True], "think", ["1", True], [10**7, True]):
         with pytest.raises(DataError, match="an action is"):
@@ -285,6 +285,6 @@ def test_a_history_can_begin_with_what_was_seen_before(history: int, kept: int) 
     seen = ("Player Observation Step 0:\nYou came by the lift.", "Player Observation Step 1:\nYou looked around.")
     assert state.past == seen[2 - kept :]
     assert state.stored == 2
-    following = game.apply(state, Choice(1), Stream("unused")).state
+    following = game.apply(state, AgentReply(1), Stream("unused")).state
     if history:
         assert following.past[-1] == "Player Observation Step 2:\nYou are on step 0."

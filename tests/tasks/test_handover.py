@@ -50,7 +50,7 @@ def test_random_steps_come_after_good_ones_where_the_oracle_can_still_succeed() 
         assert each.options == {"prefix": f"oracle:3+random:{each.at:g}"}
         item, _ = each.item(0)
         record = play_out(found.environment, item, policy("oracle"), {**found.options, **each.options}).record()
-        assert found.environment.difficulty.succeeded(record)
+        assert found.environment.difficulty.is_success(record)
         assert found.axis.of(record) == each.at
 
 

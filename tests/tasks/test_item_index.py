@@ -87,7 +87,9 @@ def test_the_search_is_the_same_again_and_its_description_says_what_it_went_by(f
     episodes = logged(done)
     all_rows = rows(episodes)
     (searched,) = searches(episodes, all_rows)
-    trials = [Trial(found.axis.of(record) or 0.0, DFS.difficulty.succeeded(record), None, 1.0) for _, record, _ in done]
+    trials = [
+        Trial(found.axis.of(record) or 0.0, DFS.difficulty.is_success(record), None, 1.0) for _, record, _ in done
+    ]
     state = Seeker(found.rule, found.strata[0].at, found.strata[-1].at).state(trials)
     assert (searched.value, searched.low, searched.high) == state.horizon
     assert ", items by difficulty index " in search_text([searched])

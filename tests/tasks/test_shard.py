@@ -4,7 +4,7 @@ import pytest
 
 from waybench.core import SHARD, UsageError, resolve
 from waybench.evaluation.tasks import find_task
-from waybench.evaluation.tasks._catalogue import shards_of
+from waybench.evaluation.tasks._catalogue import shard_args
 from waybench.evaluation.tasks._entry import missing_shards
 from waybench.evaluation.tasks._items import task_items
 
@@ -32,13 +32,13 @@ def test_what_is_no_shard_is_refused(text: str) -> None:
 def test_more_shards_than_items_are_refused_or_fewer() -> None:
     with pytest.raises(UsageError, match="only 4 items"):
         ids("guessnum", limit=4, shard="5/5")
-    assert [args[SHARD] for args in shards_of(find_task("guessnum"), {"limit": 2}, 5)] == ["1/2", "2/2"]
-    assert shards_of(find_task("guessnum"), {"limit": 1}, 5) == [{"limit": 1}]
+    assert [args[SHARD] for args in shard_args(find_task("guessnum"), {"limit": 2}, 5)] == ["1/2", "2/2"]
+    assert shard_args(find_task("guessnum"), {"limit": 1}, 5) == [{"limit": 1}]
 
 
 @pytest.mark.parametrize("task", ["alicia", "horizon_maze"])
 def test_ladders_and_searches_have_none(task: str) -> None:
-    assert shards_of(find_task(task), {}, 5) == [{}]
+    assert shard_args(find_task(task), {}, 5) == [{}]
     assert SHARD not in {option.name for option in find_task(task).options}
 
 

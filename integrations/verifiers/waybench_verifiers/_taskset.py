@@ -64,8 +64,8 @@ class WaybenchTask(vf.Task[WaybenchData, vf.State, vf.TaskConfig]):
         assert episode is not None
         while not episode.done:
             total += session.reply(oracle.reply(episode)).reward
-        facts = episode.play.game.facts
-        return total >= facts.reward[1] - 1e-9 if facts.deterministic else total > facts.reward[0]
+        properties = episode.play.game.properties
+        return total >= properties.reward[1] - 1e-9 if properties.deterministic else total > properties.reward[0]
 
 
 class WaybenchTaskset(vf.Taskset[WaybenchTask, WaybenchTasksetConfig]):

@@ -100,9 +100,9 @@ class App(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command of the arguments, or say which one may have been meant."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            from waybench.core import UsageError, unknown
+            from waybench.core import UsageError, unknown_name_message
 
-            raise UsageError(unknown("command", args[0], COMMANDS))
+            raise UsageError(unknown_name_message("command", args[0], COMMANDS))
         if any(arg == "--out=" or (arg == "" and before in ("--out", "-o")) for before, arg in pairwise(args)):
             from waybench.core import UsageError
 
@@ -185,9 +185,9 @@ def _click_message(error: click.ClickException) -> str:
 
 
 def _complain(message: str) -> int:
-    from waybench.core import shortened
+    from waybench.core import shorten_words
 
-    click.echo(f"Error: {shortened(' '.join(message.split()))}", err=True)
+    click.echo(f"Error: {shorten_words(' '.join(message.split()))}", err=True)
     return USAGE_ERROR
 
 

@@ -20,7 +20,7 @@ from waybench.cli._options import (
     with_parameters,
 )
 from waybench.cli._output import tell_skipped, write_json
-from waybench.core import UsageError, plural, unknown
+from waybench.core import UsageError, plural, unknown_name_message
 from waybench.data import cache_dir
 from waybench.ext.scale import is_url
 from waybench.ext.scale._folders import local_copy
@@ -282,7 +282,7 @@ def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemSco
     if scores or len(paired) < len(all_rows):
         return scores, all_rows
     if foreign:
-        raise UsageError(unknown("metric", metric, {score.metric.name for score in foreign}))
+        raise UsageError(unknown_name_message("metric", metric, {score.metric.name for score in foreign}))
     where = ", ".join(map(str, folders))
     raise UsageError(f"no scores in {where}: give a folder with logs from `waybench run` or another Inspect task")
 
@@ -298,7 +298,7 @@ def _model(side: Side, names: Iterable[str]) -> str:
     if len(fit) > 1:
         raise UsageError(f"{side.model!r} is ambiguous: give one of {', '.join(sorted(fit))}")
     if not fit:
-        raise UsageError(unknown("folder or model", side.model, models))
+        raise UsageError(unknown_name_message("folder or model", side.model, models))
     return fit[0]
 
 
@@ -308,7 +308,7 @@ def _is_chosen(task: str, tasks: tuple[str, ...]) -> bool:
 
 def _nothing_message(why: str, known_tasks: list[str], tasks: tuple[str, ...]) -> str:
     if wrong := [task for task in tasks if not any(_is_chosen(known_task, (task,)) for known_task in known_tasks)]:
-        return unknown("task", wrong[0], set(known_tasks))
+        return unknown_name_message("task", wrong[0], set(known_tasks))
     return f"nothing to compare: {why or 'there are no scores'}; run both with the same tasks, items and options"
 
 

@@ -28,7 +28,7 @@ from waybench.evaluation.tasks import TASKS, resolve_environment
 from waybench.ext.author import AUTHORED
 from waybench.ext.scale import is_url
 from waybench.ext.scale._executors import executor
-from waybench.ext.scale.shards._shards import FORMATS, Plan
+from waybench.ext.scale.shards._shards import FORMATS, ShardPlan
 from waybench.ext.train import SPLITS
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def generate(
             raise UsageError(
                 f"--out {out}: shards are files of one folder: give a name without an ending; --format chooses"
             )
-        plan = Plan(start, count, shard_size or default_size(count))
+        plan = ShardPlan(start, count, shard_size or default_size(count))
         request = Request(env, settings, kind, split, player, reasoning, file_format or "jsonl")
         _check_played(request.choices(), chats)
         generate_shards(request, out, plan, engine or executor("processes"), shard)

@@ -8,7 +8,7 @@ import click
 
 from waybench.cli._options import AS_JSON, argument, with_parameters
 from waybench.cli._output import dumps
-from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, unknown
+from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, unknown_name_message
 from waybench.core._template import template_fields
 from waybench.envs import registry
 from waybench.evaluation.tasks import TaskEntry, resolve_environment
@@ -45,7 +45,7 @@ def list_(
         environment = resolve_environment(name)
         click.echo(dumps(_environment(environment)) if as_json else _environment_page(environment))
     else:
-        raise UsageError(unknown("task or environment", name, {**tasks, **environments}))
+        raise UsageError(unknown_name_message("task or environment", name, {**tasks, **environments}))
 
 
 def _overview() -> str:

@@ -20,17 +20,17 @@ from waybench.core import (
     UsageError,
     WaybenchError,
     credentials,
+    find_secrets,
     is_public_key,
     read_budget,
-    secrets_in,
 )
 from waybench.data import cache_dir
 from waybench.envs import registry
 from waybench.evaluation.tasks import TaskEntry, find_task, load_task, task_prompts
-from waybench.evaluation.tasks._catalogue import shards_of
-from waybench.ext.scale import Folder
+from waybench.evaluation.tasks._catalogue import shard_args
+from waybench.ext.scale import StorageFolder
 from waybench.ext.scale._executors import Executor
-from waybench.ext.scale._folders import digest, mirrored
+from waybench.ext.scale._folders import digest, mirror_folder
 
 if TYPE_CHECKING:
     from waybench.evaluation._run_progress import RunProgress
@@ -174,7 +174,7 @@ class PartResult:
 
 def split(part: RunPart, *, by_task: bool, shards: int = 1) -> list[RunPart]:
     """Return a run's parts, always in the same order: each task or all tasks, a shard of their items, and a model."""
-    sharded = [[(name, args) for args in shards_of(find_task(name), args, shards)] for name, args in part.tasks]
+    sharded = [[(name, args) for args in shard_args(find_task(name), args, shards)] for name, args in part.tasks]
     if by_task:
         groups = [(task,) for tasks in sharded for task in tasks]
     else:
@@ -185,7 +185,7 @@ def split(part: RunPart, *, by_task: bool, shards: int = 1) -> list[RunPart]:
 def refuse_secrets(part: RunPart) -> None:
     """Refuse what would show a key or password in the description of a job."""
     address = str(part.settings.get("model_base_url") or "")
-    if any(secrets_in(dict(part.settings.get("model_args") or {}))) or any(credentials(address)):
+    if any(find_secrets(dict(part.settings.get("model_args") or {}))) or any(credentials(address)):
         raise UsageError(
             "jobs on other machines take keys and passwords from their environment: leave them out of -M and "
             "--model-base-url, and set the provider's variable (such as OPENAI_API_KEY) where the workers start"
@@ -201,7 +201,7 @@ def refuse_secrets(part: RunPart) -> None:
 def working_folder(part: RunPart) -> Path:
     """Return the folder of this machine in which a part works, the same whenever it starts again."""
     tasks = json.dumps([part.tasks, part.models], sort_keys=True, default=str)
-    return cache_dir() / "parts" / digest(Folder(part.out).place, tasks)
+    return cache_dir() / "parts" / digest(StorageFolder(part.out).place, tasks)
 
 
 @contextmanager
@@ -213,8 +213,8 @@ def part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
     """
     from waybench.evaluation._run_journals import part_files
 
-    folder, work = Folder(part.out), working_folder(part)
-    with mirrored(folder, work, part_files(part.tasks, part.models, folder.path), warn):
+    folder, work = StorageFolder(part.out), working_folder(part)
+    with mirror_folder(folder, work, part_files(part.tasks, part.models, folder.path), warn):
         yield work
 
 

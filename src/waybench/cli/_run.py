@@ -35,16 +35,16 @@ from waybench.core import (
     Json,
     Price,
     UsageError,
+    map_in_processes,
     plural,
     prepare_folder,
     read_budget,
     read_prices,
-    spread,
 )
 from waybench.data import cache_dir
 from waybench.evaluation.tasks import TASKS, TaskEntry, count_episodes, find_task
 from waybench.evaluation.tasks._presets import DEMO, DEMO_HORIZON, DEMO_MODEL
-from waybench.ext.scale import Folder, is_url
+from waybench.ext.scale import StorageFolder, is_url
 from waybench.ext.scale._executors import Executor, is_on_this_machine
 from waybench.ext.scale._folders import local_copy
 
@@ -105,7 +105,7 @@ def run(settings: RunSettings) -> None:
     if is_local:
         check_folder(Path(out))
     if not settings.quote_only:
-        _ = prepare_folder(Path(out)) if is_local else Folder(out).check()
+        _ = prepare_folder(Path(out)) if is_local else StorageFolder(out).check()
     for model in models:
         if model.startswith("waybench/"):
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
@@ -354,7 +354,7 @@ def demo(
         # One process at a time can run in a folder.
         evaluate(task_loaders([(name, args)]), [f"waybench/{player}" for player in players], prepare_folder(out / name))
 
-    with spread(play, len(plays), PROCESSES) as results:
+    with map_in_processes(play, len(plays), PROCESSES) as results:
         list(results)
     if model is not None:
         to_stderr(f"demo: {model} on {', '.join(DEMO_MODEL)}; this takes a minute or two")
@@ -379,14 +379,14 @@ def _horizons(folder: Path) -> list[str]:
     from waybench.results.results import measurable
 
     spec = find_task(DEMO_HORIZON[0]).horizon
-    assert spec is not None and spec.known is not None
+    assert spec is not None and spec.oracle_horizon is not None
     skipped: list[Skipped] = []  # the report has named them
     lines: list[str] = []
     references = ""
     for search in searches(*measurable(read_logs(folder, on_problem=skipped.append), on_problem=skipped.append)):
         player = search.group.model.removeprefix("waybench/")
         if player in SEARCHED:
-            exact = spec.known(float(player.rpartition("-")[2]))
+            exact = spec.oracle_horizon(float(player.rpartition("-")[2]))
             lines.append(f"{player}: {search.text}; {plural(search.trials, 'episode')}; known: {exact:.3g}")
             references = reference_text(search.references)
     return [*lines, references]

@@ -29,15 +29,15 @@ from waybench.ext.scale.shards._files import DIGEST, Store
 from waybench.ext.scale.shards._shards import (
     FORMATS,
     Count,
-    Plan,
-    Range,
+    NumberRange,
     Shard,
+    ShardPlan,
     ToCheck,
     check_described,
     check_shard,
     count_part,
     describe,
-    finished,
+    finished_shards,
     held_items,
     parts,
     read_manifest,
@@ -80,7 +80,7 @@ class Request:
         protocol = "paper" if self.kind == "instances" else None
         return ItemChoices(self.env, self.settings, protocol, self.split)
 
-    def rows(self, items: Range) -> Iterator[tuple[str, Iterator[str]]]:
+    def rows(self, items: NumberRange) -> Iterator[tuple[str, Iterator[str]]]:
         """Yield of each item its hash and its lines."""
         choices, lines = _choices(self), line_writer(self.kind, self.player, self.reasoning)
         for index in range(items.first, items.first + items.size):
@@ -104,7 +104,7 @@ class ShardJob(NamedTuple):
 
     request: Request
     place: str
-    items: Range
+    items: NumberRange
     made: Shard | None
 
 
@@ -120,7 +120,7 @@ def default_size(count: int) -> int:
     return LARGE_SIZE if count >= _LARGE else SIZE
 
 
-def generate_shards(request: Request, folder: str, plan: Plan, engine: Executor, only: int | None = None) -> None:
+def generate_shards(request: Request, folder: str, plan: ShardPlan, engine: Executor, only: int | None = None) -> None:
     """Make the shards of a set that are not there, and in the end its manifest."""
     key = request.settings.key_reference
     if (
@@ -136,7 +136,7 @@ def generate_shards(request: Request, folder: str, plan: Plan, engine: Executor,
     held = held_items(store)
     if held is not None and held > plan.count:
         raise UsageError(f"{store.shown} has {held:,} items: give --count {held} or more, or choose another folder")
-    there = finished(store, FORMATS[request.file_format])
+    there = finished_shards(store, FORMATS[request.file_format])
     planned = plan.range(only).size if only is not None else plan.count
     numbers = range(len(plan)) if only is None else [only]
     items = planned - sum(shard_range.size for shard_range in there if plan.number(shard_range) in numbers)
@@ -160,8 +160,8 @@ def generate_shards(request: Request, folder: str, plan: Plan, engine: Executor,
     _finish(store, description, plan, engine, FORMATS[request.file_format])
 
 
-def _finish(store: Store, description: Mapping[str, Json], plan: Plan, engine: Executor, ending: str) -> None:
-    there = finished(store, ending)
+def _finish(store: Store, description: Mapping[str, Json], plan: ShardPlan, engine: Executor, ending: str) -> None:
+    there = finished_shards(store, ending)
     lost = sum(plan.range(number) not in there for number in range(len(plan)))
     if lost:
         raise UsageError(f"{store.shown}: {plural(lost, 'shard')} are gone again: run the same command once more")
@@ -199,7 +199,7 @@ def _run(engine: Executor, jobs: Sequence[ShardJob]) -> None:
             click.echo(f"waybench: {number:,} of {len(jobs):,} shards, {rate:,.0f} items/s, {remaining} left", err=True)
 
 
-def _description(request: Request, plan: Plan) -> dict[str, Json]:
+def _description(request: Request, plan: ShardPlan) -> dict[str, Json]:
     """Return all that the content of shards depends on; a private key is only named."""
     if not plan.count:
         raise UsageError("--count 0: give the number of items that the shards have together")
@@ -230,7 +230,7 @@ def _description(request: Request, plan: Plan) -> dict[str, Json]:
     }
 
 
-def _tell_need(request: Request, store: Store, plan: Plan, items: int) -> None:
+def _tell_need(request: Request, store: Store, plan: ShardPlan, items: int) -> None:
     """Say what is going to be made, and refuse what has no room."""
     of_file, seconds = _sample_cost(request, plan)
     need = (of_file + DIGEST) * items
@@ -247,7 +247,7 @@ def _tell_need(request: Request, store: Store, plan: Plan, items: int) -> None:
         )
 
 
-def _sample_cost(request: Request, plan: Plan) -> tuple[float, float]:
+def _sample_cost(request: Request, plan: ShardPlan) -> tuple[float, float]:
     """Return the bytes and seconds of an item, by making some that are spread over the set."""
     step = max(1, plan.count // _SAMPLE)
     with tempfile.TemporaryDirectory(prefix="waybench-") as folder:
@@ -257,11 +257,11 @@ def _sample_cost(request: Request, plan: Plan) -> tuple[float, float]:
             nonlocal number
             for first in range(plan.start, plan.start + plan.count, step):
                 number += 1
-                yield from request.rows(Range(first, 1))
+                yield from request.rows(NumberRange(first, 1))
                 if time.process_time() - began > _SAMPLE_SECONDS:
                     return
 
-        shard = write_shard(Store(folder), Range(plan.start, number), rows(), request.file_format)
+        shard = write_shard(Store(folder), NumberRange(plan.start, number), rows(), request.file_format)
     return shard.bytes / number, (time.process_time() - began) / number
 
 
@@ -339,7 +339,7 @@ def _content_problems(folder: str, manifest: dict[str, Json], shards: Sequence[S
 
 
 def _size_problems(store: Store, shards: Sequence[Shard]) -> list[str]:
-    sizes = store.listed("items")
+    sizes = store.file_sizes("items")
     return [
         f"items/{shard.name}: {'missing' if shard.name not in sizes else f'{sizes[shard.name]:,} bytes'}"
         for shard in shards

@@ -30,15 +30,26 @@ from waybench.core._errors import (
     duration_text,
     plural,
     short_count,
-    shortened,
-    unknown,
+    shorten_words,
+    unknown_name_message,
 )
 from waybench.core._extensions import OPTION_AXES, base_wording
-from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Stream, Transition, evenly_chosen
+from waybench.core._game import (
+    NOTHING,
+    End,
+    Game,
+    GameProperties,
+    Json,
+    Limits,
+    Outcome,
+    Stream,
+    Transition,
+    evenly_spaced,
+)
 from waybench.core._images import Images, has_images
 from waybench.core._items import Instance, IsomorphicSource, Item, KeyedSource, Source, draw_appearance
 from waybench.core._json import check_json, is_array, is_object
-from waybench.core._json_reply import FORMS, last_object, shown
+from waybench.core._json_reply import FORMS, json_excerpt, last_object
 from waybench.core._metrics import (
     ILLEGAL,
     NO_ANSWER,
@@ -87,13 +98,13 @@ from waybench.core._secrets import (
     LABEL,
     commitment,
     credentials,
+    find_secrets,
     is_public_key,
     key_label,
     may_be_secret,
     read_commitment,
     read_key,
-    redacted,
-    secrets_in,
+    redact,
     without_credentials,
 )
 from waybench.core._template import TEMPLATE, is_template_name
@@ -117,7 +128,7 @@ from waybench.core._user_files import (
     user_path,
 )
 from waybench.core._wording import ActionTool, Field, Invalid, Memory, Message, ToolCall, View, Wording
-from waybench.core._workers import PROCESSES, Workers, dumped, spread
+from waybench.core._workers import PROCESSES, Workers, map_in_processes, to_pickle
 
 __all__ = [
     "AGENT",
@@ -166,11 +177,11 @@ __all__ = [
     "Episode",
     "EpisodeRecord",
     "ExplanatoryVariables",
-    "Facts",
     "FailureKind",
     "Field",
     "FirstErrors",
     "Game",
+    "GameProperties",
     "HorizonSpec",
     "Images",
     "Instance",
@@ -235,10 +246,10 @@ __all__ = [
     "commitment",
     "credentials",
     "draw_appearance",
-    "dumped",
     "duration_text",
-    "evenly_chosen",
+    "evenly_spaced",
     "file_key",
+    "find_secrets",
     "general_failure",
     "has_images",
     "is_array",
@@ -246,12 +257,14 @@ __all__ = [
     "is_public_key",
     "is_template_name",
     "is_tool_name",
+    "json_excerpt",
     "json_lines",
     "key_label",
     "last_object",
     "level_axis",
     "lost_turns",
     "main_cause",
+    "map_in_processes",
     "may_be_secret",
     "normal_name",
     "object_schema",
@@ -273,18 +286,16 @@ __all__ = [
     "read_records",
     "read_text",
     "reasoning_warning",
-    "redacted",
+    "redact",
     "replay",
     "resolve",
-    "secrets_in",
     "short_count",
-    "shortened",
-    "shown",
+    "shorten_words",
     "split_reasoning",
-    "spread",
     "text_of",
+    "to_pickle",
     "tokenizer",
-    "unknown",
+    "unknown_name_message",
     "unread",
     "user_path",
     "with_examples",

@@ -48,14 +48,14 @@ class TypedAction(NamedTuple):
         typed: What is typed for it, which `Typing.parse` or the wording reads.
         label: What it is called; "" if `typed` says it.
         key: The key for it: "up", "down", "left", "right", "space" or one character; "" for none.
-        whole: Whether it is a reply. Otherwise it is a part of one, and several parts, with commas between them, are
+        is_reply: Whether it is a reply. Otherwise it is a part of one, and several parts, with commas between them, are
             sent together.
     """
 
     typed: str
     label: str = ""
     key: str = ""
-    whole: bool = True
+    is_reply: bool = True
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from waybench.core._errors import DataError, UsageError, unknown
+from waybench.core._errors import DataError, UsageError, unknown_name_message
 from waybench.core._game import Json
 from waybench.core._items import Instance, Item, Source
 from waybench.core._json import is_array, is_object
@@ -131,8 +131,8 @@ class HorizonSpec:
         pool: Number of items of each level that are sorted by their difficulty; None where each level is a difficulty.
         source_options: Source options that are fixed.
         without: Options of play that the search does not have, such as help by a teacher.
-        known: Rate of errors in each move -> the horizon of the oracle that errs at this rate, where it is known by
-            construction; None otherwise.
+        oracle_horizon: Rate of errors in each move -> the horizon of the oracle that errs at this rate, where it is
+            known by construction; None otherwise.
         revision: Raised whenever the same replies can have another horizon, such as where something else counts as
             success; it is added to the version of the task.
     """
@@ -141,7 +141,7 @@ class HorizonSpec:
     pool: int | None = None
     source_options: Mapping[str, Json] = field(default_factory=dict[str, Json])
     without: tuple[str, ...] = ()
-    known: Callable[[float], float] | None = None
+    oracle_horizon: Callable[[float], float] | None = None
     revision: int = 0
 
 
@@ -267,7 +267,7 @@ def check_fields(data: Json, fields: Collection[str], what: str = "instance") ->
             raise DataError(
                 f'{what}: {name!r} belongs beside "instance": {{"instance": {{...}}, {json.dumps(name)}: ...}}'
             )
-        raise DataError(f"{what}: {unknown('field', name, fields)}")
+        raise DataError(f"{what}: {unknown_name_message('field', name, fields)}")
 
 
 def check_hash(record: ItemRecord, instance: Instance) -> None:

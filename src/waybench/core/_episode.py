@@ -111,7 +111,7 @@ class Episode(Generic[I, S, A]):
         self.attempt = attempt
         self.player = player
         self._game, self._wording = play.game, play.wording
-        self._is_deterministic = play.game.facts.deterministic
+        self._is_deterministic = play.game.properties.deterministic
         # Most wordings show replies as they were said, and asking each of them in each turn takes time.
         self._rewrites = type(play.wording).remember is not Wording.remember  # pyright: ignore[reportUnknownMemberType]
         self.state: S = play.game.start(item.instance)

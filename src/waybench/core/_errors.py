@@ -32,7 +32,7 @@ class LostWorkerError(WaybenchError):
     """A process or a machine that worked for this one ended without a result."""
 
 
-def shortened(message: str) -> str:
+def shorten_words(message: str) -> str:
     """Return a message in which no word, such as a value or a path that it quotes, has more than 200 characters.
 
     A longer one is cut in its middle, for both ends tell names apart.
@@ -40,7 +40,7 @@ def shortened(message: str) -> str:
     return _LONG_WORD.sub(lambda match: f"{match[0][:120]}…{match[0][-79:]}", message)
 
 
-def unknown(kind: str, name: str, names: Iterable[str], also: Iterable[str] = (), meant: str = "") -> str:
+def unknown_name_message(kind: str, name: str, names: Iterable[str], also: Iterable[str] = (), meant: str = "") -> str:
     """Write the one-line message for a name that does not exist, with the nearest name that does.
 
     Args:

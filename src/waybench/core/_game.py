@@ -138,7 +138,7 @@ def _part_text(part: str | int) -> str:
     return f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}"
 
 
-def evenly_chosen(values: Sequence[A], most: int) -> list[A]:
+def evenly_spaced(values: Sequence[A], most: int) -> list[A]:
     """Return at most so many values of a sequence, evenly spaced from the first one; all of them if there are few.
 
     The sequence is not copied: a game's legal actions can be a `range` of more numbers than fit in memory.
@@ -177,7 +177,7 @@ class Transition(NamedTuple, Generic[S]):
 
     Attributes:
         state: The state afterwards.
-        reward: The reward of this step, within the game's `Facts.reward`.
+        reward: The reward of this step, within the game's `GameProperties.reward`.
         events: What happened, as JSON values; metrics and wordings read it.
         outcome: OK, ILLEGAL or UNPRODUCTIVE; UNPARSED where the reply named no action, for which a published protocol
             prescribes one.
@@ -190,8 +190,8 @@ class Transition(NamedTuple, Generic[S]):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """Facts that a game declares; the contract tests check them.
+class GameProperties:
+    """Properties that a game declares; the contract tests check them.
 
     Attributes:
         deterministic: Whether `apply` ignores its random stream.
@@ -211,7 +211,7 @@ class Game(ABC, Generic[I, S, A]):
     oracles, forks and property tests for nothing.
     """
 
-    facts: Facts
+    properties: GameProperties
 
     @abstractmethod
     def start(self, instance: I) -> S:
@@ -223,7 +223,7 @@ class Game(ABC, Generic[I, S, A]):
 
         Where an action is a plan of several moves, these are the plans of one move; `apply` takes longer ones too.
         Where there are very many, the sequence makes them on demand, as `range` does: callers take its
-        length and single elements (`evenly_chosen`), and never list all.
+        length and single elements (`evenly_spaced`), and never list all.
         """
 
     @abstractmethod

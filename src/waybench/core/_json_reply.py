@@ -117,7 +117,7 @@ def last_object(reply: str, key: str, *, unique: bool = False) -> JsonObject | I
         return Invalid(f"The last JSON object with {json.dumps(key)} is malformed.")
     value: JsonObject = answer.value
     if unique and value.duplicate is not None:
-        return Invalid(f"The JSON object has the key {shown(value.duplicate)} twice.")
+        return Invalid(f"The JSON object has the key {json_excerpt(value.duplicate)} twice.")
     return value
 
 
@@ -286,7 +286,7 @@ class _Source:
         return value, reader.end
 
 
-def shown(value: Any) -> str:
+def json_excerpt(value: Any) -> str:
     """Return a value of a reply as short ASCII JSON, for an error message."""
     if isinstance(value, Oversized):
         return f"a number of more than {MAX_DIGITS} digits"

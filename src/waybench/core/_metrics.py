@@ -79,7 +79,7 @@ class Bounded:
         low, high = ("unbounded" if end is None else f"{end:g}" for end in (self.low, self.high))
         return f"{low} to {high}" + (f", since {self.unbounded}" if self.unbounded else "")
 
-    def over(self, ranges: Iterable[Range]) -> Self:
+    def with_ranges(self, ranges: Iterable[Range]) -> Self:
         """Return the same with the bounds that it has over several records.
 
         Args:

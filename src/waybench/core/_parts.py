@@ -290,7 +290,7 @@ class Difficulty:
         """The explanatory variables of items; none if none are declared."""
         return self.explanatory_variables.items if self.explanatory_variables is not None else ()
 
-    def succeeded(self, record: EpisodeRecord) -> bool:
+    def is_success(self, record: EpisodeRecord) -> bool:
         """Return whether an episode is a success for horizons: solved, and competently so (`competent`)."""
         return record.end is End.SOLVED and (self.competent is None or self.competent(record))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple
 
-from waybench.core._errors import UsageError, unknown
+from waybench.core._errors import UsageError, unknown_name_message
 from waybench.core._game import A, Game, I, Json, Limits, S, Stream
 from waybench.core._picture import Picture
 from waybench.core._record import TurnRecord
@@ -79,7 +79,7 @@ class Option:
         value = self._typed(value)
         is_template = self.name == WORDING and value.startswith(TEMPLATE_PREFIX)
         if self.choices and value not in self.all_choices and not is_template:
-            raise UsageError(unknown(f"{self.name}", str(value), self.all_choices))
+            raise UsageError(unknown_name_message(f"{self.name}", str(value), self.all_choices))
         if self.or_number and type(value) is bool:  # the bounds are those of its numbers
             return value
         if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
@@ -132,7 +132,7 @@ def resolve(options: Iterable[Option], values: Mapping[str, Json], kind: str = "
     declared = {option.name: option for option in options}
     for name in values:
         if name not in declared:
-            raise UsageError(unknown(kind, str(name), declared))
+            raise UsageError(unknown_name_message(kind, str(name), declared))
     return {name: option.check(values[name]) if name in values else option.default for name, option in declared.items()}
 
 

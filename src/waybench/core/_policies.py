@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from waybench.core._environment import PLAY_EXTENSIONS, Environment, I
 from waybench.core._episode import NOT_CARRIED_OUT, AnyEpisode, Episode, Reply
-from waybench.core._errors import LiveError, ReplayError, UsageError, unknown
+from waybench.core._errors import LiveError, ReplayError, UsageError, unknown_name_message
 from waybench.core._game import A, End, Json, Outcome, S
 from waybench.core._items import Item
 from waybench.core._parts import Player
@@ -67,7 +67,7 @@ class ScriptedPolicy(Policy):
         if self.name == "random":
             return stream.choice(episode.play.game.legal(episode.state))
         raise UsageError(
-            unknown(f"player of {episode.environment.id}", self.name, episode.environment.players.policies)
+            unknown_name_message(f"player of {episode.environment.id}", self.name, episode.environment.players.policies)
         )
 
     def reply(self, episode: AnyEpisode) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from waybench.core._environment import AnyEnvironment, AnyPlay, PlayExtension, Resolve
 from waybench.core._episode import AnyEpisode, Episode
-from waybench.core._errors import DataError, UsageError, unknown
+from waybench.core._errors import DataError, UsageError, unknown_name_message
 from waybench.core._game import Json
 from waybench.core._items import Item
 from waybench.core._json import check_json
@@ -102,7 +102,9 @@ def _normalize(text: str, environment: AnyEnvironment) -> str:
             except UsageError as error:
                 raise UsageError(f"prefix: {error}") from None
         elif player not in (players := {"null", "random", *environment.players.policies}):
-            raise UsageError(f"prefix: {unknown(f'player of {environment.id}', player, {*players, 'noisy-0.1'})}")
+            raise UsageError(
+                f"prefix: {unknown_name_message(f'player of {environment.id}', player, {*players, 'noisy-0.1'})}"
+            )
     return "+".join(f"{player}:{steps}" for player, steps in parts)
 
 
@@ -259,7 +261,7 @@ def _find_record(
     alike = [record for record in records if without_prefix(record.options) == without_prefix(options)]
     if not alike:
         raise UsageError(f"{what}: item {item.id} was recorded with other options of play; give the same ones")
-    is_chance = not environment.play_with(options).game.facts.deterministic
+    is_chance = not environment.play_with(options).game.properties.deterministic
     fitting = [record for record in alike if record.attempt == attempt] or ([] if is_chance else alike)
     if not fitting:
         raise UsageError(f"{what}: attempt {attempt} at item {item.id} is not in the file, and each has its own chance")

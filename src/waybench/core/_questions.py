@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
 
-from waybench.core._game import NOTHING, A, End, Facts, Game, I, Json, Outcome, S, Stream, Transition
+from waybench.core._game import NOTHING, A, End, Game, GameProperties, I, Json, Outcome, S, Stream, Transition
 from waybench.core._json import is_array
-from waybench.core._json_reply import last_object, shown
+from waybench.core._json_reply import json_excerpt, last_object
 from waybench.core._wording import Invalid, Wording
 
 MOST_NUMBERS = 20_000  # in one answer
@@ -49,7 +49,7 @@ class Judgement(NamedTuple):
 class OneAnswerGame(Game[I, AnswerState[I], A]):
     """A game of one turn: it is solved if the answer has success 1."""
 
-    facts = Facts(deterministic=True, turns=1)
+    properties = GameProperties(deterministic=True, turns=1)
 
     @abstractmethod
     def answers(self, instance: I) -> Sequence[A]:
@@ -158,7 +158,7 @@ def read_numbers(value: Json, count: int | None = None) -> list[int] | Invalid:
         count: How many there have to be; None for any number up to `MOST_NUMBERS`.
     """
     if not is_array(value):
-        return Invalid(f"The answer must be a list of whole numbers, not {shown(value)}.")
+        return Invalid(f"The answer must be a list of whole numbers, not {json_excerpt(value)}.")
     if len(value) > MOST_NUMBERS or (count is not None and len(value) != count):
         wanted = f"{count}" if count is not None else f"at most {MOST_NUMBERS}"
         return Invalid(f"The list has {len(value)} values in place of {wanted}.")
@@ -166,7 +166,7 @@ def read_numbers(value: Json, count: int | None = None) -> list[int] | Invalid:
     for element in value:
         number = int(element) if type(element) is float and element.is_integer() and abs(element) < 1e18 else element
         if type(number) is not int:
-            return Invalid(f"The list has {shown(element)} in place of a whole number.")
+            return Invalid(f"The list has {json_excerpt(element)} in place of a whole number.")
         numbers.append(number)
     return numbers
 

@@ -60,7 +60,7 @@ class Usage:
         return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
-    def reported(cls, **values: Any) -> Self:
+    def from_provider(cls, **values: Any) -> Self:
         """Return the usage that a provider reports, with 0 for impossible numbers of tokens or seconds (-1, NaN)."""
         values |= {name: 0 for name, value in values.items() if name in _NUMBERS and not _is_possible(value)}
         return cls(**values)

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from waybench.core._environment import AnyEnvironment
-from waybench.core._errors import UsageError, WaybenchError, unknown
+from waybench.core._errors import UsageError, WaybenchError, unknown_name_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Registry:
             self._discover()
         entry = self._entries.get(env_id)
         if entry is None:
-            raise UsageError(unknown("environment", env_id, self._entries))
+            raise UsageError(unknown_name_message("environment", env_id, self._entries))
         return entry
 
     def load(self, env_id: str) -> AnyEnvironment:

@@ -53,7 +53,7 @@ def without_credentials(address: str) -> str:
     return redacted_parts.geturl() if parts.scheme else redacted_parts.geturl().removeprefix("//")
 
 
-def redacted(value: Any, *, hidden: bool = False) -> Any:
+def redact(value: Any, *, hidden: bool = False) -> Any:
     """Return a JSON value in which what may be a secret is hidden: by its name, or in an address.
 
     Args:
@@ -63,11 +63,11 @@ def redacted(value: Any, *, hidden: bool = False) -> Any:
     if isinstance(value, Mapping):
         mapping = cast("Mapping[Any, Any]", value)
         return {
-            name: redacted(item, hidden=hidden or may_be_secret(str(name).rpartition(".")[2]))
+            name: redact(item, hidden=hidden or may_be_secret(str(name).rpartition(".")[2]))
             for name, item in mapping.items()
         }
     if isinstance(value, list | tuple):
-        return [redacted(item, hidden=hidden) for item in cast("list[Any]", value)]
+        return [redact(item, hidden=hidden) for item in cast("list[Any]", value)]
     if hidden:
         return HIDDEN
     if isinstance(value, str):
@@ -75,8 +75,8 @@ def redacted(value: Any, *, hidden: bool = False) -> Any:
     return value
 
 
-def secrets_in(value: Any, *, hidden: bool = False) -> Iterator[str]:
-    """Yield the texts that `redacted` hides in a value.
+def find_secrets(value: Any, *, hidden: bool = False) -> Iterator[str]:
+    """Yield the texts that `redact` hides in a value.
 
     Args:
         value: A JSON value.
@@ -84,10 +84,10 @@ def secrets_in(value: Any, *, hidden: bool = False) -> Iterator[str]:
     """
     if isinstance(value, Mapping):
         for name, item in cast("Mapping[Any, Any]", value).items():
-            yield from secrets_in(item, hidden=hidden or may_be_secret(str(name).rpartition(".")[2]))
+            yield from find_secrets(item, hidden=hidden or may_be_secret(str(name).rpartition(".")[2]))
     elif isinstance(value, list | tuple):
         for item in cast("list[Any]", value):
-            yield from secrets_in(item, hidden=hidden)
+            yield from find_secrets(item, hidden=hidden)
     elif isinstance(value, str):
         yield from [value] if hidden else ()
         for match in _ADDRESS.finditer(value):

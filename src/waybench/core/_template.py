@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from waybench.core._environment import AnyEnvironment, AnyPlay, PlayExtension, Resolve
-from waybench.core._errors import UsageError, WaybenchError, shortened
+from waybench.core._errors import UsageError, WaybenchError, shorten_words
 from waybench.core._game import A, Json, S, Transition
 from waybench.core._json import is_object
 from waybench.core._play import TEMPLATE_PREFIX, WORDING, Option
@@ -72,11 +72,11 @@ def read_template(reference: str, option: Option) -> Template:
         UsageError: If the file cannot be read, or has something else in it.
     """
     path = user_path(reference.removeprefix(TEMPLATE_PREFIX))
-    what = f"{WORDING}={TEMPLATE_PREFIX}{shortened(str(path))}"
+    what = f"{WORDING}={TEMPLATE_PREFIX}{shorten_words(str(path))}"
     try:
         text = read_text(path, LARGEST_TEMPLATE, "a template")
     except WaybenchError as error:
-        raise UsageError(f"{what}: {shortened(str(error))}") from None
+        raise UsageError(f"{what}: {shorten_words(str(error))}") from None
     content: Mapping[str, Json] = {"rules": text}
     if path.suffix.lower() == ".toml":
         try:

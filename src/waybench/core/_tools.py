@@ -10,7 +10,7 @@ from waybench.core._errors import UsageError
 from waybench.core._game import A, I, Json, S
 from waybench.core._images import has_images
 from waybench.core._json import MAX_DEPTH, Oversized, is_array, is_object, refuse_constant, to_object
-from waybench.core._json_reply import MAX_CHARACTERS, shown
+from waybench.core._json_reply import MAX_CHARACTERS, json_excerpt
 from waybench.core._play import WORDING, Option
 from waybench.core._replies import ReplyParts, split_reasoning
 from waybench.core._wording import ActionTool, DerivedWording, Invalid, ToolCall, Wording
@@ -110,7 +110,7 @@ def check_call(call: ToolCall, tools: Sequence[ActionTool]) -> ToolCall | Invali
     tool = next((tool for tool in tools if tool.name == call.name), None)
     if tool is None:
         names = ", ".join(tool.name for tool in tools)
-        return Invalid(f"There is no tool {shown(call.name)}; the tools are: {names}.")
+        return Invalid(f"There is no tool {json_excerpt(call.name)}; the tools are: {names}.")
     if call.error:
         return Invalid(f"The arguments of the call of {tool.name} are no valid JSON object.")
     try:
@@ -133,7 +133,7 @@ def _check_value(value: Json, schema: Mapping[str, Json], path: str, depth: int)
             return _check_object(value, schema, path, depth)
         case "array":
             if not is_array(value):
-                raise _UnfitError(f"{here} must be a list, not {shown(value)}")
+                raise _UnfitError(f"{here} must be a list, not {json_excerpt(value)}")
             if len(value) > schema.get("maxItems", len(value)):
                 raise _UnfitError(f"{here} has {len(value)} elements; at most {schema['maxItems']} are read")
             return [
@@ -143,30 +143,30 @@ def _check_value(value: Json, schema: Mapping[str, Json], path: str, depth: int)
             if type(value) is float and value.is_integer() and abs(value) < 1e18:
                 value = int(value)
             if type(value) is not int:
-                raise _UnfitError(f"{here} must be a whole number, not {shown(value)}")
+                raise _UnfitError(f"{here} must be a whole number, not {json_excerpt(value)}")
             if value < schema.get("minimum", value):
                 raise _UnfitError(f"{here} must be at least {schema['minimum']}, not {value}")
             return value
         case _:
             if not isinstance(value, str):
-                raise _UnfitError(f"{here} must be a text, not {shown(value)}")
+                raise _UnfitError(f"{here} must be a text, not {json_excerpt(value)}")
             if "enum" in schema and value not in schema["enum"]:
-                raise _UnfitError(f"{here} must be one of the listed values, not {shown(value)}")
+                raise _UnfitError(f"{here} must be one of the listed values, not {json_excerpt(value)}")
             return value.encode("utf-8", "backslashreplace").decode()  # lone surrogates cannot be stored
 
 
 def _check_object(value: Json, schema: Mapping[str, Json], path: str, depth: int) -> dict[str, Json]:
     here = path or "the arguments"
     if not is_object(value):
-        raise _UnfitError(f"{here} must be an object, not {shown(value)}")
+        raise _UnfitError(f"{here} must be an object, not {json_excerpt(value)}")
     if (duplicate := getattr(value, "duplicate", None)) is not None:
-        raise _UnfitError(f"{here} has {shown(duplicate)} twice")
+        raise _UnfitError(f"{here} has {json_excerpt(duplicate)} twice")
     for name in value:
         if name not in schema["properties"]:
-            raise _UnfitError(f"{here} has the unknown name {shown(name)}")
+            raise _UnfitError(f"{here} has the unknown name {json_excerpt(name)}")
     for name in schema["properties"]:
         if name not in value:
-            raise _UnfitError(f"{shown(name)} is missing in {here}")
+            raise _UnfitError(f"{json_excerpt(name)} is missing in {here}")
     return {
         name: _check_value(value[name], inner, f"{path}.{name}" if path else name, depth + 1)
         for name, inner in schema["properties"].items()

@@ -55,11 +55,11 @@ class Copies:
 
     def each(self, function: Callable[[P], T], parts: Sequence[P]) -> AbstractContextManager[Iterator[T]]:
         """Do a work for each of some parts; see `Workers`. The copies take the parts by themselves."""
-        return spread(lambda number: function(parts[number]), len(parts), self.processes)
+        return map_in_processes(lambda number: function(parts[number]), len(parts), self.processes)
 
 
 @contextmanager
-def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[Iterator[T], None, None]:
+def map_in_processes(work: Callable[[int], T], count: int, processes: int) -> Generator[Iterator[T], None, None]:
     """Do a work for each number up to a count, in other processes if that is possible and worth it.
 
     The processes are copies of this one, so they start at once with all that has been read and computed.
@@ -117,10 +117,10 @@ def _in_order(pool: "ProcessPoolExecutor", begun: "list[Future[Any]]", count: in
 
 
 def _run(number: int) -> bytes:
-    return dumped(_WORK[-1](number))
+    return to_pickle(_WORK[-1](number))
 
 
-def dumped(values: object) -> bytes:
+def to_pickle(values: object) -> bytes:
     """Return values as a pickle, with mappings that cannot be changed as dictionaries."""
     content = io.BytesIO()
     pickler = pickle.Pickler(content, pickle.HIGHEST_PROTOCOL)
@@ -135,7 +135,7 @@ def _can_fork() -> bool:
 
 
 def forbid_copies() -> None:
-    """Make `spread` do all work in this process from now on.
+    """Make `map_in_processes` do all work in this process from now on.
 
     For libraries with threads that Python does not know, such as the one that draws charts.
     """

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from waybench.core import CatalogueWarning, DataError, DataFile, Download, UsageError, unknown, user_path
+from waybench.core import CatalogueWarning, DataError, DataFile, Download, UsageError, unknown_name_message, user_path
 from waybench.envs import registry
 
 __all__ = ["LocalFiles"]
@@ -61,7 +61,7 @@ def find_download(name: str) -> Download:
         UsageError: If there is none of this name.
     """
     if name not in downloads():
-        raise UsageError(unknown("data set", name, downloads()))
+        raise UsageError(unknown_name_message("data set", name, downloads()))
     return downloads()[name]
 
 

@@ -6,8 +6,8 @@ from waybench._late import late_names
 
 if TYPE_CHECKING:
     from waybench.evaluation._engine import evaluate
-    from waybench.evaluation._solver import reply_of
+    from waybench.evaluation._solver import read_reply
 
-__all__ = ["evaluate", "reply_of"]
+__all__ = ["evaluate", "read_reply"]
 
-__getattr__ = late_names(__name__, {"_engine": ("evaluate",), "_solver": ("reply_of",)})
+__getattr__ = late_names(__name__, {"_engine": ("evaluate",), "_solver": ("read_reply",)})

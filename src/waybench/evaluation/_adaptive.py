@@ -399,7 +399,7 @@ class HorizonSearch(AdaptiveSampleSource[_Search]):
             return []
         price = self._price(record.player)
         for sample, waiting in at.waiting.items():
-            succeeded = self._config.environment.difficulty.succeeded(at.ended[sample])
+            succeeded = self._config.environment.difficulty.is_success(at.ended[sample])
             expected_cost = self._config.strata[waiting.stratum].takes.cost(price)
             at.trials.append(Trial(waiting.at, succeeded, cost_of(at.ended[sample], price), expected_cost))
         return self._round(at)

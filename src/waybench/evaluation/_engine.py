@@ -185,7 +185,10 @@ def evaluate(
                 follow_older_logs(out, created, ready, warn or _to_stderr)
                 journals.open(ready, followed)
                 followed.notes.extend(followed.opening)
-                with earlier_objects_kept(), follow_reports(followed, journals.unlogged, out, quiet=display == "none"):
+                with (
+                    earlier_objects_kept(),
+                    follow_reports(followed, journals.count_unlogged_replies, out, quiet=display == "none"),
+                ):
                     logs = _eval_set(created, ready, out, config, limits, rerun, display)
             except KeyboardInterrupt:
                 if journals.failure is None and not followed.budget_is_spent:

@@ -107,7 +107,7 @@ class Journal:
         where = self._append({"id": sample[0], "epoch": sample[1], **number, "seen": seen, "output": content})
         self._index(sample, turn, (*where, seen), probe)
 
-    def turns_without(self, logged: Container[str]) -> list[int]:
+    def count_unlogged_turns(self, logged: Container[str]) -> list[int]:
         """Return the number of turns of each sample that is not among the UUIDs of the samples in logs."""
         return [len(turns.lines) for turns in self._samples.values() if turns.uuid is None or turns.uuid not in logged]
 

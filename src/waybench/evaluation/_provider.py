@@ -34,7 +34,7 @@ from waybench.core import (
     object_schema,
     policy,
     read_calls,
-    unknown,
+    unknown_name_message,
     write_calls,
 )
 from waybench.core._policies import EMBEDDED
@@ -281,7 +281,7 @@ def check_player(name: str, envs: Iterable[str] | None = None) -> None:
     elif name.startswith("noisy-"):
         policy(name)
     elif name not in names:
-        raise UsageError(unknown("player", name, {*names, "noisy-0.1", *LOCAL_MODELS}))
+        raise UsageError(unknown_name_message("player", name, {*names, "noisy-0.1", *LOCAL_MODELS}))
 
 
 class EmbeddedPlayer(InProcessModel):

@@ -176,11 +176,11 @@ class RunJournals:
                     path = self._folder / ("_".join((*names, digest(settings)[:16])) + SUFFIX)
                     journals.by_model[str(model)] = Journal(path, settings, self._syncer, self._warn)
 
-    def unlogged(self, progress: TaskProgress, logged: Collection[str]) -> list[int]:
+    def count_unlogged_replies(self, progress: TaskProgress, logged: Collection[str]) -> list[int]:
         """Return the number of replies of each episode in a task's journal whose UUID is not among those of its log."""
         for _, journals in self._tasks:
             if journals.progress.get(progress.model) is progress and progress.model in journals.by_model:
-                return journals.by_model[progress.model].turns_without(logged)
+                return journals.by_model[progress.model].count_unlogged_turns(logged)
         return []
 
     def clear(self, logs: Sequence[EvalLog]) -> None:

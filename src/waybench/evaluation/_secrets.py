@@ -18,11 +18,11 @@ from waybench.core import (
     LABEL,
     Json,
     credentials,
+    find_secrets,
     is_array,
     is_object,
     key_label,
-    redacted,
-    secrets_in,
+    redact,
     without_credentials,
 )
 from waybench.core._secrets import HIDDEN
@@ -38,7 +38,7 @@ class Secrets:
 
     def __init__(self, base_url: str | None, args: Mapping[str, Json]) -> None:
         self._texts: list[str] = []
-        self._add(secrets_in(dict(args)))
+        self._add(find_secrets(dict(args)))
         self.add_address(base_url)
 
     def add_address(self, address: str | None) -> None:
@@ -84,7 +84,7 @@ class Secrets:
             return {inner: self._hide_part(inner, value) for inner, value in part.items()}
         return [self._hide_part("", value) for value in part] if is_array(part) else self.hide(part)
 
-    def hide_in(self, error: BaseException) -> None:
+    def redact_exception(self, error: BaseException) -> None:
         """Replace all secrets in the texts of an exception and of those that it comes from; its type stays."""
         for cause in causes_of(error):
             cause.args = tuple(map(self.hide, cause.args))
@@ -114,7 +114,7 @@ def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
     sealed_model: Any = model
     if base_url is not None:
         sealed_model._explicit_base_url = without_credentials(base_url)
-    sealed_model.model_args = redacted(dict(args))
+    sealed_model.model_args = redact(dict(args))
     secrets = Secrets(base_url, args)
     secrets.add_address(model.api.base_url)
     secrets.add_api_key(model.api.api_key)
@@ -129,7 +129,7 @@ def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
         if isinstance(call, ModelCall):
             call.request, call.response = secrets.hide(call.request), secrets.hide(call.response)
         if isinstance(output, Exception):
-            secrets.hide_in(output)
+            secrets.redact_exception(output)
         elif isinstance(output, ModelOutput):
             output = secrets.hide_output(output)
         return (output, call) if isinstance(answer, tuple) else output
@@ -146,7 +146,7 @@ def hide_secrets(secrets: Secrets) -> Generator[None]:
     try:
         yield
     except Exception as error:
-        secrets.hide_in(error)
+        secrets.redact_exception(error)
         raise
 
 
@@ -173,10 +173,10 @@ def follow_older_logs(out: Path, tasks: Sequence[Task], models: Sequence[Model],
                 is_changed = True
         for model in models:
             run_model: Any = model
-            is_older = redacted(spec.model_args) != spec.model_args
+            is_older = redact(spec.model_args) != spec.model_args
             args: dict[str, Any] = run_model.model_args
             logged = {name: args[name] for name in args if name != "api_key" and not name.startswith("aws_")}
-            if is_older and spec.model == str(model) and redacted(spec.model_args) == logged:
+            if is_older and spec.model == str(model) and redact(spec.model_args) == logged:
                 run_model.model_args = dict(spec.model_args)
                 is_changed = True
     if is_changed:

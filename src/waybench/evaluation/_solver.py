@@ -190,7 +190,7 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
                 state.output = output
                 store_reasoning(state.store, len(episode.turns), output.message)
                 is_thought = bool(episode.play.wording.thought_question(episode.state))
-                turn = episode.step(reply_of(output, time.monotonic() - began, by_tools=bool(offered)))
+                turn = episode.step(read_reply(output, time.monotonic() - began, by_tools=bool(offered)))
                 if not (is_thought or turn.reasoning or offered):
                     form.watch_reply(turn.reply)
                 turns.write(output, turn)  # before the next request leaves, and only if nothing was wrong with it
@@ -242,7 +242,7 @@ async def _probe(
             output = await model.generate(fork(messages, belief.text), **text_request_arguments(episode))
     finally:
         current_belief.reset(token)
-    probe = episode.probe(belief, reply_of(output, time.monotonic() - began))
+    probe = episode.probe(belief, read_reply(output, time.monotonic() - began))
     if stored is None:
         turns.write_probe(belief.name, output)
     watched.reply(probe, repeated=stored is not None)
@@ -265,7 +265,7 @@ def _why_ended(error: Exception, episode: Episode[Any, Any, Any]) -> str:
     return f"the server refuses this conversation after {plural(turns, 'reply', 'replies')}: {cause_text(error)}"
 
 
-def reply_of(output: ModelOutput, seconds: float, *, by_tools: bool = False) -> Reply:
+def read_reply(output: ModelOutput, seconds: float, *, by_tools: bool = False) -> Reply:
     """Return a model's reply with its usage.
 
     Args:
@@ -285,7 +285,7 @@ def reply_of(output: ModelOutput, seconds: float, *, by_tools: bool = False) -> 
     return Reply(
         text,
         "refused" if _is_refusal(output) else _STOPS.get(output.stop_reason, "stop"),
-        Usage.reported(
+        Usage.from_provider(
             input_tokens=usage.input_tokens + cached + written if usage else 0,
             output_tokens=usage.output_tokens if usage else 0,
             reasoning_tokens=(usage.reasoning_tokens or 0) if usage else 0,
@@ -303,7 +303,7 @@ def _is_refusal(output: ModelOutput) -> bool:
 
 
 @metric(scores="unreduced")
-def by_level() -> Metric:
+def level_scores() -> Metric:
     """Aggregate the headline metric by level, and by environment if there are several.
 
     These are the mean of the items' best attempts, and the plain mean over all attempts. The plain mean counts
@@ -367,7 +367,7 @@ def _explanation(turns: Sequence[TurnRecord]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items()) + last
 
 
-@scorer(metrics=[by_level()])
+@scorer(metrics=[level_scores()])
 def episode() -> Scorer:
     """Score a sample by its record.
 

@@ -21,7 +21,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from waybench.core import Price, dumped, spread
+from waybench.core import Price, map_in_processes, to_pickle
 from waybench.envs import registry
 from waybench.reporting._files import Folder
 from waybench.results import LoggedEpisode, Row
@@ -216,7 +216,7 @@ def unpack(content: bytes) -> tuple[Row, Simulated] | None:
 
 def pack_values(values: object) -> bytes:
     """Return values as they are kept."""
-    return zlib.compress(dumped(values), 1)
+    return zlib.compress(to_pickle(values), 1)
 
 
 def unpack_values(content: bytes) -> object:
@@ -277,9 +277,9 @@ def compute(
     new = [computation for computation, value in zip(computations, cached, strict=True) if value is None]
 
     def work(number: int) -> bytes:
-        return dumped(new[number].work())
+        return to_pickle(new[number].work())
 
-    with spread(work, len(new), processes) as results:
+    with map_in_processes(work, len(new), processes) as results:
         yield _yield_values(computations, cached, results, cache)
 
 

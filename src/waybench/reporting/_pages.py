@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from markupsafe import Markup
 
-from waybench.core import Json, spread
+from waybench.core import Json, map_in_processes
 from waybench.envs import registry
 from waybench.reporting._agents import agent_report
 from waybench.reporting._cache import Changes, ReportCache, content_key, is_cacheable
@@ -286,7 +286,7 @@ def _write_pages(
         return Written(files, new_charts, changes, value)
 
     done: list[Written] = []
-    with spread(write, len(to_do), processes) as results:
+    with map_in_processes(write, len(to_do), processes) as results:
         for job, before in zip(jobs, earlier, strict=True):
             written = before or next(results)
             if before is None and job.key:

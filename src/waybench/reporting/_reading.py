@@ -11,7 +11,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from waybench.core import Price, UsageError, Workers, dumped, spread, unknown
+from waybench.core import Price, UsageError, Workers, map_in_processes, to_pickle, unknown_name_message
 from waybench.reporting._cache import (
     Changes,
     ReportCache,
@@ -85,10 +85,10 @@ def read(
 
     def work(number: int) -> bytes:
         unread: list[Skipped] = []
-        return dumped(reader.batch(episodes.read(number, unread.append), unread))
+        return to_pickle(reader.batch(episodes.read(number, unread.append), unread))
 
     empty = True
-    with spread(work, len(episodes), processes) as batches:
+    with map_in_processes(work, len(episodes), processes) as batches:
         for content in batches:
             batch: Batch = pickle.loads(content)
             cache.merge(batch.changes)
@@ -126,7 +126,7 @@ class _Unknown(Sequence[bytes]):
 
     def __getitem__(self, number: Any, /) -> Any:
         batch = self._episodes.read(number, _ignore)
-        return dumped(([episode for episode in batch if not self._is_cached(episode)], dict(self._prices)))
+        return to_pickle(([episode for episode in batch if not self._is_cached(episode)], dict(self._prices)))
 
     def _is_cached(self, episode: LoggedEpisode) -> bool:
         try:
@@ -244,7 +244,7 @@ def _model(where: str, value: Any) -> ModelFacts:
     for field in fields:
         if field not in _FIELDS:
             hint = " (a name with a dot or a slash needs quotes)" if isinstance(fields[field], dict) else ""
-            raise UsageError(f"{where}: {unknown('field', field, _FIELDS)}{hint}")
+            raise UsageError(f"{where}: {unknown_name_message('field', field, _FIELDS)}{hint}")
     return ModelFacts(
         name=_text(f"{where}: name", fields.get("name", "")),
         size=_size(f"{where}: size", fields.get("size")),

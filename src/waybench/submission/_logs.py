@@ -22,13 +22,13 @@ from waybench.core import (
     replay,
 )
 from waybench.envs import registry
-from waybench.evaluation import reply_of
+from waybench.evaluation import read_reply
 from waybench.evaluation._provider import declared_tools, message_shape
 from waybench.evaluation._sample import Chat, finished_record, fork
 from waybench.results.logs import Skipped, newest, read_samples, skipped
 from waybench.results.logs._settings import RunInfo, run_infos
 from waybench.submission._pack import pack
-from waybench.submission._verdict import Finding, Verdict, with_findings
+from waybench.submission._verdict import Finding, SubmissionVerdict, with_findings
 from waybench.submission._verify import verify
 
 _UNUSED = {"timelines", "messages"}
@@ -108,7 +108,7 @@ def _agent_difference(sample: Any) -> str:
 
 def _turn_difference(turn: TurnRecord | ProbeRecord, event: Any, model: str, by_tools: bool) -> str:
     try:
-        reply = reply_of(event.output, 0.0, by_tools=by_tools)
+        reply = read_reply(event.output, 0.0, by_tools=by_tools)
     except RuntimeError as error:
         return str(error)
     if _readable(reply.text) != _readable(turn.reply):
@@ -208,7 +208,7 @@ def verify_logs(
     on_problem: Callable[[Skipped], None],
     progress: Callable[[int, int], None] | None = None,
     workers: Workers | None = None,
-) -> Verdict:
+) -> SubmissionVerdict:
     """Verify the runs in logs, as `verify` does the submission that `pack` writes of them.
 
     Besides, each record is compared with the transcript in the same sample (replies, tokens, and the messages that were

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from waybench._version import __version__
-from waybench.core import EpisodeRecord, Json, UsageError, WaybenchError, spread
+from waybench.core import EpisodeRecord, Json, UsageError, WaybenchError, map_in_processes
 from waybench.evaluation.tasks._samples import implied_samples
 from waybench.results.estimates import by_level, overall
 from waybench.results.horizons import Horizon, horizons
@@ -43,7 +43,7 @@ def scores(rows: Iterable[Row], *, processes: int = 1) -> list[dict[str, Any]]:
     def work(number: int) -> list[Horizon]:
         return horizons(by_group[number])
 
-    with spread(work, len(by_group), processes) as computed:
+    with map_in_processes(work, len(by_group), processes) as computed:
         all_horizons = [horizon for group in computed for horizon in group]
     rows_of_scores = [
         *({"kind": "overall", **score.to_json()} for score in overall(fixed_rows)),

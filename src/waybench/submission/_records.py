@@ -33,7 +33,7 @@ from waybench.results.logs._settings import of_record
 from waybench.results.results import Row, Simulated, Verifier
 from waybench.submission._archive import MANIFEST, Archive, NotASubmission, manifest_of
 from waybench.submission._parameters import open_run
-from waybench.submission._verdict import Conduct, Finding, Findings, conduct_of
+from waybench.submission._verdict import Conduct, Finding, Findings, examine_conduct
 
 _MOST_VALUES = 5_000_000
 _LONGEST_ID = 500  # characters of a sample's id, which verification keeps in memory
@@ -197,7 +197,9 @@ class RecordChecker:
         elif simulated.mismatch:
             problems.append(Finding("record", simulated.mismatch, sample))
         level = int(record.item["level"]) if simulated.confirmed else None
-        return CheckedRecord(key, problems, level, verified.row, conduct_of(episode, against_oracle=against_oracle))
+        return CheckedRecord(
+            key, problems, level, verified.row, examine_conduct(episode, against_oracle=against_oracle)
+        )
 
 
 class Coverage(NamedTuple):

@@ -142,7 +142,7 @@ class RunVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class SubmissionVerdict:
     """The verdict on a submission.
 
     Attributes:
@@ -226,7 +226,7 @@ def _problem_lines(problems: Sequence[Finding], counts: Mapping[str, int], inden
     return lines
 
 
-V = TypeVar("V", RunVerdict, Verdict)
+V = TypeVar("V", RunVerdict, SubmissionVerdict)
 
 
 def with_findings(verdict: V, findings: Iterable[Finding]) -> V:
@@ -237,7 +237,7 @@ def with_findings(verdict: V, findings: Iterable[Finding]) -> V:
     return replace(verdict, problems=[*verdict.problems, *problems.shown], counts={**verdict.counts, **problems.counts})
 
 
-def with_commitments(verdict: Verdict, keys: Sequence[str], commitments: Sequence[str]) -> Verdict:
+def with_commitments(verdict: SubmissionVerdict, keys: Sequence[str], commitments: Sequence[str]) -> SubmissionVerdict:
     """Return a verdict that also says whether the keys of its private sets are those that were committed to."""
     by_commitment = {commitment(key): key_label(key) for key in keys}
     committed = {by_commitment[text]: text for text in commitments if text in by_commitment}
@@ -280,7 +280,7 @@ class Conduct(NamedTuple):
     times: tuple[str, ...] = ()
 
 
-def conduct_of(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
+def examine_conduct(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
     """Return what may look odd in an episode, which a simulation need not confirm."""
     record = episode.record
     item = (record.instance_hash, str(sorted(record.options.items(), key=str)), record.attempt)

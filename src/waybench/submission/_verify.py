@@ -15,14 +15,22 @@ from uuid import uuid4
 
 from jinja2 import Environment, StrictUndefined
 
-from waybench.core import PROCESSES, SHARD, Json, UsageError, Workers, key_label, plural, spread
+from waybench.core import PROCESSES, SHARD, Json, UsageError, Workers, key_label, map_in_processes, plural
 from waybench.core._workers import Copies
 from waybench.results.formatting import visible
 from waybench.results.results import Group, Row
 from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission, Spool, manifest_of
 from waybench.submission._pack import first_difference, scores
 from waybench.submission._records import CheckedRecord, Coverage, Key, RecordChecker, coverage
-from waybench.submission._verdict import NOT_PROVEN, ORACLE_SAMPLE, PROBLEMS, Findings, OddThings, RunVerdict, Verdict
+from waybench.submission._verdict import (
+    NOT_PROVEN,
+    ORACLE_SAMPLE,
+    PROBLEMS,
+    Findings,
+    OddThings,
+    RunVerdict,
+    SubmissionVerdict,
+)
 
 _TOGETHER = 20  # records that a process checks at a time
 NAMESPACE = "waybench"
@@ -37,7 +45,7 @@ def verify(
     progress: Callable[[int, int], None] | None = None,
     processes: int = PROCESSES,
     workers: Workers | None = None,
-) -> Verdict:
+) -> SubmissionVerdict:
     """Verify a submission.
 
     The declared items are made again from key, level and version, every record is simulated again, and the scores are
@@ -151,7 +159,7 @@ class _Verification:
         self._findings = Findings()
         self._odd = OddThings()
 
-    def verdict(self, name: str, sha256: str) -> Verdict:
+    def verdict(self, name: str, sha256: str) -> SubmissionVerdict:
         """Return the verdict."""
         files_of_manifest: dict[str, Any] = self._manifest["files"]
         if unlisted := sorted({*self._archive.names} - {*files_of_manifest, MANIFEST}):
@@ -172,7 +180,7 @@ class _Verification:
                 self._findings.add("results", difference)
         else:
             self._findings.add("results", f"there is no {RESULTS}")
-        return Verdict(
+        return SubmissionVerdict(
             submitter=self._manifest["submitter"],
             about=self._manifest["about"],
             name=name,
@@ -275,7 +283,7 @@ class _Verification:
                 data_dir=self._data_dir,
             )
 
-        with spread(work, len(self._runs), self._processes) as results:
+        with map_in_processes(work, len(self._runs), self._processes) as results:
             yield from results
 
     def _run_verdict(self, run: dict[str, Any], state: _RunState, covered: Coverage | None) -> RunVerdict:
@@ -387,7 +395,9 @@ def _call(arguments: list[str], content: bytes | None = None) -> "subprocess.Com
         raise UsageError("ssh-keygen did not answer within a minute: add the key to the agent with ssh-add") from None
 
 
-def verdict_page(verdict: Verdict, *, links: Sequence[tuple[str, str]] = (), note: str = "", signer: str = "") -> str:
+def verdict_page(
+    verdict: SubmissionVerdict, *, links: Sequence[tuple[str, str]] = (), note: str = "", signer: str = ""
+) -> str:
     """Return the page of a verdict.
 
     Args:

@@ -16,7 +16,7 @@ from waybench.core import (
     TurnRecord,
     UsageError,
     base_wording,
-    evenly_chosen,
+    evenly_spaced,
     policy,
 )
 from waybench.core import Message as ChatMessage
@@ -254,7 +254,7 @@ def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[T
         _require_svg(presentation.draw(instance, played), "draw")
         _require_svg(presentation.draw(instance, played, board_id=_BOARD_ID, reuse=True), "draw with reuse")
     if presentation.draw_frames is not None:
-        counts = evenly_chosen(range(len(turns) + 1), _COUNTS)
+        counts = evenly_spaced(range(len(turns) + 1), _COUNTS)
         frames = list(presentation.draw_frames(instance, turns, counts))
         require(len(frames) == len(counts), f"draw_frames gave {len(frames)} drawings for {len(counts)} counts")
         for frame in frames:

@@ -58,7 +58,7 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
         f"metric {headline.name}: the headline metric needs a floor and a ceiling; give low and high, or functions",
     )
     for options in ways(environment):
-        deterministic = way_of(environment, options).game.facts.deterministic
+        deterministic = way_of(environment, options).game.properties.deterministic
         for item in items(environment, level):
             where = f"{options}, item {item.id}"
             records = {episode.player: episode.record() for episode in sample_episodes(environment, item, options)}
@@ -308,9 +308,9 @@ def success_rates(
     rates: dict[str, float] = {}
     for player in players:
         records = play_each(environment, sample[:_FIRST], player, options)
-        if any(map(environment.difficulty.succeeded, records)):
+        if any(map(environment.difficulty.is_success, records)):
             records = play_each(environment, sample, player, options)
-        rates[player.name] = sum(map(environment.difficulty.succeeded, records)) / len(records)
+        rates[player.name] = sum(map(environment.difficulty.is_success, records)) / len(records)
     return rates
 
 

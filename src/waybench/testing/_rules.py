@@ -95,8 +95,8 @@ def _apply(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> T
         first, again, other = (game.apply(state, action, Stream("contract", draw)) for draw in (1, 1, 2))
     require(state == before and hash(state) == hash_before, "{} changed its input", what)
     require(first == again, "{} gave two results for one random stream", what)
-    if game.facts.deterministic:
-        require(first == other, "{} depends on chance, but facts.deterministic is true", what)
+    if game.properties.deterministic:
+        require(first == other, "{} depends on chance, but properties.deterministic is true", what)
     require_frozen(first.state, Message("{}: the new state", what))
     require(
         first.outcome in _OF_TRANSITIONS,
@@ -145,12 +145,12 @@ def check_action_codec(environment: AnyEnvironment, level: int) -> None:
 
 
 def check_facts(environment: AnyEnvironment, level: int) -> None:
-    """Episodes are no longer, and their rewards sum to no more or less, than the game's facts declare."""
+    """Episodes are no longer, and their rewards sum to no more or less, than the game's properties declare."""
     play = way_of(environment, {})
-    facts, limits = play.game.facts, play.limits
-    low, high = facts.reward
-    require(low <= high, f"facts.reward is {facts.reward}: give the smallest sum first")
-    require(facts.turns is None or facts.turns >= 1, f"facts.turns is {facts.turns}")
+    properties, limits = play.game.properties, play.limits
+    low, high = properties.reward
+    require(low <= high, f"properties.reward is {properties.reward}: give the smallest sum first")
+    require(properties.turns is None or properties.turns >= 1, f"properties.turns is {properties.turns}")
     require(limits.turns >= 1, f"limits.turns is {limits.turns}")
     require(limits.invalid in ("turn", "retry", "end"), f"limits.invalid is {limits.invalid!r}")
     for item in items(environment, level):
@@ -158,13 +158,13 @@ def check_facts(environment: AnyEnvironment, level: int) -> None:
             episode = play_out(environment, item, player, dict(environment.playing.check_options))
             counted = sum(limits.invalid == "turn" or turn.outcome in _DONE for turn in episode.turns)
             require(
-                facts.turns is None or counted <= facts.turns,
-                f"item {item.id}: {episode.player} played {counted} turns; facts.turns is {facts.turns}",
+                properties.turns is None or counted <= properties.turns,
+                f"item {item.id}: {episode.player} played {counted} turns; properties.turns is {properties.turns}",
             )
             total = sum(turn.reward for turn in episode.turns)
             require(
                 low - 1e-9 <= total <= high + 1e-9,
-                f"item {item.id}: {episode.player}'s rewards sum to {total}; facts.reward is {facts.reward}",
+                f"item {item.id}: {episode.player}'s rewards sum to {total}; properties.reward is {properties.reward}",
             )
 
 

@@ -20,7 +20,7 @@ from waybench.core import (
     Stream,
     UsageError,
     WaybenchError,
-    evenly_chosen,
+    evenly_spaced,
     play_out,
     policy,
 )
@@ -199,7 +199,7 @@ def states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, An
 
 def actions(game: Game[Any, Any, Any], state: Any, most: int = ACTIONS) -> list[Any]:
     """Return some legal actions of a state, spread over all of them."""
-    return evenly_chosen(game.legal(state), most)
+    return evenly_spaced(game.legal(state), most)
 
 
 def reachable_states(game: Game[Any, Any, Any], instance: Any, *, most: int = 20_000, draws: int = 8) -> int:
@@ -215,7 +215,7 @@ def reachable_states(game: Game[Any, Any, Any], instance: Any, *, most: int = 20
     Returns:
         The number of states, or `most` + 1.
     """
-    streams = 1 if game.facts.deterministic else draws
+    streams = 1 if game.properties.deterministic else draws
     start = game.start(instance)
     seen, todo = {start}, [start]
     while todo and len(seen) <= most:

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from waybench.envs.textmap.worlds._data import World
-from waybench.envs.textmap.worlds._play import Play
+from waybench.envs.textmap.worlds._data import TextWorld
+from waybench.envs.textmap.worlds._play import WorldEngine
 
 
-class WorldEngine:
+class WorldGame:
     """A text world, played as if it were a game file."""
 
-    def __init__(self, world: World) -> None:
-        self._play = Play(world)
+    def __init__(self, world: TextWorld) -> None:
+        self._play = WorldEngine(world)
         self._now = self._play.begin().after
 
     def reset(self) -> str:

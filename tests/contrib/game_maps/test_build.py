@@ -119,7 +119,7 @@ def test_steps_limit_the_moves_and_not_the_walkthrough() -> None:
     found = built("n", "n", "s", "s", steps=2)
     assert found.place_map.last_step == 4
     assert moves(found)["foyer", "north", "hall"] == (1, NEVER)
-    assert max(edge.known for edge in found.place_map.edges) == 2
+    assert max(edge.known_step for edge in found.place_map.edges) == 2
 
 
 def test_the_end_of_the_game_ends_the_walk() -> None:

@@ -12,7 +12,7 @@ import pytest
 from waybench.core import DataError, UsageError
 from waybench.envs.textmap._place_map import NEVER
 from waybench.ext.author.game_maps._command import map_game
-from waybench.ext.author.game_maps._story import OtherGame, Story, SupportedGame
+from waybench.ext.author.game_maps._story import GameFile, OtherGame, SupportedGame
 
 
 def header(version: int = 5, length: int = 1_000, size: int = 1_000, **words: int) -> bytes:
@@ -46,22 +46,22 @@ def test_what_is_no_game_is_refused(data: bytes, told: str, tmp_path: Path) -> N
     path = tmp_path / "game.z5"
     path.write_bytes(data)
     with pytest.raises(DataError) as caught:
-        Story(path)
+        GameFile(path)
     assert str(caught.value).startswith(f"{path}: ") and told in str(caught.value)
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"cannot read .*: No such file or directory; give a game file"):
-        Story(tmp_path / "none.z5")
+        GameFile(tmp_path / "none.z5")
     with pytest.raises(UsageError, match=r"cannot read .*: Is a directory"):
-        Story(tmp_path)
+        GameFile(tmp_path)
 
 
 def test_without_jericho_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jericho", None)
     (tmp_path / "game.z5").write_bytes(header())
     with pytest.raises(UsageError, match=r"pip install 'waybench\[jericho\]'"):
-        Story(tmp_path / "game.z5")
+        GameFile(tmp_path / "game.z5")
 
 
 WAYS = {(27, "stand up"): 25, (25, "south"): 44, (44, "north"): 25, (25, "s"): 44, (25, "drive"): 67}
@@ -109,15 +109,15 @@ class Interpreter:
 
 
 @pytest.fixture
-def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Story:
+def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GameFile:
     module = ModuleType("jericho")
     vars(module)["FrotzEnv"] = Interpreter
     monkeypatch.setitem(sys.modules, "jericho", module)
     (tmp_path / "905.z5").write_bytes(header())
-    return Story(tmp_path / "905.z5")
+    return GameFile(tmp_path / "905.z5")
 
 
-def test_a_supported_game_is_walked_by_its_own_walkthrough(story: Story) -> None:
+def test_a_supported_game_is_walked_by_its_own_walkthrough(story: GameFile) -> None:
     engine = story.engine(story.walkthrough)
     assert isinstance(engine, SupportedGame)
     found = map_game(engine, story.walkthrough, "905", names={"27": "bedroom", "25": "bedroom"})
@@ -130,7 +130,7 @@ def test_a_supported_game_is_walked_by_its_own_walkthrough(story: Story) -> None
     assert found.unused == 1
 
 
-def test_without_names_the_objects_names_are_taken(story: Story) -> None:
+def test_without_names_the_objects_names_are_taken(story: GameFile) -> None:
     found = map_game(story.engine(()), story.walkthrough, "905")
     assert found.codes.keys() == {"bed", "bedroom", "bathroom", "driving"}
     first = found.place_map.edges[0]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contrib.game_maps import WorldEngine
+from tests.contrib.game_maps import WorldGame
 from waybench.core import resolve
 from waybench.envs.textmap.worlds._items import WORLD_OPTIONS, world_item
 from waybench.ext.author.game_maps._command import map_game
@@ -22,7 +22,7 @@ def test_the_map_of_a_world_is_found(style: dict[str, float], level: int) -> Non
     for index in range(4):
         expected, world = world_item("test", level, resolve(WORLD_OPTIONS, style), index)
         commands = [step.action for step in expected.steps[1:]]
-        found = map_game(WorldEngine(world), commands, expected.name).place_map
+        found = map_game(WorldGame(world), commands, expected.name).place_map
         assert found.steps == expected.steps
         assert set(found.edges) == set(expected.edges)
         assert sorted(found.places) == sorted(expected.places)

@@ -21,7 +21,7 @@ from waybench.envs.voxel._wording import describe
 from waybench.envs.voxel.engines import _engines
 from waybench.envs.voxel.engines._engines import terrain
 from waybench.envs.voxel.engines._terrain import CREATIVE, ENGINES, MINECRAFT_BIOMES, TICKS
-from waybench.ext.author.minedojo import MISSING, MinedojoTerrain, raw_of, settings
+from waybench.ext.author.minedojo import MISSING, MinedojoTerrain, read_raw, settings
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, rows
 
@@ -140,7 +140,7 @@ def test_it_stops_in_the_goal_and_is_on_the_human_scale(simulator: Simulator) ->
     world = rules.begin(item.instance)
     assert rules.observe(world).startswith("Coordinate (0.50,64.00,0.00). Facing south.")
     made = []
-    while not world.found:
+    while not world.is_found:
         step = rules.step(world, 2, rng)
         world = step.world
         made.append(step)
@@ -270,4 +270,4 @@ def test_recorded_observations_are_told_as_published(golden_dir: Callable[..., P
                 "entity_distance": np.array(case["ray_entity_distance"]),
             },
         }
-        assert describe(raw_of(observed), published=True) == case["text"]
+        assert describe(read_raw(observed), published=True) == case["text"]

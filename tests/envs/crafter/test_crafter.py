@@ -33,7 +33,17 @@ from waybench.envs.crafter._ids import (
     Y,
 )
 from waybench.envs.crafter._players import PLAYERS
-from waybench.envs.crafter._world import View, Wilds, World, advance, begin, beings_of, body_of, create, published_seed
+from waybench.envs.crafter._world import (
+    CrafterWorld,
+    PlayerView,
+    Wilds,
+    advance,
+    begin,
+    being_numbers,
+    create,
+    player_numbers,
+    published_seed,
+)
 from waybench.envs.smartplay import HUMANS
 
 ENV: Any = waybench.load("crafter/survival")
@@ -43,7 +53,7 @@ draw = ENV.presentation.draw
 ONE = {"wording": "one_question"}
 
 
-def changed(world: World, *, at: tuple[int, int] | None = None, **numbers: int) -> World:
+def changed(world: CrafterWorld, *, at: tuple[int, int] | None = None, **numbers: int) -> CrafterWorld:
     """Return a world in which the player is elsewhere, or some of its numbers are others."""
     places = {"asleep": ASLEEP, "energy": ENERGY, "health": HEALTH, "east": EAST_OF, "south": SOUTH_OF, "clock": CLOCK}
     body = np.frombuffer(world.body, np.int32).copy()
@@ -58,7 +68,7 @@ def changed(world: World, *, at: tuple[int, int] | None = None, **numbers: int) 
 
 def test_a_step_leaves_the_world_before_it_alone_and_is_always_the_same() -> None:
     world = begin(5)
-    before = World(*world)
+    before = CrafterWorld(*world)
     assert advance(world, 1) == advance(world, 1) != world
     assert world == before
     assert create(6).land != create(5).land
@@ -92,12 +102,12 @@ def test_sleeping_and_death_are_paragraphs_of_their_own_in_sound() -> None:
     dead = changed(begin(5), health=0, clock=2)
     assert PAPER.observe(dead).startswith("You took action noop.You died.\n\n\n\nYou see:")
     assert SOUND.observe(dead).startswith("You took action noop.\n\nYou died.\n\nYou see:")
-    assert PAPER.over(dead) is End.FAILED
+    assert PAPER.ending(dead) is End.FAILED
 
 
 def test_walking_into_lava_is_told_as_the_cause() -> None:
     world = begin(5)
-    x, y = beings_of(world)[0][X], beings_of(world)[0][Y]
+    x, y = being_numbers(world)[0][X], being_numbers(world)[0][Y]
     land = bytearray(world.land)
     land[(x + 1) * SIZE + y] = NAMES.index("lava")
     step = SOUND.step(world._replace(land=bytes(land)), ACTIONS.index("Move East"), RNG)
@@ -201,11 +211,11 @@ def test_oracle_never_walks_into_lava() -> None:
         for _ in range(400):
             action = PLAYERS["oracle"](case, world, RNG)
             if 1 <= action <= 4:
-                view = View(world)
+                view = PlayerView(world)
                 dx, dy = {1: (-1, 0), 2: (1, 0), 3: (0, -1), 4: (0, 1)}[action]
                 assert view.ground((view.at[0] + dx, view.at[1] + dy)) != NAMES.index("lava")
             world = advance(world, action)
-            if body_of(world)[HEALTH] <= 0:
+            if player_numbers(world)[HEALTH] <= 0:
                 break
 
 
@@ -240,7 +250,7 @@ def test_frames_are_drawn_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     apart = [draw(instance, turns[:count]) for count in counts]
     steps: list[int] = []
 
-    def counted(world: World, action: int) -> World:
+    def counted(world: CrafterWorld, action: int) -> CrafterWorld:
         steps.append(action)
         return advance(world, action)
 

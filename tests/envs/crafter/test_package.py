@@ -13,7 +13,7 @@ import pytest
 
 from waybench.envs.crafter._ids import ACHIEVEMENTS, DRAWN, HEALTH, ITEMS, KIND, LIFE, MADE, NAMES, SIZE, X, Y
 from waybench.envs.crafter._players import PLAYERS
-from waybench.envs.crafter._world import World, advance, beings_of, body_of, create, published_seed
+from waybench.envs.crafter._world import CrafterWorld, advance, being_numbers, create, player_numbers, published_seed
 
 pytestmark = pytest.mark.slow
 
@@ -40,8 +40,8 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Any:
     return package
 
 
-def ours(world: World) -> list[Any]:
-    body, beings = body_of(world), beings_of(world)
+def ours(world: CrafterWorld) -> list[Any]:
+    body, beings = player_numbers(world), being_numbers(world)
     objects = [
         [NAMES[row[KIND]].capitalize(), row[X], row[Y], row[LIFE] if number else body[HEALTH]]
         for number, row in enumerate(beings)

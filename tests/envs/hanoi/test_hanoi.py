@@ -16,7 +16,7 @@ from waybench.envs.hanoi._game import (
     best_moves,
     decode,
     distance,
-    moved,
+    move_disk,
     position_of,
     random_score,
     stacks,
@@ -77,7 +77,7 @@ def test_moves_are_those_of_the_rules_in_words(disks: int) -> None:
     for position in positions(disks):
         rods = stacks(position)
         assert position_of(rods) == position
-        after = [position_of(there) for action in range(6) if (there := moved(rods, action))]
+        after = [position_of(there) for action in range(6) if (there := move_disk(rods, action))]
         assert sorted(after) == sorted(neighbours(position))
 
 
@@ -177,7 +177,7 @@ def test_best_moves_are_all_those_that_lead_nearer(disks: int) -> None:
             nearer = [
                 action
                 for action in range(6)
-                if (after := moved(rods, action)) and far[position_of(after)] == far[start] - 1
+                if (after := move_disk(rods, action)) and far[position_of(after)] == far[start] - 1
             ]
             assert best_moves(rods, goal) == nearer
             assert nearer or start == goal

@@ -5,7 +5,7 @@ from typing import Any
 
 import waybench
 from waybench.core import Episode, EpisodeRecord
-from waybench.envs.messenger._world import Actor, Case, World
+from waybench.envs.messenger._world import Actor, Case, MessengerWorld
 
 ENV = waybench.load("messenger/roles")
 NORTH, SOUTH, WEST, EAST, STAY = range(5)
@@ -42,7 +42,7 @@ def case(
     return Case(stage, size, actors, *at, carries, ("The ship is your foe.",))
 
 
-def at(world: World, agent: tuple[int, int], **places: tuple[int, int]) -> World:
+def at(world: MessengerWorld, agent: tuple[int, int], **places: tuple[int, int]) -> MessengerWorld:
     """Return a position with the agent and some actors put elsewhere, in half cells."""
     numbers = ("enemy", "message", "goal", "decoy_message", "decoy_goal")
     moved = tuple(places.get(role, place) for role, place in zip(numbers, world.places, strict=False))

@@ -11,12 +11,12 @@ from tests.envs.messenger.games import EAST, ENV, KINDS, NORTH, STAY, First, at,
 from waybench.core import EpisodeRecord, Stream, play_out, policy
 from waybench.envs.messenger._environment import EXPECTED
 from waybench.envs.messenger._game import PLAYERS, _board, _collision_chance, _risk, _sets
-from waybench.envs.messenger._world import World, advance, begin, collide, move_actors
+from waybench.envs.messenger._world import MessengerWorld, advance, begin, collide, move_actors
 
 EPISODES = 20_000
 
 
-def games(name: str, stage: int, count: int) -> Iterator[World]:
+def games(name: str, stage: int, count: int) -> Iterator[MessengerWorld]:
     """Yield how games end that a player plays, without words and records."""
     source, choose = ENV.source("simulated", stage), PLAYERS[name]
     for number in range(count):
@@ -29,7 +29,7 @@ def games(name: str, stage: int, count: int) -> Iterator[World]:
         yield world
 
 
-def choice(name: str, world: World) -> int:
+def choice(name: str, world: MessengerWorld) -> int:
     return PLAYERS[name](world.case, world, Stream("test"))
 
 

@@ -7,13 +7,13 @@ import pytest
 from tests.envs.messenger.games import EAST, KINDS, NORTH, SOUTH, STAY, WEST, First, at, case
 from waybench.core import Outcome, Stream
 from waybench.envs.messenger._game import RoleRules
-from waybench.envs.messenger._world import World, advance, begin, collide
+from waybench.envs.messenger._world import MessengerWorld, advance, begin, collide
 
 RULES = RoleRules(published=True)
 UP, LEFT, DOWN, RIGHT = (0, -1), (-1, 0), (0, 1), (1, 0)
 
 
-def step(world: World, action: int = STAY) -> World:
+def step(world: MessengerWorld, action: int = STAY) -> MessengerWorld:
     return advance(world, action, First())
 
 
@@ -116,13 +116,13 @@ def test_message_and_goal() -> None:
     assert (between.reward, between.fate) == (0.0, "")
     won = step(between, EAST)
     assert (won.reward, won.fate, won.places[2], won.touched) == (1.0, "won", None, 2)
-    assert RULES.over(won) == "solved"
+    assert RULES.ending(won) == "solved"
 
 
 def test_goal_without_the_message_kills_even_where_the_message_is() -> None:
     after = step(at(begin(case()), (10, 10), message=(12, 10), goal=(13, 10)), EAST)
     assert (after.reward, after.fate, after.carries) == (-1.0, "goal", False)
-    assert RULES.over(after) == "failed"
+    assert RULES.ending(after) == "failed"
 
 
 def test_enemy_comes_before_everything() -> None:

@@ -107,7 +107,7 @@ def next_of(opponent: str, *played: tuple[int, int]) -> int:
     """Return what an opponent that always follows its strategy does after rounds of (player, opponent)."""
     world = rounds(match(), *((mine, MOSTLY[theirs]) for mine, theirs in played))
     mine, theirs = played[-1]
-    return STRATEGIES[opponent].choose(mine, theirs, world.mine)
+    return STRATEGIES[opponent].choose(mine, theirs, world.player_counts)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_an_opponent_follows_its_strategy_at_its_rate_from_the_second_round_on()
 def test_a_fixed_opponent_never_changes() -> None:
     world = rounds(match(), (ROCK, 0.1), (PAPER, 0.5), (PAPER, 0.9))
     assert world.chances == (0.3, 0.3, 0.4)
-    assert (world.mine, world.theirs) == ((1, 2, 0), (1, 1, 1))
+    assert (world.player_counts, world.opponent_counts) == ((1, 2, 0), (1, 1, 1))
 
 
 # Items

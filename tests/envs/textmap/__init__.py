@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from hypothesis import strategies as st
 
-from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, WalkthroughStep
 
 
 def edge(source: str, action: str, target: str, forward: int = NEVER, reverse: int = NEVER, later: int = 0) -> Edge:
@@ -17,7 +17,9 @@ def of_edges(name: str, edges: Sequence[Edge], places: Sequence[str] = (), last:
     """Return the map of some moves."""
     all_places = tuple(dict.fromkeys([*places, *(end for each in edges for end in (each.source, each.target))]))
     actions = tuple(dict.fromkeys(each.action for each in edges))
-    steps = tuple(Step(number, "wait" if number else "Init", f"Tick {number}.\n") for number in range(last + 1))
+    steps = tuple(
+        WalkthroughStep(number, "wait" if number else "Init", f"Tick {number}.\n") for number in range(last + 1)
+    )
     return PlaceMap(name, all_places, actions, tuple(edges), steps)
 
 

@@ -21,7 +21,7 @@ from waybench.envs.textmap._extraction_items import (
     score_triplets,
 )
 from waybench.envs.textmap._items import MapQuestion
-from waybench.envs.textmap._place_map import PlaceMap, Step, load_map
+from waybench.envs.textmap._place_map import PlaceMap, WalkthroughStep, load_map
 
 ENV = waybench.load("textmap/extract")
 PAPERS_GAMES = ("zork1", "night", "partyfoul", "plundered", "spirit", "temple")
@@ -51,7 +51,7 @@ HOUSE = PlaceMap(
         edge("hall", "slide", "cellar", forward=8),
         edge("cellar", "climb", "garden", forward=9),
     ),
-    tuple(Step(number, action, f"{observation}\n") for number, (action, observation) in enumerate(_STEPS)),
+    tuple(WalkthroughStep(number, action, f"{observation}\n") for number, (action, observation) in enumerate(_STEPS)),
 )
 TRUTH = (
     Hop("hall", "up", "attic"),
@@ -239,7 +239,7 @@ def test_replies_that_are_no_triplet(reply: str) -> None:
 def test_players() -> None:
     assert metrics(play_out(ENV, item(TASK), policy("staying")))["triplets"] == 0.25  # of digging
     assert metrics(play_out(ENV, item(TASK), policy("headings")))["triplets"] == 1.0  # every name is a first line
-    hidden = replace(HOUSE, steps=(*HOUSE.steps[:8], Step(8, "slide", "It is dark.\n"), HOUSE.steps[9]))
+    hidden = replace(HOUSE, steps=(*HOUSE.steps[:8], WalkthroughStep(8, "slide", "It is dark.\n"), HOUSE.steps[9]))
     task = replace(TASK, map=hidden)
     assert metrics(play_out(ENV, item(task), policy("headings")))["triplets"] == 0.75
 

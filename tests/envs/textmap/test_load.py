@@ -10,15 +10,23 @@ from hypothesis import strategies as st
 
 from tests.envs.textmap import HOUSE
 from waybench.core import DataError, UsageError, WaybenchError
-from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, Step, load_map, read_walkthrough, walkthrough_text
+from waybench.envs.textmap._place_map import (
+    NEVER,
+    Edge,
+    PlaceMap,
+    WalkthroughStep,
+    load_map,
+    read_walkthrough,
+    walkthrough_text,
+)
 
 
 def as_record(edge: Edge) -> dict[str, Any]:
     return {
         **{"src_node": edge.source, "dst_node": edge.target, "action": edge.action},
-        **{"seen_in_forward": edge.forward, "seen_in_reversed": edge.reverse, "edge_min_step": edge.known},
+        **{"seen_in_forward": edge.forward, "seen_in_reversed": edge.reverse, "edge_min_step": edge.known_step},
         **{"seen_in_forward_answerable": edge.forward_named, "seen_in_reversed_answerable": edge.reverse_named},
-        "edge_min_step_answerable": edge.known_named,
+        "edge_min_step_answerable": edge.named_step,
     }
 
 
@@ -218,7 +226,7 @@ _TEXT = st.text().filter(lambda text: "=" * 11 not in text)
 
 @given(st.lists(st.tuples(_TEXT.filter(lambda text: "\n" not in text), _TEXT), min_size=1))
 def test_walkthroughs_keep_every_byte(pairs: list[tuple[str, str]]) -> None:
-    steps = tuple(Step(number, action, observation) for number, (action, observation) in enumerate(pairs))
+    steps = tuple(WalkthroughStep(number, action, observation) for number, (action, observation) in enumerate(pairs))
     text = walkthrough_text(steps)
     assert read_walkthrough(text, "text") == steps
     for upto in range(len(steps)):

@@ -14,11 +14,11 @@ from tests.conftest import shared
 from tests.envs.textmap import edge
 from waybench.core import AnswerState, DataError, Invalid, Item, Stream, UsageError, play_out, policy
 from waybench.envs.textmap._minigame_game import Minigame, decode_minigame, minigames, resolve_minigame
-from waybench.envs.textmap._place_map import NEVER, PlaceMap, Step, load_map
+from waybench.envs.textmap._place_map import NEVER, PlaceMap, WalkthroughStep, load_map
 from waybench.envs.textmap._prefix import walkthrough
 from waybench.envs.textmap.worlds._data import opposite
 from waybench.envs.textmap.worlds._items import draw_world
-from waybench.envs.textmap.worlds._play import Play
+from waybench.envs.textmap.worlds._play import WorldEngine
 
 ENV = waybench.load("textmap/minigame")
 
@@ -45,7 +45,7 @@ FOREST = PlaceMap(
         edge("Up a Tree", "down", "Forest Path", forward=4, reverse=2),
         edge("Forest Path", "west", "Altar", reverse=1),
     ),
-    tuple(Step(number, action, f"{observation}\n") for number, (action, observation) in enumerate(_STEPS)),
+    tuple(WalkthroughStep(number, action, f"{observation}\n") for number, (action, observation) in enumerate(_STEPS)),
 )
 LISTED = (
     *("up", "take on egg", "put down egg", "go around forest", "throw egg at tree", "open egg with all"),
@@ -124,7 +124,7 @@ def test_the_steps_are_those_that_lead_elsewhere() -> None:
         (7, "Forest Path", "south"),
     ]
     assert sorted(game.step for game in minigames(FOREST, 5, 99, Stream("all"))) == [1, 2, 4, 5]
-    assert sorted(game.step for game in found if game.known) == [4, 6, 7]
+    assert sorted(game.step for game in found if game.is_known) == [4, 6, 7]
     assert [game.step for game in found if game.walked] == [7]
     assert sorted(game.step for game in minigames(FOREST, 99, 99, Stream("all"), moves="known")) == [4, 6, 7]
     assert minigames(FOREST, 99, 2, Stream("all")) == found[:2]
@@ -206,7 +206,9 @@ def test_players_use_what_a_reader_knows() -> None:
     assert said["straight"] == "north"
     assert said["nearby"] in ("south", "up", "west")
     assert said["explorer"] in ("north", "east", "go around forest")  # the other ways are known
-    later = AnswerState(replace(GAME, map=replace(FOREST, steps=(*FOREST.steps[:-1], Step(7, "east", "Clearing\n")))))
+    later = AnswerState(
+        replace(GAME, map=replace(FOREST, steps=(*FOREST.steps[:-1], WalkthroughStep(7, "east", "Clearing\n"))))
+    )
     assert said["explorer"] == ENV.players.policies["explorer"](later, Stream("one"))
 
 
@@ -236,7 +238,7 @@ def test_worlds_list_what_their_game_understands(level: int) -> None:
         game = found.instance
         place_map, world = draw_world("worlds", level, options, index // 10, 0)
         assert place_map.steps[: game.step + 1] == game.map.steps
-        play = Play(world)
+        play = WorldEngine(world)
         now = play.begin().after
         for step in game.map.steps[1 : game.step]:
             now = play.act(now, step.action).after
@@ -254,7 +256,7 @@ def test_the_right_action_has_no_place_of_its_own() -> None:
 
 
 def test_known_moves_only() -> None:
-    assert all(found.instance.known for found in ENV.source("known", 2, moves="known").head(20))
+    assert all(found.instance.is_known for found in ENV.source("known", 2, moves="known").head(20))
 
 
 # Table 14: answerable minigames.
@@ -273,7 +275,7 @@ def test_minigames_of_the_published_games() -> None:
     for folder in sorted(_published().iterdir()):
         place_map = load_map(folder, folder.name)
         games = minigames(place_map, 70, 999, Stream("published"))
-        counts[folder.name] = len(games), sum(game.known for game in games)
+        counts[folder.name] = len(games), sum(game.is_known for game in games)
         for game in games:
             assert game.step <= 70
             assert game.move.action in game.actions

@@ -16,14 +16,14 @@ from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
 from waybench import _compile
 from waybench.core import Stream, UsageError
 from waybench.envs.textmap import _paths
-from waybench.envs.textmap._paths import Choice, Paths
+from waybench.envs.textmap._paths import Paths, PathSelection
 from waybench.envs.textmap._place_map import PlaceMap
 from waybench.envs.textmap._prefix import Rule, path_labels
 
 Path = tuple[int, ...]
 
 
-def listed(paths: Paths, choice: Choice = _paths.ALL) -> list[Path]:
+def listed(paths: Paths, choice: PathSelection = _paths.ALL) -> list[Path]:
     found: list[Path] = []
     for block in paths.blocks(choice):
         found += [tuple(path.tolist()) for path in block]
@@ -35,11 +35,11 @@ def ends(place_map: PlaceMap, path: Path) -> tuple[str, str]:
 
 
 @st.composite
-def choices(draw: st.DrawFn) -> Choice:
-    return Choice(draw(st.sampled_from([None, "easy", "hard"])), draw(st.none() | st.integers(0, 5)))
+def choices(draw: st.DrawFn) -> PathSelection:
+    return PathSelection(draw(st.sampled_from([None, "easy", "hard"])), draw(st.none() | st.integers(0, 5)))
 
 
-def chosen(place_map: PlaceMap, choice: Choice, cutoff: int | None, rule: Rule) -> list[Path]:
+def chosen(place_map: PlaceMap, choice: PathSelection, cutoff: int | None, rule: Rule) -> list[Path]:
     """Return what `Paths` should find, from the labels of every path of the map."""
     found: list[Path] = []
     for path in all_paths(place_map, range(len(place_map.edges))):
@@ -181,14 +181,14 @@ def test_a_budget_ends_the_walk() -> None:
     for walk in (short.tally, lambda: list(short.blocks()), lambda: short.sample(1, Stream("x"))):
         with pytest.raises(UsageError, match=expected):
             walk()
-    assert short.tally(Choice(longest=2)).total < total  # each call has the whole of it
-    assert short.tally(Choice(longest=2)).total < total
+    assert short.tally(PathSelection(longest=2)).total < total  # each call has the whole of it
+    assert short.tally(PathSelection(longest=2)).total < total
 
 
 def test_endless_maps_end(watchdog: None) -> None:
     with pytest.raises(UsageError, match="more than 1,000,000 simple paths"):
         Paths(square(12), budget=10**6).tally()
-    assert Paths(square(12), budget=10**6).tally(Choice(longest=3)).total > 1000
+    assert Paths(square(12), budget=10**6).tally(PathSelection(longest=3)).total > 1000
 
 
 def test_a_long_way_needs_no_deep_stack() -> None:
@@ -201,7 +201,7 @@ def test_a_long_way_needs_no_deep_stack() -> None:
 
 def test_samples_are_uniform() -> None:
     place_map = square(3)
-    choice = Choice(longest=3)
+    choice = PathSelection(longest=3)
     every = listed(Paths(place_map), choice)
     rounds = 1200
     seen: Counter[Path] = Counter()

@@ -7,9 +7,9 @@ import pytest
 
 from waybench.core import UsageError
 from waybench.envs.textmap._answers import RELEASED
-from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, WalkthroughStep
 from waybench.envs.textmap._prefix import (
-    Names,
+    PromptNames,
     all_names,
     fitting_cut,
     published_cut,
@@ -19,7 +19,15 @@ from waybench.envs.textmap._prefix import (
     walkthrough,
     with_ids,
 )
-from waybench.envs.textmap._wording import CHAT, PAPER_EXAMPLES, PLAIN, TEMPLATES, Template, opening, question_text
+from waybench.envs.textmap._wording import (
+    CHAT,
+    PAPER_EXAMPLES,
+    PLAIN,
+    TEMPLATES,
+    PromptTemplate,
+    opening,
+    question_text,
+)
 
 
 class Ask(NamedTuple):
@@ -54,7 +62,7 @@ MAP = PlaceMap(
         edge("aunt's lair", "pray", "hall (west)", 7),
         edge("kitchen", "down", "hall (east)", 9),
     ),
-    tuple(Step(number, action, f"{action} {{places}} done.\n") for number, action in enumerate(ACTIONS)),
+    tuple(WalkthroughStep(number, action, f"{action} {{places}} done.\n") for number, action in enumerate(ACTIONS)),
 )
 
 
@@ -88,10 +96,10 @@ def test_a_prefix_of_so_many_tokens() -> None:
 
 
 def test_names_that_a_reader_has_seen() -> None:
-    assert all_names(MAP) == Names(MAP.places, MAP.actions)
-    assert seen_names(MAP, 0) == Names((), ())
-    assert seen_names(MAP, 1) == Names(("attic", "kitchen"), ("up", "down"))
-    assert seen_names(MAP, 6) == Names(("attic", "kitchen", "aunt's lair"), ("up", "down", "east"))
+    assert all_names(MAP) == PromptNames(MAP.places, MAP.actions)
+    assert seen_names(MAP, 0) == PromptNames((), ())
+    assert seen_names(MAP, 1) == PromptNames(("attic", "kitchen"), ("up", "down"))
+    assert seen_names(MAP, 6) == PromptNames(("attic", "kitchen", "aunt's lair"), ("up", "down", "east"))
     assert seen_names(MAP, NEVER) == all_names(MAP)
 
 
@@ -110,7 +118,9 @@ def test_the_simplified_walkthrough_names_the_place() -> None:
 def test_of_several_ends_the_one_from_which_the_way_goes_on() -> None:
     edges = (edge("a", "go", "b", 1), edge("b", "back", "a", 2), edge("a", "go", "c", 3), edge("c", "back", "a", 4))
     edges += (edge("b", "up", "d", 6),)
-    steps = tuple(Step(number, text, "") for number, text in enumerate(["", "go", "back", "go", "back", "Go ", "up"]))
+    steps = tuple(
+        WalkthroughStep(number, text, "") for number, text in enumerate(["", "go", "back", "go", "back", "Go ", "up"])
+    )
     assert track(PlaceMap("x", ("a", "b", "c", "d"), ("go",), edges, steps)) == ("a", "b", "a", "c", "a", "b", "d")
 
 
@@ -131,7 +141,7 @@ DESTINATION = Ask("attic", "aunt's lair", ("down", "east"))
 
 
 @pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
-def test_an_opening_tells_the_same_whatever_is_asked(template: Template) -> None:
+def test_an_opening_tells_the_same_whatever_is_asked(template: PromptTemplate) -> None:
     beginning = opening(template, walkthrough(MAP.steps, 6), seen_names(MAP, 6))
     assert walkthrough(MAP.steps, 6) in beginning  # braces in a game's text are left alone
     assert "lair" in beginning and "hall" not in beginning
@@ -145,7 +155,7 @@ def test_an_opening_tells_the_same_whatever_is_asked(template: Template) -> None
 
 
 def test_the_templates_of_the_examples() -> None:
-    assert opening(PAPER_EXAMPLES, "...", Names(("a", "b c"), ("up",))) == (
+    assert opening(PAPER_EXAMPLES, "...", PromptNames(("a", "b c"), ("up",))) == (
         "...\n\nThe allowed actions are: up\nThe list of places are: a, b c\n"
     )
     ends = (

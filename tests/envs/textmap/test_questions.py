@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
 from waybench.core import Stream
-from waybench.envs.textmap._paths import Choice, Paths, routes
+from waybench.envs.textmap._paths import Paths, PathSelection, routes
 from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap
 from waybench.envs.textmap._prefix import DIFFICULTIES, Labels, Rule, path_labels
 from waybench.envs.textmap._questions import (
@@ -136,7 +136,7 @@ def test_counts_agree_with_the_questions(place_map: PlaceMap, cutoff: int, rule:
     answerable = [each for each in paths if each.labels.difficulty(cutoff, rule)]
     kinds = [each.labels.difficulty(cutoff, rule) for each in answerable]
     routes = [each.difficulty(cutoff, rule) for each in route_questions(place_map)]
-    known = [each for each in place_map.edges if (each.known_named if rule == "released" else each.counted) <= cutoff]
+    known = [each for each in place_map.edges if (each.named_step if rule == "released" else each.counted) <= cutoff]
     assert count_questions(place_map, cutoff, rule) == Counts(
         len({place for each in known for place in (each.source, each.target)}),
         len(known),
@@ -151,7 +151,7 @@ def test_counts_agree_with_the_questions(place_map: PlaceMap, cutoff: int, rule:
 
 def test_samples_are_of_the_difficulty_that_was_asked_for() -> None:
     for difficulty in ("easy", "hard"):
-        choice = Choice(difficulty=difficulty, longest=2)
+        choice = PathSelection(difficulty=difficulty, longest=2)
         sample = Paths(HOUSE, 7).sample(3, Stream("some"), choice)
         drawn = [destination_question(HOUSE, [HOUSE.edges[number] for number in path]) for path in sample]
         assert len({question.id for question in drawn}) == 3

@@ -12,8 +12,8 @@ from waybench.envs.textmap._answers import (
     PAPER,
     SOUND,
     Hop,
+    MatchingRules,
     MoveIndex,
-    Rules,
     destinations,
     length_weight,
     move_index,
@@ -199,7 +199,7 @@ def test_reasoning(question: Ask, hops: tuple[Hop, ...], expected: tuple[bool, b
 
 @pytest.mark.usefixtures("watchdog")
 @pytest.mark.parametrize("rules", [PAPER, SOUND])
-def test_long_answers(rules: Rules) -> None:
+def test_long_answers(rules: MatchingRules) -> None:
     hops = tuple(Hop("x" * 1_000, f"{number:1000}", "]" * 1_000) for number in range(1_000))
     for question in (ROUTE, DOWN_EAST):
         assert success(MAP, question, hops, rules) == 0

@@ -10,9 +10,9 @@ import pytest
 
 from waybench.core import Stream, UsageError, resolve
 from waybench.envs.textmap._place_map import NEVER, PlaceMap, read_walkthrough, walkthrough_text
-from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, World, WorldStyle, opposite
+from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, TextWorld, WorldStyle, opposite
 from waybench.envs.textmap.worlds._items import WORLD_OPTIONS, learn_map, walk, world_item
-from waybench.envs.textmap.worlds._play import Play, Situation
+from waybench.envs.textmap.worlds._play import Situation, WorldEngine
 from waybench.envs.textmap.worlds._world import make_world
 
 # (level, index) -> SHA-256 of the walkthrough's text and of the map. A change here is a change of a public set: it
@@ -34,30 +34,30 @@ STYLES = (
 )
 
 
-def item(level: int, index: int = 0, key: str = "test", **options: float | str) -> tuple[PlaceMap, World]:
+def item(level: int, index: int = 0, key: str = "test", **options: float | str) -> tuple[PlaceMap, TextWorld]:
     return world_item(key, level, resolve(WORLD_OPTIONS, options), index)
 
 
 @functools.cache
-def some() -> list[tuple[PlaceMap, World]]:
+def some() -> list[tuple[PlaceMap, TextWorld]]:
     """Return worlds of many levels and styles."""
     return [item(level, index, **style) for style in STYLES for level in (4, 5, 9, 20, 40) for index in range(4)]
 
 
-def moved(world: World, command: str, before: Situation) -> Situation:
-    return Play(world).act(before, command).after
+def moved(world: TextWorld, command: str, before: Situation) -> Situation:
+    return WorldEngine(world).act(before, command).after
 
 
-def learned(world: World, actions: Iterable[str]) -> PlaceMap:
+def learned(world: TextWorld, actions: Iterable[str]) -> PlaceMap:
     """Return the map that is learned from a walkthrough."""
-    play = Play(world)
+    play = WorldEngine(world)
     turns = [("Init", play.begin())]
     for action in actions:
         turns.append((action, play.act(turns[-1][1].after, action)))
     return learn_map(play, turns)
 
 
-def reached(world: World, place: int) -> Situation:
+def reached(world: TextWorld, place: int) -> Situation:
     """Return a situation at a place with all doors open and, if there is a lamp, a light."""
     return Situation(place, opened=(1 << len(world.doors)) - 1, lit=world.lamp >= 0)
 
@@ -90,7 +90,7 @@ def test_every_move_of_the_map_is_true() -> None:
 
 def test_every_place_that_is_visited_is_on_the_map() -> None:
     for place_map, world in some():
-        play = Play(world)
+        play = WorldEngine(world)
         now = play.begin().after
         visited = {now.place}
         for step in place_map.steps[1:]:
@@ -111,7 +111,7 @@ def test_steps_of_moves_are_those_of_the_walkthrough() -> None:
                 assert place_map.steps[edge.forward].action == edge.action
             back = edges.get((edge.target, edge.source, opposite(edge.action) or ""))
             assert edge.reverse == (back.forward if back else NEVER)
-            assert edge.known < NEVER and edge.known_named < NEVER
+            assert edge.known_step < NEVER and edge.named_step < NEVER
             assert edge.forward <= edge.forward_named and edge.reverse <= edge.reverse_named
             assert (edge.forward == NEVER) == (edge.forward_named == NEVER)
         made = [edge.forward for edge in place_map.edges if edge.forward < NEVER]
@@ -216,7 +216,7 @@ def test_one_gets_from_everywhere_to_everywhere() -> None:
 
 
 def test_names_differ_and_some_hardly() -> None:
-    def stems(world: World) -> set[str]:
+    def stems(world: TextWorld) -> set[str]:
         return {place.name.lower()[:4] + place.name.split()[-1][:4] for place in world.places}
 
     for _, world in some():
@@ -230,7 +230,7 @@ def test_names_differ_and_some_hardly() -> None:
 
 def test_doors_must_be_opened() -> None:
     world = item(30, doors=1)[1]
-    play = Play(world)
+    play = WorldEngine(world)
     for way in world.exits:
         assert way.door is not None
         door, before = world.doors[way.door], Situation(way.source)
@@ -276,14 +276,14 @@ def test_what_changes_nothing_is_there_too() -> None:
 )
 def test_a_strange_command_is_not_understood(command: str) -> None:
     world = item(9)[1]
-    before = Play(world).begin().after
-    turn = Play(world).act(before, command)
+    before = WorldEngine(world).begin().after
+    turn = WorldEngine(world).act(before, command)
     assert turn.after == before and not turn.understood and "understood" in turn.text and len(turn.text) < 80
 
 
 def test_every_command_is_answered() -> None:
     for _, world in some()[::5]:
-        play = Play(world)
+        play = WorldEngine(world)
         nouns = [*(thing.name for thing in world.things), *world.doors, "moon"]
         commands = ["look", "l", "i", "z", "listen", "smell", "jump", "go north", "climb moon", "n", "up", "out"]
         commands += [
@@ -305,7 +305,7 @@ def test_bounds() -> None:
             item(level)
     for steps in (0, 5001):
         with pytest.raises(UsageError, match="from 1 to 5000"):
-            walk(Play(item(4)[1]), Stream("x"), steps)
+            walk(WorldEngine(item(4)[1]), Stream("x"), steps)
     assert len(item(4, steps=5000)[0].steps) == 5001
     assert len(item(400)[0].places) == 400
     assert len(item(400, one_way=1, special=1, doors=1, dark=1, confusable=1, prose=3)[0].places) == 400

@@ -9,7 +9,7 @@ import pytest
 
 from waybench.core import DataError, End, Episode, Json, Outcome, Stream, UsageError, play_out, policy, replay
 from waybench.envs.voxel import FIND
-from waybench.envs.voxel._game import LEVELS, FindRules, Search, World, bounds, decode
+from waybench.envs.voxel._game import LEVELS, FindRules, Search, VoxelWorld, bounds, decode
 from waybench.envs.voxel._wording import ACTIONS
 from waybench.envs.voxel.engines._engines import terrain
 from waybench.envs.voxel.engines._terrain import ENGINES, GOALS
@@ -106,10 +106,10 @@ def test_who_walks_against_a_wall_does_not_get_on() -> None:
         world, rng = PAPER.begin(item.instance), Stream("stuck", item.index)
         for _ in range(150):
             step = PAPER.step(world, 1, rng)
-            assert (step.outcome is Outcome.UNPRODUCTIVE) == (step.world.moved < 1 and not step.world.found)
+            assert (step.outcome is Outcome.UNPRODUCTIVE) == (step.world.moved < 1 and not step.world.is_found)
             outcomes.add(step.outcome)
             world = step.world
-            if world.found:
+            if world.is_found:
                 break
     assert outcomes == {Outcome.OK, Outcome.UNPRODUCTIVE}
 
@@ -119,9 +119,9 @@ def test_a_goal_at_the_start_counts_after_a_step() -> None:
     search = near.instance
     inside = Search(search.engine, search.seed, search.goal, near.proof["x"], near.proof["z"], 0)
     world = PAPER.begin(inside)
-    assert (PAPER.over(world), PAPER.score(world)) == (None, 0)
+    assert (PAPER.ending(world), PAPER.score(world)) == (None, 0)
     after = PAPER.step(world, 2, Stream("inside")).world
-    assert (PAPER.over(after), PAPER.score(after)) == (End.SOLVED, 1)
+    assert (PAPER.ending(after), PAPER.score(after)) == (End.SOLVED, 1)
     assert "You have found what you were looking for" in SOUND.observe(after)
     assert "found" not in PAPER.observe(after)
 
@@ -187,7 +187,7 @@ def test_the_heuristic_keeps_its_heading_while_it_gets_on() -> None:
     state: Any = game.start(item.instance)
     for last in range(len(ACTIONS)):
         for moved, kept in ((9.0, True), (2.0, False)):
-            world: World = state.world._replace(last=last, moved=moved)
+            world: VoxelWorld = state.world._replace(last=last, moved=moved)
             choice = heuristic(state._replace(world=world), Stream("heading", last))
             assert (choice.action == last) == kept
 

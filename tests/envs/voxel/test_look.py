@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from waybench.core import Stream
-from waybench.envs.voxel._look import parts_of
+from waybench.envs.voxel._look import visible_components
 from waybench.envs.voxel.engines._engines import terrain
 from waybench.envs.voxel.engines._own import OwnTerrain, heading
 from waybench.envs.voxel.engines._terrain import Body
@@ -104,7 +104,7 @@ def test_components(shape: tuple[int, ...], grouped: bool) -> None:
         codes = np.array([3 + rng.below(3) for _ in range(math.prod(shape))]).reshape(shape)
         near = np.array([float(rng.below(9)) for _ in range(codes.size)]).reshape(shape) if corners else None
         expected = flooded(codes, corners, int(codes.min()) if grouped else None)
-        ours = list(parts_of(codes, near, grouped=grouped))
+        ours = list(visible_components(codes, near, grouped=grouped))
         assert len(ours) == len(expected)
         for (code, cells, x, y, z, row, column, away), (wanted, group) in zip(ours, expected, strict=True):
             assert (code, cells) == (wanted, len(group))

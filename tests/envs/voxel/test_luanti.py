@@ -29,7 +29,7 @@ from waybench.envs.voxel._wording import Raw
 from waybench.envs.voxel.engines import _engines, _luanti, _server
 from waybench.envs.voxel.engines._luanti import LuantiTerrain, biome_name
 from waybench.envs.voxel.engines._own import LENGTHS, BlockWorld, eye_of, rays
-from waybench.envs.voxel.engines._server import Server
+from waybench.envs.voxel.engines._server import LuantiServer
 from waybench.envs.voxel.engines._terrain import ENGINES, Body
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode
@@ -274,7 +274,7 @@ def test_a_server_that_ends_at_once_is_tried_again_and_told_of(fake: Fake, tmp_p
         "sys.stderr.write('first\\n2026: ERROR[Main]: Game specified is invalid\\nlast\\n')\n"
     )
     with pytest.raises(RuntimeError, match=r"has ended: 2026: ERROR\[Main\]: Game specified is invalid$"):
-        Server(1)
+        LuantiServer(1)
     assert told.read_text() == "xxx"
 
 
@@ -286,7 +286,7 @@ def test_a_server_that_cannot_answer_says_why(fake: Fake) -> None:
         "    if 'rays' in line:\n"
         "        print('waybench ' + json.dumps({'error': 'bad rays'}), flush=True)\n"
     )
-    server = Server(1)
+    server = LuantiServer(1)
     assert server.about == {"version": 1}
     with pytest.raises(RuntimeError, match=r"^Luanti's server: bad rays$"):
         server.ask("rays", eye=[])
@@ -361,7 +361,7 @@ def test_folders_of_killed_processes_are_removed(tmp_path: Path, monkeypatch: py
 
 def test_a_server_that_never_answers_is_stopped(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     fake("print('waybench {}', flush=True)\nfor line in sys.stdin: pass")
-    server = Server(1)
+    server = LuantiServer(1)
     monkeypatch.setattr(_server, "_PATIENCE", 0.2)
     with pytest.raises(RuntimeError, match="did not answer within"):
         server.ask("columns")

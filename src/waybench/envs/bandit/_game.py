@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.core import DataError, Instance, Json, KeyedSource, Option, Stream, UsageError, is_array
-from waybench.envs.smartplay import Rules, Step, best_of, field_values, is_within
+from waybench.envs.smartplay import ActionEffect, Rules, best_action, field_values, is_within
 
 MOST_ARMS = 1_000
 LARGEST_PAYOFF = 1_000.0
@@ -134,7 +134,7 @@ def values(bandit: Bandit, chances: Sequence[float]) -> tuple[int, tuple[float, 
     The expected reward is p r - (1 - p) r, as the paper has payoffs of r and -r. The published program pays -1 in
     place of -r and reckons with that, which is the same for every registered setting.
     """
-    return best_of(
+    return best_action(
         [chance * payoff - (1 - chance) * payoff for chance, (_, payoff) in zip(chances, bandit.arms, strict=True)]
     )
 
@@ -154,7 +154,7 @@ class BanditRules(Rules[Bandit, Machines]):
     def actions(self, instance: Bandit) -> Sequence[str]:
         return _actions(len(instance.arms))
 
-    def step(self, world: Machines, action: int, rng: Stream) -> Step[Machines]:
+    def step(self, world: Machines, action: int, rng: Stream) -> ActionEffect[Machines]:
         """Pull a machine; then the probabilities change, if they do."""
         bandit, chances, best, gaps, counts, score, _, _ = world
         payoff = bandit.arms[action][1]
@@ -168,7 +168,9 @@ class BanditRules(Rules[Bandit, Machines]):
             chances = tuple(-chance if chance < 0 else 2 - chance if chance > 1 else chance for chance in drifted)
             best, gaps = values(bandit, chances)
         counts = (*counts[:index], counts[index] + 1, *counts[index + 1 :])
-        return Step(Machines(bandit, chances, best, gaps, counts, score + optimal, action, reward), reward, events)
+        return ActionEffect(
+            Machines(bandit, chances, best, gaps, counts, score + optimal, action, reward), reward, events
+        )
 
     def score(self, world: Machines) -> float:
         return world.score

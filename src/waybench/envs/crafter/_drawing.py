@@ -43,7 +43,7 @@ from waybench.envs.crafter._ids import (
     X,
     Y,
 )
-from waybench.envs.crafter._world import Wilds, World, advance, begin, beings_of, body_of, daylight
+from waybench.envs.crafter._world import CrafterWorld, Wilds, advance, begin, being_numbers, daylight, player_numbers
 from waybench.envs.smartplay import AgentState, step_turns
 
 _TILES = {
@@ -100,7 +100,7 @@ def scenes(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> 
             board=ground,
             parts=[
                 *_changed(start.land, world.land),
-                *(title(NAMES[row[KIND]], _being(row[KIND], row[X], row[Y], 0.5)) for row in beings_of(world)[1:]),
+                *(title(NAMES[row[KIND]], _being(row[KIND], row[X], row[Y], 0.5)) for row in being_numbers(world)[1:]),
                 *_way(world, way),
                 *_marks(unlocked),
                 # Groups, so that the style sheet of a narrow page can put them below a map that is as wide as the page.
@@ -110,8 +110,8 @@ def scenes(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> 
         )
 
 
-def _cell(world: World) -> Cell:
-    player = beings_of(world)[0]
+def _cell(world: CrafterWorld) -> Cell:
+    player = being_numbers(world)[0]
     return player[X], player[Y]
 
 
@@ -147,13 +147,13 @@ def _changed(before: bytes, now: bytes) -> Iterator[str]:
             yield title(NAMES[kind], square, _letter(kind, x, y))
 
 
-def _way(world: World, way: Sequence[Cell]) -> Iterator[str]:
+def _way(world: CrafterWorld, way: Sequence[Cell]) -> Iterator[str]:
     """Yield the way, what is in view at its end, and the player with the direction that it faces."""
     x, y = way[-1]
     west, north = max(x - ACROSS, 0), max(y - DOWN, 0)
     east, south = min(x + ACROSS + 1, SIZE), min(y + DOWN + 1, SIZE)
     middles = [(column + 0.5, row + 0.5) for (column, row), _ in groupby(way)]
-    body, end = body_of(world), middles[-1]
+    body, end = player_numbers(world), middles[-1]
     yield circle("tiles-start", "#009e73", 0.3, middles[0], 0.7)
     for first in range(0, len(middles) - 1, _STRETCH):
         yield path("tiles-trail", "#0072b2", 0.25, [line(middles[first : first + _STRETCH + 1])], ROUND)
@@ -174,9 +174,9 @@ def _marks(unlocked: Sequence[Unlocked]) -> Iterator[str]:
         yield text("crafter-unlocked", x + 0.9, max(y + 0.3, 1.2), numbers, 1.3, colour="#000", more=look)
 
 
-def _panel(world: World, steps: int, unlocked: Sequence[Unlocked]) -> Iterator[str]:
+def _panel(world: CrafterWorld, steps: int, unlocked: Sequence[Unlocked]) -> Iterator[str]:
     """Yield what stands beside the map: clock, daylight, status, inventory and achievements."""
-    body, x, bold = body_of(world), SIZE + 1.5, 'font-weight="bold"'
+    body, x, bold = player_numbers(world), SIZE + 1.5, 'font-weight="bold"'
     light, dead = daylight(world), body[HEALTH] <= 0
     mood = f", killed by {HARMS[body[HARM]] or 'something'}" if dead else ", asleep" if body[ASLEEP] else ""
     yield _status(x, 2, f"Step {steps} (clock {body[CLOCK]}){mood}", bold)
@@ -228,11 +228,11 @@ KEYS = {
 }
 
 
-def board(state: AgentState[Any, World], turns: Sequence[TurnRecord]) -> Board:
+def board(state: AgentState[Any, CrafterWorld], turns: Sequence[TurnRecord]) -> Board:
     """Return the cells that the observation is about, with the player in the middle."""
     world = state.world
-    body, (x, y) = body_of(world), _cell(world)
-    tokens = {(row[X], row[Y]): _BEINGS[row[KIND]] for row in beings_of(world)[1:] if row[KIND] in _BEINGS}
+    body, (x, y) = player_numbers(world), _cell(world)
+    tokens = {(row[X], row[Y]): _BEINGS[row[KIND]] for row in being_numbers(world)[1:] if row[KIND] in _BEINGS}
     tokens[x, y] = Tile(_ARROWS.get((body[EAST_OF], body[SOUTH_OF]), "@"), "#0072b2")
 
     def tile(column: int, row: int) -> Tile:

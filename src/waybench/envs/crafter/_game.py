@@ -35,8 +35,8 @@ from waybench.envs.crafter._ids import (
     X,
     Y,
 )
-from waybench.envs.crafter._world import Wilds, World, beings_of, body_of, nearest_of
-from waybench.envs.smartplay import SEEN, Rules, Step, direction_name
+from waybench.envs.crafter._world import CrafterWorld, Wilds, being_numbers, nearest_in_view, player_numbers
+from waybench.envs.smartplay import SEEN, ActionEffect, Rules, direction_name
 
 MANUAL: str = read_toml(__file__, "manual.toml")["manual"]
 ACTIONS = (
@@ -63,7 +63,7 @@ _DEATHS = {
 _EDGE = "You face the edge of the map."
 
 
-def observation(world: World, *, published: bool) -> str:
+def observation(world: CrafterWorld, *, published: bool) -> str:
     """Return the description of a world.
 
     Args:
@@ -72,20 +72,20 @@ def observation(world: World, *, published: bool) -> str:
             the edge of the map is faced, the text is an error message, and sleep or death is reported right after the
             action.
     """
-    body, player, nearest = body_of(world), beings_of(world)[0], nearest_of(world)
+    body, player, nearest = player_numbers(world), being_numbers(world)[0], nearest_in_view(world)
     faced = nearest[0][0]
     if published and (player[X] < ACROSS or player[Y] < DOWN or faced < 0):
         return OUTSIDE
     front = _EDGE if faced < 0 else f"You face {NAMES[faced]} at your front."
     header = _header(body, published=published)
-    return f"{header}You see:\n{seen(world)}\n\n{front}\n\n{_status(tuple(body[: len(ITEMS)]))}"
+    return f"{header}You see:\n{visible_lines(world)}\n\n{front}\n\n{_status(tuple(body[: len(ITEMS)]))}"
 
 
-def seen(world: World) -> str:
+def visible_lines(world: CrafterWorld) -> str:
     """Return a line for each kind of thing that is in view, with where the nearest one is."""
     return "\n".join(
         f"- {NAMES[kind]} {away} steps to your {direction_name(east, south)}"
-        for kind, (east, south, away) in enumerate(nearest_of(world))
+        for kind, (east, south, away) in enumerate(nearest_in_view(world))
         if away >= 0 and kind != PLAYER
     )
 
@@ -114,7 +114,7 @@ def _status(items: tuple[int, ...]) -> str:
 _MAY_NEED_RETRIES = (GRASS, COW, ZOMBIE, SKELETON)  # it may take several tries until something comes of these
 
 
-class SurvivalRules(Rules[Wilds, World]):
+class SurvivalRules(Rules[Wilds, CrafterWorld]):
     """Crafter as a game of single steps.
 
     Events: `at` (the player's column and row), `health`, `unlocked` (names of achievements, where there are new ones),
@@ -133,23 +133,23 @@ class SurvivalRules(Rules[Wilds, World]):
         super().__init__(published=published)
         self.lists_actions = not published
         doc = "What is in view, one kind of thing in each line; none where an error stands in its place."
-        self.scene_fields = (Field[World](SEEN, doc, seen),)
+        self.scene_fields = (Field[CrafterWorld](SEEN, doc, visible_lines),)
 
-    def begin(self, instance: Wilds) -> World:
+    def begin(self, instance: Wilds) -> CrafterWorld:
         """Return the world at the start: the published program lets one step pass before."""
         return _world.begin(instance.seed)
 
-    def before(self, world: World) -> Sequence[str]:
+    def before(self, world: CrafterWorld) -> Sequence[str]:
         """Return what was seen in the step before the start, which the published history begins with."""
         return (FIRST + self.observe(world),) if self._published else ()
 
     def actions(self, instance: Wilds) -> Sequence[str]:
         return ACTIONS
 
-    def step(self, world: World, action: int, rng: Stream) -> Step[World]:
+    def step(self, world: CrafterWorld, action: int, rng: Stream) -> ActionEffect[CrafterWorld]:
         """Carry out an action; what neither moves, turns nor changes anything is unproductive."""
         after = _world.advance(world, action)
-        old, new = body_of(world), body_of(after)
+        old, new = player_numbers(world), player_numbers(after)
         events: dict[str, Json] = {"at": _place(after), "health": new[HEALTH]}
         unlocked: list[Json] = [
             name for number, name in enumerate(ACHIEVEMENTS, MADE) if new[number] and not old[number]
@@ -158,35 +158,37 @@ class SurvivalRules(Rules[Wilds, World]):
             events["unlocked"] = unlocked
         if new[HEALTH] <= 0:
             events["death"] = HARMS[new[HARM]]
-        return Step(after, after.reward, events, Outcome.UNPRODUCTIVE if _idle(world, after, action) else Outcome.OK)
+        return ActionEffect(
+            after, after.reward, events, Outcome.UNPRODUCTIVE if _idle(world, after, action) else Outcome.OK
+        )
 
-    def over(self, world: World) -> End | None:
-        return End.FAILED if body_of(world)[HEALTH] <= 0 else None
+    def ending(self, world: CrafterWorld) -> End | None:
+        return End.FAILED if player_numbers(world)[HEALTH] <= 0 else None
 
-    def score(self, world: World) -> float:
+    def score(self, world: CrafterWorld) -> float:
         """Return the published score: the number of achievements unlocked so far, summed over the steps."""
         return world.score
 
     def manual(self, instance: Wilds) -> str:
         return MANUAL
 
-    def observe(self, world: World) -> str:
+    def observe(self, world: CrafterWorld) -> str:
         return observation(world, published=self._published)
 
 
-def _place(world: World) -> list[Json]:
-    player = beings_of(world)[0]
+def _place(world: CrafterWorld) -> list[Json]:
+    player = being_numbers(world)[0]
     return [player[X], player[Y]]
 
 
-def _idle(before: World, after: World, action: int) -> bool:
+def _idle(before: CrafterWorld, after: CrafterWorld, action: int) -> bool:
     """Whether an action other than waiting and sleeping had no effect."""
-    old, new = body_of(before), body_of(after)
+    old, new = player_numbers(before), player_numbers(after)
     if action in (NOOP, SLEEP):
         return False
     if WEST <= action <= SOUTH:
         turned = (old[EAST_OF], old[SOUTH_OF]) != (new[EAST_OF], new[SOUTH_OF])
         return not turned and _place(before) == _place(after)
-    if action == DO and nearest_of(before)[0][0] in _MAY_NEED_RETRIES:
+    if action == DO and nearest_in_view(before)[0][0] in _MAY_NEED_RETRIES:
         return False
     return old[MADE:CLOCK] == new[MADE:CLOCK]  # whatever is collected, placed or made is counted

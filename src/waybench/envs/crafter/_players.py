@@ -49,7 +49,7 @@ from waybench.envs.crafter._ids import (
     WOOD_SWORD,
     ZOMBIE,
 )
-from waybench.envs.crafter._world import BACK, FAR, STEPS, WALKABLE, Cell, View, Wilds, World, cell_number
+from waybench.envs.crafter._world import BACK, FAR, STEPS, WALKABLE, Cell, CrafterWorld, PlayerView, Wilds, cell_number
 
 _LOW = 3  # of food, drink or health: something has to be done
 _RIPE = 300  # a plant can be eaten once it has grown for longer
@@ -59,26 +59,26 @@ _GRASSY = 60  # of 121 cells
 _NEAR_TREE = 15  # cells
 
 
-def _beings(view: View, kind: int) -> list[int]:
+def _beings(view: PlayerView, kind: int) -> list[int]:
     """Return the numbers of all cells with a being of a kind."""
     return [cell_number(cell) for cell, row in view.beings.items() if row[KIND] == kind]
 
 
-def _is_unlocked(view: View, achievement: str) -> bool:
+def _is_unlocked(view: PlayerView, achievement: str) -> bool:
     return view.body[MADE + ACHIEVEMENTS.index(achievement)] > 0
 
 
-def _first_action(view: View, plans: Iterable[Callable[[View], int | None]]) -> int | None:
+def _first_action(view: PlayerView, plans: Iterable[Callable[[PlayerView], int | None]]) -> int | None:
     """Return the action of the first plan that has one."""
     return next((action for plan in plans if (action := plan(view)) is not None), None)
 
 
-def rest(view: View) -> int | None:
+def rest(view: PlayerView) -> int | None:
     """Sleep on: nothing else can be done."""
     return NOOP if view.asleep else None
 
 
-def fight(view: View) -> int | None:
+def fight(view: PlayerView) -> int | None:
     """Hit a zombie or a skeleton that stands next to the player."""
     for action, cell in view.around(view.at):
         if view.kind(cell) in (ZOMBIE, SKELETON):
@@ -86,7 +86,7 @@ def fight(view: View) -> int | None:
     return None
 
 
-def survive(view: View) -> int | None:
+def survive(view: PlayerView) -> int | None:
     """Drink or eat when it is time to, and recover in a shelter."""
     body = view.body
     if view.ground(view.front) == WATER and view.front not in view.beings and body[DRINK] < MOST - 1:
@@ -103,24 +103,24 @@ def survive(view: View) -> int | None:
     return None
 
 
-def _close(view: View, targets: list[int], most: int) -> bool:
+def _close(view: PlayerView, targets: list[int], most: int) -> bool:
     x, y = view.at
     return any(abs(target // SIZE - x) + abs(target % SIZE - y) <= most for target in targets)
 
 
-def _ripe_plants(view: View) -> list[int]:
+def _ripe_plants(view: PlayerView) -> list[int]:
     return [cell_number(cell) for cell, row in view.beings.items() if row[KIND] == PLANT and row[WAIT] > _RIPE]
 
 
 # Shelters: two cells in a row with nothing to walk on at their sides, the ends of which are closed with stones.
 
 
-def _solid(view: View, cell: Cell) -> bool:
+def _solid(view: PlayerView, cell: Cell) -> bool:
     """Whether neither somebody nor an arrow can come from a cell."""
     return view.ground(cell) not in (*WALKABLE, WATER, LAVA) or view.kind(cell) == PLANT
 
 
-def _rooms(view: View) -> Iterator[tuple[Cell, Cell, int]]:
+def _rooms(view: PlayerView) -> Iterator[tuple[Cell, Cell, int]]:
     """Yield the rooms that the player's cell is in: the other cell, the end on this side, the way to the other."""
     x, y = view.at
     for action, (dx, dy) in STEPS.items():
@@ -130,7 +130,7 @@ def _rooms(view: View) -> Iterator[tuple[Cell, Cell, int]]:
             yield neighbour, (x - dx, y - dy), action
 
 
-def _sealed(view: View) -> bool:
+def _sealed(view: PlayerView) -> bool:
     """Whether no being can reach the player."""
     visited, todo = {view.at}, [view.at]
     while todo:
@@ -143,7 +143,7 @@ def _sealed(view: View) -> bool:
     return True
 
 
-def shelter(view: View) -> int | None:
+def shelter(view: PlayerView) -> int | None:
     """Get behind walls, and sleep there if that is possible; None if there is no place or no stone."""
     if _sealed(view):
         return SLEEP if view.body[ENERGY] < MOST else NOOP
@@ -158,7 +158,7 @@ def shelter(view: View) -> int | None:
     return view.enter(action, neighbour)
 
 
-def _collect_stone(view: View) -> int | None:
+def _collect_stone(view: PlayerView) -> int | None:
     """Get a stone, but none from the walls of a room that one is in."""
     x, y = view.at
     walls = set[int]()
@@ -167,7 +167,7 @@ def _collect_stone(view: View) -> int | None:
     return view.use(cell for cell in view.cells(STONE) if cell not in walls)
 
 
-def _room_cells(view: View) -> list[int]:
+def _room_cells(view: PlayerView) -> list[int]:
     """Return the numbers of cells that are part of a room, or can be made so with the tools at hand."""
     walls, inside = view.mask(*WALKABLE, WATER, LAVA) == 0, view.mask(*WALKABLE, *view.soft)
     cells = list[int]()
@@ -180,7 +180,7 @@ def _room_cells(view: View) -> list[int]:
     return cells
 
 
-def shelter_at_night(view: View) -> int | None:
+def shelter_at_night(view: PlayerView) -> int | None:
     """Sleep when tired, when it is dark, or to wake up for the first time."""
     (x, y), energy, body = view.at, view.body[ENERGY], view.body
     ready = body[WOOD_PICKAXE] and body[STONES] >= 2
@@ -197,7 +197,7 @@ def shelter_at_night(view: View) -> int | None:
 # Plants: one is put somewhere, and stones are put around it.
 
 
-def tend(view: View) -> int | None:
+def tend(view: PlayerView) -> int | None:
     """Eat a ripe plant, close the gaps around one that is not, and plant one if there is none."""
     if _is_unlocked(view, "eat_plant"):
         return None
@@ -217,14 +217,14 @@ def tend(view: View) -> int | None:
     return None
 
 
-def _sow(view: View) -> int | None:
+def _sow(view: PlayerView) -> int | None:
     """Put a sapling on the nearest grass."""
     if view.ground(view.front) == GRASS and view.front not in view.beings:
         return PLACE_PLANT
     return view.collect(GRASS)
 
 
-def _wall(view: View, gap: Cell) -> int | None:
+def _wall(view: PlayerView, gap: Cell) -> int | None:
     """Put a stone into a cell: from a cell next to it, which has to be entered in its direction."""
     if gap in view.beings:
         return None
@@ -249,7 +249,7 @@ def _wall(view: View, gap: Cell) -> int | None:
     return best[1] if best else None
 
 
-def wait_for_plant(view: View) -> int | None:
+def wait_for_plant(view: PlayerView) -> int | None:
     """Stay near a plant until it is ripe, or get another sapling."""
     if _is_unlocked(view, "eat_plant"):
         return None
@@ -261,18 +261,18 @@ def wait_for_plant(view: View) -> int | None:
     return view.collect(GRASS)
 
 
-def progress(view: View) -> int | None:
+def progress(view: PlayerView) -> int | None:
     """Go for the next achievement."""
     return _first_action(view, (_sapling, _wood_tools, _stone_tools, _iron_tools, _diamond, _hunt))
 
 
-def _sapling(view: View) -> int | None:
+def _sapling(view: PlayerView) -> int | None:
     if not _is_unlocked(view, "collect_sapling"):
         return view.collect(GRASS)
     return _sow(view) if not _is_unlocked(view, "place_plant") and view.body[SAPLING] else None
 
 
-def _wood_tools(view: View) -> int | None:
+def _wood_tools(view: PlayerView) -> int | None:
     missing = view.missing(WOOD_PICKAXE, WOOD_SWORD)
     return _at_table(view, wood=len(missing)) or _make(missing[0]) if missing else None
 
@@ -281,7 +281,7 @@ def _make(item: int) -> int:
     return MAKE_WOOD_PICKAXE + item - WOOD_PICKAXE
 
 
-def _stone_tools(view: View) -> int | None:
+def _stone_tools(view: PlayerView) -> int | None:
     body, missing = view.body, view.missing(STONE_PICKAXE, STONE_SWORD)
     if not _is_unlocked(view, "place_stone") and body[STONES]:
         return _put(view, PLACE_STONE)
@@ -296,7 +296,7 @@ def _stone_tools(view: View) -> int | None:
     return _at_table(view, wood=len(missing)) or _make(missing[0])
 
 
-def _iron_tools(view: View) -> int | None:
+def _iron_tools(view: PlayerView) -> int | None:
     body, missing = view.body, view.missing(IRON_PICKAXE, IRON_SWORD)
     if body[STONES] >= 4 and not _is_unlocked(view, "place_furnace"):
         return _put(view, PLACE_FURNACE)
@@ -315,7 +315,7 @@ def _iron_tools(view: View) -> int | None:
     return _make(missing[0]) if view.near(view.at, FURNACE) else _put(view, PLACE_FURNACE)
 
 
-def _at_table(view: View, wood: int) -> int | None:
+def _at_table(view: PlayerView, wood: int) -> int | None:
     """Get some wood, and to a table, the nearest or a new one; None if all that is done."""
     if view.by_table:
         return view.collect(TREE) if view.body[WOOD] < 1 else None
@@ -325,7 +325,7 @@ def _at_table(view: View, wood: int) -> int | None:
     return view.collect(TREE) if view.body[WOOD] < wood + 2 else _put(view, PLACE_TABLE)
 
 
-def _put(view: View, action: int) -> int | None:
+def _put(view: PlayerView, action: int) -> int | None:
     """Place something in front, or turn to where it can be placed; a table nearby is not left."""
     if view.free(view.front):
         return action
@@ -340,12 +340,12 @@ def _put(view: View, action: int) -> int | None:
     return (stays + leaves or [None])[0]
 
 
-def _diamond(view: View) -> int | None:
+def _diamond(view: PlayerView) -> int | None:
     is_next = view.body[IRON_PICKAXE] and not _is_unlocked(view, "collect_diamond")
     return view.collect(DIAMOND) if is_next else None
 
 
-def _hunt(view: View) -> int | None:
+def _hunt(view: PlayerView) -> int | None:
     """Go for what has not been met by the way: water, cows, zombies, skeletons."""
     action = None if _is_unlocked(view, "collect_drink") else view.collect(WATER)
     for achievement, kind in (("eat_cow", COW), ("defeat_skeleton", SKELETON), ("defeat_zombie", ZOMBIE)):
@@ -354,16 +354,16 @@ def _hunt(view: View) -> int | None:
     return action
 
 
-def oracle(case: Wilds, world: World, rng: Stream) -> int:
+def oracle(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
     """Do what is most urgent: fight, drink, eat, tend a plant, sleep behind walls, and else the next achievement."""
-    view = View(world)
+    view = PlayerView(world)
     plans = (rest, fight, survive, tend, shelter_at_night, progress, wait_for_plant, shelter)
     return _without_lava(view, _first_action(view, plans))
 
 
-def forage(case: Wilds, world: World, rng: Stream) -> int:
+def forage(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
     """Go to what is missed most, of water, cows and trees, and use it; make nothing and never hide."""
-    view = View(world)
+    view = PlayerView(world)
     body = view.body
     wants = [(body[DRINK], view.cells(WATER)), (body[FOOD], _beings(view, COW)), (7, view.cells(TREE))]
     for _, targets in sorted(wants, key=lambda want: want[0]):
@@ -373,19 +373,19 @@ def forage(case: Wilds, world: World, rng: Stream) -> int:
     return rng.choice((DO, *STEPS))
 
 
-def _without_lava(view: View, action: int | None) -> int:
+def _without_lava(view: PlayerView, action: int | None) -> int:
     """Return an action, or to wait where there is none, or where it leads into lava."""
     dx, dy = STEPS.get(-1 if action is None else action, (0, 0))
     into_lava = view.ground((view.at[0] + dx, view.at[1] + dy)) == LAVA
     return NOOP if action is None or into_lava else action
 
 
-def at_random(case: Wilds, world: World, rng: Stream) -> int:
+def at_random(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
     """Take any action."""
     return rng.below(len(ACTIONS))
 
 
-def noop(case: Wilds, world: World, rng: Stream) -> int:
+def noop(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
     """Do nothing."""
     return NOOP
 

@@ -90,7 +90,7 @@ RENDERED = 2 * 63 * 49
 _DRAWS = 6 * AREA  # at most so many uniform numbers make a world
 
 
-class World(NamedTuple):
+class CrafterWorld(NamedTuple):
     """A world after some steps. Everything is in bytes, which numpy reads with the types named here.
 
     Attributes:
@@ -116,27 +116,27 @@ terrain: Any = LateModule("waybench.envs.crafter._terrain")
 life: Any = LateModule("waybench.envs.crafter._life")
 
 
-def body_of(world: World) -> list[int]:
+def player_numbers(world: CrafterWorld) -> list[int]:
     """Return the player's numbers, which `_ids` names."""
     return memoryview(world.body).cast("i").tolist()
 
 
-def beings_of(world: World) -> list[list[int]]:
+def being_numbers(world: CrafterWorld) -> list[list[int]]:
     """Return the numbers of each being, which `_ids` names, the player first."""
     numbers = memoryview(world.beings).cast("i").tolist()
     return [numbers[start : start + BEING] for start in range(0, len(numbers), BEING)]
 
 
-def nearest_of(world: World) -> list[list[int]]:
+def nearest_in_view(world: CrafterWorld) -> list[list[int]]:
     """Return what is in view; see `_terrain.nearest`."""
-    body = body_of(world)
+    body = player_numbers(world)
     land, beings = numpy.frombuffer(world.land, numpy.uint8), numpy.frombuffer(world.beings, numpy.int32)
     return terrain.nearest(land, beings.reshape(-1, BEING), body[EAST_OF], body[SOUTH_OF]).tolist()
 
 
-def daylight(world: World) -> float:
+def daylight(world: CrafterWorld) -> float:
     """Return how light it is, from 0 (night) to 1."""
-    return 1 - abs(math.cos(math.pi * (body_of(world)[CLOCK] / 300 % 1 + 0.3))) ** 3
+    return 1 - abs(math.cos(math.pi * (player_numbers(world)[CLOCK] / 300 % 1 + 0.3))) ** 3
 
 
 def published_seed(seed: int, episode: int) -> int:
@@ -152,7 +152,7 @@ def published_seed(seed: int, episode: int) -> int:
     return (bits - (1 << 64) if bits >> 63 else bits) % SEEDS
 
 
-def create(seed: int) -> World:
+def create(seed: int) -> CrafterWorld:
     """Return the world of a seed before any step."""
     body = numpy.zeros(BODY, numpy.int32)
     body[:4] = MOST
@@ -164,16 +164,16 @@ def create(seed: int) -> World:
     life.skip(key, body, 2 * terrain.generate(noise, draws, land, inhabitants))
     inhabitants[SIZE // 2 * SIZE + SIZE // 2] = 0
     beings = life.settle(inhabitants, body)
-    return World(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())
+    return CrafterWorld(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())
 
 
 @lru_cache(maxsize=16)  # every attempt at an item, and every check of its record, begins with it
-def begin(seed: int) -> World:
+def begin(seed: int) -> CrafterWorld:
     """Return the world of a seed after one step in which nothing is done, as in the published program."""
     return advance(create(seed), NOOP)
 
 
-def advance(world: World, action: int) -> World:
+def advance(world: CrafterWorld, action: int) -> CrafterWorld:
     """Return the world after a step with the player's action."""
     from_buffer, numbers = numpy.frombuffer, numpy.int32
     land, key = from_buffer(world.land, numpy.uint8).copy(), from_buffer(world.key, numpy.uint32).copy()
@@ -184,7 +184,7 @@ def advance(world: World, action: int) -> World:
     beings.ravel()[: len(before)] = before
     count, healed, unlocked, new = life.step(land, beings, body, key, count, action, RENDERED)
     reward = healed / 10 + 1.0 if new else healed / 10
-    return World(
+    return CrafterWorld(
         land.tobytes(), beings[:count].tobytes(), body.tobytes(), key.tobytes(), world.score + unlocked, reward
     )
 
@@ -222,14 +222,14 @@ def cell_number(cell: Cell) -> int:
     return cell[0] * SIZE + cell[1]
 
 
-class View:
+class PlayerView:
     """A world as a scripted player sees it: the true map, the beings and their locations, and ways to targets."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: CrafterWorld) -> None:
         self.land = world.land
-        self.body = body_of(world)
+        self.body = player_numbers(world)
         self.light = daylight(world)
-        rows = beings_of(world)
+        rows = being_numbers(world)
         self.at: Cell = rows[0][X], rows[0][Y]
         self.beings = {(row[X], row[Y]): row for row in rows[1:]}
         self.facing = self.body[EAST_OF], self.body[SOUTH_OF]

@@ -49,8 +49,8 @@ from waybench.envs.graph._game import (
     Answer,
     EdgeList,
     GraphGame,
+    GraphQuestion,
     GraphState,
-    Question,
     component,
     decode,
     prompt,
@@ -79,7 +79,7 @@ OPTIONS = (
 )
 
 
-class GraphSource(KeyedSource[Question]):
+class GraphSource(KeyedSource[GraphQuestion]):
     """Questions of one key; the same nodes are asked about, with the same paths between them, at every level.
 
     The level is the greatest number of tokens of a prompt, in thousands.
@@ -96,16 +96,16 @@ class GraphSource(KeyedSource[Question]):
         self._name = tokenizer_name(str(options["tokenizer"]))
         self._tokenizer = None if self._name == ESTIMATE else tokenizer(str(options["tokenizer"]))
 
-    def instance(self, index: int) -> Question:
+    def instance(self, index: int) -> GraphQuestion:
         stream = Stream("graph", VERSION, self.key, index)
         seed = f"{stream.word():016x}{stream.word():016x}"
         reachable = self._question == "path" or bool(stream.below(2))
-        question = Question(self._question, seed, self._distance, 2, reachable, self.level, self._name, 1)
+        question = GraphQuestion(self._question, seed, self._distance, 2, reachable, self.level, self._name, 1)
         # As many components as the level has room for; at most one more would fit.
         limit = self.level * _THOUSAND
         most = MOST_NODES // component(self._distance).nodes
         count = max(2, min(most, limit * 4 // (_LINE * len(component(self._distance).edges))))
-        best: Question | None = None
+        best: GraphQuestion | None = None
         for _ in range(_ROUNDS):
             tried = replace(question, components=count, tokens=self._tokens(replace(question, components=count)))
             tokens_each = tried.tokens / count
@@ -122,25 +122,25 @@ class GraphSource(KeyedSource[Question]):
             raise UsageError(f"level {self.level}: too few tokens for a graph with distance={self._distance}")
         return best
 
-    def _tokens(self, question: Question) -> int:
+    def _tokens(self, question: GraphQuestion) -> int:
         if self._tokenizer is None:
             return estimated_tokens(question)
         return len(self._tokenizer.encode(prompt(question)))
 
 
-def characters(question: Question) -> int:
+def characters(question: GraphQuestion) -> int:
     """Return the length of the prompt, without making it: all edges are equally long."""
     small = replace(question, components=2)
     more = (question.components - 2) * len(component(question.distance).edges)
     return len(prompt(small)) + more * _LINE
 
 
-def estimated_tokens(question: Question) -> int:
+def estimated_tokens(question: GraphQuestion) -> int:
     """Return a token for every four characters of the prompt."""
     return -(-characters(question) // 4)
 
 
-def prove(question: Question) -> dict[str, Json]:
+def prove(question: GraphQuestion) -> dict[str, Json]:
     """Return what is known of a question.
 
     Returns:
@@ -274,7 +274,7 @@ PRESENTATION = Presentation(
 )
 
 
-PATHS: Environment[Question, GraphState, Answer] = Environment(
+PATHS: Environment[GraphQuestion, GraphState, Answer] = Environment(
     id="graph/paths",
     version=1,
     title="Graphs in long contexts",

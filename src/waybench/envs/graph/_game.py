@@ -25,8 +25,8 @@ from waybench.core import (
     ToolCall,
     check_fields,
     is_object,
+    json_excerpt,
     last_object,
-    shown,
 )
 
 CHAIN = 2  # nodes of the dead end at each node of the two ways
@@ -88,7 +88,7 @@ _SEED = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Instance):
+class GraphQuestion(Instance):
     """A question about two nodes of a graph.
 
     Attributes:
@@ -130,7 +130,7 @@ class Question(Instance):
         return tuple(names[node] for node in component(self.distance).shortest)
 
 
-class Graph(NamedTuple):
+class ComponentGraph(NamedTuple):
     """A graph of equal components.
 
     Attributes:
@@ -143,7 +143,7 @@ class Graph(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def _graph(seed: str, nodes: int) -> Graph:
+def _graph(seed: str, nodes: int) -> ComponentGraph:
     """Draw distinct names of nodes, and make the graph of them."""
     stream = Stream("graph", VERSION, seed, "names")
     number: dict[int, int] = {}
@@ -151,15 +151,15 @@ def _graph(seed: str, nodes: int) -> Graph:
         name = FIRST_NAME + stream.below(NAMES)
         if name not in number:
             number[name] = len(number)
-    return Graph(tuple(number), number)
+    return ComponentGraph(tuple(number), number)
 
 
-def graph_of(question: Question) -> Graph:
+def graph_of(question: GraphQuestion) -> ComponentGraph:
     """Return the graph. The names of a component are the same however many components follow it."""
     return _graph(question.seed, question.components * component(question.distance).nodes)
 
 
-def neighbours(question: Question, name: int) -> tuple[int, ...]:
+def neighbours(question: GraphQuestion, name: int) -> tuple[int, ...]:
     """Return the names of a node's neighbours; none for a name that no node has."""
     graph, shape = graph_of(question), component(question.distance)
     number = graph.number.get(name)
@@ -190,18 +190,18 @@ def edge_lines(seed: str, distance: int, components: int) -> str:
     return "\n".join(lines)
 
 
-def decode(data: Json) -> Question:
+def decode(data: Json) -> GraphQuestion:
     """Read a question.
 
     Raises:
         DataError: If it is none.
     """
-    check_fields(data, tuple(Question.__slots__), "graph")
+    check_fields(data, tuple(GraphQuestion.__slots__), "graph")
     if not is_object(data):
         raise DataError("graph: not an object")
     values: dict[str, Any] = data
-    if values.keys() != set(Question.__slots__):
-        raise DataError(f"graph: needs exactly the fields {', '.join(Question.__slots__)}")
+    if values.keys() != set(GraphQuestion.__slots__):
+        raise DataError(f"graph: needs exactly the fields {', '.join(GraphQuestion.__slots__)}")
     numbers = {"distance": (LEAST_DISTANCE, MOST_DISTANCE), "level": (1, MOST_LEVEL), "tokens": (1, 1_000 * MOST_LEVEL)}
     for name, (low, high) in {**numbers, "components": (2, MOST_NODES)}.items():
         if type(values[name]) is not int or not low <= values[name] <= high:
@@ -216,25 +216,25 @@ def decode(data: Json) -> Question:
         raise DataError("graph: tokenizer is no name of at most 200 characters")
     if values["components"] * component(values["distance"]).nodes > MOST_NODES:
         raise DataError(f"graph: more than {MOST_NODES:,} nodes")
-    return Question(**values)
+    return GraphQuestion(**values)
 
 
 Answer = tuple[int, ...] | bool
-GraphState = AnswerState[Question]
+GraphState = AnswerState[GraphQuestion]
 LONGEST = 10_000  # nodes of an answer
 
 
-class GraphGame(OneAnswerGame[Question, Answer]):
+class GraphGame(OneAnswerGame[GraphQuestion, Answer]):
     """A question about a graph, with one answer."""
 
-    def answers(self, instance: Question) -> Sequence[Answer]:
+    def answers(self, instance: GraphQuestion) -> Sequence[Answer]:
         """Return yes and no, or the paths of one edge."""
         if instance.question == "reachable":
             return (True, False)
         start, _ = instance.ends
         return [(start, node) for node in neighbours(instance, start)]
 
-    def judge(self, instance: Question, answer: Answer) -> Judgement:
+    def judge(self, instance: GraphQuestion, answer: Answer) -> Judgement:
         """Judge an answer.
 
         The events say of a path whether its ends are right ("ends"), how many of its steps are no edges ("invented"),
@@ -305,20 +305,20 @@ _TOOLS = {
 }
 
 
-def question_text(question: Question) -> str:
+def question_text(question: GraphQuestion) -> str:
     return _ASKED[question.question].format(*question.ends)
 
 
-def prompt(question: Question) -> str:
+def prompt(question: GraphQuestion) -> str:
     lines = edge_lines(question.seed, question.distance, question.components)
     return f"{_INTRODUCTION}\n\n{lines}\n\n{question_text(question)}"
 
 
-class EdgeList(OneAnswerWording[Question, Answer]):
+class EdgeList(OneAnswerWording[GraphQuestion, Answer]):
     """The graph as a list of edges."""
 
     name = "edges"
-    rule_fields: Sequence[Field[Question]] = (
+    rule_fields: Sequence[Field[GraphQuestion]] = (
         Field("introduction", "What the lines mean.", lambda question: _INTRODUCTION),
         Field(
             "edges",
@@ -330,7 +330,7 @@ class EdgeList(OneAnswerWording[Question, Answer]):
         Field("goal", "The second of the two nodes.", lambda question: str(question.ends[1])),
     )
 
-    def rules(self, instance: Question) -> str:
+    def rules(self, instance: GraphQuestion) -> str:
         return prompt(instance)
 
     def parse(self, reply: str, state: GraphState) -> Answer | Invalid:
@@ -363,15 +363,17 @@ class EdgeList(OneAnswerWording[Question, Answer]):
 
 def _answer(key: str, value: Json) -> Answer | Invalid:
     if key == "reachable":
-        return value if isinstance(value, bool) else Invalid(f'"reachable" is {shown(value)}, not true or false.')
+        return (
+            value if isinstance(value, bool) else Invalid(f'"reachable" is {json_excerpt(value)}, not true or false.')
+        )
     if not isinstance(value, list):
-        return Invalid(f'"path" is {shown(value)}, not a list of nodes.')
+        return Invalid(f'"path" is {json_excerpt(value)}, not a list of nodes.')
     nodes = cast("list[Any]", value)
     if len(nodes) > LONGEST:
         return Invalid(f"The path has {len(nodes):,} nodes; at most {LONGEST:,} are read.")
     for node in nodes:
         if type(node) is not int:
-            return Invalid(f'"path" has {shown(node)}, which is no node.')
+            return Invalid(f'"path" has {json_excerpt(node)}, which is no node.')
     return tuple(nodes)
 
 

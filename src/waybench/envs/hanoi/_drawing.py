@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from waybench._svg import box, cross, group, path, text, texts
 from waybench.core import Board, Picture, Scene, Tile, TurnRecord, plural
-from waybench.envs.hanoi._game import MOVES, RODS, Puzzle, Stacks, Towers, moved, stacks
+from waybench.envs.hanoi._game import MOVES, RODS, Puzzle, Stacks, Towers, move_disk, stacks
 from waybench.envs.smartplay import AgentState, step_turns
 
 MOST_FRAMES = 72  # of a longer episode the last ones are left out
@@ -14,7 +14,7 @@ _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")  #
 _GAP = 1.5
 
 
-class Frame(NamedTuple):
+class RodsFrame(NamedTuple):
     """The rods at one time.
 
     Attributes:
@@ -47,14 +47,17 @@ def scenes(towers: Towers, turns: Sequence[TurnRecord], counts: Sequence[int]) -
         yield _side_by_side(towers, all_frames[number : number + 1], _label(towers, all_frames[: number + 1]))
 
 
-def _label(towers: Towers, moves: Sequence[Frame]) -> str:
+def _label(towers: Towers, moves: Sequence[RodsFrame]) -> str:
     refused = sum(bool(frame.refused) for frame in moves)
     tally = f"{plural(len(moves) - 1, 'move')}, {refused} of them not allowed"
     return f"Tower of Hanoi with {plural(towers.level, 'disk')}: {tally}"
 
 
-def _side_by_side(towers: Towers, moves: Sequence[Frame], label: str) -> Scene:
-    disks, panels = towers.level, [*((move, 1) for move in moves), (Frame("goal", stacks(towers.positions[1])), 0.7)]
+def _side_by_side(towers: Towers, moves: Sequence[RodsFrame], label: str) -> Scene:
+    disks, panels = (
+        towers.level,
+        [*((move, 1) for move in moves), (RodsFrame("goal", stacks(towers.positions[1])), 0.7)],
+    )
     width, height = 6 * disks + 3 + _GAP, disks + 4.0
     return Scene(
         "hanoi maze-large",
@@ -75,23 +78,23 @@ def _translate(x: float, y: float) -> str:
     return f'transform="translate({x:g} {y:g})"'
 
 
-def frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[Frame]:
+def frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[RodsFrame]:
     """Yield the rods at the start, and after each move that was tried."""
     rods, number = stacks(towers.positions[0]), 0
-    yield Frame("start", rods)
+    yield RodsFrame("start", rods)
     for turn in step_turns(turns):
         number += 1
         action: int = turn.carried_out[0]
-        after = moved(rods, action)
+        after = move_disk(rods, action)
         if after is None:
-            yield Frame(str(number), rods, refused=MOVES[action])
+            yield RodsFrame(str(number), rods, refused=MOVES[action])
             continue
         disk = rods[MOVES[action][0]][-1]
         rods = after
-        yield Frame(str(number), rods, disk)
+        yield RodsFrame(str(number), rods, disk)
 
 
-def _frame(frame: Frame, disks: int) -> Iterator[str]:
+def _frame(frame: RodsFrame, disks: int) -> Iterator[str]:
     wide, floor = 2 * disks + 1, disks + 2.2
     middles = [rod * wide + wide / 2 for rod in range(len(RODS))]
     posts = (f"M{middle:g} 1.6V{floor:g}" for middle in middles)
@@ -123,7 +126,7 @@ def draw_picture(picture: Picture) -> str:
             for height, disk in enumerate(stack)
         )
         labels = texts("hanoi-number", numbers, 0.8, more=edge), texts("hanoi-name", names, 1.2)
-        parts.append(group("hanoi-frame", (*_frame(Frame(title, rods), disks), *labels), _translate(0.5, top)))
+        parts.append(group("hanoi-frame", (*_frame(RodsFrame(title, rods), disks), *labels), _translate(0.5, top)))
     label = f"Rods with {plural(disks, 'disk')}"
     return Scene("hanoi", label, (3 * wide + 1, 2 * high + 0.5), parts).svg()
 

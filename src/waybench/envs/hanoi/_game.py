@@ -21,7 +21,7 @@ from waybench.core import (
     UsageError,
     draw_appearance,
 )
-from waybench.envs.smartplay import Rules, Step, field_values
+from waybench.envs.smartplay import ActionEffect, Rules, field_values
 
 Position = tuple[int, ...]
 Stacks = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # the disks on each rod, the lowest first
@@ -40,7 +40,7 @@ def stacks(position: Position) -> Stacks:
     return tuple(rods[0]), tuple(rods[1]), tuple(rods[2])
 
 
-def moved(rods: Stacks, action: int) -> Stacks | None:
+def move_disk(rods: Stacks, action: int) -> Stacks | None:
     """Return the rods after a move; None if it is not allowed."""
     source, target = MOVES[action]
     from_, to = rods[source], rods[target]
@@ -88,7 +88,7 @@ def _to_tower(position: Sequence[int], count: int, rod: int) -> int:
 def best_moves(rods: Stacks, goal: Sequence[int]) -> list[int]:
     """Return the actions with which a shortest solution begins; there can be two."""
     distance_after = distance(position_of(rods), goal) - 1
-    successors = [(action, moved(rods, action)) for action in range(len(MOVES))]
+    successors = [(action, move_disk(rods, action)) for action in range(len(MOVES))]
     return [action for action, after in successors if after and distance(position_of(after), goal) == distance_after]
 
 
@@ -125,7 +125,7 @@ def _following(disks: int) -> tuple[tuple[int, ...], ...]:
     successors: list[tuple[int, ...]] = []
     for number in range(3**disks):
         position = tuple([number // 3**disk % 3 for disk in range(disks)])
-        afters = [after for action in range(len(MOVES)) if (after := moved(stacks(position), action))]
+        afters = [after for action in range(len(MOVES)) if (after := move_disk(stacks(position), action))]
         successors.append(tuple(_number(position_of(after)) for after in afters))
     return tuple(successors)
 
@@ -297,20 +297,20 @@ class HanoiRules(Rules[Towers, Puzzle]):
         return ACTIONS
 
     def legal(self, world: Puzzle) -> Sequence[int]:
-        return [action for action in range(len(MOVES)) if moved(world.rods, action)]
+        return [action for action in range(len(MOVES)) if move_disk(world.rods, action)]
 
-    def step(self, world: Puzzle, action: int, rng: Stream) -> Step[Puzzle]:
+    def step(self, world: Puzzle, action: int, rng: Stream) -> ActionEffect[Puzzle]:
         towers, rods, placed, _, _ = world
-        after = moved(rods, action)
+        after = move_disk(rods, action)
         if after is None:
-            return Step(Puzzle(towers, rods, placed, action, False), ILLEGAL_REWARD, outcome=Outcome.ILLEGAL)
+            return ActionEffect(Puzzle(towers, rods, placed, action, False), ILLEGAL_REWARD, outcome=Outcome.ILLEGAL)
         source, target = MOVES[action]
         goal = RODS.index(towers.goal[rods[source][-1]])
         placed += (goal == target) - (goal == source)
         reward = SOLVED_REWARD if placed == len(towers.goal) else 0.0
-        return Step(Puzzle(towers, after, placed, action), reward, NOTHING)
+        return ActionEffect(Puzzle(towers, after, placed, action), reward, NOTHING)
 
-    def over(self, world: Puzzle) -> End | None:
+    def ending(self, world: Puzzle) -> End | None:
         return End.SOLVED if world.placed == len(world.towers.goal) else None
 
     def score(self, world: Puzzle) -> float:

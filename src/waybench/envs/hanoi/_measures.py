@@ -35,7 +35,7 @@ from waybench.envs.hanoi._game import (
     best_moves,
     decode,
     distance,
-    moved,
+    move_disk,
     position_of,
     random_score,
     stacks,
@@ -93,7 +93,7 @@ def moves_of(record: EpisodeRecord) -> list[Move]:
     for turn in step_turns(record.turns):
         action = turn.carried_out[0]
         optimal = action in best_moves(rods, goal)
-        rods = moved(rods, action) or rods
+        rods = move_disk(rods, action) or rods
         moves.append(Move(optimal, distance(position_of(rods), goal)))
     return moves
 
@@ -271,7 +271,7 @@ def steps(record: EpisodeRecord) -> Iterator[Step]:
             yield Step(number, unread(turn))
             return
         action = turn.action[0]
-        following = moved(rods, action)
+        following = move_disk(rods, action)
         if following is None or is_forbidden(turn):
             yield Step(number, FORBIDDEN)
             return

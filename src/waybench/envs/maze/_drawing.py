@@ -13,7 +13,7 @@ LARGE = 41
 _TRAIL, _ENDS, _HIT = "#0072b2", "#009e73", "#d55e00"
 
 
-class Leg(NamedTuple):
+class MazeLeg(NamedTuple):
     """The effect of one turn.
 
     Attributes:
@@ -40,7 +40,7 @@ def scene(maze: Maze, turns: Sequence[TurnRecord]) -> Scene:
     return maze_scene(maze, legs, label)
 
 
-def maze_scene(maze: Maze, legs: Sequence[Leg], label: str, veil: str = "") -> Scene:
+def maze_scene(maze: Maze, legs: Sequence[MazeLeg], label: str, veil: str = "") -> Scene:
     """Return the scene of a maze.
 
     Args:
@@ -74,7 +74,7 @@ def draw_picture(picture: Picture) -> str:
     return Scene("maze", f"Maze of dimension {size}", *rule_board((size, size), shapes, grid=picture.grid)).svg()
 
 
-def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
+def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[MazeLeg]:
     """Yield what each turn that moved or tried to move did on the board."""
     at = maze.entrance
     for number, turn in enumerate(turns, start=1):
@@ -88,7 +88,7 @@ def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
         if illegal:
             direction = str(illegal["direction"])
             blocked = (direction, maze.lattice.free(at, direction))
-        yield Leg(start, moves, blocked, number)
+        yield MazeLeg(start, moves, blocked, number)
 
 
 def _carried_out(action: Sequence[tuple[str, int]], moved: int) -> Iterator[tuple[str, int]]:
@@ -132,7 +132,7 @@ def _shortest(maze: Maze, wide: float) -> str:
     return path("maze-shortest reference", "#e69f00", 0.5 * wide, [way], dashes)
 
 
-def _repeated_cells(maze: Maze, legs: Iterable[Leg], wide: float) -> str:
+def _repeated_cells(maze: Maze, legs: Iterable[MazeLeg], wide: float) -> str:
     """Return a pale, wide line below the trail where it goes more than once, which the trail alone does not show."""
     edges: Counter[tuple[int, int]] = Counter()
     for leg in legs:
@@ -150,7 +150,7 @@ def _repeated_cells(maze: Maze, legs: Iterable[Leg], wide: float) -> str:
     return path("maze-again", _TRAIL, 2.6 * wide, lines, f'stroke-opacity="0.3" {ROUND}')
 
 
-def _leg(maze: Maze, leg: Leg, wide: float) -> str:
+def _leg(maze: Maze, leg: MazeLeg, wide: float) -> str:
     end = _after(maze, leg.start, leg.moves)
     shapes = path("maze-trail", _TRAIL, wide, [_line(maze, leg.start, leg.moves)] if leg.moves else [], ROUND)
     if leg.blocked is None:
@@ -175,7 +175,7 @@ def _ends(maze: Maze, wide: float) -> Iterator[str]:
 
 _WALL, _PATH, _UNSEEN = Tile("█", "#3b4252"), Tile("", "#ffffff"), Tile("░", "#9aa3b2")
 _EXIT, _HERE = Tile("><", "#009e73"), Tile("()", "#e69f00", "@")
-_TYPED_ACTIONS = [TypedAction(direction, key=direction, whole=False) for direction in DIRECTIONS]
+_TYPED_ACTIONS = [TypedAction(direction, key=direction, is_reply=False) for direction in DIRECTIONS]
 
 
 def board(state: MazeState, turns: Sequence[TurnRecord]) -> Board:

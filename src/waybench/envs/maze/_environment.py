@@ -312,7 +312,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     difficulty=Difficulty(
         horizon=HorizonSpec(
             levels=_HORIZON_LEVELS,
-            known=lambda rate: known_horizon(rate, _HORIZON_LEVELS),
+            oracle_horizon=lambda rate: known_horizon(rate, _HORIZON_LEVELS),
             revision=1,
         ),
         axes=(level_axis("dimension", "Cells along each side."), MINIMUM, JUNCTIONS),

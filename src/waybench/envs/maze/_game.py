@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from waybench.core import (
     DataError,
     End,
-    Facts,
     Game,
+    GameProperties,
     Instance,
     Json,
     Outcome,
@@ -199,7 +199,7 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
     """
 
     def __init__(self, requests: int) -> None:
-        self.facts = Facts(deterministic=True, turns=requests, reward=(0.0, 1.0))
+        self.properties = GameProperties(deterministic=True, turns=requests, reward=(0.0, 1.0))
 
     def start(self, instance: Maze) -> MazeState:
         return MazeState(instance, instance.entrance)

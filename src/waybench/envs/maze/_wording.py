@@ -15,10 +15,10 @@ from waybench.core import (
     Wording,
     is_array,
     is_object,
+    json_excerpt,
     last_object,
     normal_name,
     object_schema,
-    shown,
 )
 from waybench.envs.maze._game import Maze, MazeState, Movement, MovePlan
 from waybench.envs.spaces._lattice import DIRECTIONS
@@ -210,7 +210,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
             return reply_object
         entries = reply_object["movements"]
         if not is_array(entries):
-            return Invalid(f'"movements" must be a list of objects, not {shown(entries)}.')
+            return Invalid(f'"movements" must be a list of objects, not {json_excerpt(entries)}.')
         plan: list[Movement] = []
         for number, entry in enumerate(entries, start=1):
             movement = _movement(entry)
@@ -257,14 +257,14 @@ def _movement(entry: Any) -> Movement | str:
     if not is_object(entry) or "direction" not in entry or "cells" not in entry:
         return 'it must be an object with "direction" and "cells"'
     if (duplicate := getattr(entry, "duplicate", None)) is not None:
-        return f"it has the key {shown(duplicate)} twice"
+        return f"it has the key {json_excerpt(duplicate)} twice"
     direction, cells = entry["direction"], entry["cells"]
     if not isinstance(direction, str) or normal_name(direction) not in DIRECTIONS:
-        return f"the direction must be up, down, right or left, not {shown(direction)}"
+        return f"the direction must be up, down, right or left, not {json_excerpt(direction)}"
     if type(cells) is float and cells.is_integer() and cells < 1e18:
         cells = int(cells)  # 2.0 and 2 are the same number in JSON
     if type(cells) is not int or cells < 1:
-        return f"cells must be a whole number of at least 1, not {shown(cells)}"
+        return f"cells must be a whole number of at least 1, not {json_excerpt(cells)}"
     return Movement(normal_name(direction), cells)
 
 

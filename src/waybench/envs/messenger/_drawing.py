@@ -5,7 +5,7 @@ from typing import Any
 
 from waybench._svg import ROUND, Point, box, cells, circle, cross, line, path, point, text, title
 from waybench.core import Board, Scene, Tile, TurnRecord, plural
-from waybench.envs.messenger._world import WON, Case, Location, World, begin, role_name
+from waybench.envs.messenger._world import WON, Case, Location, MessengerWorld, begin, role_name
 from waybench.envs.smartplay import AgentState
 
 Positions = tuple[Location, tuple[Location | None, ...]]  # of the agent and of the others
@@ -94,7 +94,7 @@ _FLOOR, _AGENT = "#f0efe9", "#0072b2"
 _COLOURS = ("#e69f00", "#cc79a7", "#56b4e9", "#f0e442", "#9ad0c2", "#c9b6e4")
 
 
-def board(state: AgentState[Any, World], turns: Sequence[TurnRecord]) -> Board:
+def board(state: AgentState[Any, MessengerWorld], turns: Sequence[TurnRecord]) -> Board:
     """Return the cells with the first letters of the entities in them; entities of one name have one colour."""
     world, case = state.world, state.instance
     rows = [[Tile("", _FLOOR)] * case.size for _ in range(case.size)]

@@ -16,12 +16,12 @@ from waybench.envs.messenger._world import (
     WON,
     Case,
     Location,
-    World,
+    MessengerWorld,
     collide,
     numbers_of,
     walk_agent,
 )
-from waybench.envs.smartplay import SEEN, Rules, Step, direction_name
+from waybench.envs.smartplay import SEEN, ActionEffect, Rules, direction_name
 
 ACTIONS = ("Move North", "Move South", "Move West", "Move East", "Do Nothing")
 CONTEXT = (
@@ -51,7 +51,7 @@ def manual(case: Case) -> str:
     return "\n\n".join((CONTEXT, "\n".join(case.sentences), ADVICE))
 
 
-def observation(world: World, *, published: bool) -> str:
+def observation(world: MessengerWorld, *, published: bool) -> str:
     """Return what the agent sees.
 
     As published, only the nearest of those that look alike is named, and death in stages 2 and 3 reads "Environment
@@ -69,7 +69,7 @@ def observation(world: World, *, published: bool) -> str:
     return "\n\n".join(paragraphs)
 
 
-def seen(world: World, *, published: bool) -> str:
+def seen(world: MessengerWorld, *, published: bool) -> str:
     """Return a line for each entity, by its number, the nearest first; ties by the northernmost, then westernmost.
 
     As published, only the nearest of those that look alike is named.
@@ -90,7 +90,7 @@ def seen(world: World, *, published: bool) -> str:
     return "\n".join(lines)
 
 
-class RoleRules(Rules[Case, World]):
+class RoleRules(Rules[Case, MessengerWorld]):
     """Messenger as a game of single steps.
 
     Events: `at` (the agent, in half cells), `places` (the actors), `carries`, `fate` where the game is over.
@@ -105,15 +105,15 @@ class RoleRules(Rules[Case, World]):
     def __init__(self, *, published: bool) -> None:
         super().__init__(published=published)
         doc = "The entities that are seen, one in each line; none where nothing is."
-        self.scene_fields = (Field[World](SEEN, doc, lambda world: seen(world, published=published)),)
+        self.scene_fields = (Field[MessengerWorld](SEEN, doc, lambda world: seen(world, published=published)),)
 
-    def begin(self, instance: Case) -> World:
+    def begin(self, instance: Case) -> MessengerWorld:
         return _world.begin(instance)
 
     def actions(self, instance: Case) -> Sequence[str]:
         return ACTIONS
 
-    def step(self, world: World, action: int, rng: Stream) -> Step[World]:
+    def step(self, world: MessengerWorld, action: int, rng: Stream) -> ActionEffect[MessengerWorld]:
         """Move everything, then see what collides; a move against the edge is unproductive."""
         after = _world.advance(world, action, rng)
         events: dict[str, Json] = {
@@ -124,19 +124,19 @@ class RoleRules(Rules[Case, World]):
         if after.fate:
             events["fate"] = after.fate
         stuck = action != _world.REST and after.agent == world.agent
-        return Step(after, after.reward, events, Outcome.UNPRODUCTIVE if stuck else Outcome.OK)
+        return ActionEffect(after, after.reward, events, Outcome.UNPRODUCTIVE if stuck else Outcome.OK)
 
-    def over(self, world: World) -> End | None:
+    def ending(self, world: MessengerWorld) -> End | None:
         """Return SOLVED once the task is done, FAILED once the agent is dead."""
         return None if not world.fate else End.SOLVED if world.fate == _world.WON else End.FAILED
 
-    def score(self, world: World) -> float:
+    def score(self, world: MessengerWorld) -> float:
         return world.reward
 
     def manual(self, instance: Case) -> str:
         return manual(instance)
 
-    def observe(self, world: World) -> str:
+    def observe(self, world: MessengerWorld) -> str:
         return observation(world, published=self._published)
 
 
@@ -216,12 +216,12 @@ def _board(size: int) -> _Board:
     return _Board(size)
 
 
-def target(world: World) -> int:
+def target(world: MessengerWorld) -> int:
     """Return the number of the actor to reach now: the message, or with it the goal."""
     return 2 if world.carries else 1
 
 
-def dangers(world: World) -> Iterator[int]:
+def dangers(world: MessengerWorld) -> Iterator[int]:
     """Yield the numbers of the actors that must not be touched now."""
     goal = target(world)
     for number, location in enumerate(world.places):
@@ -229,13 +229,13 @@ def dangers(world: World) -> Iterator[int]:
             yield number
 
 
-def towards(case: Case, world: World, rng: Stream) -> int:
+def towards(case: Case, world: MessengerWorld, rng: Stream) -> int:
     """Go straight for the message, and then for the goal, whatever is in the way."""
     location = world.places[target(world)]
     return REST if location is None else _nearest(world, location, _NUMBERS)
 
 
-def _nearest(world: World, location: Location, actions: Iterator[int] | range | list[int]) -> int:
+def _nearest(world: MessengerWorld, location: Location, actions: Iterator[int] | range | list[int]) -> int:
     def away(action: int) -> int:
         x, y = walk_agent(world.case, world.agent, action)
         return max(abs(x - location[0]), abs(y - location[1])) + abs(x - location[0]) + abs(y - location[1])
@@ -255,7 +255,7 @@ class _SearchNode(NamedTuple):
     targets: _Sets
 
 
-def search(case: Case, world: World, rng: Stream) -> int:
+def search(case: Case, world: MessengerWorld, rng: Stream) -> int:
     """Take the first step of a shortest way to the target on which no danger can be, however it moves.
 
     Where no such way is found among the first few hundred, it is the step to the way that stays safe for longest, and
@@ -305,7 +305,7 @@ def _room(node: _SearchNode) -> tuple[int, int, int]:
     return min(node.steps, _AHEAD), sum(places.bit_count() for places in node.targets), node.steps
 
 
-def _sets(world: World, numbers: list[int]) -> _Sets:
+def _sets(world: MessengerWorld, numbers: list[int]) -> _Sets:
     board, actors = _board(world.case.size), world.case.actors
     places = {kind: 0 for kind in (CHASER, FLEEING, IMMOVABLE)}
     for number in numbers:
@@ -315,7 +315,7 @@ def _sets(world: World, numbers: list[int]) -> _Sets:
     return _Sets(places[CHASER], places[FLEEING], places[IMMOVABLE])
 
 
-def _risk(world: World, action: int) -> float:
+def _risk(world: MessengerWorld, action: int) -> float:
     agent, survival = walk_agent(world.case, world.agent, action), 1.0
     for number in dangers(world):
         location, kind = world.places[number], world.case.actors[number].kind
@@ -324,7 +324,7 @@ def _risk(world: World, action: int) -> float:
     return 1 - survival
 
 
-def _collision_chance(world: World, location: Location, kind: str, agent: Location) -> float:
+def _collision_chance(world: MessengerWorld, location: Location, kind: str, agent: Location) -> float:
     if kind == IMMOVABLE:
         return float(collide(location, agent))
     x, y = world.agent
@@ -338,12 +338,12 @@ def _collision_chance(world: World, location: Location, kind: str, agent: Locati
     return collisions / len(options)
 
 
-def at_random(case: Case, world: World, rng: Stream) -> int:
+def at_random(case: Case, world: MessengerWorld, rng: Stream) -> int:
     """Take any action."""
     return rng.choice(_NUMBERS)
 
 
-def rest(case: Case, world: World, rng: Stream) -> int:
+def rest(case: Case, world: MessengerWorld, rng: Stream) -> int:
     """Do nothing."""
     return REST
 

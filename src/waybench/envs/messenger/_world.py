@@ -204,7 +204,7 @@ class Chooser(Protocol):
     def choice(self, items: Sequence[Location], /) -> Location: ...
 
 
-class World(NamedTuple):
+class MessengerWorld(NamedTuple):
     """A position.
 
     Attributes:
@@ -229,9 +229,9 @@ class World(NamedTuple):
     touched: int = -1
 
 
-def begin(case: Case) -> World:
+def begin(case: Case) -> MessengerWorld:
     places = tuple((2 * actor.x, 2 * actor.y) for actor in case.actors)
-    return World(case, (2 * case.x, 2 * case.y), places, case.carries)
+    return MessengerWorld(case, (2 * case.x, 2 * case.y), places, case.carries)
 
 
 def move_actors(case: Case, agent: Location, places: Sequence[Location | None], rng: Chooser) -> list[Location | None]:
@@ -267,18 +267,18 @@ def collide(location: Location | None, other: Location) -> bool:
     return location is not None and -2 < location[0] - other[0] < 2 and -2 < location[1] - other[1] < 2
 
 
-def advance(world: World, action: int, rng: Chooser) -> World:
+def advance(world: MessengerWorld, action: int, rng: Chooser) -> MessengerWorld:
     case = world.case
     places = move_actors(case, world.agent, world.places, rng)
     agent = walk_agent(case, world.agent, action)
     contacts = [number for number, location in enumerate(places) if collide(location, agent)]
-    after = World(case, agent, tuple(places), world.carries, action)
+    after = MessengerWorld(case, agent, tuple(places), world.carries, action)
     if not contacts:
         return after
     return _decided(after, contacts) if case.stage == 1 else _collided(after, contacts)
 
 
-def _decided(world: World, contacts: Sequence[int]) -> World:
+def _decided(world: MessengerWorld, contacts: Sequence[int]) -> MessengerWorld:
     """Stage 1: the first actor in contact with the agent decides."""
     number = contacts[0]
     role = role_name(number)
@@ -287,7 +287,7 @@ def _decided(world: World, contacts: Sequence[int]) -> World:
     return world._replace(reward=-1.0, fate=role, touched=number)
 
 
-def _collided(world: World, contacts: Sequence[int]) -> World:
+def _collided(world: MessengerWorld, contacts: Sequence[int]) -> MessengerWorld:
     """Stages 2 and 3: enemy and decoys, then the goal, and then the message.
 
     Enemy and decoys are looked for before anything has an effect, so that each of several costs 1. The goal comes

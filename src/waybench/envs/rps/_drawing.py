@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from waybench._svg import group, path, text
 from waybench.core import Board, Scene, Tile, TurnRecord, lost_turns, plural
-from waybench.envs.rps._game import RESULTS, SOUND_NAMES, Match, Rounds, RpsRules, played
+from waybench.envs.rps._game import RESULTS, SOUND_NAMES, Match, Rounds, RpsRules, play_round
 from waybench.envs.smartplay import AgentState, step_turns
 
 ROOM = 50  # rounds for which there is room, as in the published settings; for longer episodes it is twice that
@@ -24,7 +24,7 @@ _RESULTS = {
 }
 
 
-class Played(NamedTuple):
+class PlayedRound(NamedTuple):
     """One round.
 
     Attributes:
@@ -61,19 +61,19 @@ def scene(match: Match, turns: Sequence[TurnRecord]) -> Scene:
     )
 
 
-def trail(match: Match, turns: Iterable[TurnRecord]) -> tuple[list[Played], Rounds]:
+def trail(match: Match, turns: Iterable[TurnRecord]) -> tuple[list[PlayedRound], Rounds]:
     """Return the rounds that were played, and how the match stands after them."""
     world = RpsRules(published=False).begin(match)
-    rounds: list[Played] = []
+    rounds: list[PlayedRound] = []
     for turn in step_turns(turns):
         player: int = turn.carried_out[0]
         opponent: int = turn.events["theirs"]
-        rounds.append(Played(player, opponent, world.best))
-        world = played(world, player, opponent)
+        rounds.append(PlayedRound(player, opponent, world.best))
+        world = play_round(world, player, opponent)
     return rounds, world
 
 
-def _summary_lines(rounds: Sequence[Played], world: Rounds, turns: Sequence[TurnRecord]) -> Iterator[str]:
+def _summary_lines(rounds: Sequence[PlayedRound], world: Rounds, turns: Sequence[TurnRecord]) -> Iterator[str]:
     results = [round_.result for round_ in rounds]
     tally = ", ".join(f"{results.count(name)} {name}" for name in ("won", "tied", "lost"))
     reward = sum(turn.reward for turn in turns)
@@ -91,8 +91,8 @@ def _choices(match: Match, world: Rounds) -> Iterator[str]:
         yield text("rounds-name", 8, y + 6, name, 10)
         yield text("rounds-text", 62, y + 6, f"+{match.wins[choice]:g}", 10)
         for x, counts, kind, colour in (
-            (_BARS[0], world.mine, "mine", _MINE),
-            (_BARS[1], world.theirs, "theirs", _THEIRS),
+            (_BARS[0], world.player_counts, "mine", _MINE),
+            (_BARS[1], world.opponent_counts, "theirs", _THEIRS),
         ):
             share = counts[choice] / (sum(counts) or 1)
             yield path("rounds-rule", "#bbb", 0.7, [f"M{x} {y - 5}v14"])
@@ -102,7 +102,7 @@ def _choices(match: Match, world: Rounds) -> Iterator[str]:
         yield path("rounds-chance reference", "#e69f00", 3, [f"M{x:.1f} {y - 6}v16"], 'stroke-dasharray="4 2"')
 
 
-def _rounds(rounds: Sequence[Played], top: int) -> Iterator[str]:
+def _rounds(rounds: Sequence[PlayedRound], top: int) -> Iterator[str]:
     """Yield a column for each round: both choices by their letters, the result, and the best choice."""
     room = ROOM if len(rounds) <= ROOM else 2 * ROOM
     first = max(0, len(rounds) - 1) // room * room
@@ -117,7 +117,7 @@ def _rounds(rounds: Sequence[Played], top: int) -> Iterator[str]:
         yield from _band(rounds[start : start + across], y, wide)
 
 
-def _band(rounds: Sequence[Played], top: int, wide: float) -> Iterator[str]:
+def _band(rounds: Sequence[PlayedRound], top: int, wide: float) -> Iterator[str]:
     """Yield a line of rounds: a path and a text for each of its rows."""
     if not rounds:
         return

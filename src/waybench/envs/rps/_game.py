@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import DataError, Instance, Json, KeyedSource, Option, Stream, UsageError, unknown
-from waybench.envs.smartplay import Rules, Step, best_of, field_values, is_within
+from waybench.core import DataError, Instance, Json, KeyedSource, Option, Stream, UsageError, unknown_name_message
+from waybench.envs.smartplay import ActionEffect, Rules, best_action, field_values, is_within
 
 
 def beats(choice: int) -> int:
@@ -176,8 +176,8 @@ class Rounds(NamedTuple):
         chances: The probabilities of the opponent's next choice.
         best: Which choice has the highest expected score against it; the first of several.
         gaps: How much less the expected score of each is.
-        mine: How often the player has chosen each.
-        theirs: How often the opponent has.
+        player_counts: How often the player has chosen each.
+        opponent_counts: How often the opponent has.
         replies: How often each choice of the opponent has followed each last round: 9 times mine, 3 times theirs.
         score: Rounds in which the best choice was made.
         last: The player's last choice and the opponent's; None at the start.
@@ -188,8 +188,8 @@ class Rounds(NamedTuple):
     chances: Three
     best: int
     gaps: tuple[float, ...]
-    mine: tuple[int, int, int] = (0, 0, 0)
-    theirs: tuple[int, int, int] = (0, 0, 0)
+    player_counts: tuple[int, int, int] = (0, 0, 0)
+    opponent_counts: tuple[int, int, int] = (0, 0, 0)
     replies: tuple[int, ...] = (0,) * 27
     score: int = 0
     last: tuple[int, int] | None = None
@@ -203,7 +203,7 @@ def values(chances: Sequence[float], wins: Sequence[float]) -> tuple[int, tuple[
     """
     rock, paper, scissors = chances
     of_rock, of_paper, of_scissors = wins
-    return best_of(
+    return best_action(
         (
             of_rock * scissors - of_paper * paper,
             of_paper * rock - of_scissors * scissors,
@@ -236,13 +236,13 @@ class RpsRules(Rules[Match, Rounds]):
     def actions(self, instance: Match) -> Sequence[str]:
         return self._names
 
-    def step(self, world: Rounds, action: int, rng: Stream) -> Step[Rounds]:
+    def step(self, world: Rounds, action: int, rng: Stream) -> ActionEffect[Rounds]:
         rock, paper, _ = world.chances
         number = rng.random()
         opponent = 0 if number < rock else 1 if number < rock + paper else 2
-        after = played(world, action, opponent)
+        after = play_round(world, action, opponent)
         events = {"theirs": opponent, "optimal": action == world.best, "regret": world.gaps[action]}
-        return Step(after, after.reward, events)
+        return ActionEffect(after, after.reward, events)
 
     def score(self, world: Rounds) -> float:
         return world.score
@@ -258,7 +258,7 @@ class RpsRules(Rules[Match, Rounds]):
         return _played_text(self._names[choice], self._names[opponent], RESULTS[(choice - opponent) % 3], world.reward)
 
 
-def played(world: Rounds, action: int, their_choice: int) -> Rounds:
+def play_round(world: Rounds, action: int, their_choice: int) -> Rounds:
     """Return the match after a round in which both have made their choice."""
     match, chances, best, gaps, player_counts, opponent_counts, replies, score, last, _ = world
     result = (action - their_choice) % 3
@@ -300,7 +300,7 @@ def oracle(match: Match, world: Rounds, rng: Stream) -> int:
 
 def learner(match: Match, world: Rounds, rng: Stream) -> int:
     """Learn the opponent's frequencies: the best response to how often it has made each choice, plus once each."""
-    return _response(world.theirs, match)
+    return _response(world.opponent_counts, match)
 
 
 def predictor(match: Match, world: Rounds, rng: Stream) -> int:
@@ -370,7 +370,7 @@ class RpsSource(KeyedSource[Match]):
         self._setting, self._rate = str(options["setting"]), float(options["rate"])
         opponent = str(options["opponent"])
         if opponent != "any" and opponent not in STRATEGIES:
-            raise UsageError(unknown("opponent", opponent, ("any", *STRATEGIES)))
+            raise UsageError(unknown_name_message("opponent", opponent, ("any", *STRATEGIES)))
         if opponent != "any" and STRATEGIES[opponent].level != level:
             fits = STRATEGIES[opponent].level
             raise UsageError(f"opponent={opponent} belongs to level {fits}, not {level}: use level {fits}")

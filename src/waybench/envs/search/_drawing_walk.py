@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 from waybench._svg import ROUND, circle, cross, group, line, path, point, text, texts
 from waybench.core import Images, Outcome, Picture, Scene, Stream, TurnRecord, lost_turns, plural
-from waybench.envs.search._walk import BreadthFirst, DepthFirst, Terrain, Walk, WalkGame, breadth_first, depth_first
+from waybench.envs.search._walk import (
+    BreadthFirst,
+    DepthFirst,
+    VisitedNodes,
+    WalkGame,
+    WalkGraph,
+    breadth_first,
+    depth_first,
+)
 from waybench.envs.spaces._graph import Graph
 
 ACROSS = 34  # units from node to node in a layer
@@ -87,7 +95,7 @@ _TEXT_HEIGHT = 40  # and this height, where the drawing is not wider than that
 _NO_CHANCE = Stream("search", "drawing")  # neither oracle leaves anything to it
 
 
-class Step(NamedTuple):
+class TurnEffect(NamedTuple):
     """The effect of one turn.
 
     Attributes:
@@ -109,7 +117,7 @@ class Step(NamedTuple):
     illegal: bool
 
 
-def scene(depth: bool, case: Terrain, turns: Sequence[TurnRecord]) -> Scene:
+def scene(depth: bool, case: WalkGraph, turns: Sequence[TurnRecord]) -> Scene:
     """Return a graph with the visits of an episode.
 
     Nothing of a reply reaches the scene but nodes of the graph that it named.
@@ -147,7 +155,7 @@ def scene(depth: bool, case: Terrain, turns: Sequence[TurnRecord]) -> Scene:
 depth_scene, breadth_scene = partial(scene, True), partial(scene, False)
 
 
-def trail(depth: bool, case: Terrain, turns: Iterable[TurnRecord]) -> Iterator[Step]:
+def trail(depth: bool, case: WalkGraph, turns: Iterable[TurnRecord]) -> Iterator[TurnEffect]:
     """Yield what each turn did that visited a node or named one.
 
     Args:
@@ -162,21 +170,21 @@ def trail(depth: bool, case: Terrain, turns: Iterable[TurnRecord]) -> Iterator[S
         rejected: int | None = None if turn.action == node else turn.action
         if node is None:
             if rejected is not None:
-                yield Step(at, None, False, None, False, rejected, turn.outcome is Outcome.ILLEGAL)
+                yield TurnEffect(at, None, False, None, False, rejected, turn.outcome is Outcome.ILLEGAL)
             continue
         new, source = node not in rank, at if depth else None
         if new and not depth:
             source = min(
                 (neighbour for neighbour in case.graph.neighbours[node] if neighbour in rank), key=rank.__getitem__
             )
-        yield Step(at, node, new, source, algorithm.follows(node), rejected, turn.outcome is Outcome.ILLEGAL)
+        yield TurnEffect(at, node, new, source, algorithm.follows(node), rejected, turn.outcome is Outcome.ILLEGAL)
         algorithm.take(node)
         rank.setdefault(node, len(rank))
         at = node
 
 
 @lru_cache(maxsize=8)
-def best_order(depth: bool, case: Terrain) -> tuple[int, ...]:
+def best_order(depth: bool, case: WalkGraph) -> tuple[int, ...]:
     """Return the nodes in the order in which the algorithm visits them first."""
     game, choose = WalkGame(depth), depth_first if depth else breadth_first
     state = game.start(case)
@@ -185,7 +193,7 @@ def best_order(depth: bool, case: Terrain) -> tuple[int, ...]:
     return state.order
 
 
-def _graph_parts(depth: bool, case: Terrain, steps: Sequence[Step], layout: Layout) -> Iterator[str]:
+def _graph_parts(depth: bool, case: WalkGraph, steps: Sequence[TurnEffect], layout: Layout) -> Iterator[str]:
     first: dict[int, bool] = {0: True}  # of each visited node, whether the algorithm would have gone there then
     at = 0
     for step in steps:
@@ -219,7 +227,7 @@ def _path(name: str, colour: str, width: float, lines: Iterable[str], more: str 
     return path(f"walk-{name}", colour, width, dict.fromkeys(lines), f'stroke-linecap="round"{more}')
 
 
-def _edges(case: Terrain, layout: Layout, steps: Sequence[Step]) -> Iterator[str]:
+def _edges(case: WalkGraph, layout: Layout, steps: Sequence[TurnEffect]) -> Iterator[str]:
     """Yield all edges, those that were walked, and above them those that were walked against the algorithm."""
     yield _path("edge", "#aaa", 1.2, (_line(layout, min(edge), max(edge)) for edge in case.graph.edges))
     walked = [
@@ -231,7 +239,7 @@ def _edges(case: Terrain, layout: Layout, steps: Sequence[Step]) -> Iterator[str
     yield _path("astray", "#d55e00", 4.5, (line for follows, line in walked if not follows))
 
 
-def _tries(layout: Layout, steps: Iterable[Step]) -> tuple[str, str]:
+def _tries(layout: Layout, steps: Iterable[TurnEffect]) -> tuple[str, str]:
     """Return dashed lines to the nodes that were named and not visited, and crosses on those where they cannot be."""
     lines, crosses = list[str](), list[str]()
     for step in steps:
@@ -253,7 +261,7 @@ def _tries(layout: Layout, steps: Iterable[Step]) -> tuple[str, str]:
     return dashed, _path("illegal", "#d55e00", 2.4, crosses)
 
 
-def _nodes(case: Terrain, layout: Layout, first: Collection[int], revisited: Iterable[int | None]) -> Iterator[str]:
+def _nodes(case: WalkGraph, layout: Layout, first: Collection[int], revisited: Iterable[int | None]) -> Iterator[str]:
     """Yield the nodes as dots, those of a kind in one path; wider ones below others are their edges."""
     graph = case.graph
     adjacent = {neighbour for node in first for neighbour in graph.neighbours[node]}
@@ -307,7 +315,7 @@ def draw_picture(picture: Picture) -> str:
 
     Nodes are placed by what has been seen alone, so that nothing in the picture depends on the rest of the graph.
     """
-    state: Walk = picture.state
+    state: VisitedNodes = picture.state
     neighbours = state.graph.neighbours
     seen = list(dict.fromkeys(node for visited in state.order for node in (visited, *neighbours[visited])))
     number = {node: index for index, node in enumerate(seen)}

@@ -58,7 +58,7 @@ from waybench.envs.search._presentation import (
     known_nodes,
     parse_number,
 )
-from waybench.envs.search._texts import PROTOCOLS, STORIES, Story
+from waybench.envs.search._texts import PROTOCOLS, STORIES, SearchTexts
 from waybench.envs.search._wording import Coach, NumberWording, Teacher, WalkWording
 
 _ENDLESS = 10**9  # turns; an episode with a teacher ends by itself
@@ -113,7 +113,7 @@ OPTIONS = (
 
 
 def _play_of(
-    story: Story,
+    story: SearchTexts,
     game: Game[Any, Any, int],
     wording: Callable[..., Any],
     scores: Scores[Any],
@@ -152,14 +152,14 @@ def _oracle_is_ceiling(record: EpisodeRecord) -> bool:
 
 
 def _environment(
-    story: Story,
+    story: SearchTexts,
     other: str,
     *,
     task: str,
     game: Game[Any, Any, int],
     wording: Callable[..., Any],
     scores: Scores[Any],
-    belief: Callable[[Story], Belief[Any]],
+    belief: Callable[[SearchTexts], Belief[Any]],
     cases: PublishedCases,
     players: Players[Any, int],
     images: Images | None = None,
@@ -242,7 +242,7 @@ GUESSNUM, COIN = _twins(
 )
 
 
-def _walk_items(scores: Scores[Any], steps: Callable[[_walk.Terrain], int], *sample_levels: int) -> Items[Any]:
+def _walk_items(scores: Scores[Any], steps: Callable[[_walk.WalkGraph], int], *sample_levels: int) -> Items[Any]:
     prove = partial(_walk.prove, steps=steps)
     return Items(
         make_source=partial(WalkSource, prove=prove),

@@ -33,7 +33,7 @@ from waybench.core import (
 )
 from waybench.envs.search import _number, _walk
 from waybench.envs.search._number import LARGEST, Number
-from waybench.envs.search._walk import Terrain
+from waybench.envs.search._walk import WalkGraph
 from waybench.envs.spaces._graph import SHAPES, Graph, connected_graph
 
 
@@ -49,7 +49,7 @@ def shift_range(case: Number, key: str, number: int) -> Number:
     return Number(case.target + shift, case.low + shift, case.high + shift)
 
 
-def relabel_nodes(case: Terrain, key: str, number: int) -> Terrain:
+def relabel_nodes(case: WalkGraph, key: str, number: int) -> WalkGraph:
     """Return a case with other numbers for all nodes but the first, in which the player starts.
 
     Neighbours are shown in the same order, so a player that goes by this order visits the same nodes.
@@ -58,7 +58,7 @@ def relabel_nodes(case: Terrain, key: str, number: int) -> Terrain:
     labels = list(range(1, graph.size))
     Stream("isomorph", "walk", key, case.hash, number).shuffle(labels)
     labels.insert(0, 0)
-    return Terrain(Graph(graph.size, tuple((labels[u], labels[v]) for u, v in graph.edges)))
+    return WalkGraph(Graph(graph.size, tuple((labels[u], labels[v]) for u, v in graph.edges)))
 
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
@@ -113,7 +113,7 @@ class NumberSource(KeyedSource[Number]):
         return Number(self._low + rng.below(self._span + 1), self._low, self._low + self._span)
 
 
-class WalkSource(KeyedSource[Terrain]):
+class WalkSource(KeyedSource[WalkGraph]):
     """Randomly drawn graphs; the level is the number of nodes.
 
     Raises:
@@ -125,16 +125,16 @@ class WalkSource(KeyedSource[Terrain]):
         key: str,
         level: int,
         options: Mapping[str, Json],
-        prove: Callable[[Terrain], Mapping[str, Json]],
+        prove: Callable[[WalkGraph], Mapping[str, Json]],
     ) -> None:
         if not FEWEST_NODES <= level <= _walk.LARGEST:
             raise UsageError(f"level {level}: give a number of nodes from {FEWEST_NODES} to {_walk.LARGEST}")
         super().__init__(key, level, prove)
         self._shape, self._cycles = str(options["shape"]), int(options["cycles"])
 
-    def instance(self, index: int) -> Terrain:
+    def instance(self, index: int) -> WalkGraph:
         rng = Stream("search/walk", VERSION, self.key, self.level, self._shape, self._cycles, index)
-        return Terrain(connected_graph(self._shape, self.level, self._cycles, rng))
+        return WalkGraph(connected_graph(self._shape, self.level, self._cycles, rng))
 
 
 class CaseFile(Source[I], Generic[I]):

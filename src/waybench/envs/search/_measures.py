@@ -31,8 +31,8 @@ from waybench.core import (
 from waybench.envs.search import _number, _walk
 from waybench.envs.search._metrics import BREADTH, DEPTH, NUMBERS, VALID, Scores, protocol_of
 from waybench.envs.search._number import Guessing, teacher
-from waybench.envs.search._texts import Story
-from waybench.envs.search._walk import Walk, breadth_first, depth_first
+from waybench.envs.search._texts import SearchTexts
+from waybench.envs.search._walk import VisitedNodes, breadth_first, depth_first
 
 NUMBER_FAILURES = (
     FailureKind("illegal", "guesses out of the range", "Most replies without effect were such guesses."),
@@ -109,7 +109,7 @@ DEPTH_ERRORS = _first_errors(DEPTH, _walk.TURNED_BACK, _walk.WAY_BACK)
 BREADTH_ERRORS = _first_errors(BREADTH, _walk.LEVEL, _walk.REVISIT)
 
 
-def bounds(story: Story) -> Belief[Guessing]:
+def bounds(story: SearchTexts) -> Belief[Guessing]:
     """Return the question for the range of a bisection, which is the same in both stories."""
     return Belief(
         name="range",
@@ -122,7 +122,7 @@ def bounds(story: Story) -> Belief[Guessing]:
     )
 
 
-def _stack(state: Walk) -> list[int]:
+def _stack(state: VisitedNodes) -> list[int]:
     """Return the way of first visits from node 0 to the present node."""
     parents = dict(zip(state.order, state.parents, strict=True))
     way = [state.at]
@@ -131,7 +131,7 @@ def _stack(state: Walk) -> list[int]:
     return way[::-1]
 
 
-def stack_belief(story: Story) -> Belief[Walk]:
+def stack_belief(story: SearchTexts) -> Belief[VisitedNodes]:
     """Return the question for the stack of a depth-first search."""
     thing = story.thing
     return Belief(
@@ -147,7 +147,7 @@ def stack_belief(story: Story) -> Belief[Walk]:
     )
 
 
-def queue_belief(story: Story) -> Belief[Walk]:
+def queue_belief(story: SearchTexts) -> Belief[VisitedNodes]:
     """Return the question for the queue of a breadth-first search.
 
     A picture shows which nodes are adjacent and not in which order, so that without text the order is not known.
@@ -251,7 +251,7 @@ def _information(state: Guessing) -> float:
     return 1 - log2(state.high - state.low + 1) / log2(case.high - case.low + 1)
 
 
-def _visited(state: Walk) -> float:
+def _visited(state: VisitedNodes) -> float:
     return (len(state.order) - 1) / (state.graph.size - 1)
 
 
@@ -270,7 +270,7 @@ def bisection(state: Guessing) -> str:
     )
 
 
-def stack(state: Walk) -> str:
+def stack(state: VisitedNodes) -> str:
     """Return the way back to the start, and the neighbours that are not visited."""
     new = [node for node in state.graph.neighbours[state.at] if not state.visited_mask >> node & 1]
     return (
@@ -279,7 +279,7 @@ def stack(state: Walk) -> str:
     )
 
 
-def queue(state: Walk) -> str:
+def queue(state: VisitedNodes) -> str:
     """Return the earliest visited node with neighbours that are not visited."""
     unseen = ~state.visited_mask
     node = next(node for node in state.order if state.graph.masks[node] & unseen)

@@ -20,7 +20,7 @@ from waybench.core import (
     proof_metric,
 )
 from waybench.envs.search import _number, _walk
-from waybench.envs.search._texts import PROTOCOLS, Protocol
+from waybench.envs.search._texts import PROTOCOLS, SearchProtocol
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 
@@ -87,7 +87,7 @@ class Algorithm(Interface):
         ...
 
 
-def gaps(answers: ScoredAnswers, case: _walk.Terrain) -> list[float]:
+def gaps(answers: ScoredAnswers, case: _walk.WalkGraph) -> list[float]:
     """Return the share of nodes that are not visited after each answer.
 
     In free play an invalid answer adds nothing to the list. With a teacher, what is visited are the teacher's earlier
@@ -122,7 +122,7 @@ class Scores(Generic[I]):
 
     decode: Callable[[object], I]
     most_steps: Callable[[I], int]
-    algorithm: Callable[[I, Protocol], Algorithm]
+    algorithm: Callable[[I, SearchProtocol], Algorithm]
 
     def read(self, record: EpisodeRecord) -> tuple[I, ScoredAnswers]:
         case = self.decode(record.instance)
@@ -146,7 +146,7 @@ class Scores(Generic[I]):
         """Return the range of a sum of shares over the answers, an invalid one that ends the episode included."""
         return 0, self.most_answers(record) + 1
 
-    def follow_marks(self, record: EpisodeRecord, protocol: Protocol) -> list[float]:
+    def follow_marks(self, record: EpisodeRecord, protocol: SearchProtocol) -> list[float]:
         """Return 1 or 0 for each answer: whether it follows the algorithm.
 
         In free play nothing follows after the first deviation; with a teacher each answer is judged by itself, after
@@ -164,7 +164,7 @@ class Scores(Generic[I]):
             algorithm.take(answers.taught[number] if answers.taught else answer or 0)
         return marks
 
-    def accuracy(self, record: EpisodeRecord, protocol: Protocol) -> float:
+    def accuracy(self, record: EpisodeRecord, protocol: SearchProtocol) -> float:
         """Return the share of answers that follow the algorithm; 0 without answers.
 
         Where quitting is charged, interactions that were left undone without the goal count as answers that do not.
@@ -183,12 +183,12 @@ DEPTH = Scores(_walk.decode, _walk.most_steps_depth, lambda case, protocol: _wal
 BREADTH = Scores(_walk.decode, _walk.most_steps_breadth, lambda case, protocol: _walk.BreadthFirst(case))
 
 
-def protocol_of(record: EpisodeRecord) -> Protocol:
+def protocol_of(record: EpisodeRecord) -> SearchProtocol:
     """Return the protocol that an episode was played by."""
     return PROTOCOLS[record.options["protocol"]]
 
 
-def _errors(record: EpisodeRecord, protocol: Protocol) -> list[float]:
+def _errors(record: EpisodeRecord, protocol: SearchProtocol) -> list[float]:
     """Return the distance of each answer from the target, as a share of the range; 1 for an invalid one."""
     case, answers = NUMBERS.read(record)
     size = case.high - case.low + protocol.whole_range
@@ -199,7 +199,7 @@ def _err_min(record: EpisodeRecord) -> float:
     return min(_errors(record, protocol_of(record)), default=1.0)
 
 
-def _err_sum(record: EpisodeRecord, protocol: Protocol) -> float:
+def _err_sum(record: EpisodeRecord, protocol: SearchProtocol) -> float:
     """Return the sum of errors, with a 1 for each interaction left undone where that is charged."""
     distances = _errors(record, protocol)
     if protocol.charges_quitting:
@@ -212,7 +212,7 @@ def _err_avg(record: EpisodeRecord) -> float:
     return fsum(distances) / len(distances) if distances else 1.0
 
 
-def _g_min(scores: Scores[_walk.Terrain], record: EpisodeRecord) -> float:
+def _g_min(scores: Scores[_walk.WalkGraph], record: EpisodeRecord) -> float:
     """Return the gap at the end."""
     case, answers = scores.read(record)
     shares = gaps(answers, case)
@@ -225,7 +225,7 @@ def _first_gap(record: EpisodeRecord) -> float:
     return 1 - visited_set(teacher_steps(record) if free else ()).bit_count() / len(record.instance["nodes"])
 
 
-def _g_sum(scores: Scores[_walk.Terrain], record: EpisodeRecord, protocol: Protocol) -> float:
+def _g_sum(scores: Scores[_walk.WalkGraph], record: EpisodeRecord, protocol: SearchProtocol) -> float:
     """Return the sum of gaps, with a 1 for each interaction left undone where that is charged."""
     case, answers = scores.read(record)
     return float(fsum(gaps(answers, case)) + (answers.unused if protocol.charges_quitting else 0))
@@ -322,7 +322,7 @@ NUMBER_METRICS = (
 )
 
 
-def walk_metrics(scores: Scores[_walk.Terrain]) -> tuple[Metric, ...]:
+def walk_metrics(scores: Scores[_walk.WalkGraph]) -> tuple[Metric, ...]:
     """Return the metrics of a walk."""
     return (
         Metric(

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from waybench.core import (
     DataError,
     End,
-    Facts,
     FailureKind,
     Game,
+    GameProperties,
     Instance,
     Json,
     Outcome,
@@ -89,7 +89,7 @@ class GuessGame(Game[Number, Guessing, int]):
     A guess that earlier feedback has excluded is unproductive; one outside the range is illegal.
     """
 
-    facts = Facts(deterministic=True, turns=None, reward=(0.0, 1.0))
+    properties = GameProperties(deterministic=True, turns=None, reward=(0.0, 1.0))
 
     def start(self, instance: Number) -> Guessing:
         return Guessing(instance, instance.low, instance.high)

@@ -10,7 +10,7 @@ from waybench._svg import path, text, texts
 from waybench.core import Board, Presentation, Scene, Stream, Tile, TurnRecord, TypedAction, lost_turns, plural
 from waybench.envs.search._drawing_walk import breadth_scene, depth_scene
 from waybench.envs.search._number import GuessGame, Guessing, Number, most_steps, teacher
-from waybench.envs.search._walk import Walk
+from waybench.envs.search._walk import VisitedNodes
 
 _WIDTH = 400
 _LEFT, _RIGHT = 34, 318  # of the lines of numbers; beside them are the guesses' numbers and values
@@ -219,7 +219,7 @@ def number_board(state: Guessing, turns: Sequence[TurnRecord]) -> Board:
     return Board(rows=[line], width=1 if wide > 20 else 2, notes=[note, *answers])
 
 
-def walk_board(state: Walk, turns: Sequence[TurnRecord]) -> Board:
+def walk_board(state: VisitedNodes, turns: Sequence[TurnRecord]) -> Board:
     """Return a row for each visited node: its number, and those of its neighbours, all of which were shown."""
 
     def tile(node: int) -> Tile:
@@ -235,12 +235,12 @@ def walk_board(state: Walk, turns: Sequence[TurnRecord]) -> Board:
     return Board(rows=rows, width=4, notes=notes)
 
 
-def adjacent_nodes(state: Walk) -> Sequence[TypedAction]:
+def adjacent_nodes(state: VisitedNodes) -> Sequence[TypedAction]:
     """Return the neighbours of the node that was visited last, where a walker can go."""
     return [TypedAction(str(node)) for node in state.graph.neighbours[state.at][:_MOST]]
 
 
-def known_nodes(state: Walk) -> Sequence[TypedAction]:
+def known_nodes(state: VisitedNodes) -> Sequence[TypedAction]:
     """Return the nodes that were shown and not visited, in the order in which they were shown."""
     return [TypedAction(str(node)) for node in state.fringe[:_MOST]]
 

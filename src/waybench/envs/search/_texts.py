@@ -7,7 +7,7 @@ from waybench._package_data import read_toml
 
 
 @dataclass(frozen=True, slots=True)
-class Protocol:
+class SearchProtocol:
     """One reading of the rules.
 
     Attributes:
@@ -33,7 +33,7 @@ class Protocol:
 
 
 PROTOCOLS = {
-    "paper": Protocol(
+    "paper": SearchProtocol(
         first_number=True,
         reads_truncated=True,
         normalised_history=True,
@@ -42,7 +42,7 @@ PROTOCOLS = {
         any_bisection=False,
         charges_quitting=False,
     ),
-    "sound": Protocol(
+    "sound": SearchProtocol(
         first_number=False,
         reads_truncated=False,
         normalised_history=False,
@@ -55,7 +55,7 @@ PROTOCOLS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class SearchTexts:
     """The words of one environment.
 
     Attributes:
@@ -95,4 +95,4 @@ COACH_NODE = (
     "Your output is not optimal. You should follow {algorithm}-first-search algorithm. Try again. " + _ONLY_ADJACENT
 )
 
-STORIES = {name: Story(name=name, **words) for name, words in read_toml(__file__, "stories.toml").items()}
+STORIES = {name: SearchTexts(name=name, **words) for name, words in read_toml(__file__, "stories.toml").items()}

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from waybench.core import (
     DataError,
     End,
-    Facts,
     FailureKind,
     Game,
+    GameProperties,
     Instance,
     Json,
     Outcome,
@@ -28,7 +28,7 @@ SPARE_DEPTH = 4  # the same for a depth-first search, beyond twice the nodes (20
 
 
 @dataclass(frozen=True, slots=True)
-class Terrain(Instance):
+class WalkGraph(Instance):
     """A connected graph to be visited from node 0 on.
 
     Attributes:
@@ -50,7 +50,7 @@ class Terrain(Instance):
         return {"nodes": list(range(self.graph.size)), "edges": [list(edge) for edge in self.graph.edges]}
 
 
-def decode(data: Json) -> Terrain:
+def decode(data: Json) -> WalkGraph:
     """Read {"nodes": [0, 1, 2, ...], "edges": [[0, 2], [1, 2], ...]}.
 
     Raises:
@@ -77,10 +77,10 @@ def decode(data: Json) -> Terrain:
     graph = Graph(size, tuple(pairs))
     if graph.reached_from(0) < size:
         raise DataError("instance: not every node can be reached from node 0")
-    return Terrain(graph)
+    return WalkGraph(graph)
 
 
-class Walk(NamedTuple):
+class VisitedNodes(NamedTuple):
     """The nodes that the player has visited.
 
     Attributes:
@@ -101,8 +101,8 @@ class Walk(NamedTuple):
     visited_mask: int
 
     @property
-    def case(self) -> Terrain:
-        return Terrain(self.graph)
+    def case(self) -> WalkGraph:
+        return WalkGraph(self.graph)
 
     @property
     def fringe(self) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ class Walk(NamedTuple):
         return tuple(node for node in nodes if not self.visited_mask >> node & 1)
 
 
-class WalkGame(Game[Terrain, Walk, int]):
+class WalkGame(Game[WalkGraph, VisitedNodes, int]):
     """Each action visits a node, and all have to be visited. Events: `node`, and `new` for a first visit.
 
     Args:
@@ -120,21 +120,21 @@ class WalkGame(Game[Terrain, Walk, int]):
             left had unvisited neighbours.
     """
 
-    facts = Facts(deterministic=True, turns=None, reward=(0.0, 1.0))
+    properties = GameProperties(deterministic=True, turns=None, reward=(0.0, 1.0))
 
     def __init__(self, depth_first: bool) -> None:
         self._depth_first = depth_first
 
-    def start(self, instance: Terrain) -> Walk:
-        return Walk(instance.graph, 0, -1, (0,), (-1,), 1)
+    def start(self, instance: WalkGraph) -> VisitedNodes:
+        return VisitedNodes(instance.graph, 0, -1, (0,), (-1,), 1)
 
-    def legal(self, state: Walk) -> Sequence[int]:
+    def legal(self, state: VisitedNodes) -> Sequence[int]:
         graph, order = state.graph, state.order
         if len(order) == graph.size:
             return ()
         return graph.neighbours[state.at] if self._depth_first else (*order, *state.fringe)
 
-    def apply(self, state: Walk, action: int, rng: Stream) -> Transition[Walk]:
+    def apply(self, state: VisitedNodes, action: int, rng: Stream) -> Transition[VisitedNodes]:
         graph, at, _, order, parents, visited_mask = state
         if not 0 <= action < graph.size:
             return Transition(state, 0.0, _NOWHERE, Outcome.ILLEGAL)
@@ -145,14 +145,14 @@ class WalkGame(Game[Terrain, Walk, int]):
         if visited:
             is_wasted = not self._depth_first or graph.masks[at] & ~visited_mask
             outcome = Outcome.UNPRODUCTIVE if is_wasted else Outcome.OK
-            following = Walk(graph, action, at, order, parents, visited_mask)
+            following = VisitedNodes(graph, action, at, order, parents, visited_mask)
             return Transition(following, 0.0, {"node": action, "new": False}, outcome)
         parent = at if self._depth_first else -1
         order = (*order, action)
-        following = Walk(graph, action, at, order, (*parents, parent), visited_mask | 1 << action)
+        following = VisitedNodes(graph, action, at, order, (*parents, parent), visited_mask | 1 << action)
         return Transition(following, float(len(order) == graph.size), {"node": action, "new": True})
 
-    def terminal(self, state: Walk) -> End | None:
+    def terminal(self, state: VisitedNodes) -> End | None:
         return End.SOLVED if len(state.order) == state.graph.size else None
 
     def encode(self, action: int) -> Json:
@@ -165,7 +165,7 @@ class WalkGame(Game[Terrain, Walk, int]):
 _NOWHERE: dict[str, Json] = {"node": None, "new": False}
 
 
-def depth_first(state: Walk, rng: Stream) -> int:
+def depth_first(state: VisitedNodes, rng: Stream) -> int:
     """Visit the first unvisited neighbour in the order shown, or go back to where the node was entered from.
 
     This is the published optimal policy. Where an earlier mistake has left unvisited nodes behind that no way back
@@ -183,7 +183,7 @@ def depth_first(state: Walk, rng: Stream) -> int:
     return _first_step_to_unvisited(state)
 
 
-def _first_step_to_unvisited(state: Walk) -> int:
+def _first_step_to_unvisited(state: VisitedNodes) -> int:
     first = {state.at: state.at}
     todo = [state.at]
     for node in todo:
@@ -196,7 +196,7 @@ def _first_step_to_unvisited(state: Walk) -> int:
     raise ValueError("every node is visited")
 
 
-def breadth_first(state: Walk, rng: Stream) -> int:
+def breadth_first(state: VisitedNodes, rng: Stream) -> int:
     """Visit, of the unvisited neighbours of the earliest visited node that has any, the first in the order shown.
 
     This is the published optimal policy, a first-in-first-out queue.
@@ -208,7 +208,7 @@ def breadth_first(state: Walk, rng: Stream) -> int:
     raise ValueError("every node is visited")
 
 
-def forgetful(state: Walk, rng: Stream) -> int:
+def forgetful(state: VisitedNodes, rng: Stream) -> int:
     """Visit a random neighbour of the node visited last, but the one before it only where there is no other.
 
     It remembers nothing but its last step.
@@ -234,7 +234,7 @@ LEVEL = FailureKind("level", "nodes of a later level", "It visits a new node whi
 class DepthFirst:
     """Whether a walk follows a depth-first search: any unvisited neighbour while there is one, otherwise back."""
 
-    def __init__(self, case: Terrain) -> None:
+    def __init__(self, case: WalkGraph) -> None:
         self._graph = case.graph
         self._stack = [0]
         self._visited_mask = 1
@@ -266,7 +266,7 @@ class DepthFirst:
 class BreadthFirst:
     """Whether visits follow a breadth-first search: level by level, in any order within a level, as published."""
 
-    def __init__(self, case: Terrain) -> None:
+    def __init__(self, case: WalkGraph) -> None:
         self._graph = case.graph
         self._visited_mask = 1
         self._level = self._graph.masks[0]
@@ -289,7 +289,7 @@ class BreadthFirst:
             self._level, self._next = self._next, 0
 
 
-def steps_depth(case: Terrain) -> int:
+def steps_depth(case: WalkGraph) -> int:
     """Return how many steps the published depth-first search needs; time is linear in the graph's size."""
     neighbours, entered, steps, visited = case.graph.neighbours, {0}, 0, 1
     stack = [(0, iter(neighbours[0]))]
@@ -305,21 +305,21 @@ def steps_depth(case: Terrain) -> int:
     return steps
 
 
-def steps_breadth(case: Terrain) -> int:
+def steps_breadth(case: WalkGraph) -> int:
     """Return how many steps the published breadth-first search needs: it visits nothing twice."""
     return case.graph.size - 1
 
 
-def prove(case: Terrain, steps: Callable[[Terrain], int]) -> dict[str, Json]:
+def prove(case: WalkGraph, steps: Callable[[WalkGraph], int]) -> dict[str, Json]:
     """Return the optimal policy's number of steps as "minimum", and the number of independent "cycles"."""
     return {"minimum": steps(case), "cycles": case.graph.cycles}
 
 
-def most_steps_depth(case: Terrain) -> int:
+def most_steps_depth(case: WalkGraph) -> int:
     """Return the default number of interactions of a depth-first search: 20 for 8 nodes, 30 for 13."""
     return 2 * case.graph.size + SPARE_DEPTH
 
 
-def most_steps_breadth(case: Terrain) -> int:
+def most_steps_breadth(case: WalkGraph) -> int:
     """Return the default number of interactions of a breadth-first search: 20 for 15 nodes, 30 for 25."""
     return case.graph.size + SPARE

@@ -24,8 +24,8 @@ from waybench.core._replies import is_minus, without_invisible
 from waybench.envs.search import _texts as texts
 from waybench.envs.search._metrics import VALID, Algorithm
 from waybench.envs.search._number import Guessing, Number
-from waybench.envs.search._texts import Protocol
-from waybench.envs.search._walk import Terrain, Walk
+from waybench.envs.search._texts import SearchProtocol
+from waybench.envs.search._walk import VisitedNodes, WalkGraph
 
 # As many as Python converts, unless configured otherwise; a longer number ended the published program.
 MAX_DIGITS = min(4300, sys.get_int_max_str_digits() or 4300)
@@ -95,7 +95,7 @@ class _Answering(Wording[Any, Any, int]):
     rules_role = "system"
     tool: ActionTool  # with one whole number as its argument
 
-    def __init__(self, story: texts.Story, edition: str, protocol: Protocol) -> None:
+    def __init__(self, story: texts.SearchTexts, edition: str, protocol: SearchProtocol) -> None:
         self.name = edition
         self.reads_truncated = protocol.reads_truncated
         self.closing_answer = protocol.closing_answer
@@ -132,7 +132,7 @@ class NumberWording(_Answering):
 
     tool = ActionTool("guess", "Guess a number.", {"number": {"type": "integer", "description": "The guess."}})
 
-    def __init__(self, story: texts.Story, edition: str, protocol: Protocol) -> None:
+    def __init__(self, story: texts.SearchTexts, edition: str, protocol: SearchProtocol) -> None:
         super().__init__(story, edition, protocol)
         answers = {"right": texts.RIGHT, "bigger": texts.BIGGER, "smaller": texts.SMALLER}
         # The texts before and after the guess: formatting is the larger part of a message.
@@ -192,20 +192,20 @@ def _relation(guess: int, target: int) -> str:
 class WalkWording(_Answering):
     """Visiting nodes or caves."""
 
-    def __init__(self, story: texts.Story, edition: str, protocol: Protocol) -> None:
+    def __init__(self, story: texts.SearchTexts, edition: str, protocol: SearchProtocol) -> None:
         super().__init__(story, edition, protocol)
         number = {"type": "integer", "description": f"Number of the {story.thing}."}
         self.tool = ActionTool("visit", f"Visit a {story.thing}.", {story.thing: number})
         self.rule_fields = (
-            Field[Terrain](
+            Field[WalkGraph](
                 "nodes",
                 "Number of nodes, which the published prompts do not mention.",
                 lambda terrain: str(terrain.graph.size),
             ),
         )
         self.fields = (
-            Field[View[Walk]]("current", "The node that was visited last.", lambda view: str(view.state.at)),
-            Field[View[Walk]]("adjacent", "Its neighbours.", lambda view: _adjacent(view.state)),
+            Field[View[VisitedNodes]]("current", "The node that was visited last.", lambda view: str(view.state.at)),
+            Field[View[VisitedNodes]]("adjacent", "Its neighbours.", lambda view: _adjacent(view.state)),
             Field(
                 "visited",
                 "The visited nodes, in the order of their first visits.",
@@ -213,11 +213,11 @@ class WalkWording(_Answering):
             ),
         )
 
-    def rules(self, instance: Terrain) -> str:
+    def rules(self, instance: WalkGraph) -> str:
         """Return the system prompt; of a graph with cycles it does not say that it has none."""
         return self._prompt.replace(" non-cyclic", "") if instance.graph.cycles else self._prompt
 
-    def observe(self, state: Walk, last: Transition[Walk] | Invalid | None, turn: int) -> str:
+    def observe(self, state: VisitedNodes, last: Transition[VisitedNodes] | Invalid | None, turn: int) -> str:
         """Return the neighbours of the node visited last, that the reply was invalid, or that all is done."""
         story = self._story
         if last is not None and (isinstance(last, Invalid) or last.outcome is _ILLEGAL):
@@ -226,13 +226,13 @@ class WalkWording(_Answering):
             return texts.DONE.format(end=story.end, steps=turn)
         return texts.ADJACENT.format(places=story.places, listed=_adjacent(state))
 
-    def refuse(self, state: Walk) -> str:
+    def refuse(self, state: VisitedNodes) -> str:
         story = self._story
         algorithm = "depth" if story.beside == "current" else "breadth"
         return texts.COACH_NODE.format(algorithm=algorithm, thing=story.thing, beside=story.beside)
 
 
-def _adjacent(state: Walk) -> str:
+def _adjacent(state: VisitedNodes) -> str:
     return ", ".join(map(str, state.graph.neighbours[state.at]))
 
 

@@ -5,11 +5,11 @@ After SmartPlay (arXiv:2310.01557), sections 4 and 5.
 
 from waybench.envs.smartplay._capabilities import FORMULAS, RECORDED, Capability
 from waybench.envs.smartplay._environment import agent_environment
-from waybench.envs.smartplay._game import AgentState, Rules, Step, field_values, is_within, thinking_players
+from waybench.envs.smartplay._game import ActionEffect, AgentState, Rules, field_values, is_within, thinking_players
 from waybench.envs.smartplay._measures import (
     HUMANS,
     agent_metrics,
-    best_of,
+    best_action,
     final_score,
     human_metric,
     learning_scoring,
@@ -26,13 +26,13 @@ __all__ = [
     "LEGEND",
     "RECORDED",
     "SEEN",
+    "ActionEffect",
     "AgentState",
     "Capability",
     "Rules",
-    "Step",
     "agent_environment",
     "agent_metrics",
-    "best_of",
+    "best_action",
     "direction_name",
     "draw_seen",
     "field_values",

@@ -18,7 +18,7 @@ from waybench.core import (
     TypedAction,
     Typing,
 )
-from waybench.envs.smartplay._game import AgentGame, AgentState, Choice, Rules
+from waybench.envs.smartplay._game import AgentGame, AgentReply, AgentState, Rules
 from waybench.envs.smartplay._measures import UNNAMED, OwnFailure, action_turns, agent_failure, ignore_turn_limit
 from waybench.envs.smartplay._wording import PROMPT_STYLES, AgentWording
 
@@ -42,7 +42,7 @@ def agent_environment(
     keys: Mapping[str, str] = NOTHING,
     playing: Mapping[str, Any] = NOTHING,
     **fields: Any,
-) -> Environment[I, AgentState[I, Any], Choice]:
+) -> Environment[I, AgentState[I, Any], AgentReply]:
     """Return the environment of a game that is played by the agent protocol.
 
     Args:
@@ -136,8 +136,8 @@ def _typing(make_rules: AnyRules, keys: Mapping[str, str]) -> Typing[Any, Any]:
             for number, name in enumerate(rules.actions(state.instance), start=1)
         ]
 
-    def parse_typed(text: str, state: AgentState[Any, Any]) -> Choice | None:
+    def parse_typed(text: str, state: AgentState[Any, Any]) -> AgentReply | None:
         numbers = range(len(rules.actions(state.instance)))
-        return next((Choice(number) for number in numbers if text.strip() == str(number + 1)), None)
+        return next((AgentReply(number) for number in numbers if text.strip() == str(number + 1)), None)
 
     return Typing(parse=parse_typed, help="Type an action's number or its name.", actions=typed_actions)

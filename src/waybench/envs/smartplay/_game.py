@@ -8,9 +8,9 @@ from waybench.core import (
     NOTHING,
     DataError,
     End,
-    Facts,
     Field,
     Game,
+    GameProperties,
     Json,
     Outcome,
     Player,
@@ -24,7 +24,7 @@ I = TypeVar("I")  # noqa: E741  the instance
 W = TypeVar("W")  # the world: frozen and hashable
 
 
-class Step(NamedTuple, Generic[W]):
+class ActionEffect(NamedTuple, Generic[W]):
     """The effect of an action.
 
     Attributes:
@@ -78,10 +78,10 @@ class Rules(ABC, Generic[I, W]):
         return None
 
     @abstractmethod
-    def step(self, world: W, action: int, rng: Stream) -> Step[W]:
+    def step(self, world: W, action: int, rng: Stream) -> ActionEffect[W]:
         """Carry out an action by its number; never changes the world that it is given."""
 
-    def over(self, world: W) -> End | None:
+    def ending(self, world: W) -> End | None:
         """Return SOLVED or FAILED if the game is over by its own rules; by default it never is."""
         return None
 
@@ -138,7 +138,7 @@ def manual_text(manual: str, actions: Sequence[str]) -> str:
     return f"{manual}\n\nList of all actions:\n{lines}"
 
 
-class Choice(NamedTuple):
+class AgentReply(NamedTuple):
     """One reply of an agent.
 
     Attributes:
@@ -150,7 +150,7 @@ class Choice(NamedTuple):
     named: bool = True
 
 
-THOUGHT = Choice(None)
+THOUGHT = AgentReply(None)
 
 
 class AgentState(NamedTuple, Generic[I, W]):
@@ -173,7 +173,7 @@ class AgentState(NamedTuple, Generic[I, W]):
     thinking: bool = False
 
 
-class AgentGame(Game[I, AgentState[I, W], Choice]):
+class AgentGame(Game[I, AgentState[I, W], AgentReply]):
     """Puts the agent protocol around the rules of a game.
 
     Args:
@@ -186,7 +186,7 @@ class AgentGame(Game[I, AgentState[I, W], Choice]):
     def __init__(self, rules: Rules[I, W], history: int, *, thinks: bool, reward: tuple[float, float]) -> None:
         self.rules = rules
         self._history, self._thinks = history, thinks
-        self.facts = Facts(rules.deterministic, None, reward)
+        self.properties = GameProperties(rules.deterministic, None, reward)
 
     def start(self, instance: I) -> AgentState[I, W]:
         world = self.rules.begin(instance)
@@ -194,7 +194,7 @@ class AgentGame(Game[I, AgentState[I, W], Choice]):
         past = tuple(entries[-self._history :]) if self._history else ()
         return AgentState(instance, world, self.rules.observe(world), past, len(entries), self._thinks)
 
-    def legal(self, state: AgentState[I, W]) -> Sequence[Choice]:
+    def legal(self, state: AgentState[I, W]) -> Sequence[AgentReply]:
         """Return the thought, or the actions that are no mistake."""
         if self.terminal(state) is not None:
             return ()
@@ -202,10 +202,11 @@ class AgentGame(Game[I, AgentState[I, W], Choice]):
             return (THOUGHT,)
         legal = self.rules.legal(state.world)
         return [
-            Choice(number) for number in (range(len(self.rules.actions(state.instance))) if legal is None else legal)
+            AgentReply(number)
+            for number in (range(len(self.rules.actions(state.instance))) if legal is None else legal)
         ]
 
-    def apply(self, state: AgentState[I, W], action: Choice, rng: Stream) -> Transition[AgentState[I, W]]:
+    def apply(self, state: AgentState[I, W], action: AgentReply, rng: Stream) -> Transition[AgentState[I, W]]:
         """Pass over a thought, or make a step of the world."""
         number = action.action
         instance, world, seen, past, stored, thinking = state
@@ -233,34 +234,34 @@ class AgentGame(Game[I, AgentState[I, W], Choice]):
 
     def terminal(self, state: AgentState[I, W]) -> End | None:
         """Return the game's own end; that the steps are used up is a limit of the episode."""
-        return self.rules.over(state.world)
+        return self.rules.ending(state.world)
 
-    def encode(self, action: Choice) -> Json:
+    def encode(self, action: AgentReply) -> Json:
         """Return [number of the action, whether it was named], or "thought"."""
         return "thought" if action.action is None else [action.action, action.named]
 
-    def decode(self, action: Json) -> Choice:
+    def decode(self, action: Json) -> AgentReply:
         match action:
             case "thought":
                 return THOUGHT
             case [int(number), bool(named)] if type(number) is int and 0 <= number < 1_000_000:
-                return Choice(number, named)
+                return AgentReply(number, named)
             case _:
                 raise DataError('an action is [number, whether it was named], or "thought"')
 
-    def perturb(self, state: AgentState[I, W], action: Choice, rate: float, rng: Stream) -> Choice:
+    def perturb(self, state: AgentState[I, W], action: AgentReply, rate: float, rng: Stream) -> AgentReply:
         """Replace an action, but no thought, by a random one at the given rate."""
         return action if action.action is None else super().perturb(state, action, rate, rng)
 
 
 def thinking_players(
     players: Mapping[str, Callable[[Any, Any, Stream], int]],
-) -> dict[str, Player[AgentState[Any, Any], Choice]]:
+) -> dict[str, Player[AgentState[Any, Any], AgentReply]]:
     """Return players of the agent protocol from functions (instance, world, rng) -> number of an action."""
 
-    def player(choose: Callable[[Any, Any, Stream], int]) -> Player[AgentState[Any, Any], Choice]:
-        def play(state: AgentState[Any, Any], rng: Stream) -> Choice:
-            return THOUGHT if state.thinking else Choice(choose(state.instance, state.world, rng))
+    def player(choose: Callable[[Any, Any, Stream], int]) -> Player[AgentState[Any, Any], AgentReply]:
+        def play(state: AgentState[Any, Any], rng: Stream) -> AgentReply:
+            return THOUGHT if state.thinking else AgentReply(choose(state.instance, state.world, rng))
 
         play.__doc__ = choose.__doc__  # its page says what it does
         return play

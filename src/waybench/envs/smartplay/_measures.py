@@ -204,7 +204,7 @@ def _rescale(metric: Metric, scale: Callable[[EpisodeRecord], Scale | None]) -> 
     return replace(metric, of=score_on_scale, range=range_on_scale)
 
 
-def best_of(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
+def best_action(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
     """Return which action has the highest value (the first of several), and what each of them gives away."""
     highest = max(values)
     return values.index(highest), tuple(highest - value for value in values)

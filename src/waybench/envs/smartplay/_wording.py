@@ -23,7 +23,7 @@ from waybench.core import (
     normal_name,
 )
 from waybench.core._wording import CALL_RULES
-from waybench.envs.smartplay._game import THOUGHT, AgentState, Choice, I, Rules, W, history_text, manual_text
+from waybench.envs.smartplay._game import THOUGHT, AgentReply, AgentState, I, Rules, W, history_text, manual_text
 
 LONGEST_REPLY = 1_000_000  # characters
 _MOST_SINGLE_PATTERNS = 32  # more names are searched for together
@@ -209,7 +209,7 @@ PROMPT_STYLES = {
 }
 
 
-class AgentWording(Wording[I, AgentState[I, W], Choice]):
+class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
     """The manual, the history, the present observation, and one or two questions.
 
     The published program sends manual, history and observation as system messages of their own, and so does the style
@@ -325,23 +325,23 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         """Return True for a thought, and as published for everything."""
         return self._published or state.thinking
 
-    def parse(self, reply: str, state: AgentState[I, W]) -> Choice | Invalid:
+    def parse(self, reply: str, state: AgentState[I, W]) -> AgentReply | Invalid:
         """Read a thought, whatever it is, or an action."""
         if state.thinking:
             return THOUGHT
         actions = self._rules.actions(state.instance)
         if self._published:
             index = published_match(reply, actions)
-            return Choice(0, named=False) if index is None else Choice(index)
+            return AgentReply(0, named=False) if index is None else AgentReply(index)
         result = sound_match(reply, actions)
-        return result if isinstance(result, Invalid) else Choice(result)
+        return result if isinstance(result, Invalid) else AgentReply(result)
 
     def understands(self, reply: str, state: AgentState[I, W]) -> bool:
         """Return whether a reply names an action; "paper" takes the first one where it names none."""
         action = self.parse(reply, state)
         return not isinstance(action, Invalid) and action.named
 
-    def render(self, action: Choice, state: AgentState[I, W]) -> str:
+    def render(self, action: AgentReply, state: AgentState[I, W]) -> str:
         if action.action is None:
             return "..."
         actions = self._rules.actions(state.instance)
@@ -351,14 +351,14 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         names = {"type": "string", "enum": list(self._rules.actions(state.instance)), "description": "The action."}
         return (ActionTool("act", "Take one of the listed actions.", {"action": names}),)
 
-    def parse_call(self, call: ToolCall, state: AgentState[I, W]) -> Choice:
+    def parse_call(self, call: ToolCall, state: AgentState[I, W]) -> AgentReply:
         """Read an action; a name that is not in the list does not fit the schema, in both protocols."""
-        return Choice(self._rules.actions(state.instance).index(call.arguments["action"]))
+        return AgentReply(self._rules.actions(state.instance).index(call.arguments["action"]))
 
-    def render_call(self, action: Choice, state: AgentState[I, W]) -> ToolCall:
+    def render_call(self, action: AgentReply, state: AgentState[I, W]) -> ToolCall:
         return ToolCall("act", {"action": self.render(action, state)})
 
-    def action_name(self, action: Choice, state: AgentState[I, W]) -> str:
+    def action_name(self, action: AgentReply, state: AgentState[I, W]) -> str:
         """Return an action's name, also where the reply did not name it."""
         return "a thought" if action.action is None else self._rules.actions(state.instance)[action.action]
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
-from waybench.core import AnswerState, Invalid, is_array, is_object, normal_name, shown
+from waybench.core import AnswerState, Invalid, is_array, is_object, json_excerpt, normal_name
 from waybench.core._json_reply import last_list
 from waybench.envs.textmap._instances import LONGEST_NAME, similarity
 from waybench.envs.textmap._items import MapQuestion
@@ -71,7 +71,7 @@ def sound_answer(reply: str, keys: Hop = RELEASED, lead: str = "") -> Trajectory
     if moves is None and lead:
         moves = last_list(lead + reply.strip(), keys)
     if moves is None:
-        return Invalid(f"The reply has no list of objects with the key {shown(keys.before)}.")
+        return Invalid(f"The reply has no list of objects with the key {json_excerpt(keys.before)}.")
     return moves if isinstance(moves, Invalid) else trajectory(moves, keys)
 
 
@@ -90,20 +90,20 @@ def trajectory(value: Any, keys: Hop = RELEASED) -> Trajectory | Invalid:
         texts: list[str] = []
         for key in keys:
             if key not in move:
-                return Invalid(f"Element {number} of the list has no {shown(key)}.")
+                return Invalid(f"Element {number} of the list has no {json_excerpt(key)}.")
             text = move[key]
             if not isinstance(text, str):
-                return Invalid(f"In element {number} of the list, {shown(key)} must be a text.")
+                return Invalid(f"In element {number} of the list, {json_excerpt(key)} must be a text.")
             if len(text) > LONGEST_NAME:
                 return Invalid(
-                    f"In element {number} of the list, {shown(key)} has more than {LONGEST_NAME} characters."
+                    f"In element {number} of the list, {json_excerpt(key)} has more than {LONGEST_NAME} characters."
                 )
             texts.append(text.encode("utf-8", "backslashreplace").decode())  # lone surrogates cannot be stored
         hops.append(Hop(*texts))
     return tuple(hops)
 
 
-class Question(Protocol):
+class ScoredQuestion(Protocol):
     """The interface of a question that scores need."""
 
     @property
@@ -123,7 +123,7 @@ class Question(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class MatchingRules:
     """Scoring rules: how names in an answer are matched.
 
     With `similar`, an action is replaced by the closest valid one, and the score of a destination is its similarity to
@@ -134,8 +134,8 @@ class Rules:
     similar: bool
 
 
-PAPER = Rules("paper", similar=True)
-SOUND = Rules("sound", similar=False)
+PAPER = MatchingRules("paper", similar=True)
+SOUND = MatchingRules("sound", similar=False)
 RULES = {rules.name: rules for rules in (PAPER, SOUND)}
 
 
@@ -166,7 +166,7 @@ class MoveIndex:
         """Return the places that an action can lead to from any of the given places."""
         return frozenset(end for place in places for end in self._ways.get(place, {}).get(action, ()))
 
-    def resolve_action(self, action: str, places: Iterable[str], rules: Rules) -> str | None:
+    def resolve_action(self, action: str, places: Iterable[str], rules: MatchingRules) -> str | None:
         """Return the valid action that an answered action stands for at any of the given places; None if there is none.
 
         With similar names, this is the closest action. Among equally close ones, an action that leads on from the
@@ -184,7 +184,7 @@ class MoveIndex:
         index = tuple(places)
         return next((candidate for candidate in closest if self.targets(index, candidate)), closest[0])
 
-    def follow(self, source: str, actions: Iterable[str], rules: Rules) -> frozenset[str]:
+    def follow(self, source: str, actions: Iterable[str], rules: MatchingRules) -> frozenset[str]:
         """Return the places that the actions can lead to from a place; empty if they lead nowhere."""
         places = frozenset({source})
         for name in actions:
@@ -199,7 +199,7 @@ move_index = lru_cache(maxsize=64)(MoveIndex)
 """Return the index of a map (cached, since a map has thousands of questions)."""
 
 
-def destinations(place_map: PlaceMap, question: Question) -> frozenset[str]:
+def destinations(place_map: PlaceMap, question: ScoredQuestion) -> frozenset[str]:
     """Return the places that the given actions of a question can lead to; several if an action is ambiguous."""
     places = frozenset({question.source})
     for action in question.actions:
@@ -208,7 +208,12 @@ def destinations(place_map: PlaceMap, question: Question) -> frozenset[str]:
 
 
 def success(
-    place_map: PlaceMap, question: Question, hops: Sequence[Hop], rules: Rules, *, any_reached: bool = True
+    place_map: PlaceMap,
+    question: ScoredQuestion,
+    hops: Sequence[Hop],
+    rules: MatchingRules,
+    *,
+    any_reached: bool = True,
 ) -> float:
     """Return the success of a well-structured answer, from 0 to 1 (paper, section 2.3).
 
@@ -226,7 +231,7 @@ def success(
     return max(similarity(answered, place) for place in right)
 
 
-def length_weight(place_map: PlaceMap, question: Question, hops: Sequence[Hop]) -> float:
+def length_weight(place_map: PlaceMap, question: ScoredQuestion, hops: Sequence[Hop]) -> float:
     """Return the weight of success by path length, l / max(l, p) (paper, section C.1).
 
     p is the number of moves in the answer, and l the number of given moves or of moves of a shortest path. The weight
@@ -238,7 +243,7 @@ def length_weight(place_map: PlaceMap, question: Question, hops: Sequence[Hop]) 
     return shortest / max(shortest, len(hops)) if shortest else 0.0
 
 
-def reasoning(place_map: PlaceMap, question: Question, hops: Sequence[Hop], rules: Rules) -> bool:
+def reasoning(place_map: PlaceMap, question: ScoredQuestion, hops: Sequence[Hop], rules: MatchingRules) -> bool:
     """Return whether a trajectory is right from place to place (paper, section A.6).
 
     It starts at the source, each move starts where the last one ended, and each is a move of the map. A route ends at

@@ -9,7 +9,7 @@ from waybench.core import Axis, EpisodeRecord, ExplanatoryVariables, Json, Usage
 from waybench.envs.textmap._instances import distance
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap
-from waybench.envs.textmap._prefix import edge_labels, reached
+from waybench.envs.textmap._prefix import edge_labels, is_reached
 
 # Place -> (action, place after, whether the move has to be inferred).
 _Edges = Mapping[str, list[tuple[str, str, bool]]]
@@ -42,8 +42,8 @@ def _known_moves(instance: Mapping[str, Json]) -> _Edges:
     """Return the moves that a reader of the prefix can know, by source."""
     moves: dict[str, list[tuple[str, str, bool]]] = {}
     for source, target, action, forward, reverse, *_ in instance["map"]["edges"]:
-        walked = reached(forward, instance["cutoff"])
-        if walked or reached(reverse, instance["cutoff"]):
+        walked = is_reached(forward, instance["cutoff"])
+        if walked or is_reached(reverse, instance["cutoff"]):
             moves.setdefault(source, []).append((action, target, not walked))
     return moves
 
@@ -162,8 +162,8 @@ def map_variables(place_map: PlaceMap, cutoff: int, *, budget: int = PATH_BUDGET
         budget: Most paths to enumerate; variables that need more are None.
     """
     labels = [(edge, edge_labels(edge)) for edge in place_map.edges]
-    answerable = [(edge, label) for edge, label in labels if reached(label.answerable_from(), cutoff)]
-    explicit = sum(reached(label.easy_from(), cutoff) for _, label in answerable)
+    answerable = [(edge, label) for edge, label in labels if is_reached(label.answerable_from(), cutoff)]
+    explicit = sum(is_reached(label.easy_from(), cutoff) for _, label in answerable)
     ends = {place for edge, _ in answerable for place in (edge.source, edge.target)}
     places = [place for place in place_map.places if place in ends]
     words = [len(step.observation.split()) for step in place_map.steps if step.number <= cutoff]
@@ -213,13 +213,13 @@ def _paths(place_map: PlaceMap, cutoff: int, budget: int) -> tuple[float | None,
     """Return the mean lengths of easy and hard paths, and the mean number of inferred moves in the latter."""
     import numpy as np
 
-    from waybench.envs.textmap._paths import Choice, Paths
+    from waybench.envs.textmap._paths import Paths, PathSelection
 
     paths = Paths(place_map, cutoff, budget=budget)
-    inferred = np.array([not reached(edge_labels(edge).easy_from(), cutoff) for edge in place_map.edges])
+    inferred = np.array([not is_reached(edge_labels(edge).easy_from(), cutoff) for edge in place_map.edges])
     try:
         easy, hard = paths.tally().lengths.tolist()
-        blocks = paths.blocks(Choice(difficulty="hard")) if sum(hard) else ()
+        blocks = paths.blocks(PathSelection(difficulty="hard")) if sum(hard) else ()
         moves = sum(int(inferred[block.moves].sum()) for block in blocks)
     except UsageError:  # there are more paths than the budget allows
         return None, None, None

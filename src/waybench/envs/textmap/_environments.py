@@ -13,7 +13,7 @@ from waybench.envs.textmap._map_environment import DESTINATION as _DESTINATION
 from waybench.envs.textmap._map_environment import ROUTE as _ROUTE
 from waybench.envs.textmap._minigame_environment import MINIGAME as _MINIGAME
 from waybench.envs.textmap._minigame_game import Minigame
-from waybench.envs.textmap._prefix import reached, seen_names
+from waybench.envs.textmap._prefix import is_reached, seen_names
 
 # They are imported when something is drawn.
 _drawing: Any = LateModule("waybench.envs.textmap.drawing._draw")
@@ -42,7 +42,7 @@ def _known_moves(question: Any) -> list[str]:
     """Return a line for each place with the moves from there that a reader of the walkthrough has seen made."""
     moves: dict[str, list[str]] = {}
     for edge in question.map.edges:
-        if reached(edge.forward_named, question.cutoff):
+        if is_reached(edge.forward_named, question.cutoff):
             moves.setdefault(edge.source, []).append(f"{edge.action} to {edge.target}")
     return [f"{place}: {', '.join(actions)}" for place, actions in moves.items()]
 
@@ -61,7 +61,7 @@ def route_actions(state: Any) -> Sequence[TypedAction]:
     names = seen_names(question.map, question.cutoff)
     if question.path:
         return [TypedAction(place) for place in names.places[:_MOST]]
-    return [TypedAction(action, key=_KEYS.get(action, ""), whole=False) for action in names.actions[:_MOST]]
+    return [TypedAction(action, key=_KEYS.get(action, ""), is_reply=False) for action in names.actions[:_MOST]]
 
 
 def minigame_actions(state: Any) -> Sequence[TypedAction]:

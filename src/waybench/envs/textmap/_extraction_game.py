@@ -8,9 +8,9 @@ from functools import lru_cache
 from waybench.core import (
     ActionTool,
     End,
-    Facts,
     Field,
     Game,
+    GameProperties,
     Invalid,
     Json,
     Memory,
@@ -27,7 +27,7 @@ from waybench.core import (
 from waybench.envs.textmap._answers import (
     RELEASED,
     Hop,
-    Rules,
+    MatchingRules,
     Trajectory,
     move_index,
     sound_answer,
@@ -42,7 +42,7 @@ from waybench.envs.textmap._extraction_items import (
     score_triplets,
 )
 from waybench.envs.textmap._game import TrajectoryAnswers
-from waybench.envs.textmap._place_map import Step
+from waybench.envs.textmap._place_map import WalkthroughStep
 from waybench.envs.textmap._prefix import seen_names, walkthrough
 from waybench.envs.textmap._wording import hop_schema, prompt_names
 
@@ -94,8 +94,8 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
     questions.
     """
 
-    def __init__(self, mode: str, before: str, rules: Rules) -> None:
-        self.facts = Facts(deterministic=True, turns=None if mode == "steps" else 1)
+    def __init__(self, mode: str, before: str, rules: MatchingRules) -> None:
+        self.properties = GameProperties(deterministic=True, turns=None if mode == "steps" else 1)
         self._mode, self._before, self._rules = mode, before, rules
 
     def start(self, instance: Extraction) -> ExtractionState:
@@ -290,7 +290,7 @@ def _row(hop: Hop) -> str:
     return json.dumps(dict(zip(RELEASED, hop, strict=True)), ensure_ascii=False)
 
 
-def _block(step: Step) -> str:
+def _block(step: WalkthroughStep) -> str:
     return walkthrough((step,)).strip()
 
 

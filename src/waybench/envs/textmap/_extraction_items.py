@@ -8,13 +8,13 @@ from statistics import fmean
 from typing import NamedTuple
 
 from waybench.core import DataError, Json, Stream, UsageError, check_fields, is_array, is_object, normal_name
-from waybench.envs.textmap._answers import MOST_HOPS, PAPER, Hop, Question, Rules, Trajectory, success
+from waybench.envs.textmap._answers import MOST_HOPS, PAPER, Hop, MatchingRules, ScoredQuestion, Trajectory, success
 from waybench.envs.textmap._game import rename_places, rename_question
 from waybench.envs.textmap._instances import Locate, MapInstance, cut, read_map, read_number, resolve_game
 from waybench.envs.textmap._items import MapQuestion, destination_on, route_on
 from waybench.envs.textmap._map_environment import LONGEST, choose
 from waybench.envs.textmap._place_map import PlaceMap, normalize_action
-from waybench.envs.textmap._prefix import PUBLISHED_STEPS, EasyOrHard, reached, track
+from waybench.envs.textmap._prefix import PUBLISHED_STEPS, EasyOrHard, is_reached, track
 from waybench.envs.textmap.worlds._data import opposite
 
 VERSION = 1  # of the questions that are sampled by default
@@ -178,11 +178,11 @@ class TripletGraph:
         """All moves, with normalized names."""
         return frozenset(normal_hop(hop) for ways in self._ways.values() for hops in ways.values() for hop in hops)
 
-    def answer(self, question: Question) -> Trajectory:
+    def answer(self, question: ScoredQuestion) -> Trajectory:
         """Return a shortest route, or the path of the given moves; empty if the graph has none."""
         return self._follow(question) if question.actions else self._route(question)
 
-    def _route(self, question: Question) -> Trajectory:
+    def _route(self, question: ScoredQuestion) -> Trajectory:
         source, target = normal_name(question.source), normal_name(question.target)
         arrivals: dict[str, Hop] = {}
         queue = deque([source])
@@ -199,7 +199,7 @@ class TripletGraph:
             target = normal_name(arrivals[target].before)
         return tuple(reversed(way))
 
-    def _follow(self, question: Question) -> Trajectory:
+    def _follow(self, question: ScoredQuestion) -> Trajectory:
         """Return a path of the given moves; if a move can lead to several places, one from which all can be made."""
         ways: dict[str, Trajectory] = {normal_name(question.source): ()}
         for action in question.actions:
@@ -246,7 +246,7 @@ def expected_triplets(instance: Extraction, mode: str) -> Trajectory:
 
 
 @lru_cache(maxsize=256)
-def score_triplets(instance: Extraction, triplets: PlayerTriplets, mode: str, rules: Rules) -> ExtractionResult:
+def score_triplets(instance: Extraction, triplets: PlayerTriplets, mode: str, rules: MatchingRules) -> ExtractionResult:
     """Return the result of a player's triplets.
 
     In mode "steps", the graph also has the triplets of the examples, unless the player gave none at all. In mode
@@ -267,7 +267,7 @@ def score_triplets(instance: Extraction, triplets: PlayerTriplets, mode: str, ru
     right = triplet_scores(expected_triplets(instance, mode), triplets, in_place=mode == "steps" or rules is PAPER)
     moves = [number for number, hop in enumerate(expected_triplets(instance, mode)) if hop.before != hop.after]
     map_moves = {edge: normal_hop(Hop(edge.source, edge.action, edge.target)) for edge in instance.map.edges}
-    known_moves = {hop for edge, hop in map_moves.items() if reached(edge.known, instance.cutoff)}
+    known_moves = {hop for edge, hop in map_moves.items() if is_reached(edge.known_step, instance.cutoff)}
     given_moves = graph.edges
     return ExtractionResult(
         question_results,
@@ -298,6 +298,8 @@ def triplet_scores(truth: Trajectory, triplets: PlayerTriplets, *, in_place: boo
     return right
 
 
-def _question_success(instance: Extraction, question: Question, graph: TripletGraph, rules: Rules) -> float:
+def _question_success(
+    instance: Extraction, question: ScoredQuestion, graph: TripletGraph, rules: MatchingRules
+) -> float:
     answer: Sequence[Hop] = graph.answer(question)
     return success(instance.map, question, answer, rules, any_reached=not rules.similar) if answer else 0.0

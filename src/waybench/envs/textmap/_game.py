@@ -13,7 +13,7 @@ from waybench.envs.textmap._answers import (
     PAPER,
     SOUND,
     Hop,
-    Rules,
+    MatchingRules,
     Trajectory,
     length_weight,
     move_index,
@@ -64,7 +64,7 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
     The events have the score by the rules `sound` in any case, so a run with the rules `paper` gives both scores.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: MatchingRules) -> None:
         self._rules = rules
 
     def answers(self, instance: MapQuestion) -> Sequence[Trajectory]:

@@ -21,9 +21,9 @@ from waybench.core import (
     check_fields,
     is_array,
     is_object,
-    unknown,
+    unknown_name_message,
 )
-from waybench.envs.textmap._place_map import Edge, PlaceMap, Step, load_map, read_edges, read_names
+from waybench.envs.textmap._place_map import Edge, PlaceMap, WalkthroughStep, load_map, read_edges, read_names
 
 MetricFunction = Callable[[EpisodeRecord], float | None]
 LONGEST_NAME = 1_000  # characters; parsers of replies reject longer names
@@ -131,7 +131,9 @@ class Renaming:
             place_map,
             places=tuple(map(self.place, place_map.places)),
             edges=tuple(map(self.edge, place_map.edges)),
-            steps=tuple(Step(step.number, step.action, self.text(step.observation)) for step in place_map.steps),
+            steps=tuple(
+                WalkthroughStep(step.number, step.action, self.text(step.observation)) for step in place_map.steps
+            ),
         )
 
 
@@ -257,7 +259,9 @@ def read_number(data: dict[str, Json], key: str, low: int, high: int, what: str)
 def read_place(place_map: PlaceMap, key: str, name: Json) -> str:
     """Read the name of a place of a map; `key` names the field in errors."""
     if not isinstance(name, str) or name not in place_map.places:
-        message = unknown("place", name, place_map.places) if isinstance(name, str) else "give a place's name"
+        message = (
+            unknown_name_message("place", name, place_map.places) if isinstance(name, str) else "give a place's name"
+        )
         raise DataError(f"{key}: {ascii(' '.join(message.split()))[1:-1][:300]}")
     return name
 
@@ -311,8 +315,8 @@ def _record(row: Json, number: int) -> Json:
     return record
 
 
-def _steps(rows: Sequence[Json]) -> tuple[Step, ...]:
-    steps: list[Step] = []
+def _steps(rows: Sequence[Json]) -> tuple[WalkthroughStep, ...]:
+    steps: list[WalkthroughStep] = []
     for number, row in enumerate(rows):
         if not is_array(row) or len(row) != 2 or not all(isinstance(text, str) for text in row):
             raise DataError(f"map: steps: record {number}: give an action and an observation")
@@ -321,7 +325,7 @@ def _steps(rows: Sequence[Json]) -> tuple[Step, ...]:
             (action + observation).encode()
         except UnicodeEncodeError:
             raise DataError(f"map: steps: record {number}: it has an unpaired surrogate") from None
-        steps.append(Step(number, action, observation))
+        steps.append(WalkthroughStep(number, action, observation))
     return tuple(steps)
 
 

@@ -26,7 +26,7 @@ from waybench.core import (
     plural,
     resolve,
     tokenizer,
-    unknown,
+    unknown_name_message,
     user_path,
 )
 from waybench.core._datasets import read_items
@@ -387,7 +387,7 @@ def _games(parameters: Mapping[str, Any], available: list[str]) -> list[str]:
     names = [name.strip() for name in str(parameters["games"]).split(",")]
     for name in names:
         if name not in available:
-            raise UsageError(f"games: {unknown('game', name, available)}")
+            raise UsageError(f"games: {unknown_name_message('game', name, available)}")
     if len(set(names)) < len(names):
         raise UsageError(f"games={parameters['games'][:80]!r}: name each game once")
     return names

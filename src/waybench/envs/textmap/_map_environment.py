@@ -50,7 +50,7 @@ from waybench.envs.textmap._measures import (
 from waybench.envs.textmap._place_map import PlaceMap
 from waybench.envs.textmap._prefix import DIFFICULTIES, EasyOrHard, Rule, published_steps
 from waybench.envs.textmap._wording import OBSERVATIONS, TEMPLATES, QuestionWording
-from waybench.envs.textmap.worlds._data import World
+from waybench.envs.textmap.worlds._data import TextWorld
 from waybench.envs.textmap.worlds._items import WORLD_OPTIONS, Ask, CutoffFunction, WorldItems
 
 Q = TypeVar("Q", bound=MapInstance)
@@ -161,7 +161,7 @@ def choose(
     Easy and hard questions alternate while there are both. A sample of fewer questions is a prefix of a larger one. The
     path in a destination question has at most `longest` moves.
     """
-    from waybench.envs.textmap._paths import Choice, Paths, routes
+    from waybench.envs.textmap._paths import Paths, PathSelection, routes
 
     prefix = cut(place_map, cutoff)
     word = stream.word()  # so that the sample of one difficulty does not depend on the other
@@ -175,7 +175,7 @@ def choose(
             rng.shuffle(pairs)
             return [MapQuestion(prefix, cutoff, *table.pair(number), rule=rule) for number in pairs[:count]]
         try:
-            sample = paths.sample(count, rng, Choice(difficulty=difficulty, longest=longest))
+            sample = paths.sample(count, rng, PathSelection(difficulty=difficulty, longest=longest))
         except UsageError:  # no place is given, so the budget is the only cause
             hint = "lower longest, the most moves of a path," if longest else _SET_LONGEST
             raise UsageError(f"map {prefix.name}: too many simple paths to draw from: {hint} or show less") from None
@@ -225,7 +225,12 @@ def make_ask(kind: Kind) -> Ask[MapQuestion]:
     """Return the function that asks questions of a kind about a map."""
 
     def ask(
-        place_map: PlaceMap, cutoff: int, count: int, stream: Stream, options: Mapping[str, Any], world: World | None
+        place_map: PlaceMap,
+        cutoff: int,
+        count: int,
+        stream: Stream,
+        options: Mapping[str, Any],
+        world: TextWorld | None,
     ) -> list[MapQuestion]:
         longest: int | None = options["longest"]
         if longest is None and world is not None and len(world.places) >= _MANY_PATHS:

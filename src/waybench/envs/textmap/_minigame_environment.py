@@ -53,7 +53,7 @@ def prove(game: Minigame) -> dict[str, Json]:
         chance: success of a random action of the list.
     """
     choices = len(game.actions)
-    return {"known": game.known, "walked": game.walked, "choices": choices, "chance": 1 / choices}
+    return {"known": game.is_known, "walked": game.walked, "choices": choices, "chance": 1 / choices}
 
 
 def _event_value(name: str) -> MetricFunction:

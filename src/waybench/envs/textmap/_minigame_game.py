@@ -29,11 +29,11 @@ from waybench.envs.textmap._instances import (
     read_texts,
     resolve_game,
 )
-from waybench.envs.textmap._place_map import Edge, PlaceMap, Step, normalize_action
-from waybench.envs.textmap._prefix import PUBLISHED_STEPS, reached, track
-from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, World, opposite
+from waybench.envs.textmap._place_map import Edge, PlaceMap, WalkthroughStep, normalize_action
+from waybench.envs.textmap._prefix import PUBLISHED_STEPS, is_reached, track
+from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, TextWorld, opposite
 from waybench.envs.textmap.worlds._items import IDLE
-from waybench.envs.textmap.worlds._play import Play
+from waybench.envs.textmap.worlds._play import WorldEngine
 
 _WAYS = (*DIRECTIONS, "in", "out")
 _WORD = re.compile(r"[a-z]{3,}")
@@ -110,14 +110,14 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower())) - _COMMON
 
 
-def _is_simple(step: Step) -> bool:
+def _is_simple(step: WalkthroughStep) -> bool:
     """Return whether an action is a single command that can be listed."""
     return not set(step.action) & set(",.;:[]\"'") and step.action.isprintable()
 
 
-def candidates_from_world(world: World, steps: Sequence[Step]) -> CandidateActions:
+def candidates_from_world(world: TextWorld, steps: Sequence[WalkthroughStep]) -> CandidateActions:
     """Return the candidates in a generated world after some steps: all valid actions, and directions."""
-    play = Play(world)
+    play = WorldEngine(world)
     now = play.begin().after
     for step in steps[1:]:
         now = play.act(now, step.action).after
@@ -158,19 +158,19 @@ class Minigame(MapInstance):
         return track(self.map, self.step)[: self.step]  # the next step is needed to know the last place
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """Whether the move is known: it was made before, or is the opposite of a move that was."""
-        return reached(self.move.known_named, self.cutoff)
+        return is_reached(self.move.named_step, self.cutoff)
 
     @property
     def walked(self) -> bool:
         """Whether the move was made before."""
-        return reached(self.move.forward, self.cutoff)
+        return is_reached(self.move.forward, self.cutoff)
 
     @property
     def nearby(self) -> list[Edge]:
         """The known moves that lead away from the current place."""
-        return [edge for edge in outgoing_moves(self) if reached(edge.known_named, self.cutoff)]
+        return [edge for edge in outgoing_moves(self) if is_reached(edge.named_step, self.cutoff)]
 
     def question_json(self) -> dict[str, Json]:
         """Return the minigame as JSON, without the map."""
@@ -191,7 +191,7 @@ def minigames(
     *,
     moves: Moves = "all",
     choices: int = CHOICES,
-    world: World | None = None,
+    world: TextWorld | None = None,
 ) -> list[Minigame]:
     """Sample moves of a walkthrough to predict, uniformly without replacement.
 
@@ -215,7 +215,7 @@ def minigames(
         if len(games) == count:
             break
         move = move_at(place_map, step)
-        if move is None or (moves == "known" and not reached(move.known_named, step - 1)):
+        if move is None or (moves == "known" and not is_reached(move.named_step, step - 1)):
             continue
         actions = valid_actions(place_map, step, move, choices, world)
         games.append(Minigame(cut(place_map, step - 1), step - 1, move, actions))
@@ -240,7 +240,7 @@ def move_at(place_map: PlaceMap, step: int) -> Edge | None:
 
 
 def valid_actions(
-    place_map: PlaceMap, step: int, move: Edge, choices: int = CHOICES, world: World | None = None
+    place_map: PlaceMap, step: int, move: Edge, choices: int = CHOICES, world: TextWorld | None = None
 ) -> tuple[str, ...]:
     """Return about `choices` actions to choose from at a step, sampled with a stream of the map and the step."""
     candidates = (

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from waybench._compile import compiled
 from waybench.core import Stream, UsageError
 from waybench.envs.textmap._place_map import NEVER, PlaceMap
-from waybench.envs.textmap._prefix import EasyOrHard, Labels, Rule, edge_labels, reached
+from waybench.envs.textmap._prefix import EasyOrHard, Labels, Rule, edge_labels, is_reached
 
 Ints = NDArray[np.int64]
 Bits = NDArray[np.uint8]
@@ -138,17 +138,17 @@ def walk(
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PathSelection:
     """A selection of paths, by default all: of a difficulty at the cutoff of `Paths`, of at most `longest` moves."""
 
     difficulty: EasyOrHard | None = None
     longest: int | None = None
 
 
-ALL = Choice()
+ALL = PathSelection()
 
 
-class Tally(NamedTuple):
+class PathCounts(NamedTuple):
     """Counts of paths.
 
     `pairs` are by source and target, in the order of the map's places, shape (places, places); `lengths` are by
@@ -211,13 +211,13 @@ class Paths:
         self._map, self._budget = place_map, budget
         labels = [edge_labels(edge) for edge in place_map.edges]
         bound = NEVER if cutoff is None else cutoff
-        hard = np.array([not reached(label.easy_from(rule), bound) for label in labels], dtype=np.uint8)
+        hard = np.array([not is_reached(label.easy_from(rule), bound) for label in labels], dtype=np.uint8)
         edges, places = place_map.edges, {place: number for number, place in enumerate(place_map.places)}
         sources = [places[edge.source] for edge in edges]
         usable = [
             number
             for number, label in enumerate(labels)
-            if cutoff is None or reached(label.answerable_from(rule), cutoff)
+            if cutoff is None or is_reached(label.answerable_from(rule), cutoff)
         ]
         usable.sort(key=lambda number: sources[number])
         degrees = np.bincount([sources[number] for number in usable], minlength=len(places))
@@ -226,18 +226,18 @@ class Paths:
         first = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
         self._graph = _Graph(first, heads, moves, hard[moves])
 
-    def tally(self, choice: Choice = ALL) -> Tally:
+    def tally(self, choice: PathSelection = ALL) -> PathCounts:
         """Count paths."""
         search = self._search(choice)
         search.pairs = np.zeros((len(self._map.places),) * 2, dtype=np.int64)
         search.go()
-        return Tally(search.pairs, search.lengths)
+        return PathCounts(search.pairs, search.lengths)
 
-    def blocks(self, choice: Choice = ALL) -> Iterator[Block]:
+    def blocks(self, choice: PathSelection = ALL) -> Iterator[Block]:
         """Yield blocks of paths; memory does not grow with their number."""
         yield from self._search(choice, writes=True).blocks()
 
-    def sample(self, count: int, stream: Stream, choice: Choice = ALL) -> list[tuple[int, ...]]:
+    def sample(self, count: int, stream: Stream, choice: PathSelection = ALL) -> list[tuple[int, ...]]:
         """Sample paths uniformly without replacement; all paths, shuffled, if there are at most `count`.
 
         A sample of fewer paths is a prefix of a sample of more. The paths are not listed: they are counted first, then
@@ -260,7 +260,7 @@ class Paths:
         paths = [tuple(path.tolist()) for block in search.blocks() for path in block]
         return [paths[position] for position in np.searchsorted(ordered, ranks)]
 
-    def _search(self, choice: Choice, *, writes: bool = False) -> "_Search":
+    def _search(self, choice: PathSelection, *, writes: bool = False) -> "_Search":
         return _Search(self._map.name, self._graph, choice, self._budget, writes)
 
 
@@ -275,12 +275,12 @@ class _Search:
     """An enumeration of paths that can be continued.
 
     Attributes:
-        lengths: See `Tally`.
-        pairs: See `Tally`; empty to skip the count.
+        lengths: See `PathCounts`.
+        pairs: See `PathCounts`; empty to skip the count.
         ranks: Ranks of the paths to write, in ascending order; empty for all.
     """
 
-    def __init__(self, name: str, graph: _Graph, choice: Choice, budget: int, writes: bool) -> None:
+    def __init__(self, name: str, graph: _Graph, choice: PathSelection, budget: int, writes: bool) -> None:
         self._name, self._graph, self._budget = name, graph, budget
         size = len(graph.first) - 1
         self._last = size - 1

@@ -38,12 +38,12 @@ class Edge(NamedTuple):
     reverse_named: int
 
     @property
-    def known(self) -> int:
+    def known_step(self) -> int:
         """First step at which the move was made or can be inferred."""
         return min(self.forward, self.reverse)
 
     @property
-    def known_named(self) -> int:
+    def named_step(self) -> int:
         """First step at which the move and the names of both places are known."""
         return min(self.forward_named, self.reverse_named)
 
@@ -53,7 +53,7 @@ class Edge(NamedTuple):
         return self.forward if self.forward < NEVER else self.reverse
 
 
-class Step(NamedTuple):
+class WalkthroughStep(NamedTuple):
     """One block of a walkthrough: a command and the answer of the game; number 0 has the action "Init"."""
 
     number: int
@@ -78,7 +78,7 @@ class PlaceMap:
     places: tuple[str, ...]
     actions: tuple[str, ...]
     edges: tuple[Edge, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[WalkthroughStep, ...]
 
     def __hash__(self) -> int:
         """Hash the names alone: maps are looked up often, and their steps are long."""
@@ -135,7 +135,7 @@ def edges_of_traversals(
         back, back_named = _first(traversals, named_steps, backs)
         source, action, target = move
         edges.append(Edge(source, target, action, forward, back, forward_named, back_named))
-    return tuple(sorted(edges, key=lambda edge: (edge.known, edge.forward, edge[:3])))
+    return tuple(sorted(edges, key=lambda edge: (edge.known_step, edge.forward, edge[:3])))
 
 
 def _first(traversals: Sequence[Traversal], named_steps: Sequence[int], numbers: Sequence[int]) -> tuple[int, int]:
@@ -181,14 +181,14 @@ def load_map(folder: Path, name: str) -> PlaceMap:
     return PlaceMap(name, places, actions, edges, steps)
 
 
-def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
+def read_walkthrough(text: str, where: str) -> tuple[WalkthroughStep, ...]:
     """Read the text of a walkthrough: blocks between lines of eleven "=", their steps numbered from 0."""
     head, *blocks = re.split(f"^{_SEPARATOR}", text, flags=re.MULTILINE)
     if head or not blocks or blocks.pop():
         raise DataError(f"{where}: it must begin and end with a line of eleven '='")
     if not blocks:
         raise DataError(f"{where}: the file has no steps")
-    steps: list[Step] = []
+    steps: list[WalkthroughStep] = []
     for number, block in enumerate(blocks):
         match = _BLOCK.fullmatch(block)
         if match is None:
@@ -198,11 +198,11 @@ def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
             )
         if int(match[1]) != number or match[1] != str(number):
             raise DataError(f"{where}: block {number}: its step is {match[1]}; steps are numbered 0, 1, 2 and so on")
-        steps.append(Step(number, match[2], match[3]))
+        steps.append(WalkthroughStep(number, match[2], match[3]))
     return tuple(steps)
 
 
-def _check_steps(edges: Sequence[Edge], steps: Sequence[Step], where: str) -> None:
+def _check_steps(edges: Sequence[Edge], steps: Sequence[WalkthroughStep], where: str) -> None:
     """Check that the steps of the walkthrough in which moves are made are not those of other moves.
 
     A step can have words that are no action of the map, such as "again" and abbreviations.
@@ -224,7 +224,7 @@ def normalize_action(action: str) -> str:
     return action.strip().lower()
 
 
-def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
+def walkthrough_text(steps: Sequence[WalkthroughStep], upto: int | None = None) -> str:
     """Return the steps of a walkthrough from 0 to `upto` (None for all), exactly as in its file."""
     shown_steps = steps if upto is None else steps[: upto + 1]
     blocks = "".join(
@@ -293,10 +293,10 @@ def _edge(record: Json, where: str, last: int) -> Edge:
         _name(_field(record, key, where), f"{where}: {key}") for key in ("src_node", "dst_node", "action")
     )
     edge = Edge(source, target, action, *[_step(record, key, where, last) for key in _FIELDS])
-    for key, least in (("edge_min_step", edge.known), ("edge_min_step_answerable", edge.known_named)):
+    for key, least in (("edge_min_step", edge.known_step), ("edge_min_step_answerable", edge.named_step)):
         if _step(record, key, where, last) != least:
             raise DataError(f"{where}: {key}: it is {record[key]}, but the lesser of its two steps is {least}")
-    if edge.known_named >= NEVER or edge.known >= NEVER:
+    if edge.named_step >= NEVER or edge.known_step >= NEVER:
         raise DataError(f"{where}: the move is never made or inferred: all steps are {NEVER}")
     return edge
 

@@ -14,7 +14,7 @@ from waybench.envs.textmap._place_map import (
     NEVER,
     Edge,
     PlaceMap,
-    Step,
+    WalkthroughStep,
     normalize_action,
     walkthrough_text,
 )
@@ -66,20 +66,20 @@ class Labels(NamedTuple):
         By the rule "tables", a route is easy if it is `walked`: if a shortest path of the whole map consists of moves
         that are made at some step.
         """
-        if not reached(self.answerable_from(rule), cutoff):
+        if not is_reached(self.answerable_from(rule), cutoff):
             return None
         by_labels = walked is None or rule == "released"
-        return "easy" if (reached(self.easy_from(rule), cutoff) if by_labels else walked) else "hard"
+        return "easy" if (is_reached(self.easy_from(rule), cutoff) if by_labels else walked) else "hard"
 
 
-def reached(step: int, cutoff: int) -> bool:
+def is_reached(step: int, cutoff: int) -> bool:
     """Return whether a step is one of 0 to `cutoff`; `NEVER` is not, for any cutoff."""
     return step <= cutoff and step < NEVER
 
 
 def edge_labels(edge: Edge) -> Labels:
     """Return the labels of one move."""
-    return Labels(edge.forward, edge.known, edge.forward_named, edge.known_named, edge.counted)
+    return Labels(edge.forward, edge.known_step, edge.forward_named, edge.named_step, edge.counted)
 
 
 def path_labels(edges: Iterable[Edge]) -> Labels:
@@ -99,7 +99,7 @@ class Tokenizer(Protocol):
         ...
 
 
-def walkthrough(steps: Sequence[Step], last: int | None = None) -> str:
+def walkthrough(steps: Sequence[WalkthroughStep], last: int | None = None) -> str:
     """Return a walkthrough up to step `last` (None for all), as the published program shows it (spec, section 4).
 
     If steps follow, the text ends with an extra empty line.
@@ -108,11 +108,11 @@ def walkthrough(steps: Sequence[Step], last: int | None = None) -> str:
     return text if last is not None and last < steps[-1].number else text.removesuffix("\n")
 
 
-def _text(steps: Sequence[Step], last: int | None = None) -> str:
+def _text(steps: Sequence[WalkthroughStep], last: int | None = None) -> str:
     return walkthrough_text(steps, last).strip().replace("=" * 11, "")
 
 
-def published_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int) -> int | None:
+def published_cut(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, tokens: int) -> int | None:
     """Return the last step that the published program shows within a number of tokens; None if all steps fit.
 
     The program takes the last but one step number in the text of the first tokens. So the last step is left out even if
@@ -131,7 +131,7 @@ def published_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int) -> i
     return int(numbers[-2].split("\n", 1)[0])
 
 
-def fitting_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int) -> int | None:
+def fitting_cut(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, tokens: int) -> int | None:
     """Return the last step that fits into a number of tokens; None if all steps fit."""
     numbers = [step.number for step in steps]
     step_count = bisect_right(numbers, tokens, key=lambda last: len(tokenizer.encode(walkthrough(steps, last))))
@@ -140,37 +140,38 @@ def fitting_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int) -> int
     return None if step_count == len(steps) else numbers[step_count - 1]
 
 
-class Names(NamedTuple):
+class PromptNames(NamedTuple):
     """The lists of names that a prompt shows."""
 
     places: tuple[str, ...]
     actions: tuple[str, ...]
 
 
-def all_names(place_map: PlaceMap) -> Names:
+def all_names(place_map: PlaceMap) -> PromptNames:
     """Return all places and actions of a map, as published; they include those that come after the prefix."""
-    return Names(place_map.places, place_map.actions)
+    return PromptNames(place_map.places, place_map.actions)
 
 
-def seen_names(place_map: PlaceMap, last: int) -> Names:
+def seen_names(place_map: PlaceMap, last: int) -> PromptNames:
     """Return the places and actions of the moves that a reader of the steps up to `last` can know, in map order."""
-    edges = [edge for edge in place_map.edges if reached(edge.known_named, last)]
+    edges = [edge for edge in place_map.edges if is_reached(edge.named_step, last)]
     places = {place for edge in edges for place in (edge.source, edge.target)}
     actions = {edge.action for edge in edges}
-    return Names(
+    return PromptNames(
         tuple(place for place in place_map.places if place in places),
         tuple(action for action in place_map.actions if action in actions),
     )
 
 
-def simplify_steps(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[Step, ...]:
+def simplify_steps(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[WalkthroughStep, ...]:
     """Return the walkthrough with the name of the place in place of each observation (the paper's "-S").
 
     `last` is the last step whose moves are on the map; later positions are unknown.
     """
     steps = (step for step in place_map.steps if step.number <= last)
     return tuple(
-        Step(step.number, step.action, f"{place}\n") for step, place in zip(steps, track(place_map, last), strict=True)
+        WalkthroughStep(step.number, step.action, f"{place}\n")
+        for step, place in zip(steps, track(place_map, last), strict=True)
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from waybench.core import Json, UsageError
 from waybench.envs.textmap._place_map import Edge, PlaceMap, walkthrough_text
-from waybench.envs.textmap._prefix import EasyOrHard, Labels, Rule, edge_labels, reached
+from waybench.envs.textmap._prefix import EasyOrHard, Labels, Rule, edge_labels, is_reached
 
 MOST_PATHS = 100_000  # some hundred megabytes, at 300 bytes for each move of a path
 _ENDINGS = {"walkthrough": "walkthrough", "all_pairs": "all_pairs.jsonl", "all2all": "all2all.jsonl"}
@@ -131,7 +131,7 @@ def count_questions(place_map: PlaceMap, cutoff: int, rule: Rule) -> Counts:
     """
     from waybench.envs.textmap._paths import Paths
 
-    edges = [edge for edge in place_map.edges if reached(edge_labels(edge).answerable_from(rule), cutoff)]
+    edges = [edge for edge in place_map.edges if is_reached(edge_labels(edge).answerable_from(rule), cutoff)]
     tally = Paths(place_map, cutoff, rule).tally()
     easy, hard = tally.lengths.sum(axis=1).tolist()
     routes: Counter[EasyOrHard | None] = Counter(
@@ -243,10 +243,10 @@ def _step_record(edge: Edge) -> dict[str, Json]:
     return {
         "seen_in_forward": edge.forward,
         "seen_in_reversed": edge.reverse,
-        "edge_min_step": edge.known,
+        "edge_min_step": edge.known_step,
         "seen_in_forward_answerable": edge.forward_named,
         "seen_in_reversed_answerable": edge.reverse_named,
-        "edge_min_step_answerable": edge.known_named,
+        "edge_min_step_answerable": edge.named_step,
     }
 
 

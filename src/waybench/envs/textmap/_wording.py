@@ -12,7 +12,7 @@ from waybench.envs.textmap._answers import (
     PRINTED,
     RELEASED,
     Hop,
-    Question,
+    ScoredQuestion,
     Trajectory,
     published_answer,
     sound_answer,
@@ -20,11 +20,11 @@ from waybench.envs.textmap._answers import (
 )
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap
-from waybench.envs.textmap._prefix import Names, all_names, seen_names, simplify_steps, walkthrough
+from waybench.envs.textmap._prefix import PromptNames, all_names, seen_names, simplify_steps, walkthrough
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class PromptTemplate:
     """A prompt template. The texts have placeholders such as {source}, {target} and {walkthrough}.
 
     `opening` is the beginning of all questions. `keys` are those that the answer must have. `lists` is the format of
@@ -49,7 +49,7 @@ _KEYS = "keys 'location_before', 'action' and 'location_after'"
 _LEAD = "[{'location_before':"
 _PRINTED = "keys 'prev_node', 'node' and 'action'.\nStart your response with '['."
 
-CHAT = Template(  # the released program, for GPT and Claude
+CHAT = PromptTemplate(  # the released program, for GPT and Claude
     "chat",
     _RELEASED,
     '!!! Can you find a path from "{source}" to "{target}", and format the output as a python list of python '
@@ -57,7 +57,7 @@ CHAT = Template(  # the released program, for GPT and Claude
     '!!! Starting from place "{source}", perform a list of action {actions}, where are you now? Describe the '
     f"trajectory in a python list of python dictionary with {_KEYS}. Start your response with '['.",
 )
-COMPLETION = Template(  # the released program, for Llama and RWKV
+COMPLETION = PromptTemplate(  # the released program, for Llama and RWKV
     "completion",
     _RELEASED,
     '!!! Can you find a path from "{source}" to "{target}"?\nFormat the output as a python list of python dictionary '
@@ -66,7 +66,7 @@ COMPLETION = Template(  # the released program, for Llama and RWKV
     f"trajectory in a python list of python dictionary with {_KEYS}. \n\nAnswer: {_LEAD}",
     lead=_LEAD,
 )
-PAPER_EXAMPLES = Template(  # the paper's Examples 7 and 8, with the lists as Examples 2 and 4 write them
+PAPER_EXAMPLES = PromptTemplate(  # the paper's Examples 7 and 8, with the lists as Examples 2 and 4 write them
     "examples",
     "{walkthrough}\n\nThe allowed actions are: {actions}\nThe list of places are: {places}\n",
     "How can you go from {source} to {target}?\n"
@@ -80,7 +80,7 @@ _ANSWER = (
     'Answer with a JSON array, one object for each move in order: [{"location_before": "...", "action": "...", '
     '"location_after": "..."}, ...]. Write the names of places and actions exactly as in the lists.'
 )
-PLAIN = Template(  # of waybench
+PLAIN = PromptTemplate(  # of waybench
     "plain",
     "This is the walkthrough of a text game, from its start up to some step:\n{walkthrough}\n"
     "The moves that the following is about: {actions}\nThe places: {places}\n"
@@ -93,25 +93,25 @@ PLAIN = Template(  # of waybench
 TEMPLATES = {template.name: template for template in (CHAT, COMPLETION, PAPER_EXAMPLES, PLAIN)}
 
 
-def opening(template: Template, walkthrough: str, names: Names) -> str:
+def opening(template: PromptTemplate, walkthrough: str, names: PromptNames) -> str:
     """Return the beginning of all prompts about a prefix, with the text of its walkthrough and lists of names."""
     lists = {"actions": format_names(names.actions, template), "places": format_names(names.places, template)}
     return _fill(template.opening, walkthrough=walkthrough, **lists)
 
 
-def question_text(template: Template, question: Question) -> str:
+def question_text(template: PromptTemplate, question: ScoredQuestion) -> str:
     """Return the text that follows the opening."""
     names = {"source": format_name(question.source, template), "target": format_name(question.target, template)}
     text = template.destination if question.actions else template.route
     return _fill(text, **names, actions=format_names(question.actions, template))
 
 
-def format_name(name: str, template: Template) -> str:
+def format_name(name: str, template: PromptTemplate) -> str:
     """Return the name of a place as the template's questions write it."""
     return json.dumps(name, ensure_ascii=False) if template.lists == "json" else name
 
 
-def format_names(names: Sequence[str], template: Template) -> str:
+def format_names(names: Sequence[str], template: PromptTemplate) -> str:
     """Return names of places or actions as the template's lists write them."""
     if template.lists == "python":
         return repr(list(names))
@@ -135,7 +135,7 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
     replies.
     """
 
-    def __init__(self, template: Template, observations: str, lists: str, *, published: bool) -> None:
+    def __init__(self, template: PromptTemplate, observations: str, lists: str, *, published: bool) -> None:
         self.name = template.name
         self.reads_truncated = published  # as in the published runs, where a complete list counted
         self._template, self._observations, self._lists = template, observations, lists
@@ -168,7 +168,7 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
             field("lead", "The beginning of the answer, if the base wording gives one.", lambda _: template.lead),
         )
 
-    def _names(self, instance: MapQuestion) -> Names:
+    def _names(self, instance: MapQuestion) -> PromptNames:
         return prompt_names(instance.map, instance.cutoff, self._lists)
 
     def _walkthrough(self, instance: MapQuestion) -> str:
@@ -222,7 +222,7 @@ def _answer_tool(keys: Hop) -> ActionTool:
 
 
 @lru_cache(maxsize=256)
-def _opening(place_map: PlaceMap, cutoff: int, template: Template, observations: str, lists: str) -> str:
+def _opening(place_map: PlaceMap, cutoff: int, template: PromptTemplate, observations: str, lists: str) -> str:
     return opening(template, _shown(place_map, cutoff, observations), prompt_names(place_map, cutoff, lists))
 
 
@@ -231,7 +231,7 @@ def _shown(place_map: PlaceMap, cutoff: int, observations: str) -> str:
     return walkthrough(steps, cutoff)
 
 
-def prompt_names(place_map: PlaceMap, cutoff: int, lists: str) -> Names:
+def prompt_names(place_map: PlaceMap, cutoff: int, lists: str) -> PromptNames:
     """Return the names in a prompt: all of the map, or with `lists` "seen" those known from the prefix, if any."""
     names = seen_names(place_map, cutoff) if lists == "seen" else all_names(place_map)
     return names if names.places else all_names(place_map)

@@ -76,7 +76,7 @@ def moves_per_point(length: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Protocol:
+class TileProtocol:
     """One reading of the rules.
 
     Attributes:
@@ -110,7 +110,7 @@ class Protocol:
 
 
 PROTOCOLS = {
-    "paper": Protocol(
+    "paper": TileProtocol(
         substring=True,
         literal=True,
         crashes=True,
@@ -119,7 +119,7 @@ PROTOCOLS = {
         stored_length=True,
         worth=published_worth,
     ),
-    "sound": Protocol(scaled_moves=True, clipped=True, explains=True, worth=ring_worth),
+    "sound": TileProtocol(scaled_moves=True, clipped=True, explains=True, worth=ring_worth),
 }
 
 
@@ -153,7 +153,7 @@ class Style(NamedTuple):
     afterwards.
     """
 
-    protocol: Protocol
+    protocol: TileProtocol
     single: bool = False
     predicts: bool = False
     crew: Crew = Crew()
@@ -173,7 +173,7 @@ class MovePlan(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class TileBoard:
     """A map as one way of playing reads it.
 
     Attributes:
@@ -214,7 +214,7 @@ class Board:
 
 
 @lru_cache(maxsize=1024)
-def board(case: TileMap, style: Style) -> Board:
+def board(case: TileMap, style: Style) -> TileBoard:
     """Return a map as a way of playing reads it."""
     protocol = style.protocol
     signs = "".join(case.rows)
@@ -231,11 +231,13 @@ def board(case: TileMap, style: Style) -> Board:
     goals = tuple((case.objectives[number].row, case.objectives[number].column) for number in numbers)
     bare = tuple(row.replace(PLAYER, ground) for row in case.rows)
     length = sum(leg or 0 for leg in legs)
-    result = Board(case, style, walkable, goals, tuple(numbers), ground, edge + inner + edge, bare=bare, length=length)
+    result = TileBoard(
+        case, style, walkable, goals, tuple(numbers), ground, edge + inner + edge, bare=bare, length=length
+    )
     return _with_crew(result) if any(style.crew) else result
 
 
-def _with_crew(unpeopled: Board) -> Board:
+def _with_crew(unpeopled: TileBoard) -> TileBoard:
     """Put beings and traps on a map, for each map at the same places; no trap closes the way to a goal."""
     case, crew = unpeopled.case, unpeopled.style.crew
     seed = case.hash
@@ -289,7 +291,7 @@ class LastPlan(NamedTuple):
     columns: int
 
 
-class Location(NamedTuple):
+class TileState(NamedTuple):
     """The state of an episode: the player's place and the goals that are left.
 
     Attributes:
@@ -308,7 +310,7 @@ class Location(NamedTuple):
         death: What has met the player and ended the map, "enemy" or "hazard"; "" for nothing.
     """
 
-    board: Board
+    board: TileBoard
     goal: int
     row: int
     column: int
@@ -344,15 +346,15 @@ def _with_sign(row: str, column: int, sign: str) -> str:
     return f"{row[:column]}{sign}{row[column + 1 :]}"
 
 
-def start(case: TileMap, style: Style) -> Location:
+def start(case: TileMap, style: Style) -> TileState:
     """Return the player where the map has it, and the beings where they are at first."""
     case_board = board(case, style)
     row, column = divmod(case.start, case.width)
-    return Location(case_board, 0, row, column, beings=case_board.beings)
+    return TileState(case_board, 0, row, column, beings=case_board.beings)
 
 
 def step_beings(
-    board: Board, fenced: bytes, at: int, beings: tuple[int, ...], tick: int
+    board: TileBoard, fenced: bytes, at: int, beings: tuple[int, ...], tick: int
 ) -> tuple[tuple[int, ...], bool]:
     """Let every being make a step after the player's action.
 

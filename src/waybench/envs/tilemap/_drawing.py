@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from waybench._svg import ROUND, Point, box, cells, circle, group, line, path, point, rule_board, texts, walk
 from waybench.core import Board, DataError, Picture, Scene, Tile, TurnRecord, TypedAction, is_object, plural
-from waybench.envs.tilemap._board import MOVES, Location, MovePlan
+from waybench.envs.tilemap._board import MOVES, MovePlan, TileState
 from waybench.envs.tilemap._instance import PLAYER, TileMap, outside, tile_list
 
 _ENDS = "#009e73"
@@ -16,7 +16,7 @@ _WIDE = 48  # columns; a wider map's drawing takes two columns of the page
 _STEPS = {"move_up": "v-1", "move_down": "v1", "move_left": "h-1", "move_right": "h1"}
 
 
-class Leg(NamedTuple):
+class PlanLeg(NamedTuple):
     """The effect of one plan.
 
     Attributes:
@@ -50,7 +50,7 @@ def scene(case: TileMap, turns: Sequence[TurnRecord]) -> Scene:
     )
 
 
-def trail(case: TileMap, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
+def trail(case: TileMap, turns: Iterable[TurnRecord]) -> Iterator[PlanLeg]:
     """Yield where each plan led that was carried out."""
     at = divmod(case.start, case.width)
     for number, turn in enumerate(turns, start=1):
@@ -60,7 +60,7 @@ def trail(case: TileMap, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
         names: list[str] = action["action"] if is_object(action) else action
         end = (turn.events["at"][0], turn.events["at"][1])
         moves = tuple(_moves_made(case, at, names, end, turn.events["steps"]))
-        yield Leg(at, moves, end, list(turn.events["off"]) == [0, 0], number)
+        yield PlanLeg(at, moves, end, list(turn.events["off"]) == [0, 0], number)
         at = end
 
 
@@ -125,7 +125,7 @@ def _tour(case: TileMap) -> str:
     return path("tiles-tour reference", "#e69f00", 0.14, lines, 'stroke-dasharray="0.3 0.25"')
 
 
-def _leg(leg: Leg) -> str:
+def _leg(leg: PlanLeg) -> str:
     way = "".join(_STEPS[name] for name in leg.moves) or f"L{point(_middle(leg.end))}"
     shapes = path("tiles-trail", "#0072b2", 0.22, [f"M{point(_middle(leg.start))}{way}"], ROUND)
     return walk(leg.turn, len(leg.moves), shapes + circle("tiles-stop", "#0072b2", 0, _middle(leg.end), 0.24))
@@ -143,7 +143,7 @@ def _goals(case: TileMap) -> Iterator[str]:
 
 def draw_picture(picture: Picture) -> str:
     """Draw the map as a request has it: the character of each tile, the tiles that can be walked on, and the agent."""
-    state: Location = picture.state
+    state: TileState = picture.state
     rows, stand, case = state.rows(), state.board.walkable + PLAYER, state.board.case
     signs = [(column + 0.5, row + 0.75, sign) for row, line in enumerate(rows) for column, sign in enumerate(line)]
     parts = [
@@ -169,7 +169,7 @@ _MOST = 2_000  # moves, and characters
 _WALL, _GOAL, _PLAYER = "#3b4252", "#f0e442", "#0072b2"
 
 
-def parse_typed(text: str, state: Location) -> MovePlan | None:
+def parse_typed(text: str, state: TileState) -> MovePlan | None:
     """Return the plan that ``u3 l2``, ``up 3, left 2`` or ``uuu`` stands for; None for any other text."""
     names: list[str] = []
     at, text = 0, text.strip()
@@ -187,13 +187,13 @@ def format_typed(plan: MovePlan) -> Sequence[str]:
     return [name.removeprefix("move_") for name in plan.names]
 
 
-def typed_actions(*, single: bool) -> Callable[[Location], Sequence[TypedAction]]:
+def typed_actions(*, single: bool) -> Callable[[TileState], Sequence[TypedAction]]:
     """Return the function that lists the four moves, each a reply or a part of one."""
-    actions = [TypedAction(name, key=name, whole=single) for name in _NAMES]
+    actions = [TypedAction(name, key=name, is_reply=single) for name in _NAMES]
     return lambda state: actions
 
 
-def board(state: Location, turns: Sequence[TurnRecord]) -> Board:
+def board(state: TileState, turns: Sequence[TurnRecord]) -> Board:
     """Return the map as the messages describe it, with the target of the present objective."""
     case, walkable = state.board.case, set(state.board.walkable)
     goals = state.board.goals

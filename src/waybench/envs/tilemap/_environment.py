@@ -38,7 +38,7 @@ from waybench.core import (
     unread,
 )
 from waybench.envs.tilemap import _drawing
-from waybench.envs.tilemap._board import MOVES, PROTOCOLS, Location, MovePlan, board, play_style, start
+from waybench.envs.tilemap._board import MOVES, PROTOCOLS, MovePlan, TileState, board, play_style, start
 from waybench.envs.tilemap._drawing import draw_picture, scene
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._instance import TileMap, decode, isomorph, prove
@@ -192,7 +192,7 @@ def _error(name: str, at: int, far: dict[int, int], width: int) -> FailureKind |
 FIRST_ERRORS = FirstErrors((DIRECTION, BLOCKED_ERROR, PASSED, OTHER, STOPPED), steps)
 
 
-def _belief(name: str, noun: str, doc: str, expected: Callable[[Location], Json]) -> Belief[Location]:
+def _belief(name: str, noun: str, doc: str, expected: Callable[[TileState], Json]) -> Belief[TileState]:
     return Belief(
         name=name,
         title=name,
@@ -293,7 +293,7 @@ IMAGES = Images(
 )
 
 
-def _play(options: Mapping[str, Json], *, single: bool, predicts: bool) -> Play[TileMap, Location, MovePlan]:
+def _play(options: Mapping[str, Json], *, single: bool, predicts: bool) -> Play[TileMap, TileState, MovePlan]:
     style = play_style(options, single=single, predicts=predicts)
     if predicts and (style.crew.walkers or style.crew.enemies):
         raise UsageError("tilemap/state has no walkers or enemies, since they cannot be predicted: remove them")
@@ -340,7 +340,7 @@ def _environment(
     *,
     single: bool = False,
     predicts: bool = False,
-) -> Environment[TileMap, Location, MovePlan]:
+) -> Environment[TileMap, TileState, MovePlan]:
     return Environment(
         id=f"tilemap/{name}",
         version=2,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition, is_array, is_object
-from waybench.envs.tilemap._board import MOVES, Board, LastPlan, Location, MovePlan, Style, start, step_beings
+from waybench.core import DataError, End, Game, GameProperties, Json, Outcome, Stream, Transition, is_array, is_object
+from waybench.envs.tilemap._board import MOVES, LastPlan, MovePlan, Style, TileBoard, TileState, start, step_beings
 from waybench.envs.tilemap._instance import TileMap, tile_list, tour
 
 OBJECT_ACTIONS = ("pick_object", "hit_enemy")
@@ -14,7 +14,7 @@ CRASH = "(no name)"  # stands for a value at which the published program ended w
 MOST_NAMES = 20_000  # names in one plan
 
 
-class Walked(NamedTuple):
+class PlanResult(NamedTuple):
     """The result of a plan; `moves` also counts the moves that were not made."""
 
     row: int
@@ -30,7 +30,7 @@ class Walked(NamedTuple):
     death: str = ""
 
 
-def walk(state: Location, names: Sequence[str]) -> Walked:
+def walk(state: TileState, names: Sequence[str]) -> PlanResult:
     """Return where a plan leads; it ends before the first name that is no action. Beings step after each action."""
     width = state.board.case.width + 2
     fenced, at = current_fence(state.board, state.removed), state.cell
@@ -71,7 +71,7 @@ def walk(state: Location, names: Sequence[str]) -> Walked:
                 break
     row, column = divmod(at, width)
     moves = steps + blocked + sum(name in MOVES for name in names[actions_done:])
-    return Walked(row - 1, column - 1, steps, blocked, moves, unknown, crashed, removed, beings, tick, death)
+    return PlanResult(row - 1, column - 1, steps, blocked, moves, unknown, crashed, removed, beings, tick, death)
 
 
 @lru_cache(maxsize=256)
@@ -79,7 +79,7 @@ def _offsets(width: int) -> dict[str, int]:
     return {name: rows * width + columns for name, (rows, columns) in MOVES.items()}
 
 
-def current_fence(board: Board, removed: Sequence[tuple[int, int]]) -> bytes:
+def current_fence(board: TileBoard, removed: Sequence[tuple[int, int]]) -> bytes:
     """Return the fenced map's cells where objects have become ground, a byte for each: 1 where one can stand."""
     return _with_open_cells(board.fenced, removed, board.case.width + 2) if removed else board.fenced
 
@@ -91,7 +91,7 @@ def _with_open_cells(fenced: bytes, cells: Sequence[tuple[int, int]], width: int
     return bytes(changed)
 
 
-def _object_beside(state: Location, at: int, width: int, name: str) -> tuple[int, int] | None:
+def _object_beside(state: TileState, at: int, width: int, name: str) -> tuple[int, int] | None:
     """Return the cell that an object action turns into ground, rows and columns swapped as in the published program.
 
     It reads the map at [y][x] with x a row and y a column, and compares x with the width and y with the height.
@@ -107,7 +107,7 @@ def _object_beside(state: Location, at: int, width: int, name: str) -> tuple[int
     return None
 
 
-def make_plan(state: Location, names: Sequence[str]) -> MovePlan:
+def make_plan(state: TileState, names: Sequence[str]) -> MovePlan:
     """Return some actions as a plan in the requested form."""
     if state.board.style.single:
         names = names[:1]
@@ -117,7 +117,7 @@ def make_plan(state: Location, names: Sequence[str]) -> MovePlan:
     return MovePlan(tuple(names), "\n".join(state._replace(row=end.row, column=end.column, removed=end.removed).rows()))
 
 
-class TileGame(Game[TileMap, Location, MovePlan]):
+class TileGame(Game[TileMap, TileState, MovePlan]):
     """One plan for each goal; where it ends counts, and what it passes does not.
 
     A move into a wall or off the map leaves the player where it is and costs what a move costs. A name that is no
@@ -139,20 +139,20 @@ class TileGame(Game[TileMap, Location, MovePlan]):
         self._style = style
         self._misses = misses
         self._tries = tries
-        self.facts = Facts(deterministic=True, turns=None, reward=(0.0, 1.0))
+        self.properties = GameProperties(deterministic=True, turns=None, reward=(0.0, 1.0))
 
-    def start(self, instance: TileMap) -> Location:
+    def start(self, instance: TileMap) -> TileState:
         """Return the player where the map has it."""
         return start(instance, self._style)
 
-    def legal(self, state: Location) -> Sequence[MovePlan]:
+    def legal(self, state: TileState) -> Sequence[MovePlan]:
         """Return the plan of no move, and those of one move to another cell."""
         if self.terminal(state):
             return ()
         ways = [make_plan(state, (name,)) for name in MOVES if walk(state, (name,)).steps]
         return [make_plan(state, ()), *ways]
 
-    def apply(self, state: Location, action: MovePlan, rng: Stream) -> Transition[Location]:
+    def apply(self, state: TileState, action: MovePlan, rng: Stream) -> Transition[TileState]:
         """Carry out a plan; the reward is the goal's share of 1 for ending there."""
         if self.terminal(state):
             return Transition(state, 0.0, {}, Outcome.ILLEGAL)
@@ -178,7 +178,7 @@ class TileGame(Game[TileMap, Location, MovePlan]):
         }
         if walked.death:
             events["death"] = walked.death
-        following = Location(
+        following = TileState(
             state.board,
             state.goal + final,
             walked.row,
@@ -201,13 +201,13 @@ class TileGame(Game[TileMap, Location, MovePlan]):
         reward = there / len(state.board.goals)
         return Transition(following, reward, events, outcome)
 
-    def forfeit(self, state: Location) -> Location:
+    def forfeit(self, state: TileState) -> TileState:
         """Count a reply that could not be read; the goal is given up after a number of them in a row."""
         if state.misses + 1 < self._misses:
             return state._replace(misses=state.misses + 1)
         return state._replace(goal=state.goal + 1, misses=0, tries=0, last=None)
 
-    def terminal(self, state: Location) -> End | None:
+    def terminal(self, state: TileState) -> End | None:
         """Return SOLVED if a plan ended at every goal, FAILED once they are all done with and not so."""
         if state.goal < len(state.board.goals) and not state.over:
             return None
@@ -229,7 +229,7 @@ class TileGame(Game[TileMap, Location, MovePlan]):
             raise DataError("action: the map must be a text")
         return MovePlan(tuple(action), drawing)
 
-    def perturb(self, state: Location, action: MovePlan, rate: float, rng: Stream) -> MovePlan:
+    def perturb(self, state: TileState, action: MovePlan, rate: float, rng: Stream) -> MovePlan:
         """Put a random move in the place of each move with probability `rate`."""
         names = tuple(rng.choice(tuple(MOVES)) if rng.random() < rate else name for name in action.names)
         return action._replace(names=names)
@@ -252,7 +252,7 @@ def _drawing_events(drawing: str, before: Sequence[str], after: Sequence[str]) -
 
 
 @lru_cache(maxsize=4096)
-def step_budget(map_board: Board, goal: int, tries: int) -> int:
+def step_budget(map_board: TileBoard, goal: int, tries: int) -> int:
     """Return how many single moves a goal is worth: `tries` times its shortest path, and ten."""
     leg = tour(map_board.case, map_board.walkable)[map_board.numbers[goal]]
     # Around hazards the way is longer, and beings stand in it.

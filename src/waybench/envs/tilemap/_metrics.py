@@ -14,7 +14,7 @@ SINGLE_MOVES = "tilemap/stepwise"  # the environment whose plans are of one move
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class EpisodeCounts:
     """Counts of an episode.
 
     Attributes:
@@ -65,7 +65,7 @@ def shortest(record: EpisodeRecord) -> int:
     return board(decode(record.instance), play_style(record.options)).length
 
 
-def tally(record: EpisodeRecord) -> Tally:
+def tally(record: EpisodeRecord) -> EpisodeCounts:
     """Count the results of an episode."""
     rules = PROTOCOLS[record.options["protocol"]]
     goals = len(record.instance["objectives"])
@@ -108,7 +108,9 @@ def tally(record: EpisodeRecord) -> Tally:
         # The caller's budget has ended the map: objectives that were not reached count as given up.
         points -= GIVEN_UP * (goals - finished)
         spent += length * (goals - finished)
-    return Tally(points, spent, per_point, errors, wrong, moves, actions, (top[0], top[1], top[2]), goals, length)
+    return EpisodeCounts(
+        points, spent, per_point, errors, wrong, moves, actions, (top[0], top[1], top[2]), goals, length
+    )
 
 
 def score(record: EpisodeRecord) -> float | None:
@@ -164,7 +166,7 @@ def _moves(record: EpisodeRecord) -> Range:
     return 0, _plans(record) if record.env == SINGLE_MOVES else None
 
 
-def _from_tally(value: Callable[[Tally], float]) -> Callable[[EpisodeRecord], float]:
+def _from_tally(value: Callable[[EpisodeCounts], float]) -> Callable[[EpisodeRecord], float]:
     return lambda record: float(value(tally(record)))
 
 

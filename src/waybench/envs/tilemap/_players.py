@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from waybench.core import End, EpisodeRecord, Stream
 from waybench.envs.spaces._lattice import Floor
-from waybench.envs.tilemap._board import GIVEN_UP, MOVES, Board, Location, MovePlan, play_style, start, step_beings
+from waybench.envs.tilemap._board import GIVEN_UP, MOVES, MovePlan, TileBoard, TileState, play_style, start, step_beings
 from waybench.envs.tilemap._game import current_fence, make_plan
 from waybench.envs.tilemap._instance import TileMap, decode, tile_list
 from waybench.envs.tilemap._metrics import SINGLE_MOVES, tally
@@ -22,7 +22,7 @@ _BY_STEP = {step: name for name, step in MOVES.items()}
 LONGEST_RANDOM = 90  # moves; 264 for a published map then, where the published player of this kind has 278
 
 
-def is_tour_best(board: Board, fenced: bytes, at: int, goals: Sequence[int], moves: int) -> bool:
+def is_tour_best(board: TileBoard, fenced: bytes, at: int, goals: Sequence[int], moves: int) -> bool:
     """Return whether no play from a cell that misses one of some goals is worth more than a tour of all in `moves`.
 
     `fenced` has the map's cells, a byte for each: 1 where one can stand.
@@ -32,7 +32,7 @@ def is_tour_best(board: Board, fenced: bytes, at: int, goals: Sequence[int], mov
     return moves <= least_cost_of_missing(board, fenced, at, goals)
 
 
-def least_cost_of_missing(board: Board, fenced: bytes, at: int, goals: Sequence[int]) -> int:
+def least_cost_of_missing(board: TileBoard, fenced: bytes, at: int, goals: Sequence[int]) -> int:
     """Return what a play costs at least that does not end on each of some goals, in moves.
 
     What costs is each move, and each plan that ends beside its goal: so many moves as its points would pay for. The
@@ -56,7 +56,7 @@ def least_cost_of_missing(board: Board, fenced: bytes, at: int, goals: Sequence[
     return min(missed_costs.values())
 
 
-def _walking_costs(board: Board, fenced: bytes, costs: Mapping[int, int]) -> dict[int, int]:
+def _walking_costs(board: TileBoard, fenced: bytes, costs: Mapping[int, int]) -> dict[int, int]:
     """Return the least cost of being at each cell, from what it costs to begin at some."""
     width = board.case.width + 2
     waiting = defaultdict[int, list[int]](list)
@@ -96,7 +96,7 @@ class _Node(NamedTuple):
     beings: tuple[int, ...]
 
 
-def foresee(state: Location) -> Tour:
+def foresee(state: TileState) -> Tour:
     """Return a shortest tour of all goals that meets no enemy and no hazard, as beings will move.
 
     The search for a shortest one (A*; the lower bound is the distance on the map without beings) stops after `LIMIT`
@@ -108,7 +108,7 @@ def foresee(state: Location) -> Tour:
 
 @lru_cache(maxsize=1024)
 def foresee_tour(
-    board: Board, removed: tuple[tuple[int, int], ...], goal: int, at: int, beings: tuple[int, ...], tick: int
+    board: TileBoard, removed: tuple[tuple[int, int], ...], goal: int, at: int, beings: tuple[int, ...], tick: int
 ) -> Tour:
     world = _world(board, removed)
     numbers = [number for number in range(goal, len(board.goals)) if world.distances[number].get(at) is not None]
@@ -131,14 +131,14 @@ def foresee_tour(
 class _World(NamedTuple):
     """A map for searches: the cells of goals, and the distances to each goal from every cell that leads there."""
 
-    board: Board
+    board: TileBoard
     fenced: bytes
     cells: list[int]
     distances: list[dict[int, int]]
 
 
 @lru_cache(maxsize=64)
-def _world(board: Board, removed: tuple[tuple[int, int], ...]) -> _World:
+def _world(board: TileBoard, removed: tuple[tuple[int, int], ...]) -> _World:
     fenced = current_fence(board, removed)
     width = board.case.width + 2
     inside = [
@@ -149,7 +149,7 @@ def _world(board: Board, removed: tuple[tuple[int, int], ...]) -> _World:
 
 
 @lru_cache(maxsize=64)
-def distances_to(board: Board, fenced: bytes, goal: int) -> dict[int, int]:
+def distances_to(board: TileBoard, fenced: bytes, goal: int) -> dict[int, int]:
     """Return the moves to a cell of the fenced map, around hazards, from all cells that it can be reached from."""
     width = board.case.width + 2
     distances = {goal: 0}
@@ -262,7 +262,7 @@ def _floor(case: TileMap) -> Floor:
     return case.floor(tile_list(case.walkable))
 
 
-def _path(state: Location) -> list[str]:
+def _path(state: TileState) -> list[str]:
     """Return the moves of a shortest path to the goal; none if there is no path."""
     board = state.board
     row, column = board.goals[state.goal]
@@ -283,17 +283,17 @@ def _path(state: Location) -> list[str]:
     return names
 
 
-def oracle(state: Location, rng: Stream) -> MovePlan:
+def oracle(state: TileState, rng: Stream) -> MovePlan:
     """Take a shortest path, or stay where there is none. Among beings, take the next leg of the best tour foreseen."""
     return make_plan(state, foresee(state).plans[0] if state.beings else _path(state))
 
 
-def stay(state: Location, rng: Stream) -> MovePlan:
+def stay(state: TileState, rng: Stream) -> MovePlan:
     """Make no move."""
     return make_plan(state, [])
 
 
-def greedy(state: Location, rng: Stream) -> MovePlan:
+def greedy(state: TileState, rng: Stream) -> MovePlan:
     """Go straight for the target, rows first, and stop at the first obstacle in both ways."""
     board, at = state.board, (state.row, state.column)
     target = board.goals[state.goal]
@@ -313,13 +313,13 @@ def greedy(state: Location, rng: Stream) -> MovePlan:
     return make_plan(state, names)
 
 
-def random_fixed(state: Location, rng: Stream) -> MovePlan:
+def random_fixed(state: TileState, rng: Stream) -> MovePlan:
     """Make as many random moves as the record's path length allows for each objective (Random-FP)."""
     count = state.board.case.path_length // max(1, len(state.board.case.objectives))
     return make_plan(state, [rng.choice(tuple(MOVES)) for _ in range(count)])
 
 
-def random_length(state: Location, rng: Stream) -> MovePlan:
+def random_length(state: TileState, rng: Stream) -> MovePlan:
     """Make a random number of random moves, from 1 to 90 (Random-RP)."""
     return make_plan(state, [rng.choice(tuple(MOVES)) for _ in range(1 + rng.below(LONGEST_RANDOM))])
 

@@ -19,12 +19,12 @@ from waybench.core import (
     View,
     Wording,
     is_array,
+    json_excerpt,
     last_object,
     plural,
-    shown,
 )
 from waybench.core._replies import fold_typography
-from waybench.envs.tilemap._board import GIVEN_UP, MOVES, Board, Location, MovePlan, Style
+from waybench.envs.tilemap._board import GIVEN_UP, MOVES, MovePlan, Style, TileBoard, TileState
 from waybench.envs.tilemap._game import CRASH, MOST_NAMES
 from waybench.envs.tilemap._instance import Objective, TileMap
 
@@ -114,11 +114,11 @@ def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invali
     if single and isinstance(names, str):
         names = [names]
     if not is_array(names):
-        return Invalid(f'"action" must be a list of names, not {shown(names)}.')
+        return Invalid(f'"action" must be a list of names, not {json_excerpt(names)}.')
     wrong = [name for name in names if not isinstance(name, str)]
     if wrong or len(names) > MOST_NAMES:
         return Invalid(
-            f'"action" must hold names only, not {shown(wrong[0])}.'
+            f'"action" must hold names only, not {json_excerpt(wrong[0])}.'
             if wrong
             else f'"action" has {len(names)} names; at most {MOST_NAMES} are read.'
         )
@@ -149,7 +149,7 @@ _REWARDS = {
 }
 
 
-class TileWording(Wording[TileMap, Location, MovePlan]):
+class TileWording(Wording[TileMap, TileState, MovePlan]):
     """One prompt for each goal, with the map as it is now; nothing of earlier prompts is shown again."""
 
     rules_role = "system"
@@ -163,14 +163,16 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
         self._tool = _tool(style)
         self.fields = (
             *_FIELDS,
-            Field[View[Location]]("request", "The request for a plan, with its form.", lambda view: self._request_text),
+            Field[View[TileState]](
+                "request", "The request for a plan, with its form.", lambda view: self._request_text
+            ),
         )
 
     def rules(self, instance: TileMap) -> str:
         """Return who the player is."""
         return _ROLE_SINGLE if self._style.single else _ROLE
 
-    def observe(self, state: Location, last: Transition[Location] | Invalid | None, turn: int) -> str:
+    def observe(self, state: TileState, last: Transition[TileState] | Invalid | None, turn: int) -> str:
         """Return the prompt for the next goal; a reply that could not be read gets the same one again."""
         objective = _objective(state)
         if objective is None:
@@ -208,30 +210,30 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
             )
         return f'The actions are {names}. Return {request} as JSON: {{"action": {example}}}.'
 
-    def parse(self, reply: str, state: Location) -> MovePlan | Invalid:
+    def parse(self, reply: str, state: TileState) -> MovePlan | Invalid:
         """Read a plan; whether its names are actions is the game's matter."""
         style = self._style
         if self._literal:
             return published_plan(reply)
         return sound_plan(reply, single=style.single, predicts=style.predicts)
 
-    def render(self, action: MovePlan, state: Location) -> str:
+    def render(self, action: MovePlan, state: TileState) -> str:
         """Return a plan as a reply in the requested form."""
         answer: dict[str, object] = {"action": list(action.names)}
         if action.drawing is not None:
             answer["map"] = action.drawing
         return json.dumps(answer)
 
-    def tools(self, state: Location) -> tuple[ActionTool, ...]:
+    def tools(self, state: TileState) -> tuple[ActionTool, ...]:
         """Return the tool that takes a plan."""
         return (self._tool,)
 
-    def parse_call(self, call: ToolCall, state: Location) -> MovePlan:
+    def parse_call(self, call: ToolCall, state: TileState) -> MovePlan:
         """Read a plan."""
         rows = call.arguments.get("map")
         return MovePlan(tuple(call.arguments["action"]), None if rows is None else "\n".join(rows))
 
-    def render_call(self, action: MovePlan, state: Location) -> ToolCall:
+    def render_call(self, action: MovePlan, state: TileState) -> ToolCall:
         """Return a call with the plan."""
         rows = {} if action.drawing is None else {"map": action.drawing.split("\n")}
         return ToolCall(self._tool.name, {"action": list(action.names), **rows})
@@ -248,7 +250,7 @@ def _tool(style: Style) -> ActionTool:
     return ActionTool("act", "Carry out actions of the agent.", parameters)
 
 
-def _beings(state: Location) -> list[str]:
+def _beings(state: TileState) -> list[str]:
     """Return the lines of the rules on walkers, enemies and hazards, as far as the board has them."""
     crew, signs = state.board.style.crew, state.board.signs
     lines: list[str] = []
@@ -271,7 +273,7 @@ def _beings(state: Location) -> list[str]:
 
 
 @lru_cache(maxsize=1024)
-def _constant(map_board: Board) -> str:
+def _constant(map_board: TileBoard) -> str:
     """Return the part of the prompt that stays the same for a whole map."""
     return "\n\n".join(
         (
@@ -284,50 +286,50 @@ def _constant(map_board: Board) -> str:
     )
 
 
-def _tiles(map_board: Board) -> str:
+def _tiles(map_board: TileBoard) -> str:
     return json.dumps(dict(map_board.case.tiles), ensure_ascii=False)
 
 
-def _objectives(map_board: Board) -> str:
+def _objectives(map_board: TileBoard) -> str:
     objectives = (map_board.case.objectives[number] for number in map_board.numbers)
     return json.dumps({objective.name: list(objective[1:]) for objective in objectives}, ensure_ascii=False)
 
 
-def _walkable(map_board: Board) -> str:
+def _walkable(map_board: TileBoard) -> str:
     return map_board.case.walkable if map_board.style.protocol.substring else json.dumps(list(map_board.walkable))
 
 
-def _map_text(state: Location) -> str:
+def _map_text(state: TileState) -> str:
     return "\n".join(state.rows())
 
 
-def _position(state: Location) -> str:
+def _position(state: TileState) -> str:
     return f"({state.row}, {state.column})"
 
 
-def _objective(state: Location) -> Objective | None:
+def _objective(state: TileState) -> Objective | None:
     """Return the next objective; None where the map is over."""
     if state.goal >= len(state.board.goals) or state.over:
         return None
     return state.board.case.objectives[state.board.numbers[state.goal]]
 
 
-def _target(state: Location) -> str:
+def _target(state: TileState) -> str:
     objective = _objective(state)
     return "" if objective is None else str([objective.tile, objective.row, objective.column])
 
 
-def _rewards(state: Location) -> str:
+def _rewards(state: TileState) -> str:
     if state.board.style.protocol.explains:
         return _REWARDS[True].format(cost=1 / state.board.per_point)
     return _REWARDS[False]
 
 
-def _feedback_or_first(state: Location) -> str:
+def _feedback_or_first(state: TileState) -> str:
     return _feedback(state) or "This is the first objective."
 
 
-def _feedback(state: Location) -> str:
+def _feedback(state: TileState) -> str:
     last = state.last
     if last is None:
         return "" if state.goal == 0 else "No answer for the objective before this one could be read."
@@ -343,11 +345,11 @@ def _feedback(state: Location) -> str:
     return f"Your {plural(last.actions, 'action')} for {objective} ended {away}."
 
 
-def _field(name: str, doc: str, of: Callable[[Location], str]) -> Field[View[Location]]:
-    return Field[View[Location]](name, doc, lambda view: of(view.state))
+def _field(name: str, doc: str, of: Callable[[TileState], str]) -> Field[View[TileState]]:
+    return Field[View[TileState]](name, doc, lambda view: of(view.state))
 
 
-def _of_target(part: Callable[[Objective], object]) -> Callable[[Location], str]:
+def _of_target(part: Callable[[Objective], object]) -> Callable[[TileState], str]:
     return lambda state: "" if (objective := _objective(state)) is None else str(part(objective))
 
 

@@ -9,7 +9,7 @@ from waybench._svg import ROUND, Point, box, circle, group, line, path, point, r
 from waybench.core import Board, Picture, Scene, Tile, TurnRecord, plural
 from waybench.envs.smartplay import SEEN, AgentState
 from waybench.envs.smartplay._wording import compass
-from waybench.envs.voxel._game import Search, World, nearest
+from waybench.envs.voxel._game import Search, VoxelWorld, nearest
 from waybench.envs.voxel.engines._engines import chart, drawable
 from waybench.envs.voxel.engines._terrain import ENGINES
 
@@ -172,7 +172,7 @@ _ACROSS, _DOWN = 12, 6  # cells shown to each side of the walker
 _GROUND, _WAY, _START, _HERE = "#e9e6dd", "#9cc3e0", "#009e73", "#0072b2"
 
 
-def board(state: AgentState[Any, World], turns: Sequence[TurnRecord]) -> Board:
+def board(state: AgentState[Any, VoxelWorld], turns: Sequence[TurnRecord]) -> Board:
     """Return the surroundings from above, north at the top, with the places where the walker has been."""
     body = state.world.body
     points = [(body.x, body.z), (state.instance.x, state.instance.z), *_trail(turns)]

@@ -38,7 +38,7 @@ from waybench.envs.voxel._game import (
     FindRules,
     Search,
     SearchSource,
-    World,
+    VoxelWorld,
     decode,
     level_of,
     prove,
@@ -200,7 +200,7 @@ _SLOW = 4.0  # blocks; who comes less far in a step tries another direction
 _AHEAD, _STUCK_AHEAD = 2, 3  # steps of lookahead, and of a player that is stuck
 
 
-def oracle(search: Search, world: World, rng: Stream) -> int:
+def oracle(search: Search, world: VoxelWorld, rng: Stream) -> int:
     """Take the action that leads nearest to a goal in two steps, by the true map and with imagined chances.
 
     One that hardly got on in the last step imagines three.
@@ -209,7 +209,7 @@ def oracle(search: Search, world: World, rng: Stream) -> int:
     return distances.index(min(distances))
 
 
-def _distances(search: Search, world: World, depth: int, rng: Stream) -> list[float]:
+def _distances(search: Search, world: VoxelWorld, depth: int, rng: Stream) -> list[float]:
     """Return what remains of the way, in blocks, by the next action, with the best actions after it.
 
     A little is subtracted for each step that is not needed.
@@ -219,16 +219,16 @@ def _distances(search: Search, world: World, depth: int, rng: Stream) -> list[fl
     distances: list[float] = []
     for action in range(len(ACTIONS)):
         after = _RULES.walk(world, action, rng)[0]
-        if after.found:
+        if after.is_found:
             distances.append(-float(depth - 1))
         elif depth == 1:
-            distances.append(route(search).left(after.body.x, after.body.z))
+            distances.append(route(search).distance_left(after.body.x, after.body.z))
         else:
             distances.append(min(_distances(search, after, depth - 1, rng)))
     return distances
 
 
-def straight(search: Search, world: World, rng: Stream) -> int:
+def straight(search: Search, world: VoxelWorld, rng: Stream) -> int:
     """Keep a heading as long as one gets on, and then take another one."""
     if world.last < 0:
         return rng.below(len(ACTIONS))

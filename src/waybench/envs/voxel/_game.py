@@ -20,7 +20,7 @@ from waybench.core import (
     Stream,
     UsageError,
 )
-from waybench.envs.smartplay import SEEN, Rules, Step, field_values
+from waybench.envs.smartplay import SEEN, ActionEffect, Rules, field_values
 from waybench.envs.voxel._wording import (
     ACTIONS,
     LONGEST,
@@ -35,7 +35,7 @@ from waybench.envs.voxel._wording import (
     turn_bin,
 )
 from waybench.envs.voxel.engines._engines import chart, terrain
-from waybench.envs.voxel.engines._terrain import ENGINES, OWN, PUBLISHED_GOALS, TICKS, Body, Near, Terrain, Walked
+from waybench.envs.voxel.engines._terrain import ENGINES, OWN, PUBLISHED_GOALS, TICKS, Body, Near, Terrain, WalkResult
 
 SHORTEST = 32  # blocks to the nearest goal; the lower end of level 1
 LEVELS = 5
@@ -160,25 +160,25 @@ _OUR_END = "You have found what you were looking for: this is {biome} biome."
 _STUCK = 1.0  # blocks; who comes less far did not get on
 
 
-class World(NamedTuple):
+class VoxelWorld(NamedTuple):
     """The state of a search.
 
     Attributes:
         search: The instance.
         body: Where the walker is.
         last: Number of the last action; -1 at the start.
-        found: Whether the goal is found.
+        is_found: Whether the goal is found.
         moved: How far the last step led over the ground, as the crow flies, in blocks.
     """
 
     search: Search
     body: Body
     last: int = -1
-    found: bool = False
+    is_found: bool = False
     moved: float = 0.0
 
 
-class FindRules(Rules[Search, World]):
+class FindRules(Rules[Search, VoxelWorld]):
     """Turns and walks until the biome is found.
 
     Events: `at` (x, y, z), `yaw`, `biome`, `walked` (blocks over the ground), `left` (blocks to the nearest
@@ -193,17 +193,17 @@ class FindRules(Rules[Search, World]):
     def __init__(self, *, published: bool) -> None:
         super().__init__(published=published)
         doc = "What is around and what is seen; none where nothing is."
-        self.scene_fields = (Field[World](SEEN, doc, lambda world: seen_part(self.observe(world))),)
+        self.scene_fields = (Field[VoxelWorld](SEEN, doc, lambda world: seen_part(self.observe(world))),)
 
-    def begin(self, instance: Search) -> World:
+    def begin(self, instance: Search) -> VoxelWorld:
         """Return the start; standing in a goal does not count before a step was made."""
         body = world_of(instance).stand(instance.x, instance.z)
-        return World(instance, body._replace(yaw=instance.yaw) if ENGINES[instance.engine].charted else body)
+        return VoxelWorld(instance, body._replace(yaw=instance.yaw) if ENGINES[instance.engine].charted else body)
 
     def actions(self, instance: Search) -> Sequence[str]:
         return ACTIONS
 
-    def walk(self, world: World, action: int, rng: Stream) -> tuple[World, Walked]:
+    def walk(self, world: VoxelWorld, action: int, rng: Stream) -> tuple[VoxelWorld, WalkResult]:
         """Turn once, by a number of whole steps of the camera, and walk for fifty ticks or until a goal is reached.
 
         In each tick chance decides, as published: straight ahead (1/2), also to the left (1/4) or to the right (1/4);
@@ -215,9 +215,9 @@ class FindRules(Rules[Search, World]):
         ticks = bytes(chance >> 3 * tick & 7 for tick in range(TICKS))
         walked = world_of(search).walk(before._replace(yaw=yaw), ticks, search.goals)
         moved = hypot(walked.body.x - before.x, walked.body.z - before.z)
-        return World(search, walked.body, action, walked.arrived, moved), walked
+        return VoxelWorld(search, walked.body, action, walked.arrived, moved), walked
 
-    def step(self, world: World, action: int, rng: Stream) -> Step[World]:
+    def step(self, world: VoxelWorld, action: int, rng: Stream) -> ActionEffect[VoxelWorld]:
         """Turn and walk (see `walk`)."""
         after, walked = self.walk(world, action, rng)
         search, body = after.search, after.body
@@ -228,23 +228,23 @@ class FindRules(Rules[Search, World]):
             "yaw": body.yaw,
             "biome": world_of(search).biome(x, z),
             "walked": walked.length,
-            "left": 0.0 if after.found else None if near is None else near.away,
+            "left": 0.0 if after.is_found else None if near is None else near.away,
         }
-        stuck = after.moved < _STUCK and not after.found
-        return Step(after, float(after.found), events, Outcome.UNPRODUCTIVE if stuck else Outcome.OK)
+        stuck = after.moved < _STUCK and not after.is_found
+        return ActionEffect(after, float(after.is_found), events, Outcome.UNPRODUCTIVE if stuck else Outcome.OK)
 
-    def over(self, world: World) -> End | None:
-        return End.SOLVED if world.found else None
+    def ending(self, world: VoxelWorld) -> End | None:
+        return End.SOLVED if world.is_found else None
 
-    def score(self, world: World) -> float:
-        return float(world.found)
+    def score(self, world: VoxelWorld) -> float:
+        return float(world.is_found)
 
     def manual(self, instance: Search) -> str:
         if self._published:
             return MANUAL.format(goal=instance.goal)
         return _OUR_MANUAL.format(goal=_with_article(instance.goal))
 
-    def observe(self, world: World) -> str:
+    def observe(self, world: VoxelWorld) -> str:
         # A world that is alive can look different when one is there again.
         observe_world = _observed if ENGINES[world.search.engine].charted else _observed.__wrapped__
         return observe_world(world, self._published)
@@ -255,11 +255,11 @@ def _with_article(noun: str) -> str:
 
 
 @lru_cache(maxsize=256)  # each is needed again when it becomes part of the history
-def _observed(world: World, published: bool) -> str:
+def _observed(world: VoxelWorld, published: bool) -> str:
     search, body = world.search, world.body
     engine = world_of(search)
     paragraphs = [] if world.last < 0 else [TOOK.format(name=ACTIONS[world.last])]
-    if world.found and not published:
+    if world.is_found and not published:
         paragraphs.append(_OUR_END.format(biome=_with_article(engine.biome(floor(body.x), floor(body.z)))))
     paragraphs.append(describe(engine.view(body), published=published))
     return "\n\n".join(paragraphs)

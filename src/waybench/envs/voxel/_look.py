@@ -188,7 +188,9 @@ def components(codes: Ints, corners: bool, background: int, near: Floats, boxes:
     return count
 
 
-def parts_of(codes: Any, near: Any, *, grouped: bool) -> Iterator[tuple[int, int, int, int, int, int, int, float]]:
+def visible_components(
+    codes: Any, near: Any, *, grouped: bool
+) -> Iterator[tuple[int, int, int, int, int, int, int, float]]:
     """Yield code, places, the sums of the three coordinates, and the nearest one's row, column and distance.
 
     Args:

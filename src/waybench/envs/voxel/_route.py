@@ -72,7 +72,7 @@ class Route:
         world.chart(self._west, self._north, search.goals, heights, is_goal)
         _flood(is_goal, heights, world.sea, world.steepest, self._costs)
 
-    def left(self, x: float, z: float) -> float:
+    def distance_left(self, x: float, z: float) -> float:
         """Return what is left of the way from a place: in blocks on land; straight on where no way is known."""
         i, j = int(x // CELL) - self._west, int(z // CELL) - self._north
         straight = float(np.hypot(x - self._goal[0], z - self._goal[1]))

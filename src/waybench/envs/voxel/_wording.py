@@ -69,7 +69,7 @@ class Raw(NamedTuple):
     being_distances: Any = None
 
 
-class Part(NamedTuple):
+class VisibleComponent(NamedTuple):
     """A connected component: neighbouring places of the same kind.
 
     Attributes:
@@ -152,15 +152,15 @@ def seen_part(text: str) -> str:
     return "\n".join(lines[first:])
 
 
-def _parts(codes: Any, names: Sequence[str], *, published: bool, near: Any = None) -> Iterator[Part]:
+def _parts(codes: Any, names: Sequence[str], *, published: bool, near: Any = None) -> Iterator[VisibleComponent]:
     """Yield the connected components, the first place first; on the screen, corners connect too."""
     from waybench.envs.voxel import _look as parts
 
-    for code, cells, x, y, z, row, column, away in parts.parts_of(codes, near, grouped=published):
-        yield Part(names[code], cells, (x / cells, y / cells, z / cells), row, column, away)
+    for code, cells, x, y, z, row, column, away in parts.visible_components(codes, near, grouped=published):
+        yield VisibleComponent(names[code], cells, (x / cells, y / cells, z / cells), row, column, away)
 
 
-def _surround(parts: Iterable[Part]) -> str:
+def _surround(parts: Iterable[VisibleComponent]) -> str:
     """Return the lines of what is around the feet: of each block the group whose middle is nearest."""
     best: dict[str, tuple[float, str]] = {}
     for part in parts:

@@ -16,10 +16,10 @@ from waybench.core import (
     Option,
     PromptKinds,
     UsageError,
-    unknown,
+    unknown_name_message,
 )
 from waybench.envs import registry
-from waybench.evaluation.tasks._entry import Part, TaskEntry, horizon_parameters, parameters, resolve_key
+from waybench.evaluation.tasks._entry import TaskEntry, TaskPart, horizon_parameters, parameters, resolve_key
 from waybench.evaluation.tasks._items import prompt_kinds, task_items
 from waybench.evaluation.tasks._presets import PRESETS
 
@@ -30,7 +30,7 @@ def default_task(entry: Entry, name: str) -> TaskEntry:
     def declare() -> tuple[Option, ...]:
         return tuple(parameters(registry.load(entry.id)).values())
 
-    return TaskEntry(name=name, summary=entry.summary, declare=declare, parts=(Part(env=entry.id),))
+    return TaskEntry(name=name, summary=entry.summary, declare=declare, parts=(TaskPart(env=entry.id),))
 
 
 def horizon_task(entry: Entry, name: str) -> TaskEntry:
@@ -42,7 +42,7 @@ def horizon_task(entry: Entry, name: str) -> TaskEntry:
         return horizon_parameters(environment, environment.difficulty.horizon)
 
     summary = f"adaptive search for the horizon: {entry.horizon}"
-    return TaskEntry(name=name, summary=summary, declare=declare, parts=(Part(env=entry.id),), searches=True)
+    return TaskEntry(name=name, summary=summary, declare=declare, parts=(TaskPart(env=entry.id),), searches=True)
 
 
 def _derive_tasks(entries: Iterable[Entry], taken: dict[str, TaskEntry]) -> tuple[TaskEntry, ...]:
@@ -118,7 +118,7 @@ def find_task(name: str) -> TaskEntry:
         return tasks[name]
     env_id = environment_names().get(name)
     if env_id is None:
-        raise UsageError(unknown("task", name, tasks, also=environment_names(), meant=_horizon_of(name)))
+        raise UsageError(unknown_name_message("task", name, tasks, also=environment_names(), meant=_horizon_of(name)))
     return environment_task(registry.entry(env_id))
 
 
@@ -157,7 +157,7 @@ def resolve_environment(name: str) -> Environment[Any, Any, Any]:
         return registry.load(names[plain] + at + version)
     tasks = {task.name: task for task in all_tasks()}
     if plain not in tasks:
-        raise UsageError(unknown("environment", plain, names.values(), also=(*names, *tasks)))
+        raise UsageError(unknown_name_message("environment", plain, names.values(), also=(*names, *tasks)))
     task = tasks[plain]
     env_id, *others = task.envs
     if others:
@@ -205,7 +205,7 @@ def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
     return sum(item.attempts for item in task_items(entry.parts, resolve_key(entry.resolve(args))))
 
 
-def shards_of(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Mapping[str, Any]]:
+def shard_args(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Mapping[str, Any]]:
     """Return the parameters of each job if several share the items of a task.
 
     Args:

@@ -84,7 +84,7 @@ def no_parameters(args: Mapping[str, Any]) -> Mapping[str, Json]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class TaskPart:
     """One environment of a task, with the parameters that the task fixes.
 
     Attributes:
@@ -135,7 +135,7 @@ class TaskEntry:
     name: str
     summary: str
     declare: Callable[[], tuple[Option, ...]]
-    parts: tuple[Part, ...]
+    parts: tuple[TaskPart, ...]
     climb: Climb | None = None
     searches: bool = False
 

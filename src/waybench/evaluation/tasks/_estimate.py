@@ -13,7 +13,7 @@ from waybench.core import (
     Json,
     Price,
     WaybenchError,
-    evenly_chosen,
+    evenly_spaced,
     plural,
     short_count,
 )
@@ -29,7 +29,7 @@ _LEVELS = 6  # levels of a ladder at which an item is played
 _TURNS = 100  # turns of an episode that are played for an estimate
 
 
-class Estimate(NamedTuple):
+class RunEstimate(NamedTuple):
     """What a task asks of a model.
 
     Attributes:
@@ -65,7 +65,7 @@ class TaskQuote:
     def __init__(self, entry: TaskEntry, args: Mapping[str, Any]) -> None:
         self._entry = entry
         self._args = resolve_key(entry.resolve(args))
-        estimate = Estimate()
+        estimate = RunEstimate()
         if entry.climb is not None:
             estimate = ladder_estimate(entry, self._args)
         elif not entry.searches:
@@ -100,7 +100,7 @@ class TaskQuote:
         return f"{entry.name}, {model}: {what}{_tokens_text(estimate, price, self._note)}{more}"
 
 
-def _tokens_text(estimate: Estimate, price: Price | None, note: str) -> str:
+def _tokens_text(estimate: RunEstimate, price: Price | None, note: str) -> str:
     least, most, turns = estimate.least, estimate.most, estimate.turns
     if least is None or most is None:
         return "tokens are not estimated for this environment"
@@ -116,7 +116,7 @@ def _tokens_text(estimate: Estimate, price: Price | None, note: str) -> str:
     return f"about {text(least)} for an optimal player, {text(most)} for one that moves at random ({note})"
 
 
-def fixed_estimate(items: Sequence[TaskItem]) -> Estimate:
+def fixed_estimate(items: Sequence[TaskItem]) -> RunEstimate:
     """Return the estimate of items that are all played."""
     groups: dict[str, list[TaskItem]] = {}
     for item in items:
@@ -130,20 +130,20 @@ def fixed_estimate(items: Sequence[TaskItem]) -> Estimate:
         turns = _turns(environment, group[0].item, options)
         longest = max(longest, turns)
         episodes, requests = episodes + attempts, requests + attempts * turns
-        sample = [item.item for item in evenly_chosen(group, _SAMPLE)]
+        sample = [item.item for item in evenly_spaced(group, _SAMPLE)]
         # An item whose attempts end with a perfect one is played once by an optimal player.
         plays = len(group) if environment.scoring.best_of else attempts
         least = _add_tokens(least, _tokens(environment, options, sample, "oracle"), plays)
         most = _add_tokens(most, _tokens(environment, options, sample, "random"), attempts)
-    return Estimate(episodes, requests, least, most, longest)
+    return RunEstimate(episodes, requests, least, most, longest)
 
 
-def ladder_estimate(entry: TaskEntry, args: Mapping[str, Any]) -> Estimate:
+def ladder_estimate(entry: TaskEntry, args: Mapping[str, Any]) -> RunEstimate:
     """Return the estimate of a ladder: episodes and requests of its first level, and tokens of all levels."""
     source = ladder(entry, args)
     environment, options, levels = source.environment, source.options, list(source.levels())
     turns = _turns(environment, source.items(levels[0])[0], options)
-    sample = {level: source.items(level) for level in [*evenly_chosen(levels[:-1], _LEVELS), levels[-1]]}
+    sample = {level: source.items(level) for level in [*evenly_spaced(levels[:-1], _LEVELS), levels[-1]]}
 
     def tokens(player: str, attempts: int) -> Tokens | None:
         """Return the tokens of all levels, linear between those that are played; None if they cannot be played."""
@@ -161,7 +161,7 @@ def ladder_estimate(entry: TaskEntry, args: Mapping[str, Any]) -> Estimate:
 
     episodes = len(sample[levels[0]]) * source.attempts
     least, most = tokens("oracle", 1), tokens("random", source.attempts)
-    return Estimate(episodes, episodes * turns, least, most, turns, levels)
+    return RunEstimate(episodes, episodes * turns, least, most, turns, levels)
 
 
 def _turns(environment: Environment[Any, Any, Any], item: Item[Any], options: Mapping[str, Json]) -> int:

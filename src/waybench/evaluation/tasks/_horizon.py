@@ -75,7 +75,7 @@ def handover_strata(
             group = [
                 item
                 for item in group
-                if environment.difficulty.succeeded(play_out(environment, item, policy("oracle"), played).record())
+                if environment.difficulty.is_success(play_out(environment, item, policy("oracle"), played).record())
             ]
         if group:
             groups.append(OptionItems(float(number), {PREFIX: prefix}, prefix.replace(":", ""), group))

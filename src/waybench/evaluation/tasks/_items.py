@@ -21,7 +21,7 @@ from waybench.core import (
 )
 from waybench.data import LocalFiles
 from waybench.envs import registry
-from waybench.evaluation.tasks._entry import GENERATED_ITEMS, ISOMORPH, Part, items_of_shard, parameters
+from waybench.evaluation.tasks._entry import GENERATED_ITEMS, ISOMORPH, TaskPart, items_of_shard, parameters
 
 
 class TaskItem(NamedTuple):
@@ -33,12 +33,12 @@ class TaskItem(NamedTuple):
     attempts: int
 
 
-def task_items(parts: Sequence[Part], args: Mapping[str, Any]) -> Iterable[TaskItem]:
+def task_items(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> Iterable[TaskItem]:
     """Return the items of a task for its parameters, part by part, or those of its shard."""
     return items_of_shard(_all_items(parts, args), args.get(SHARD))
 
 
-def _all_items(parts: Sequence[Part], args: Mapping[str, Any]) -> Iterator[TaskItem]:
+def _all_items(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> Iterator[TaskItem]:
     for part in parts:
         environment = registry.load(part.env)
         chosen = _parameters_of(part, environment, args)
@@ -49,7 +49,7 @@ def _all_items(parts: Sequence[Part], args: Mapping[str, Any]) -> Iterator[TaskI
             yield TaskItem(environment, options, named, attempts)
 
 
-def prompt_kinds(parts: Sequence[Part], args: Mapping[str, Any]) -> PromptKinds:
+def prompt_kinds(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> PromptKinds:
     """Return what a model has to take for a task beside texts of the user."""
     kinds = PromptKinds()
     for part in parts:
@@ -63,7 +63,7 @@ def prompt_kinds(parts: Sequence[Part], args: Mapping[str, Any]) -> PromptKinds:
     return kinds
 
 
-def _parameters_of(part: Part, environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters_of(part: TaskPart, environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> dict[str, Any]:
     """Return all parameters of a part of a task."""
     options = parameters(environment)
     chosen = {name: option.default for name, option in options.items()}

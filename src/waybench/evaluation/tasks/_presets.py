@@ -9,7 +9,15 @@ from waybench.core import Json, Option
 from waybench.envs import registry
 from waybench.envs.voxel._game import recorded_level
 from waybench.envs.voxel.engines._terrain import PLAINS, PUBLISHED_GOALS, counterpart
-from waybench.evaluation.tasks._entry import ISOMORPH, LIMIT, Climb, Part, TaskEntry, no_parameters, select_parameters
+from waybench.evaluation.tasks._entry import (
+    ISOMORPH,
+    LIMIT,
+    Climb,
+    TaskEntry,
+    TaskPart,
+    no_parameters,
+    select_parameters,
+)
 
 _AQA = {
     "guessnum": "AQA-Bench: guess a number from bigger/smaller feedback",
@@ -119,7 +127,7 @@ def _steps(args: Mapping[str, Any]) -> Mapping[str, Json]:
 def _task(
     name: str,
     summary: str,
-    parts: tuple[Part, ...],
+    parts: tuple[TaskPart, ...],
     options: Callable[[], tuple[Option, ...]],
     climb: Climb | None = None,
 ) -> TaskEntry:
@@ -137,15 +145,15 @@ def _small(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, J
     drawn = "" if "level" in fixed else "level *source"
     names = f"*play {sentences} {drawn} key limit attempts"
     follows = partial(_goal_of, goal=fixed["goal"]) if "goal" in fixed else no_parameters
-    part = Part(env=env, fixed=fixed, follows=follows, trials=trials)
+    part = TaskPart(env=env, fixed=fixed, follows=follows, trials=trials)
     return _task(name, summary, (part,), partial(_options, env, names, _TRIALS, _SENTENCES, fixed=fixed))
 
 
-def _in_smartplay(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> Part:
+def _in_smartplay(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> TaskPart:
     # Only Messenger's sentences are published.
     all_fixed = fixed if env == "messenger/roles" else {**fixed, "source": "generated", "data_dir": None}
     follows = {"crafter": _steps, "voxel_find": _recorded_search}.get(name, no_parameters)
-    return Part(env=env, fixed=all_fixed, follows=follows, trials=trials, item_id=f"{name}-{{index}}")
+    return TaskPart(env=env, fixed=all_fixed, follows=follows, trials=trials, item_id=f"{name}-{{index}}")
 
 
 def _smartplay() -> TaskEntry:
@@ -189,7 +197,7 @@ def _aqa_options() -> tuple[Option, ...]:
 
 
 def _alone(name: str, env: str, summary: str, names: str) -> TaskEntry:
-    return _task(name, summary, (Part(env=env),), partial(_options, env, names))
+    return _task(name, summary, (TaskPart(env=env),), partial(_options, env, names))
 
 
 _MAZES = 10  # of each dimension, as published
@@ -224,14 +232,14 @@ PRESETS = (
     _task(
         "alicia",
         "AliciaBench: ten mazes per dimension, three attempts each, dimensions 5, 7, 9, ... until the player fails",
-        (Part(env="maze/alicia"),),
+        (TaskPart(env="maze/alicia"),),
         _alicia_options,
         Climb("min_dimension", "max_dimension", 2, _MAZES),
     ),
     _task(
         "aqa",
         "AQA-Bench: all six environments",
-        tuple(Part(env=f"search/{name}", item_id=f"{name}-{{id}}") for name in _AQA),
+        tuple(TaskPart(env=f"search/{name}", item_id=f"{name}-{{id}}") for name in _AQA),
         _aqa_options,
     ),
     *(_alone(name, f"search/{name}", summary, _SEARCH_PARAMETERS.format("level")) for name, summary in _AQA.items()),

@@ -5,6 +5,6 @@ scheduler starts. Jobs are idempotent: a job that has run before finds its resul
 run it again after a lost machine, and the same command resumes. Results go to a folder by path or URL.
 """
 
-from waybench.ext.scale._folders import Folder, is_url
+from waybench.ext.scale._folders import StorageFolder, is_url
 
-__all__ = ["Folder", "is_url"]
+__all__ = ["StorageFolder", "is_url"]

@@ -23,7 +23,7 @@ from typing import Any, Protocol, TypeVar
 import click
 
 from waybench._version import __version__
-from waybench.core import UsageError, WaybenchError, dumped, secrets_in
+from waybench.core import UsageError, WaybenchError, find_secrets, to_pickle
 from waybench.core._errors import LostWorkerError
 
 J = TypeVar("J")
@@ -214,7 +214,7 @@ class PrintedJobs:
     def __init__(self, form: str, argv: Sequence[str], gpus: float) -> None:
         # The key of a set of items can be a reference to the environment, and the command knows which keys are private.
         settings = dict(part.split("=", 1) for part in argv if "=" in part and not _KEY.match(part))
-        if any(secrets_in(settings)) or any(re.search(r"\b[\w+.-]+://[^/\s]*@", part) for part in argv):
+        if any(find_secrets(settings)) or any(re.search(r"\b[\w+.-]+://[^/\s]*@", part) for part in argv):
             raise UsageError("a printed job would show a key or password: pass it in the environment of the jobs")
         if gpus != int(gpus):
             raise UsageError("a printed job asks for whole GPUs")
@@ -312,7 +312,7 @@ def _work(function: Callable[[J], R], version: str, part: J) -> bytes:
     """Do a part in a worker; a worker with another version might compute another result."""
     if version != __version__:
         raise WaybenchError(f"a worker has waybench {__version__}, and this machine {version}: install the same")
-    return dumped(function(part))
+    return to_pickle(function(part))
 
 
 class RayCluster:

@@ -14,7 +14,7 @@ from threading import Event, Thread
 from typing import Any
 from zipfile import is_zipfile
 
-from waybench.core import UsageError, redacted, without_credentials
+from waybench.core import UsageError, redact, without_credentials
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # two letters at least: "c:" is a drive
 # Where an object is there as a whole, or as it was before.
@@ -41,7 +41,7 @@ def digest(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-class Folder:
+class StorageFolder:
     """A folder by its path or URL.
 
     Keys and passwords come from the environment, as each file system's own client reads them. All methods raise a
@@ -116,7 +116,7 @@ class Folder:
         try:
             yield
         except Exception as error:
-            reason = redacted(" ".join(str(error).split()))[:200] or type(error).__name__
+            reason = redact(" ".join(str(error).split()))[:200] or type(error).__name__
             raise UsageError(f"cannot {verb} {self.shown[:200]} ({reason}): {_advice(error)}") from None
 
 
@@ -138,7 +138,7 @@ def local_copy(url: str, cache: Path) -> Path:
     Raises:
         UsageError: If it cannot be read, or there is nothing.
     """
-    folder = Folder(url)
+    folder = StorageFolder(url)
     copy = cache / "folders" / digest(folder.place)
     names = {
         name: size
@@ -159,8 +159,8 @@ def local_copy(url: str, cache: Path) -> Path:
 
 
 @contextmanager
-def mirrored(
-    folder: Folder, work: Path, is_wanted: Callable[[str], bool], warn: Callable[[str], None]
+def mirror_folder(
+    folder: StorageFolder, work: Path, is_wanted: Callable[[str], bool], warn: Callable[[str], None]
 ) -> Generator[None]:
     """Work in a folder of this machine on logs and journals of another folder, which gets what changes.
 
@@ -220,7 +220,7 @@ def mirrored(
 class _Mirror:
     """Copies what has changed in a folder of this machine to the other folder."""
 
-    def __init__(self, folder: Folder, work: Path) -> None:
+    def __init__(self, folder: StorageFolder, work: Path) -> None:
         self._folder = folder
         self.work = work
         self.known: dict[str, tuple[int, int]] = {}  # the state in which the other folder has a file

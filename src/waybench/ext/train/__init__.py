@@ -11,12 +11,12 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.ext.train._session import SPLITS, TRAINING_KEY, Session, SplitSource, Turn, split_of
+from waybench.ext.train._session import SPLITS, TRAINING_KEY, Session, SessionTurn, SplitSource, split_of
 
 if TYPE_CHECKING:
-    from waybench.ext.train._curriculum import Choice, Curriculum
+    from waybench.ext.train._curriculum import Curriculum, NextItem
 
-__all__ = ["SPLITS", "TRAINING_KEY", "Choice", "Curriculum", "Session", "SplitSource", "Turn", "split_of"]
+__all__ = ["SPLITS", "TRAINING_KEY", "Curriculum", "NextItem", "Session", "SessionTurn", "SplitSource", "split_of"]
 
 # It needs numpy, which most environments play without.
-__getattr__ = late_names(__name__, {"_curriculum": ("Choice", "Curriculum")})
+__getattr__ = late_names(__name__, {"_curriculum": ("Curriculum", "NextItem")})

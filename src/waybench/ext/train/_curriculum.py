@@ -18,7 +18,7 @@ _SHAPE = replace(FIXED_DESIGN, links=("gumbel",), log=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class NextItem:
     """The next item to train on: its level, and its number, from 0, in the level's set and split."""
 
     level: int
@@ -32,7 +32,7 @@ class Curriculum:
     of the curves that searches for a horizon use, over the levels in their order. A model changes while it learns, so
     outcomes are forgotten: the weight of one halves with every `half_life` outcomes that follow it.
 
-    Success is what counts for horizons (`Difficulty.succeeded`): solved, and competently where the environment says
+    Success is what counts for horizons (`Difficulty.is_success`): solved, and competently where the environment says
     what that is. An episode that the training program cut off is none.
 
     Args:
@@ -102,11 +102,11 @@ class Curriculum:
         rates = self.rates()
         return min(self.levels, key=lambda level: abs(rates[level] - self.rate))
 
-    def next(self) -> Choice:
+    def next(self) -> NextItem:
         """Return the next item: the first of the level that was not chosen yet."""
         level = self.level()
         self._used[level] += 1
-        return Choice(level, self._used[level] - 1)
+        return NextItem(level, self._used[level] - 1)
 
     def settings(self, level: int) -> dict[str, Any]:
         """Return the arguments of `Session` for a level."""
@@ -131,7 +131,7 @@ class Curriculum:
         """
         if record.env != self.environment.id:
             raise UsageError(f"an episode of {record.env}: this curriculum is for {self.environment.id}")
-        self.update(int(record.item["level"]), self.environment.difficulty.succeeded(record))
+        self.update(int(record.item["level"]), self.environment.difficulty.is_success(record))
 
     def update(self, level: int, solved: bool) -> None:
         """Learn from an outcome: whether an episode of a level was a success.

@@ -17,9 +17,9 @@ from waybench.core import (
     Reply,
     Source,
     UsageError,
-    evenly_chosen,
+    evenly_spaced,
     has_images,
-    unknown,
+    unknown_name_message,
 )
 from waybench.core._parts import shaping_reward
 from waybench.envs import registry
@@ -64,7 +64,7 @@ class SplitSource(Source[I]):
 
     def __init__(self, source: Source[I], split: str) -> None:
         if split not in SPLITS:
-            raise UsageError(unknown("split", split, SPLITS))
+            raise UsageError(unknown_name_message("split", split, SPLITS))
         self._source = source
         self.split = split
 
@@ -86,7 +86,7 @@ class SplitSource(Source[I]):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class SessionTurn:
     """What a player gets for a reply, and at the start.
 
     Attributes:
@@ -175,7 +175,7 @@ class Session:
         if shaping:
             potentials = {potential.name: potential for potential in self.environment.players.potentials}
             if shaping not in potentials:
-                raise UsageError(unknown(f"potential of {self.environment.id}", shaping, potentials))
+                raise UsageError(unknown_name_message(f"potential of {self.environment.id}", shaping, potentials))
             self._potential = potentials[shaping]
 
     @property
@@ -188,7 +188,7 @@ class Session:
         play = self.environment.play_with(self.options)
         return play.wording.memory.kind == "chat" and play.guide is None and not play.wording.rewrites
 
-    def start(self, index: int, attempt: int = 1, player: str = "") -> Turn:
+    def start(self, index: int, attempt: int = 1, player: str = "") -> SessionTurn:
         """Start an episode; one that is not over is given up.
 
         Args:
@@ -207,7 +207,7 @@ class Session:
         self.episode = Episode(self.environment, item, self.options, attempt=attempt, player=player)
         return self._turn(self.episode, "\n\n".join(message.text for message in self.episode.messages), 0.0, {})
 
-    def reply(self, reply: str | Reply) -> Turn:
+    def reply(self, reply: str | Reply) -> SessionTurn:
         """Take a reply.
 
         Raises:
@@ -239,7 +239,7 @@ class Session:
             raise UsageError("no episode has started: start one")
         return self.episode.record()
 
-    def _turn(self, episode: Episode[Any, Any, Any], text: str, reward: float, info: dict[str, Json]) -> Turn:
+    def _turn(self, episode: Episode[Any, Any, Any], text: str, reward: float, info: dict[str, Json]) -> SessionTurn:
         item, end = episode.item, episode.end_reason
         info |= {"item": item.id, "level": item.level, "key": item.key_label}
         info["legal_actions"] = self._legal_replies(episode)
@@ -249,13 +249,13 @@ class Session:
             info |= {"end": str(end), "metrics": metrics}
         ended = end in (End.SOLVED, End.FAILED)
         messages = [{"role": message.role, "content": message.text} for message in episode.messages]
-        return Turn(text, messages, reward, ended, end is not None and not ended, info)
+        return SessionTurn(text, messages, reward, ended, end is not None and not ended, info)
 
     def _legal_replies(self, episode: Episode[Any, Any, Any]) -> list[str]:
         if not self._most_legal or episode.done:
             return []
         play, state = episode.play, episode.state
-        actions = evenly_chosen(play.game.legal(state), self._most_legal)
+        actions = evenly_spaced(play.game.legal(state), self._most_legal)
         return [play.wording.render(action, state) for action in actions]
 
 
@@ -271,7 +271,7 @@ def play_and_source_options(
     of_source = {option.name for option in environment.items.options}
     for name in options:
         if name not in of_play | of_source:
-            raise UsageError(unknown(f"option of {environment.id}", name, of_play | of_source))
+            raise UsageError(unknown_name_message(f"option of {environment.id}", name, of_play | of_source))
     return (
         {name: value for name, value in options.items() if name in of_play},
         {name: value for name, value in options.items() if name in of_source},

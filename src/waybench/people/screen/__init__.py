@@ -94,7 +94,7 @@ class PlayApp(App[None]):
         if action is not None:
             event.stop()
             event.prevent_default()
-            if action.whole:
+            if action.is_reply:
                 self._take(action.typed)
             else:
                 line.value = ", ".join(part for part in (line.value, action.typed) if part)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
-from waybench.core import TURN_LIMIT, End, FailureKind, Json, Metric, Range, UsageError, unknown
+from waybench.core import TURN_LIMIT, End, FailureKind, Json, Metric, Range, UsageError, unknown_name_message
 from waybench.core._metrics import GENERAL_FAILURES, FirstError
 from waybench.envs import registry
 from waybench.results.estimates import lost_rows, measure
@@ -260,7 +260,7 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
     if by_group and needed and not all_scores:
         envs = {group.environment.id: group.environment for group in by_group}
         names = {m.name for env in envs.values() for m in env.scoring.metrics}
-        raise UsageError(unknown("metric", metric, {SOLVED, *names}))
+        raise UsageError(unknown_name_message("metric", metric, {SOLVED, *names}))
     return all_scores
 
 

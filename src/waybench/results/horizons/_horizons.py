@@ -257,7 +257,7 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     """Return the horizons of every model, task and settings on every axis of its items, for `SHARES`.
 
     A horizon is of single attempts, and each item is a trial: whether it was a success as the environment declares it
-    (`Difficulty.succeeded`), or the share of its attempts that were. Where attempts end with a perfect one, items at
+    (`Difficulty.is_success`), or the share of its attempts that were. Where attempts end with a perfect one, items at
     which a player is good have fewer of them, and all attempts as trials would give too small a horizon: where mazes of
     one dimension are not equally hard, 90 % intervals would cover the true horizon in only 42 to 90 % of cases. So an
     item counts as the expected result of one attempt (`single_attempt`).

@@ -6,7 +6,7 @@ from shlex import join
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 from waybench._package_data import read_toml
-from waybench.core import DataError, Json, UsageError, unknown
+from waybench.core import DataError, Json, UsageError, unknown_name_message
 
 __all__ = ["Paper", "PaperTable", "papers"]
 
@@ -408,7 +408,7 @@ def find_paper(name: str) -> Paper:
         UsageError: If there is none of this name.
     """
     if name not in PAPERS:
-        raise UsageError(unknown("paper", name, PAPERS))
+        raise UsageError(unknown_name_message("paper", name, PAPERS))
     return read_paper(name, PAPERS[name]())
 
 
@@ -421,7 +421,7 @@ def find_table(paper: Paper, name: str) -> PaperTable:
     tables = {table.id: table for table in paper.tables}
     wanted = "-".join(name.lower().split())
     if wanted not in tables:
-        raise UsageError(unknown(f"table of {paper.name}", name, tables))
+        raise UsageError(unknown_name_message(f"table of {paper.name}", name, tables))
     return tables[wanted]
 
 

@@ -19,7 +19,7 @@ from waybench.core import (
     Policy,
     Range,
     WaybenchError,
-    evenly_chosen,
+    evenly_spaced,
     own_turns,
     play_out,
     policy,
@@ -117,7 +117,7 @@ def _anchors(record: EpisodeRecord, item_name: str) -> ReferenceBounds | None:
         if len(own_turns(oracle.turns)) < _STATES:
             tried |= dict.fromkeys(_replies(oracle))
         oracle.step(player.reply(oracle))
-    chosen = evenly_chosen(list(tried), MOST_CONSTANTS)
+    chosen = evenly_spaced(list(tried), MOST_CONSTANTS)
     values = {text: _value(environment, item, options, ConstantPolicy(text)) for text in chosen}
     best = oracle.record()
     is_ceiling = environment.players.oracle_is_ceiling is None or environment.players.oracle_is_ceiling(best)
@@ -131,7 +131,7 @@ def _anchors(record: EpisodeRecord, item_name: str) -> ReferenceBounds | None:
 
 def _replies(episode: Episode[Any, Any, Any]) -> list[str]:
     play = episode.play
-    actions = evenly_chosen(play.game.legal(episode.state), MOST_CONSTANTS)
+    actions = evenly_spaced(play.game.legal(episode.state), MOST_CONSTANTS)
     replies = [play.wording.render(action, episode.state) for action in actions]
     return [text for text in replies if len(text) <= _LONGEST]
 

@@ -120,7 +120,7 @@ def row(
             attempt=episode.attempt or record.attempt,
             end=str(record.end or ""),
             error=error,
-            succeeded=not unmeasured and environment.difficulty.succeeded(record),
+            succeeded=not unmeasured and environment.difficulty.is_success(record),
             metrics={
                 metric.name: None if (value := metrics.get(metric.name)) is None else float(value)
                 for metric in scoring.metrics

@@ -58,7 +58,7 @@ def over(metric: B, rows: Iterable[HasRanges]) -> B:
     """
     if metric.range is None:
         return metric
-    return metric.over({row.ranges[metric.name] for row in rows if metric.name in row.ranges})
+    return metric.with_ranges({row.ranges[metric.name] for row in rows if metric.name in row.ranges})
 
 
 class SearchRange(NamedTuple):
@@ -131,7 +131,7 @@ class Row:
         error: Whether that was an infrastructure error, or no end at all ("unfinished"). Such a row is in no
             denominator.
         exclusion_reason: Why the row does not count, "" if it does (see `exclude`).
-        succeeded: Whether the episode is a success for horizons (`Difficulty.succeeded`); such an episode is solved.
+        succeeded: Whether the episode is a success for horizons (`Difficulty.is_success`); such an episode is solved.
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
         first_error: Its first step that no best play makes; None if it did not fail, or where errors are not defined.
         probes: What became of the belief probes, in their order.

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from waybench._svg import box, cells, circle
 from waybench.core import Board, Picture, Scene, TurnRecord, TypedAction, plural
-from waybench.envs.maze._drawing import Leg, floor_plan, maze_board, maze_scene
+from waybench.envs.maze._drawing import MazeLeg, floor_plan, maze_board, maze_scene
 from waybench.envs.maze._game import Maze
 from waybench.envs.maze._wording import TYPED_DIRECTIONS
 from waybench.envs.maze.explore._game import Sight, first_sight, window_rows
@@ -27,16 +27,16 @@ def scenes(maze: Maze, turns: Sequence[TurnRecord], counts: Sequence[int]) -> It
         yield maze_scene(maze, legs, label, veil)
 
 
-def _legs(maze: Maze, turns: Sequence[TurnRecord]) -> Iterator[Leg]:
+def _legs(maze: Maze, turns: Sequence[TurnRecord]) -> Iterator[MazeLeg]:
     at = maze.entrance
     for number, turn in enumerate(turns, start=1):
         action = turn.carried_out
         if action is None:
             continue
         if "obstacle" in turn.events:
-            yield Leg(at, (), (str(action), 0), number)
+            yield MazeLeg(at, (), (str(action), 0), number)
             continue
-        yield Leg(at, ((str(action), 1),), None, number)
+        yield MazeLeg(at, ((str(action), 1),), None, number)
         x, y = turn.events["at"]
         at = y * maze.size + x
 
@@ -46,7 +46,7 @@ def _veil(maze: Maze, turns: Sequence[TurnRecord], window: int) -> str:
     for turn in turns:
         if "at" in turn.events:
             x, y = turn.events["at"]
-            sight = sight.moved(y * maze.size + x)
+            sight = sight.after_move(y * maze.size + x)
     rows = ([not sight.knows(y * maze.size + x) for x in size] for y in size)
     return cells("maze-unseen", "#3b4252", rows, more='stroke-opacity="0.6"')
 

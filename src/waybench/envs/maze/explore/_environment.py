@@ -113,7 +113,7 @@ def _revisits(record: EpisodeRecord) -> float:
     visited, since, start, beyond = {sight.at}, 0, sight.at, 0
     for turn in moves(record):
         x, y = turn.events["at"]
-        sight, since = sight.moved(y * maze.size + x), since + 1
+        sight, since = sight.after_move(y * maze.size + x), since + 1
         if sight.at not in visited:
             beyond += since - known_ways(sight, start)[sight.at] if since > 1 else 0
             visited.add(sight.at)

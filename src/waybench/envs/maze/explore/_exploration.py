@@ -28,7 +28,7 @@ LARGEST_EXACT = 7  # beyond it there are too many mazes: 1,293 for an entrance a
 _TINY = 1e-9  # sums in another order differ by less; of equal choices the first counts
 
 
-class Choice(NamedTuple):
+class WalkTarget(NamedTuple):
     """Where to walk to.
 
     Attributes:
@@ -81,7 +81,7 @@ class Beliefs:
             for cell in cells
             for y, x in [divmod(cell, self._size)]
         ]
-        self._choices: dict[tuple[int, int], Choice] = {}
+        self._choices: dict[tuple[int, int], WalkTarget] = {}
 
     def after(self, sight: Sight) -> int:
         """Return the mazes that agree with what was seen, as bits of a number."""
@@ -92,24 +92,24 @@ class Beliefs:
                 possible &= self._exit[cell] if cell == sight.maze.exit else ~self._exit[cell]
         return possible
 
-    def choice(self, possible: int, at: int) -> Choice:
+    def choice(self, possible: int, at: int) -> WalkTarget:
         """Return the best choice at a cell with these possible mazes, all of which agree with what is seen there."""
         if not possible & ~self._exit[at]:
-            return Choice(0.0, at, at)
+            return WalkTarget(0.0, at, at)
         choice = self._choices.get((possible, at))
         if choice is None:
             choice = self._choices[possible, at] = self._best(possible, at)
         return choice
 
-    def _best(self, possible: int, at: int) -> Choice:
-        total, best = possible.bit_count(), Choice(inf, at, at)
+    def _best(self, possible: int, at: int) -> WalkTarget:
+        total, best = possible.bit_count(), WalkTarget(inf, at, at)
         for cell, steps, first in self._informative(possible, at):
             if steps >= best.steps:
                 break
             parts = self._parts(possible, cell)
             expected = steps + sum(part.bit_count() * self.choice(part, cell).steps for part in parts) / total
             if expected < best.steps - _TINY:
-                best = Choice(expected, cell, first)
+                best = WalkTarget(expected, cell, first)
         return best
 
     def _informative(self, possible: int, at: int) -> Iterator[tuple[int, int, int]]:
@@ -199,7 +199,7 @@ def oracle_steps(maze: Maze, window: int) -> int:
     """Return how many steps the oracle takes from the entrance to the exit, which can be reached."""
     sight, steps = first_sight(maze, window), 0
     while sight.at != maze.exit:
-        sight, steps = sight.moved(dict(maze.lattice.exits(sight.at))[best_step(sight)]), steps + 1
+        sight, steps = sight.after_move(dict(maze.lattice.exits(sight.at))[best_step(sight)]), steps + 1
     return steps
 
 

@@ -8,9 +8,9 @@ from waybench.core import (
     ActionTool,
     DataError,
     End,
-    Facts,
     Field,
     Game,
+    GameProperties,
     Invalid,
     Json,
     Memory,
@@ -20,9 +20,9 @@ from waybench.core import (
     Transition,
     View,
     Wording,
+    json_excerpt,
     last_object,
     normal_name,
-    shown,
 )
 from waybench.envs.maze._game import Maze
 from waybench.envs.maze._wording import Representation, place
@@ -51,7 +51,7 @@ class Sight(NamedTuple):
     def knows(self, cell: int) -> bool:
         return bool(self.seen >> cell & 1)
 
-    def moved(self, cell: int) -> "Sight":
+    def after_move(self, cell: int) -> "Sight":
         """Return what the player knows after a move to a cell."""
         seen = self.seen | window_mask(self.maze.size, cell, self.window)
         return Sight(self.maze, cell, seen, self.window, self.at)
@@ -150,7 +150,7 @@ class ExploreGame(Game[Maze, Sight, str]):
         window: Cells along each side of what is seen, an odd number.
     """
 
-    facts = Facts(deterministic=True, turns=None, reward=(0.0, 1.0))
+    properties = GameProperties(deterministic=True, turns=None, reward=(0.0, 1.0))
 
     def __init__(self, window: int) -> None:
         self._window = window
@@ -169,7 +169,7 @@ class ExploreGame(Game[Maze, Sight, str]):
             events = {**_facts(state), "obstacle": "outside" if near is None else "wall"}
             return Transition(state, 0.0, events, Outcome.ILLEGAL)
         phase, error = judge(state, near)
-        following = state.moved(near)
+        following = state.after_move(near)
         events = {**_facts(following), "phase": phase, "error": error}
         outcome = Outcome.UNPRODUCTIVE if error else Outcome.OK
         return Transition(following, float(near == state.maze.exit), events, outcome)
@@ -350,7 +350,7 @@ class ExploreWording(Wording[Maze, Sight, str]):
             return reply_object
         move = reply_object["move"]
         if not isinstance(move, str) or normal_name(move) not in DIRECTIONS:
-            return Invalid(f'"move" must be up, down, left or right, not {shown(move)}.')
+            return Invalid(f'"move" must be up, down, left or right, not {json_excerpt(move)}.')
         return normal_name(move)
 
     def render(self, action: str, state: Sight) -> str:

@@ -97,7 +97,7 @@ def split(place_map: PlaceMap) -> list[list[str]]:
     seen: dict[str, int] = {}
     for edge in place_map.edges:
         for location in (edge.source, edge.target):
-            seen[location] = min(seen.get(location, NEVER), edge.known)
+            seen[location] = min(seen.get(location, NEVER), edge.known_step)
     group = {location: location for location in place_map.places}
 
     def join(first: str, second: str) -> None:

@@ -9,9 +9,9 @@ from waybench.envs.textmap._extraction_items import Extraction
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._minigame_game import Minigame
 from waybench.envs.textmap._place_map import Edge
-from waybench.envs.textmap._prefix import reached
+from waybench.envs.textmap._prefix import is_reached
 from waybench.envs.textmap.drawing._layout import point_on
-from waybench.envs.textmap.drawing._overlay import MapLayout, Overlay, Pair, map_layout, name_shapes, overlays
+from waybench.envs.textmap.drawing._overlay import AnswerOverlay, MapLayout, Pair, map_layout, name_shapes, overlays
 
 AnyQuestion = MapQuestion | Minigame | Extraction
 
@@ -43,7 +43,7 @@ def scenes(instance: AnyQuestion, turns: Sequence[TurnRecord], counts: Sequence[
         )
 
 
-def _names(board: MapLayout, overlay: Overlay) -> Iterator[str]:
+def _names(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
     """Yield the names of the places of the question and the answer.
 
     The question's own names come first, so that their positions do not depend on the answer.
@@ -60,7 +60,7 @@ def _names(board: MapLayout, overlay: Overlay) -> Iterator[str]:
     yield group("reference", [reference])
 
 
-def _band(board: MapLayout, overlay: Overlay) -> str:
+def _band(board: MapLayout, overlay: AnswerOverlay) -> str:
     """Return the reference answer: a wide line below the map and a square at its end."""
     lines = (board.path(*move) for move in dict.fromkeys(overlay.reference))
     band = path("textmap-band", "#e69f00", 11, lines, f'stroke-opacity="0.5" {_ROUND} stroke-linejoin="round"')
@@ -73,7 +73,7 @@ def _square(board: MapLayout, place: str, colour: str, name: str) -> str:
     return box(name, colour, 2.5, (x - side, y - side), (2 * side, 2 * side))
 
 
-def _moves(board: MapLayout, overlay: Overlay) -> Iterator[str]:
+def _moves(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
     def lines(moves: Iterable[Pair]) -> Iterator[str]:
         return (board.path(*move) for move in dict.fromkeys(moves))
 
@@ -92,7 +92,7 @@ def _moves(board: MapLayout, overlay: Overlay) -> Iterator[str]:
     yield path("textmap-ahead", "#0072b2", 0, heads)
 
 
-def _marks(board: MapLayout, overlay: Overlay) -> Iterator[str]:
+def _marks(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
     """Yield marks at the start, the target, the end of the answer and its errors."""
     yield circle("tiles-start", "#009e73", 2.5, board.at[overlay.start], board.radius + 5)
     if overlay.target:
@@ -118,7 +118,7 @@ def draw_picture(picture: Picture) -> str:
     """
     state: AnswerState[MapQuestion] = picture.state
     question = state.instance
-    edges = tuple(edge for edge in question.map.edges if reached(edge.forward_named, question.cutoff))
+    edges = tuple(edge for edge in question.map.edges if is_reached(edge.forward_named, question.cutoff))
     ends = {place for edge in edges for place in (edge.source, edge.target)}
     places = tuple(place for place in question.map.places if place in ends) or question.map.places[:1]
     board = MapLayout(places, edges, min(max(1.0, (len(places) / _FEW) ** 0.5), _MOST))

@@ -339,7 +339,7 @@ def clip_name(name: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-class Names:
+class PlaceLabels:
     """The names of a map's places, each at its cheapest position.
 
     Args:

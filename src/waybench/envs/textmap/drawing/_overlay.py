@@ -10,20 +10,20 @@ from statistics import fmean
 
 from waybench._svg import group, path, title
 from waybench.core import Outcome, TurnRecord, plural
-from waybench.envs.textmap._answers import PAPER, SOUND, Rules, Trajectory, destinations, move_index
+from waybench.envs.textmap._answers import PAPER, SOUND, MatchingRules, Trajectory, destinations, move_index
 from waybench.envs.textmap._extraction_items import EXAMPLES, Extraction, PlayerTriplets, triplet_scores
 from waybench.envs.textmap._game import read_hops, shortest_way
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._minigame_game import Minigame, outgoing_moves
 from waybench.envs.textmap._place_map import Edge, PlaceMap
-from waybench.envs.textmap._prefix import reached
+from waybench.envs.textmap._prefix import is_reached
 from waybench.envs.textmap.drawing._layout import (
     FONT,
     LINE,
     Cell,
     Curve,
     Name,
-    Names,
+    PlaceLabels,
     Point,
     arrow_head,
     bearing,
@@ -80,7 +80,7 @@ class MapLayout:
             if any((x + across, y + down) in occupied for across, down in cells_between(column - x, row - y)):
                 self._bent |= {pair, pair[::-1]}
         within = (2, _TOP / 2, self.width - 2, self.height - 2)
-        self.names = Names(self.at, self._along(), within, self.radius)
+        self.names = PlaceLabels(self.at, self._along(), within, self.radius)
 
     def _along(self) -> Iterator[Point]:
         """Yield points along all lines."""
@@ -125,7 +125,7 @@ class MapLayout:
         for edge in self._edges:
             if edge.source != edge.target:
                 pair = edge.source, edge.target
-                kind = 2 if reached(edge.forward, cutoff) else int(reached(edge.reverse, cutoff))
+                kind = 2 if is_reached(edge.forward, cutoff) else int(is_reached(edge.reverse, cutoff))
                 best[pair] = max(best[pair], kind)
         parts: list[str] = []
         for kind, (name, colour, wide, dash) in enumerate(_KINDS):
@@ -174,7 +174,7 @@ _short = partial(clip_name, most=34)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Overlay:
+class AnswerOverlay:
     """The part of a drawing that depends on the answer. All places in it are places of the map.
 
     Attributes:
@@ -210,7 +210,7 @@ class Overlay:
 
 def overlays(
     instance: MapQuestion | Minigame | Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]
-) -> Iterator[Overlay]:
+) -> Iterator[AnswerOverlay]:
     """Yield the overlay after each number of turns; `turns` are all turns of the episode."""
     if isinstance(instance, Extraction):
         yield from _extractions(instance, turns, counts)
@@ -229,7 +229,7 @@ def _scored_hops(turn: TurnRecord | None) -> Trajectory:
     return () if action is None else read_hops(action)
 
 
-def _route(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
+def _route(question: MapQuestion, turn: TurnRecord | None) -> AnswerOverlay:
     index, hops = move_index(question.map), _scored_hops(turn)
     way = shortest_way(question, question.map.edges)
     caption = f"From {_short(question.source)} to {_short(question.target)}"
@@ -254,7 +254,7 @@ def _route(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
             crosses = [] if arrived else [(place, (0, 0)) for place in sorted(places)]
         elif turn is not None:
             caption += f": {_UNREAD}"
-    return Overlay(
+    return AnswerOverlay(
         caption=caption,
         start=question.source,
         target=question.target,
@@ -265,7 +265,7 @@ def _route(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
     )
 
 
-def _rules(question: MapQuestion, turn: TurnRecord | None, hops: Trajectory) -> Rules:
+def _rules(question: MapQuestion, turn: TurnRecord | None, hops: Trajectory) -> MatchingRules:
     """Return the rules that a route was scored with: those that reproduce its outcome."""
     index = move_index(question.map)
     for rules in (PAPER, SOUND):
@@ -276,7 +276,7 @@ def _rules(question: MapQuestion, turn: TurnRecord | None, hops: Trajectory) -> 
     return PAPER
 
 
-def _destination(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
+def _destination(question: MapQuestion, turn: TurnRecord | None) -> AnswerOverlay:
     index, hops = move_index(question.map), _scored_hops(turn)
     caption = f"From {_short(question.source)} by {plural(len(question.path), 'move')}"
     answered_moves, invented, crosses = list[Pair](), list[Pair](), list[tuple[str, Cell]]()
@@ -297,7 +297,7 @@ def _destination(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
         crosses += [] if is_right else [(answer, (0, 0))]
     elif turn is not None:
         caption += ": a place that is not on the map" if hops else f": {_UNREAD}"
-    return Overlay(
+    return AnswerOverlay(
         caption=caption,
         start=question.source,
         right=question.target,
@@ -309,7 +309,7 @@ def _destination(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
     )
 
 
-def _minigame(game: Minigame, turn: TurnRecord | None) -> Overlay:
+def _minigame(game: Minigame, turn: TurnRecord | None) -> AnswerOverlay:
     action = None if turn is None else turn.carried_out
     here, places = game.move.source, game.places
     caption, crosses, ends = f"Step {game.step}, at {_short(here)}", list[tuple[str, Cell]](), list[str]()
@@ -324,7 +324,7 @@ def _minigame(game: Minigame, turn: TurnRecord | None) -> Overlay:
         caption += f": {answer}, " + ("right" if is_right else "wrong")
         crosses = [] if is_right else [(end, (0, 0)) for end in ends] or [(here, bearing(action)[0])]
     approach = [pair for pair in pairwise(places) if pair[0] != pair[1]]
-    return Overlay(
+    return AnswerOverlay(
         caption=caption,
         start=here,
         right=game.move.target,
@@ -336,7 +336,7 @@ def _minigame(game: Minigame, turn: TurnRecord | None) -> Overlay:
     )
 
 
-def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Overlay]:
+def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[AnswerOverlay]:
     """Yield the overlay after each number of scored steps; where all is asked at once, any but 0 means all steps."""
     at_once = _is_whole(task, turns)
     answers = [_scored_hops(turn) for turn in turns]
@@ -358,7 +358,7 @@ def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence
             caption += f": {sum(map(bool, right[:step_count]))} of {plural(step_count, 'triplet')} right"
             unread = 0 if at_once else sum(hop is None for hop in triplets[:step_count])
             caption += f", {unread} could not be read" if unread else "" if triplets else f", {_UNREAD}"
-        yield Overlay(
+        yield AnswerOverlay(
             caption=caption,
             start=task.truth[0].before,
             approach=examples,

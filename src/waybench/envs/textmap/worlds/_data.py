@@ -128,8 +128,8 @@ class Voice:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """A text game, as played by `Play`.
+class TextWorld:
+    """A text game, as played by `WorldEngine`.
 
     `intro` is the text before the first place, whose number is `start`. No place has two `doors` of the same name.
     `lamp` is the number of the lamp among the things; -1 if there is none, and then no place is dark. `pulse` says
@@ -285,7 +285,7 @@ class Link:
 
 
 @dataclass(slots=True)
-class Layout:
+class PlaceLinks:
     """The links between places, which are numbered from 0, the start; every place can be reached from every other.
 
     `regions` has the number of the region of each place, and `used` the directions of its exits.
@@ -296,10 +296,10 @@ class Layout:
     used: list[set[str]] = field(default_factory=lambda: [])
 
 
-def make_layout(style: WorldStyle, regions: int, rng: Stream) -> Layout:
+def make_layout(style: WorldStyle, regions: int, rng: Stream) -> PlaceLinks:
     """Generate the layout of a world with this number of regions, each of consecutive connected places."""
     count = style.places
-    layout = Layout([number * regions // count for number in range(count)], used=[set() for _ in range(count)])
+    layout = PlaceLinks([number * regions // count for number in range(count)], used=[set() for _ in range(count)])
     n_links = count - 1 + max(1, count * (15 + rng.below(30)) // 100)
     special = [number < round(style.special * n_links) for number in range(n_links)]
     rng.shuffle(special)
@@ -314,7 +314,7 @@ def _neighbour(cell: Cell, direction: str) -> Cell:
     return cell[0] + x, cell[1] + y, cell[2] + z
 
 
-def _grow(layout: Layout, special: list[bool], rng: Stream) -> list[Cell]:
+def _grow(layout: PlaceLinks, special: list[bool], rng: Stream) -> list[Cell]:
     """Add each place next to an earlier one; return the cells."""
     cells: list[Cell] = [(0, 0, 0)]
     taken = {cells[0]}
@@ -346,13 +346,13 @@ def _parent(begin: int, number: int, rng: Stream) -> int:
     return rng.below(number) if begin == number else begin + rng.below(number - begin)
 
 
-def _join(layout: Layout, link: Link) -> None:
+def _join(layout: PlaceLinks, link: Link) -> None:
     layout.links.append(link)
     layout.used[link.source].add(link.there)
     layout.used[link.target].add(link.back or "")
 
 
-def _close_loops(layout: Layout, cells: list[Cell], special: list[bool], rng: Stream) -> None:
+def _close_loops(layout: PlaceLinks, cells: list[Cell], special: list[bool], rng: Stream) -> None:
     """Add links between existing places, so that many places have several paths to them."""
     linked = {ends for link in layout.links for ends in ((link.source, link.target), (link.target, link.source))}
     where = {cell: number for number, cell in enumerate(cells)}
@@ -376,7 +376,7 @@ def _close_loops(layout: Layout, cells: list[Cell], special: list[bool], rng: St
             _join_far(layout, rng)
 
 
-def _join_far(layout: Layout, rng: Stream) -> None:
+def _join_far(layout: PlaceLinks, rng: Stream) -> None:
     """Link two places by an unused direction; they need not be neighbours, since passages can wind."""
     count = len(layout.regions)
     for _ in range(200):
@@ -388,7 +388,7 @@ def _join_far(layout: Layout, rng: Stream) -> None:
             return
 
 
-def _make_one_way(layout: Layout, count: int, rng: Stream) -> None:
+def _make_one_way(layout: PlaceLinks, count: int, rng: Stream) -> None:
     """Make some links one-way.
 
     If that would cut off a place, the link gets a way back in another direction, so that every place can still be

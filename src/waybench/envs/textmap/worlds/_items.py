@@ -7,10 +7,10 @@ from typing import Any, Protocol, TypeVar
 
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
 from waybench.envs.textmap._instances import MapInstance, number_option
-from waybench.envs.textmap._place_map import NEVER, Move, PlaceMap, Step, Traversal, edges_of_traversals
+from waybench.envs.textmap._place_map import NEVER, Move, PlaceMap, Traversal, WalkthroughStep, edges_of_traversals
 from waybench.envs.textmap._prefix import with_ids
-from waybench.envs.textmap.worlds._data import DIRECTIONS, EXITS, LEAST_PLACES, Exit, World, WorldStyle, opposite
-from waybench.envs.textmap.worlds._play import Play, Turn
+from waybench.envs.textmap.worlds._data import DIRECTIONS, EXITS, LEAST_PLACES, Exit, TextWorld, WorldStyle, opposite
+from waybench.envs.textmap.worlds._play import CommandResult, WorldEngine
 from waybench.envs.textmap.worlds._world import make_world
 
 VERSION = 1  # of the generator; part of every item's key
@@ -28,7 +28,9 @@ Q = TypeVar("Q", bound=MapInstance, covariant=True)
 CutoffFunction = Callable[[PlaceMap], int]  # map -> last step that is shown
 
 
-def walk(play: Play, rng: Stream, steps: int, *, visit_all: bool = False) -> tuple[tuple[str, Turn], ...]:
+def walk(
+    play: WorldEngine, rng: Stream, steps: int, *, visit_all: bool = False
+) -> tuple[tuple[str, CommandResult], ...]:
     """Generate a walkthrough of a world, with so many steps after the first, which has the number 0.
 
     It visits all places if the number of steps suffices; with `visit_all`, steps are added, up to `MOST_STEPS`, if it
@@ -64,7 +66,7 @@ def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, is_target: Calla
 class _Walker:
     """Generator of one walkthrough."""
 
-    def __init__(self, play: Play, rng: Stream, steps: int) -> None:
+    def __init__(self, play: WorldEngine, rng: Stream, steps: int) -> None:
         self._play, self._rng, self._limit = play, rng, steps
         self._world = world = play.world
         self._ways: list[list[Exit]] = [[] for _ in world.places]
@@ -83,7 +85,7 @@ class _Walker:
         unused = self._choose_unused_exits()
         self._detours = [[way for way in ways if way not in unused] for ways in self._ways]
 
-    def walk(self, visit_all: bool) -> list[tuple[str, Turn]]:
+    def walk(self, visit_all: bool) -> list[tuple[str, CommandResult]]:
         """Make all steps, and more if needed to visit all places; return the commands with their results."""
         if visit_all and self._spare < 0:
             self._limit = min(self._limit - self._spare, MOST_STEPS)
@@ -216,7 +218,7 @@ class _Walker:
         return self._rng.choice(IDLE)
 
 
-def learn_map(play: Play, turns: Sequence[tuple[str, Turn]]) -> PlaceMap:
+def learn_map(play: WorldEngine, turns: Sequence[tuple[str, CommandResult]]) -> PlaceMap:
     """Return the map that can be learned from a walkthrough of a world, as `walk` returns it.
 
     After each move that has an opposite, such as "north" or "enter hut", the opposite is tried, and only if it leads
@@ -249,7 +251,7 @@ def learn_map(play: Play, turns: Sequence[tuple[str, Turn]]) -> PlaceMap:
     actions = sorted({edge.action for edge in edges})
     rng.shuffle(place_names)
     rng.shuffle(actions)
-    steps = [Step(number, action, turn.text) for number, (action, turn) in enumerate(turns)]
+    steps = [WalkthroughStep(number, action, turn.text) for number, (action, turn) in enumerate(turns)]
     return PlaceMap(play.world.name, tuple(place_names), tuple(actions), edges, tuple(steps))
 
 
@@ -294,7 +296,7 @@ _DEFAULTS = {
 }
 
 
-def world_item(key: str, level: int, options: Mapping[str, Json], index: int) -> tuple[PlaceMap, World]:
+def world_item(key: str, level: int, options: Mapping[str, Json], index: int) -> tuple[PlaceMap, TextWorld]:
     """Generate a world with `level` places and the map of a walkthrough of it; `options` has all `WORLD_OPTIONS`."""
     if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
         raise UsageError(f"level {level}: give a number of places from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
@@ -308,7 +310,7 @@ def world_item(key: str, level: int, options: Mapping[str, Json], index: int) ->
     exits = exits if options["exits"] == "any" else str(options["exits"])
     style = WorldStyle(places=level, **shares, prose=prose, exits=exits, brief=brief)
     about = max(20, level * (230 + rng.below(41)) // 100)
-    play = Play(make_world(rng, style, f"{level}-{index}"))
+    play = WorldEngine(make_world(rng, style, f"{level}-{index}"))
     turns = walk(play, rng, _or_default(options["steps"], about), visit_all=options["steps"] is None)
     return learn_map(play, turns), play.world
 
@@ -327,7 +329,7 @@ class Ask(Protocol[Q]):
         count: int,
         stream: Stream,
         options: Mapping[str, Any],
-        world: World | None,
+        world: TextWorld | None,
         /,
     ) -> Sequence[Q]:
         """Return at most `count` instances about a map; `world` is its generated world, if any."""
@@ -404,7 +406,7 @@ def _instances(
     return ask(place_map, cutoff(place_map), int(settings["questions"]), stream, settings, world)
 
 
-def draw_world(key: str, level: int, options: Mapping[str, Json], index: int, extra: int) -> tuple[PlaceMap, World]:
+def draw_world(key: str, level: int, options: Mapping[str, Json], index: int, extra: int) -> tuple[PlaceMap, TextWorld]:
     """Generate a world of a set and its map; `extra` above 0 is the number of an additional world in place of it.
 
     `options` has a value for each of `WORLD_OPTIONS`, and perhaps "names".

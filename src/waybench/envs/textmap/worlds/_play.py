@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, Exit, World
+from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, Exit, TextWorld
 from waybench.envs.textmap.worlds._world import direction_phrase, join_items, sentence, with_article
 
 LONGEST_COMMAND = 120  # characters
@@ -26,7 +26,7 @@ class Situation(NamedTuple):
     turn: int = 0
 
 
-class Turn(NamedTuple):
+class CommandResult(NamedTuple):
     """The result of a command.
 
     `shows_name` says whether the text has the name of the new place on a line of its own.
@@ -38,10 +38,10 @@ class Turn(NamedTuple):
     understood: bool = True
 
 
-class Play:
+class WorldEngine:
     """The engine of a world. It is stateless: commands take a state and return the next one."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: TextWorld) -> None:
         self.world = world
         self._exits = {(way.source, way.action): way for way in world.exits}
         self._doors: list[dict[str, Exit]] = [{} for _ in world.places]
@@ -57,7 +57,7 @@ class Play:
         for things, portable in zip(self._things, self._portable, strict=True):
             portable += [(name, number) for name, number in things.items() if world.things[number].portable]
 
-    def begin(self) -> Turn:
+    def begin(self) -> CommandResult:
         """Return the first state and the opening text."""
         before = Situation(self.world.start, taken=self._carried)
         turn = self._look(before)
@@ -79,7 +79,7 @@ class Play:
         """Return the names of the things at the place, without those that the player carries."""
         return [name for name, number in self._things[situation.place].items() if not situation.taken >> number & 1]
 
-    def act(self, before: Situation, command: str) -> Turn:
+    def act(self, before: Situation, command: str) -> CommandResult:
         """Execute a command.
 
         Every command gets an answer; commands that are too long or have control characters are not understood. The text
@@ -87,7 +87,7 @@ class Play:
         """
         words = _normalize_command(command)
         if words is None:
-            return Turn(before, f"{self.world.voice.unknown}\n", understood=False)
+            return CommandResult(before, f"{self.world.voice.unknown}\n", understood=False)
         way = self._exits.get((before.place, words))
         now = Situation(before.place, before.opened, before.taken, before.seen, before.lit, before.turn + 1)
         turn = self._move(now, way) if way else self._do(now, words)
@@ -96,23 +96,23 @@ class Play:
         if self.world.pulse[now.turn % len(self.world.pulse)] and not self.dark(turn.after):
             events = self.world.places[turn.after.place].events
             event = events[now.turn % len(events)]
-            return Turn(turn.after, f"{turn.text}\n{event}\n", turn.shows_name)
+            return CommandResult(turn.after, f"{turn.text}\n{event}\n", turn.shows_name)
         return turn
 
-    def _move(self, now: Situation, way: Exit) -> Turn:
+    def _move(self, now: Situation, way: Exit) -> CommandResult:
         """Enter a place, with its description unless the style is brief and the place is not new."""
         if way.door is not None and self._is_closed(now, way):
-            return Turn(now, self.world.voice.closed.format(self.world.doors[way.door]) + "\n")
+            return CommandResult(now, self.world.voice.closed.format(self.world.doors[way.door]) + "\n")
         after = Situation(way.target, now.opened, now.taken, now.seen, now.lit, now.turn)
         at_length = not self.world.style.brief or not now.seen >> way.target & 1
         return self._look(after, at_length, way.travel_text)
 
-    def _look(self, now: Situation, at_length: bool = True, before: str = "") -> Turn:
+    def _look(self, now: Situation, at_length: bool = True, before: str = "") -> CommandResult:
         """Describe a place, after the text of what led to it."""
         place = self.world.places[now.place]
         before = f"{before}\n\n" if before else ""
         if self.dark(now):
-            return Turn(now, f"{before}Darkness\n{self.world.voice.dark}\n")
+            return CommandResult(now, f"{before}Darkness\n{self.world.voice.dark}\n")
         text = f"{before}{place.name}\n"
         if at_length:
             if place.text:
@@ -124,7 +124,9 @@ class Play:
             if carried:
                 text += f"There is {join_items([with_article(name) for name in carried])} here.\n"
         seen = now.seen | 1 << now.place
-        return Turn(Situation(now.place, now.opened, now.taken, seen, now.lit, now.turn), text, shows_name=True)
+        return CommandResult(
+            Situation(now.place, now.opened, now.taken, seen, now.lit, now.turn), text, shows_name=True
+        )
 
     def _ways(self, now: Situation) -> str:
         doors = self._doors[now.place]
@@ -140,13 +142,13 @@ class Play:
                     sentences.append(f"{sentence(with_article(door))}, which is {state}, is in the way ({way.action}).")
         return " ".join(filter(None, sentences))
 
-    def _do(self, now: Situation, words: str) -> Turn:
+    def _do(self, now: Situation, words: str) -> CommandResult:
         """Execute a command that is not an exit of the place."""
         voice, place = self.world.voice, self.world.places[now.place]
         if words == "look":
             return self._look(now)
         if words == "inventory":
-            return Turn(now, self._inventory(now) + "\n")
+            return CommandResult(now, self._inventory(now) + "\n")
         answers = {
             "wait": voice.wait,
             "listen": place.sound,
@@ -154,14 +156,14 @@ class Play:
             "jump": voice.jump,
         }
         if words in answers:
-            return Turn(now, answers[words] + "\n")
+            return CommandResult(now, answers[words] + "\n")
         direction = words.removeprefix("go ")
         if direction in _NOWHERE:
             way = self._exits.get((now.place, direction))
-            return self._move(now, way) if way else Turn(now, f"{voice.no_way}\n")
+            return self._move(now, way) if way else CommandResult(now, f"{voice.no_way}\n")
         verb, _, noun = words.partition(" ")
         if not noun:
-            return Turn(now, f"{voice.unknown}\n", understood=False)
+            return CommandResult(now, f"{voice.unknown}\n", understood=False)
         thing = noun.removeprefix("the ")
         match verb:
             case "open":
@@ -173,25 +175,25 @@ class Play:
             case "light" | "extinguish":
                 return self._light(now, thing, verb)
             case _ if verb in MOVING_VERBS:
-                return Turn(now, f"{voice.absent}\n")
+                return CommandResult(now, f"{voice.absent}\n")
             case _:
-                return Turn(now, f"{voice.unknown}\n", understood=False)
+                return CommandResult(now, f"{voice.unknown}\n", understood=False)
 
     def _inventory(self, now: Situation) -> str:
         things = self.world.things
         names = [with_article(thing.name) for number, thing in enumerate(things) if now.taken >> number & 1]
         return self.world.voice.carrying.format(join_items(names)) if names else self.world.voice.empty_handed
 
-    def _open(self, now: Situation, noun: str) -> Turn:
+    def _open(self, now: Situation, noun: str) -> CommandResult:
         voice, doors = self.world.voice, self._doors[now.place]
         if noun == "door" and len(doors) == 1:
             noun = next(iter(doors))
         way = doors.get(noun)
         if way is None or way.door is None:
-            return Turn(now, f"{voice.absent}\n")
+            return CommandResult(now, f"{voice.absent}\n")
         if now.opened >> way.door & 1:
-            return Turn(now, voice.open_already.format(noun) + "\n")
-        return Turn(now._replace(opened=now.opened | 1 << way.door), voice.opened.format(noun) + "\n")
+            return CommandResult(now, voice.open_already.format(noun) + "\n")
+        return CommandResult(now._replace(opened=now.opened | 1 << way.door), voice.opened.format(noun) + "\n")
 
     def _carries(self, now: Situation, noun: str) -> int | None:
         for number, thing in enumerate(self.world.things):
@@ -199,44 +201,46 @@ class Play:
                 return number
         return None
 
-    def _take(self, now: Situation, noun: str) -> Turn:
+    def _take(self, now: Situation, noun: str) -> CommandResult:
         voice = self.world.voice
         if self._carries(now, noun) is not None:
-            return Turn(now, voice.taken_already.format(noun) + "\n")
+            return CommandResult(now, voice.taken_already.format(noun) + "\n")
         if self.dark(now):
-            return Turn(now, f"{voice.too_dark}\n")
+            return CommandResult(now, f"{voice.too_dark}\n")
         if noun not in self.here(now):
-            return Turn(now, f"{voice.absent}\n")
+            return CommandResult(now, f"{voice.absent}\n")
         number = self._things[now.place][noun]
         if not self.world.things[number].portable:
-            return Turn(now, voice.fixed.format(noun) + "\n")
-        return Turn(now._replace(taken=now.taken | 1 << number), voice.taken.format(noun) + "\n")
+            return CommandResult(now, voice.fixed.format(noun) + "\n")
+        return CommandResult(now._replace(taken=now.taken | 1 << number), voice.taken.format(noun) + "\n")
 
-    def _examine(self, now: Situation, noun: str, verb: str) -> Turn:
+    def _examine(self, now: Situation, noun: str, verb: str) -> CommandResult:
         voice, number = self.world.voice, self._carries(now, noun)
         if self.dark(now):
-            return Turn(now, f"{voice.too_dark}\n")
+            return CommandResult(now, f"{voice.too_dark}\n")
         if number is None and noun in self.here(now):
             number = self._things[now.place][noun]
         if number is None:
-            return Turn(now, f"{voice.absent}\n")
-        return Turn(now, (voice.search.format(noun) if verb == "search" else self.world.things[number].text) + "\n")
+            return CommandResult(now, f"{voice.absent}\n")
+        return CommandResult(
+            now, (voice.search.format(noun) if verb == "search" else self.world.things[number].text) + "\n"
+        )
 
-    def _light(self, now: Situation, noun: str, verb: str) -> Turn:
+    def _light(self, now: Situation, noun: str, verb: str) -> CommandResult:
         """Light the lamp, or put it out."""
         voice, lamp = self.world.voice, self.world.lamp
         if lamp < 0 or not now.taken >> lamp & 1 or self.world.things[lamp].name != noun:
-            return Turn(now, f"{voice.absent}\n")
+            return CommandResult(now, f"{voice.absent}\n")
         if verb == "extinguish":
             answer = voice.out if now.lit else voice.out_already
-            return Turn(now._replace(lit=False), answer.format(noun) + "\n")
+            return CommandResult(now._replace(lit=False), answer.format(noun) + "\n")
         if now.lit:
-            return Turn(now, voice.lit_already.format(noun) + "\n")
+            return CommandResult(now, voice.lit_already.format(noun) + "\n")
         was_dark = self.dark(now)
         now = now._replace(lit=True)
         answer = voice.lit.format(noun) + "\n"
         if not was_dark:
-            return Turn(now, answer)
+            return CommandResult(now, answer)
         return self._look(now, before=voice.lit.format(noun))
 
 

@@ -10,13 +10,13 @@ from waybench.envs.textmap.worlds._data import (
     COUNTRIES,
     DIRECTIONS,
     Exit,
-    Layout,
     Link,
     Location,
+    PlaceLinks,
+    TextWorld,
     Theme,
     Thing,
     Voice,
-    World,
     WorldStyle,
     make_layout,
     name_places,
@@ -67,7 +67,7 @@ class Moves:
     descriptions: dict[tuple[int, str], str] = field(default_factory=lambda: {})
 
 
-def make_moves(layout: Layout, themes: list[Theme], doors: float, prose: int, rng: Stream) -> Moves:
+def make_moves(layout: PlaceLinks, themes: list[Theme], doors: float, prose: int, rng: Stream) -> Moves:
     """Name the moves of a layout; `doors` is the share of links with a door, `prose` the length of descriptions."""
     moves = Moves()
     order = list(range(len(layout.links)))
@@ -259,7 +259,7 @@ def _way(direction: str, theme: Theme, rng: Stream) -> str:
     return f"{with_article(rng.choice(theme.ways))} {rng.choice(('to the ', 'leading ', 'going '))}{direction}"
 
 
-def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> World:
+def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> TextWorld:
     """Generate a text world.
 
     Every place can be reached from every other. The first place is never dark.
@@ -306,7 +306,7 @@ def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> World:
     intro = introduction(themes[0], style.prose, rng)
     voice = Voice(**{name: rng.choice(answers) for name, answers in _WORDS["voice"].items()})
     exits, doors = tuple(moves.exits), tuple(moves.doors)
-    return World(name, intro, tuple(places), exits, doors, tuple(things), lamp, 0, style, voice, pulse, rng.word())
+    return TextWorld(name, intro, tuple(places), exits, doors, tuple(things), lamp, 0, style, voice, pulse, rng.word())
 
 
 def _pulse(lively: bool, rng: Stream) -> tuple[bool, ...]:

@@ -86,7 +86,7 @@ def _is_simple(ring: int) -> bool:
 _SIMPLE = bytes(_is_simple(ring) for ring in range(256))
 
 
-class Board:
+class WorldBoard:
     """Tiles by cell; a cell's number is row * width + column, as in `Floor`.
 
     Attributes:
@@ -273,7 +273,7 @@ def _bits(values: bytearray, indexes: Iterable[int]) -> int:
 
 
 @dataclass(slots=True)
-class Location:
+class NamedLocation:
     """Somewhere that has a name, or can have one, by the kind of place.
 
     `cells` can be stood on, and something may be found there. `door` is the cell before the place, to which a road
@@ -286,7 +286,7 @@ class Location:
     indoor: bool = False
 
 
-class Frame:
+class BoardArea:
     """A rectangle of the board that can be drawn in without regard to the side that its front is on.
 
     In its own coordinates the front is the last row. Rows and columns just outside it are those of the board. `turn`
@@ -295,7 +295,7 @@ class Frame:
 
     __slots__ = ("_across", "_down", "_first", "_high", "_left", "_top", "_wide", "board", "height", "turn", "width")
 
-    def __init__(self, board: Board, top: int, left: int, size: tuple[int, int], turn: int) -> None:
+    def __init__(self, board: WorldBoard, top: int, left: int, size: tuple[int, int], turn: int) -> None:
         self.board, self.turn = board, turn
         self._top, self._left, (self._high, self._wide) = top, left, size
         self.height, self.width = size[::-1] if turn & 4 else size
@@ -326,7 +326,7 @@ class Frame:
             return True
         return not board.palette.walkable[board.cells[row * board.width + column]]
 
-    def part(self, row: int, column: int, height: int, width: int, back: bool = False) -> "Frame":
+    def part(self, row: int, column: int, height: int, width: int, back: bool = False) -> "BoardArea":
         """Return a rectangle within this one, with its front on the same side, or on the opposite one."""
         first_corner, second_corner = self.cell(row, column), self.cell(row + height - 1, column + width - 1)
         rows, columns = zip(
@@ -334,7 +334,7 @@ class Frame:
         )
         size = (abs(rows[0] - rows[1]) + 1, abs(columns[0] - columns[1]) + 1)
         flip = (2 if self.turn & 4 else 1) if back else 0
-        return Frame(self.board, min(rows), min(columns), size, self.turn ^ flip)
+        return BoardArea(self.board, min(rows), min(columns), size, self.turn ^ flip)
 
     def fill(self, kind: int) -> None:
         """Lay a tile everywhere."""
@@ -363,7 +363,7 @@ class Frame:
         self.board.claim(self._top, self._left, self._high, self._wide, is_building)
 
 
-def partition(frame: Frame, area: Area, most: int, wall: int, door: int) -> list[list[int]]:
+def partition(frame: BoardArea, area: Area, most: int, wall: int, door: int) -> list[list[int]]:
     """Divide an area, walled in on all sides, into rooms with a door in each wall between two; return their cells.
 
     A room has at most `most` cells; sides are at
@@ -397,7 +397,7 @@ def halves(area: Area, upright: bool, first: int, last: int) -> list[Area]:
     return [(top, left, first, right), (last, left, bottom, right)]
 
 
-def _lines(frame: Frame, area: Area) -> list[int]:
+def _lines(frame: BoardArea, area: Area) -> list[int]:
     """Return where a wall can go across the longer side: not next to another, nor with an end at a door."""
     top, left, bottom, right = area
     if right - left > bottom - top:

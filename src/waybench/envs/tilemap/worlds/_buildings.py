@@ -4,7 +4,16 @@ from itertools import product
 
 import numpy as np
 
-from waybench.envs.tilemap.worlds._board import Area, Board, Frame, Location, halves, noise, pack, partition
+from waybench.envs.tilemap.worlds._board import (
+    Area,
+    BoardArea,
+    NamedLocation,
+    WorldBoard,
+    halves,
+    noise,
+    pack,
+    partition,
+)
 from waybench.envs.tilemap.worlds._tiles import SOLID_ROLES
 
 _FIXED_ROLES = frozenset(("door", "bridge", "thing", "person", "hero", "foe"))  # never replaced by another tile
@@ -16,7 +25,7 @@ _CROWDED = 60  # walkable cells, per cent, below which a solid tile takes the pl
 _FEW = 2  # of a kind of which there are no more than this, none is replaced
 
 
-def house(frame: Frame, kind: str, most: int = 14) -> list[Location]:
+def house(frame: BoardArea, kind: str, most: int = 14) -> list[NamedLocation]:
     """Build a house with its door in front; `most` is the size of a room that is still divided, in cells."""
     board, roles = frame.board, frame.board.palette.roles
     wall, floor, door = board.rng.choice(roles["wall"]), board.rng.choice(roles["floor"]), roles["door"][0]
@@ -29,10 +38,10 @@ def house(frame: Frame, kind: str, most: int = 14) -> list[Location]:
     frame.put(high - 1, entry, door)
     frame.claim()
     cells = [cell for room in rooms for cell in room]
-    return [Location(kind, cells, frame.cell(high, entry), indoor=True)]
+    return [NamedLocation(kind, cells, frame.cell(high, entry), indoor=True)]
 
 
-def tower(frame: Frame) -> list[Location]:
+def tower(frame: BoardArea) -> list[NamedLocation]:
     """Build a round tower."""
     places, ground = house(frame, "tower", most=1000), frame.board.palette.one("ground")
     for row, column in product((0, frame.height - 1), (0, frame.width - 1)):
@@ -40,7 +49,7 @@ def tower(frame: Frame) -> list[Location]:
     return places
 
 
-def shrine(frame: Frame) -> list[Location]:
+def shrine(frame: BoardArea) -> list[NamedLocation]:
     """Build a hall with its door in the middle and pillars along both sides."""
     places, wall = house(frame, "shrine", most=1000), frame.board.cells[frame.cell(0, 0)]
     last, middle = frame.height - 1, frame.width // 2
@@ -56,7 +65,7 @@ def shrine(frame: Frame) -> list[Location]:
     return places
 
 
-def ruin(frame: Frame) -> list[Location]:
+def ruin(frame: BoardArea) -> list[NamedLocation]:
     """Build a house, and let it fall to ruin."""
     places, rng, palette = house(frame, "ruin", most=24), frame.board.rng, frame.board.palette
     ground, rubble, door = map(palette.one, ("ground", "cliff", "door"))
@@ -70,7 +79,7 @@ def ruin(frame: Frame) -> list[Location]:
     return places
 
 
-def village(frame: Frame) -> list[Location]:
+def village(frame: BoardArea) -> list[NamedLocation]:
     """Build a street with houses on both sides and a square beside its middle."""
     rng, road = frame.board.rng, frame.board.palette.one("road")
     frame.claim(is_building=False)
@@ -81,12 +90,12 @@ def village(frame: Frame) -> list[Location]:
     for row, column in paved:
         frame.put(row, column, road)
     cells = [frame.cell(row, column) for row, column in paved]
-    return [Location("village", cells, frame.cell(street, rng.below(2) * (frame.width - 1))), *houses]
+    return [NamedLocation("village", cells, frame.cell(street, rng.below(2) * (frame.width - 1))), *houses]
 
 
-def _row(frame: Frame, street: int, free: range, back: bool) -> list[Location]:
+def _row(frame: BoardArea, street: int, free: range, back: bool) -> list[NamedLocation]:
     """Build houses along one side of a street, with a path from each door to it; `free` has the columns left free."""
-    rng, locations, column = frame.board.rng, list[Location](), frame.board.rng.below(2)
+    rng, locations, column = frame.board.rng, list[NamedLocation](), frame.board.rng.below(2)
     room = frame.height - street - 2 if back else street - 1
     while column + 4 <= frame.width:
         wide, high = 4 + rng.below(4), 4 + rng.below(max(1, room - 3))
@@ -98,22 +107,22 @@ def _row(frame: Frame, street: int, free: range, back: bool) -> list[Location]:
     return locations
 
 
-def _frame(board: Board, area: Area, turn: int) -> Frame:
+def _frame(board: WorldBoard, area: Area, turn: int) -> BoardArea:
     top, left, bottom, right = area
-    return Frame(board, top, left, (bottom - top, right - left), turn)
+    return BoardArea(board, top, left, (bottom - top, right - left), turn)
 
 
-def _cells(board: Board, area: Area) -> list[int]:
+def _cells(board: WorldBoard, area: Area) -> list[int]:
     top, left, bottom, right = area
     return [row * board.width + column for row in range(top, bottom) for column in range(left, right)]
 
 
-def _open(board: Board, cells: list[int]) -> list[int]:
+def _open(board: WorldBoard, cells: list[int]) -> list[int]:
     walkable = board.palette.walkable
     return [cell for cell in cells if walkable[board.cells[cell]]]
 
 
-def town(board: Board) -> list[Location]:
+def town(board: WorldBoard) -> list[NamedLocation]:
     """Lay out a town: streets all over it, houses and gardens between them, perhaps a canal and a wall around."""
     rng, palette, width, height = board.rng, board.palette, board.width, board.height
     board.cells[:] = bytes([palette.one("road")]) * (width * height)
@@ -130,7 +139,7 @@ def town(board: Board) -> list[Location]:
     return [building for block in blocks for building in _build(board, block)]
 
 
-def _wall(board: Board) -> None:
+def _wall(board: WorldBoard) -> None:
     """Put a wall around the town, with a gate or two on each side."""
     width, height, rng, road = board.width, board.height, board.rng, board.palette.one("road")
     _frame(board, (0, 0, height, width), 0).ring(board.palette.one("cliff"))
@@ -140,7 +149,7 @@ def _wall(board: Board) -> None:
         board.cells[(2 + rng.below(height - 4)) * width + column] = road
 
 
-def _canal(board: Board, area: Area) -> list[Area]:
+def _canal(board: WorldBoard, area: Area) -> list[Area]:
     """Dig a canal from top to bottom, with quays and bridges; return the areas on both sides of it."""
     top, left, bottom, right = area
     rng, palette, width = board.rng, board.palette, board.width
@@ -157,7 +166,7 @@ def _canal(board: Board, area: Area) -> list[Area]:
     return [(top, left, bottom, at - 1), (top, at + broad + 1, bottom, right)]
 
 
-def _blocks(board: Board, area: Area) -> list[Area]:
+def _blocks(board: WorldBoard, area: Area) -> list[Area]:
     """Divide an area by streets."""
     rng, blocks, areas = board.rng, list[Area](), [area]
     most_high, most_wide = 8 + rng.below(5), 12 + rng.below(10)
@@ -178,7 +187,7 @@ def _blocks(board: Board, area: Area) -> list[Area]:
     return blocks
 
 
-def _build(board: Board, block: Area) -> list[Location]:
+def _build(board: WorldBoard, block: Area) -> list[NamedLocation]:
     """Build upon a block: a square, a park, a great hall or, most often, houses."""
     top, left, bottom, right = block
     rng, high, wide = board.rng, bottom - top, right - left
@@ -192,10 +201,10 @@ def _build(board: Board, block: Area) -> list[Location]:
     return _terrace(board, block)
 
 
-def _terrace(board: Board, block: Area) -> list[Location]:
+def _terrace(board: WorldBoard, block: Area) -> list[NamedLocation]:
     """Build houses side by side, in one row, or in two rows back to back; neighbours share a wall."""
     top, left, bottom, right = block
-    rng, locations = board.rng, list[Location]()
+    rng, locations = board.rng, list[NamedLocation]()
     middle = (top + bottom) // 2
     rows = [(top, middle + 1, 1), (middle, bottom, 0)] if bottom - top >= 9 else [(top, bottom, rng.below(2))]
     for first, last, turn in rows:
@@ -213,17 +222,17 @@ def _terrace(board: Board, block: Area) -> list[Location]:
     return locations
 
 
-def _fill(board: Board, area: Area, kind: int) -> None:
+def _fill(board: WorldBoard, area: Area, kind: int) -> None:
     for cell in _cells(board, area):
         board.cells[cell] = kind
 
 
-def _lawn(board: Board, area: Area) -> None:
+def _lawn(board: WorldBoard, area: Area) -> None:
     roles = board.palette.roles
     _fill(board, area, board.rng.choice([roles["ground"][0], *roles.get("patch", [])]))
 
 
-def _square(board: Board, block: Area) -> Location:
+def _square(board: WorldBoard, block: Area) -> NamedLocation:
     """Pave a square, with stalls or lamps in rows if there is room for them."""
     rng, roles = board.rng, board.palette.roles
     top, left, bottom, right = block
@@ -233,10 +242,10 @@ def _square(board: Board, block: Area) -> Location:
     for row, column in product(range(top + 1, bottom - 1, step), range(left + 1, right - 1, step)):
         board.cells[row * board.width + column] = stall
     cells = _open(board, _cells(board, block))
-    return Location("square", cells, cells[0])
+    return NamedLocation("square", cells, cells[0])
 
 
-def _park(board: Board, block: Area) -> Location:
+def _park(board: WorldBoard, block: Area) -> NamedLocation:
     """Plant a park behind a hedge or railing, with a pond or a few trees in it."""
     rng, roles, width = board.rng, board.palette.roles, board.width
     top, left, bottom, right = block
@@ -257,10 +266,10 @@ def _park(board: Board, block: Area) -> Location:
     for row in (gate.height - 1, gate.height - 2):
         gate.put(row, column, roles["road"][0])
     cells = _open(board, _cells(board, (top + 1, left + 1, bottom - 1, right - 1)))
-    return Location("park", cells, gate.cell(gate.height - 1, column))
+    return NamedLocation("park", cells, gate.cell(gate.height - 1, column))
 
 
-def halls(board: Board) -> list[Location]:
+def halls(board: WorldBoard) -> list[NamedLocation]:
     """Lay out one great building: rooms with doors between them, some with pillars, pools, carpets or gardens."""
     rng, palette, width, height = board.rng, board.palette, board.width, board.height
     wall, door = palette.one("wall"), palette.one("door")
@@ -280,7 +289,7 @@ def halls(board: Board) -> list[Location]:
     return places
 
 
-def _passages(board: Board, area: Area) -> list[Area]:
+def _passages(board: WorldBoard, area: Area) -> list[Area]:
     """Lead passages through a large area, walled on both sides; return what lies between them."""
     rng, wall, rooms, areas = board.rng, board.palette.one("wall"), list[Area](), [area]
     while areas:
@@ -298,7 +307,7 @@ def _passages(board: Board, area: Area) -> list[Area]:
     return rooms
 
 
-def _room(board: Board, cells: list[int]) -> Location:
+def _room(board: WorldBoard, cells: list[int]) -> NamedLocation:
     """Lay out a room: bare, with another floor, or if it is large with pillars, a pool or a carpet."""
     rng, roles, width = board.rng, board.palette.roles, board.width
     top, left = divmod(cells[0], width)
@@ -321,10 +330,10 @@ def _room(board: Board, cells: list[int]) -> Location:
             inside and (style != "pillars" or (row - top) % 2 + (column - left) % 2 == 2)
         ):
             board.cells[cell] = kind
-    return Location("room", cells, cells[0], indoor=True)
+    return NamedLocation("room", cells, cells[0], indoor=True)
 
 
-def _more_doors(board: Board, count: int) -> None:
+def _more_doors(board: WorldBoard, count: int) -> None:
     """Break further doors, so that there is more than one way."""
     rng, width, palette = board.rng, board.width, board.palette
     walkable, walls = palette.walkable, palette.roles["wall"]
@@ -338,7 +347,7 @@ def _more_doors(board: Board, count: int) -> None:
             return
 
 
-def lay_patches(board: Board, plan: str) -> None:
+def lay_patches(board: WorldBoard, plan: str) -> None:
     """Vary the ground: by regions in open country, by spots everywhere."""
     rng, ground, size = board.rng, board.palette.one("ground"), len(board.cells)
     patches = board.palette.roles.get("patch", [])
@@ -355,7 +364,7 @@ def lay_patches(board: Board, plan: str) -> None:
             _spot(board, patch, (rng.below(board.height), rng.below(board.width)))
 
 
-def _spot(board: Board, patch: int, middle: tuple[int, int]) -> None:
+def _spot(board: WorldBoard, patch: int, middle: tuple[int, int]) -> None:
     rng, ground = board.rng, board.palette.one("ground")
     high, wide = 1 + rng.below(2), 1 + rng.below(3)
     for row in range(max(0, middle[0] - high), min(board.height, middle[0] + high + 1)):
@@ -366,7 +375,7 @@ def _spot(board: Board, patch: int, middle: tuple[int, int]) -> None:
                 board.cells[cell] = patch
 
 
-def furnish(board: Board, places: list[Location]) -> None:
+def furnish(board: WorldBoard, places: list[NamedLocation]) -> None:
     """Put furniture along the walls of rooms, and solid things out of doors."""
     rng, palette, size = board.rng, board.palette, len(board.cells)
     furniture, deco = palette.roles.get("furniture"), palette.roles.get("deco")
@@ -385,14 +394,14 @@ def furnish(board: Board, places: list[Location]) -> None:
                 _set(board, cell, rng.choice(deco))
 
 
-def _set(board: Board, cell: int, kind: int) -> None:
+def _set(board: WorldBoard, cell: int, kind: int) -> None:
     """Put a solid tile somewhere, unless it would be in the way."""
     now = board.palette.kinds[board.cells[cell]]
     if now.role not in _FIXED_ROLES and now.walkable and board.simple(cell):
         board.cells[cell] = kind
 
 
-def hide(board: Board, places: list[Location]) -> None:
+def hide(board: WorldBoard, places: list[NamedLocation]) -> None:
     """Put objects and people into places, where there is room for them."""
     rng, palette, kinds = board.rng, board.palette, board.palette.kinds
     more, open_places = 1 + len(board.cells) // 1500, [location for location in places if location.cells]
@@ -407,7 +416,7 @@ def hide(board: Board, places: list[Location]) -> None:
                     board.cells[cell] = kind
 
 
-def complete(board: Board) -> None:
+def complete(board: WorldBoard) -> None:
     """See to it that every kind of tile is somewhere.
 
     Roads, waters, or furniture that the map turned out to have no place for are not forced upon it, as long as other
@@ -428,7 +437,7 @@ def complete(board: Board) -> None:
             _insert(board, number)
 
 
-def _insert(board: Board, number: int) -> bool:
+def _insert(board: WorldBoard, number: int) -> bool:
     """Put one tile of a kind where it fits best; say whether there is a place for it."""
     kinds, cells, walkable = board.palette.kinds, board.cells, board.palette.walkable
     role, solid = kinds[number].role, not walkable[number]

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from waybench.envs.spaces import spanning_tree
-from waybench.envs.tilemap.worlds._board import Board, Frame, Location, Values, level, noise, pack
+from waybench.envs.tilemap.worlds._board import BoardArea, NamedLocation, Values, WorldBoard, level, noise, pack
 from waybench.envs.tilemap.worlds._buildings import house, ruin, shrine, tower, village
 from waybench.envs.tilemap.worlds._tiles import Biome
 
@@ -16,7 +16,7 @@ _SLOPE = 100_000  # of the ground towards the sea, in units of the noise
 _PER_PLACE = 190  # cells on a small map; on a large one places are farther apart
 
 
-def cave(frame: Frame) -> list[Location]:
+def cave(frame: BoardArea) -> list[NamedLocation]:
     """Dig a cave: a rock with a winding passage into it."""
     board, rng = frame.board, frame.board.rng
     rock, inside = board.palette.one("cliff"), board.rng.choice(board.palette.roles["floor"])
@@ -36,10 +36,10 @@ def cave(frame: Frame) -> list[Location]:
             break
     frame.claim()
     deep = list(dug)
-    return [Location("cave", deep[len(deep) // 2 :], frame.cell(high, mouth), indoor=True)]
+    return [NamedLocation("cave", deep[len(deep) // 2 :], frame.cell(high, mouth), indoor=True)]
 
 
-def camp(frame: Frame) -> list[Location]:
+def camp(frame: BoardArea) -> list[NamedLocation]:
     """Pitch tents around an open space."""
     board, rng = frame.board, frame.board.rng
     tent = rng.choice(board.palette.roles.get("deco") or board.palette.roles["wall"])
@@ -51,10 +51,10 @@ def camp(frame: Frame) -> list[Location]:
         frame.put(row, column, tent)
     frame.claim()
     cells = [frame.cell(row, column) for row in range(1, high) for column in range(1, wide - 1)]
-    return [Location("camp", cells, frame.cell(high, rng.below(wide)))]
+    return [NamedLocation("camp", cells, frame.cell(high, rng.below(wide)))]
 
 
-def circle(frame: Frame) -> list[Location]:
+def circle(frame: BoardArea) -> list[NamedLocation]:
     """Set up standing stones in a ring."""
     board, rng = frame.board, frame.board.rng
     stone = rng.choice(board.palette.roles.get("deco") or board.palette.roles["cliff"])
@@ -67,10 +67,10 @@ def circle(frame: Frame) -> list[Location]:
         elif far < 121 and (row + column) % 2 == 0:
             frame.put(row, column, stone)
     frame.claim()
-    return [Location("circle", inner, frame.cell(high, wide // 2))]
+    return [NamedLocation("circle", inner, frame.cell(high, wide // 2))]
 
 
-def orchard(frame: Frame) -> list[Location]:
+def orchard(frame: BoardArea) -> list[NamedLocation]:
     """Plant rows behind a fence, each with one way past it."""
     board, rng, roles = frame.board, frame.board.rng, frame.board.palette.roles
     fence, crop = roles["cliff"][0], rng.choice(roles["solid"])
@@ -90,10 +90,10 @@ def orchard(frame: Frame) -> list[Location]:
     frame.put(high - 2, gate, patch)
     frame.claim()
     cells = [frame.cell(row, column) for row in range(1, high - 1, 2) for column in range(1, wide - 1)]
-    return [Location("orchard", [cell for cell in cells if board.cells[cell] == patch], frame.cell(high, gate))]
+    return [NamedLocation("orchard", [cell for cell in cells if board.cells[cell] == patch], frame.cell(high, gate))]
 
 
-def grove(frame: Frame) -> list[Location]:
+def grove(frame: BoardArea) -> list[NamedLocation]:
     """Let trees close around a clearing, with one way in."""
     board, roles = frame.board, frame.board.palette.roles
     high, wide = frame.height, frame.width
@@ -110,10 +110,10 @@ def grove(frame: Frame) -> list[Location]:
     for row in range(high // 2, high):
         frame.put(row, middle, patch)
     frame.claim()
-    return [Location("grove", inner or [frame.cell(high - 1, middle)], frame.cell(high, middle))]
+    return [NamedLocation("grove", inner or [frame.cell(high - 1, middle)], frame.cell(high, middle))]
 
 
-def labyrinth(frame: Frame) -> list[Location]:
+def labyrinth(frame: BoardArea) -> list[NamedLocation]:
     """Grow a small maze of hedges or walls; its rooms are at odd rows and columns."""
     rng, roles = frame.board.rng, frame.board.palette.roles
     wall, floor = rng.choice([roles["solid"][0], roles["wall"][0]]), rng.choice(roles.get("patch") or roles["ground"])
@@ -129,10 +129,10 @@ def labyrinth(frame: Frame) -> list[Location]:
     for row in range(2 * down, frame.height):  # two rows if the height is even
         frame.put(row, entry, floor)
     frame.claim()
-    return [Location("labyrinth", [frame.cell(*room) for room in rooms], frame.cell(frame.height, entry))]
+    return [NamedLocation("labyrinth", [frame.cell(*room) for room in rooms], frame.cell(frame.height, entry))]
 
 
-def garden(frame: Frame) -> list[Location]:
+def garden(frame: BoardArea) -> list[NamedLocation]:
     """Lay out a garden around a pond, behind a hedge."""
     roles, rng = frame.board.palette.roles, frame.board.rng
     patches = roles.get("patch") or roles["ground"]
@@ -148,11 +148,11 @@ def garden(frame: Frame) -> list[Location]:
     gate = 1 + rng.below(wide - 2)
     frame.put(high - 1, gate, roles["door"][0])
     frame.claim()
-    return [Location("garden", cells, frame.cell(high, gate))]
+    return [NamedLocation("garden", cells, frame.cell(high, gate))]
 
 
 # Kind -> (least height and width, greatest height and width, how it is built).
-SITES: dict[str, tuple[tuple[int, int], tuple[int, int], Callable[[Frame], list[Location]]]] = {
+SITES: dict[str, tuple[tuple[int, int], tuple[int, int], Callable[[BoardArea], list[NamedLocation]]]] = {
     "camp": ((4, 5), (6, 8), camp),
     "cave": ((6, 7), (9, 12), cave),
     "circle": ((5, 5), (8, 9), circle),
@@ -169,7 +169,7 @@ SITES: dict[str, tuple[tuple[int, int], tuple[int, int], Callable[[Frame], list[
 }
 
 
-def wild(board: Board, biome: Biome) -> list[Location]:
+def wild(board: WorldBoard, biome: Biome) -> list[NamedLocation]:
     """Lay out open country on an empty board; return its places."""
     pitch = max(3, min(11, 2 + board.height // 5) * biome.grain // 10)
     _plant(board, biome, pitch)
@@ -188,15 +188,15 @@ def wild(board: Board, biome: Biome) -> list[Location]:
     return [location for locations in sites for location in locations]
 
 
-def _noise(board: Board, pitch: int) -> Values:
+def _noise(board: WorldBoard, pitch: int) -> Values:
     return noise(board.rng, board.width, board.height, pitch)
 
 
-def _draw_between(board: Board, bounds: tuple[int, int]) -> int:
+def _draw_between(board: WorldBoard, bounds: tuple[int, int]) -> int:
     return bounds[0] + board.rng.below(bounds[1] - bounds[0] + 1)
 
 
-def _plant(board: Board, biome: Biome, pitch: int) -> None:
+def _plant(board: WorldBoard, biome: Biome, pitch: int) -> None:
     """Let woods grow: regions of one species each, with a few strays."""
     rng, trees = board.rng, board.palette.roles["solid"]
     coarse, fine = _noise(board, pitch), _noise(board, max(2, pitch // 2))
@@ -208,7 +208,7 @@ def _plant(board: Board, biome: Biome, pitch: int) -> None:
         board.cells[cell] = trees[species]
 
 
-def _ridge(board: Board, pitch: int) -> None:
+def _ridge(board: WorldBoard, pitch: int) -> None:
     """Raise a line of cliffs, with gaps."""
     lines, cuts = _noise(board, pitch * 2), _noise(board, pitch * 2)
     gaps = board.edges(cuts, level(cuts, 50))  # where the line crosses another one
@@ -216,7 +216,7 @@ def _ridge(board: Board, pitch: int) -> None:
     board.paint(ridge & ~board.spread(gaps) & ~gaps, board.palette.one("cliff"))
 
 
-def _flood(board: Board, biome: Biome, pitch: int) -> None:
+def _flood(board: WorldBoard, biome: Biome, pitch: int) -> None:
     """Fill lakes, or the sea on one side, and give them a shore."""
     width, height, palette = board.width, board.height, board.palette
     values, side = _noise(board, pitch), board.rng.below(4)
@@ -233,7 +233,7 @@ def _flood(board: Board, biome: Biome, pitch: int) -> None:
     board.paint(reach & ~water & board.bits([palette.one("ground")]), palette.one("shore"))
 
 
-def _river(board: Board) -> None:
+def _river(board: WorldBoard) -> None:
     """Let a river run across, from top to bottom or, less often, from side to side, or into another river."""
     rng, width, height = board.rng, board.width, board.height
     kind, lake = board.palette.one("river"), board.palette.one("water")
@@ -256,12 +256,12 @@ def _river(board: Board) -> None:
         before = at
 
 
-def _settle(board: Board, biome: Biome) -> list[list[Location]]:
+def _settle(board: WorldBoard, biome: Biome) -> list[list[NamedLocation]]:
     """Build places wherever there is room for them, apart from each other."""
     rng, size = board.rng, board.width * board.height
     site_count = 1 + size // (_PER_PLACE + size // 60)
     site_count += rng.below(1 + site_count // 3)
-    kinds, locations = list(biome.sites), list[list[Location]]()
+    kinds, locations = list(biome.sites), list[list[NamedLocation]]()
     wet = board.bits(_waters(board))
     for _ in range(site_count):
         kind = rng.choice(kinds)
@@ -276,11 +276,11 @@ def _settle(board: Board, biome: Biome) -> list[list[Location]]:
         spot = _spot(board, wet, (high, wide)) or (None if locations else _spot(board, 0, (high, wide)))
         if spot is not None:
             _clear(board, spot, (high, wide))
-            locations.append(build(Frame(board, *spot, (high, wide), turn)))
+            locations.append(build(BoardArea(board, *spot, (high, wide), turn)))
     return locations
 
 
-def _spot(board: Board, wet: int, size: tuple[int, int]) -> tuple[int, int] | None:
+def _spot(board: WorldBoard, wet: int, size: tuple[int, int]) -> tuple[int, int] | None:
     """Return the first dry and free spot of some: its top and left."""
     rng, width, claimed = board.rng, board.width, board.claimed_cells()
     high, wide = size
@@ -293,14 +293,14 @@ def _spot(board: Board, wet: int, size: tuple[int, int]) -> tuple[int, int] | No
     return None
 
 
-def _clear(board: Board, spot: tuple[int, int], size: tuple[int, int]) -> None:
+def _clear(board: WorldBoard, spot: tuple[int, int], size: tuple[int, int]) -> None:
     ground, width = board.palette.one("ground"), board.width
     for row in range(spot[0] - 1, spot[0] + size[0] + 1):
         start = row * width + spot[1] - 1
         board.cells[start : start + size[1] + 2] = bytes([ground]) * (size[1] + 2)
 
 
-def _connect(board: Board, ends: list[int]) -> None:
+def _connect(board: WorldBoard, ends: list[int]) -> None:
     """Lay roads between places, each to the nearest of those before it, and a few that lead on or off the map."""
     rng, width, height = board.rng, board.width, board.height
     buildings, values = board.building_cells(), _noise(board, 3)
@@ -319,7 +319,7 @@ def _connect(board: Board, ends: list[int]) -> None:
         _lay(board, board.route(start, 1 << goal, _costs(board, buildings, rough)))
 
 
-def _costs(board: Board, buildings: int, rough: int) -> list[tuple[int, int]]:
+def _costs(board: WorldBoard, buildings: int, rough: int) -> list[tuple[int, int]]:
     """Return what a road costs on each kind of cell: least on another road, most over water.
 
     No road enters `buildings`, and it rather goes round `rough`, cells as bits.
@@ -332,13 +332,13 @@ def _costs(board: Board, buildings: int, rough: int) -> list[tuple[int, int]]:
     return [(roads, 1), (land & ~rough, 2), (land & rough, 3), (woods, 5), (waters, 9)]
 
 
-def _waters(board: Board) -> set[int]:
+def _waters(board: WorldBoard) -> set[int]:
     """Return the kinds of water, unless trees stand for them."""
     roles = board.palette.roles
     return {roles["water"][0], roles["river"][0]} - set(roles["solid"])
 
 
-def _lay(board: Board, path: list[int]) -> None:
+def _lay(board: WorldBoard, path: list[int]) -> None:
     """Make a road of these cells, with bridges over water."""
     palette, waters = board.palette, _waters(board)
     bridge = palette.one("bridge")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from waybench.core import Stream
 from waybench.envs.tilemap._instance import Objective, TileMap
-from waybench.envs.tilemap.worlds._board import Board, Location
+from waybench.envs.tilemap.worlds._board import NamedLocation, WorldBoard
 from waybench.envs.tilemap.worlds._buildings import complete, furnish, halls, hide, lay_patches, town
 from waybench.envs.tilemap.worlds._country import wild
 from waybench.envs.tilemap.worlds._tiles import (
@@ -31,12 +31,12 @@ _FIXED_ROLES = frozenset(("bridge", "door", *_FINDS))
 _MASSES = frozenset(("solid", "cliff", "wall", "water", "river"))
 
 
-def _cells_of_roles(board: Board, *roles: str) -> int:
+def _cells_of_roles(board: WorldBoard, *roles: str) -> int:
     """Return the cells with a tile of these roles."""
     return board.bits(number for number, kind in enumerate(board.palette.kinds) if kind.role in roles)
 
 
-def join(board: Board) -> None:
+def join(board: WorldBoard) -> None:
     """Make every walkable cell reachable from every other: break doors, build bridges, cut glades, fill pockets."""
     main, *parts = board.parts()
     kinds, roles = board.palette.kinds, board.palette.roles
@@ -65,7 +65,7 @@ def join(board: Board) -> None:
         main |= part | sum(1 << cell for cell in path)
 
 
-def make_room(board: Board, least: int) -> None:
+def make_room(board: WorldBoard, least: int) -> None:
     """Clear the edges of woods and waters, and if need be walls, until `least` per cent of the cells can be walked on.
 
     Kinds of which there is one tile only are left. What is cleared is next to what can be walked on already, so that a
@@ -84,7 +84,7 @@ def make_room(board: Board, least: int) -> None:
                 break
 
 
-def fill_up(board: Board, most: int) -> None:
+def fill_up(board: WorldBoard, most: int) -> None:
     """Plant single trees on open ground, parting nothing, until at most `most` per cent can be walked on."""
     rng, size, palette = board.rng, board.width * board.height, board.palette
     grounds = {palette.one("ground"), *palette.roles.get("patch", [])}
@@ -115,9 +115,9 @@ class Goal(NamedTuple):
     find: int | None = None
 
 
-def landmarks(board: Board, plan: str) -> list[Location]:
+def landmarks(board: WorldBoard, plan: str) -> list[NamedLocation]:
     """Return places that are not buildings: banks, bridges and crossroads; the map's nine regions are the last."""
-    rng, kinds, locations = board.rng, board.palette.kinds, list[Location]()
+    rng, kinds, locations = board.rng, board.palette.kinds, list[NamedLocation]()
     streets = "street" if plan == "town" else "crossroads"
     for role, name in (("shore", "shore"), ("bridge", "bridge"), ("road", streets)) if plan != "halls" else ():
         kind_numbers = [number for number, kind in enumerate(kinds) if kind.role == role]
@@ -128,7 +128,7 @@ def landmarks(board: Board, plan: str) -> list[Location]:
                 role != "road"
                 or sum(board.cells[neighbour] in kind_numbers for neighbour in board.neighbours(cell)) >= 3
             ):
-                locations.append(Location(name, [cell], cell))
+                locations.append(NamedLocation(name, [cell], cell))
     cells, walkable, width, below = board.cells, board.palette.walkable, board.width, rng.below
     # Such that `_region` finds the same number: the first row is the least one with 3 * row // height == number.
     rows, columns = ([-(-length * at // 3) for at in range(4)] for length in (board.height, width))
@@ -137,11 +137,11 @@ def landmarks(board: Board, plan: str) -> list[Location]:
         first = rows[row] * width + columns[column]
         high, wide = rows[row + 1] - rows[row], columns[column + 1] - columns[column]
         lots = [first + below(high) * width + below(wide) for _ in range(12)]
-        locations.append(Location(f"region {direction}", [cell for cell in lots if walkable[cells[cell]]], 0))
+        locations.append(NamedLocation(f"region {direction}", [cell for cell in lots if walkable[cells[cell]]], 0))
     return locations
 
 
-def _region(board: Board, cell: int) -> int:
+def _region(board: WorldBoard, cell: int) -> int:
     row, column = divmod(cell, board.width)
     return row * 3 // board.height * 3 + column * 3 // board.width
 
@@ -152,7 +152,7 @@ class Quest:
     Both are put on the board, which is joined up. The regions are the last of its places.
     """
 
-    def __init__(self, board: Board, places: list[Location], count: int) -> None:
+    def __init__(self, board: WorldBoard, places: list[NamedLocation], count: int) -> None:
         self._board, self._places = board, places
         self._place_of: dict[int, int] = {}
         for number, location in enumerate(places[:-9]):
@@ -268,7 +268,7 @@ def make_world(size: tuple[int, int], biome: str, tiles: int, objectives: int, n
     """
     about = BIOMES[biome]
     hero, foe = rng.choice(HEROES), rng.choice(FOES)
-    board = Board(size[1], size[0], draw_palette(about, tiles, hero, foe, rng), rng)
+    board = WorldBoard(size[1], size[0], draw_palette(about, tiles, hero, foe, rng), rng)
     places = wild(board, about) if about.plan == "wild" else (town if about.plan == "town" else halls)(board)
     join(board)
     make_room(board, LEAST + 3)
@@ -283,7 +283,7 @@ def make_world(size: tuple[int, int], biome: str, tiles: int, objectives: int, n
     return _write(board, quest, [location.kind for location in places], Words(biome, about.age, rng), name)
 
 
-def _write(board: Board, quest: Quest, places: list[str], words: Words, name: str) -> TileMap:
+def _write(board: WorldBoard, quest: Quest, places: list[str], words: Words, name: str) -> TileMap:
     """Write down a finished world; `places` are the kinds of its places."""
     palette, width = board.palette, board.width
     present = [number for number in range(len(palette.kinds)) if number in board.cells]

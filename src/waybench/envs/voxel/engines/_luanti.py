@@ -22,7 +22,7 @@ from waybench.envs.voxel._look import Bytes, Ints
 from waybench.envs.voxel._wording import LONGEST, Raw
 from waybench.envs.voxel.engines._generate import CELL, SIDE, SLOTS
 from waybench.envs.voxel.engines._own import LENGTHS, BlockWorld, eye_of, rays
-from waybench.envs.voxel.engines._server import Server
+from waybench.envs.voxel.engines._server import LuantiServer
 from waybench.envs.voxel.engines._terrain import ENGINES, LUANTI, Body, Near
 
 _CHUNK, _EDGE = 80, -32  # nodes along each side of a chunk, and where one of them begins
@@ -72,7 +72,7 @@ class LuantiTerrain(BlockWorld):
         solid: Bytes = np.zeros(_KINDS, dtype=np.uint8)
         solid[_STONE] = 1
         super().__init__(_LOWEST, _LAYERS, _SEA, _STEEPEST, _AIR, _WATER, _STONE, solid)
-        self._server = Server(seed)
+        self._server = LuantiServer(seed)
         about = self._server.about
         self.version = str(about["version"]["string"])
         self._nodes = {int(number): (str(name), str(kind)) for number, name, kind in about["nodes"]}

@@ -24,7 +24,7 @@ from waybench.envs.voxel.engines._terrain import (
     WATER,
     Body,
     Near,
-    Walked,
+    WalkResult,
     tables,
 )
 
@@ -263,7 +263,7 @@ class BlockWorld(ABC):
             self._ready(x + 0.5, z + 0.5, 0.0)
             return bool(self._solid[self._at(x, ground, z)]) and self._at(x, ground + 1, z) != self.water
 
-    def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> Walked:
+    def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> WalkResult:
         """Walk where one looks.
 
         Raises:
@@ -279,7 +279,7 @@ class BlockWorld(ABC):
             self._ready(body.x, body.z, _STROLL)
             count, arrived, length = stroll(self._pool, self.air, self.water, self._solid, is_goal, at, ahead, commands)
         x, y, z, rise = at.tolist()
-        return Walked(Body(x, y + self.lowest, z, body.yaw, rise), bool(arrived), float(length), int(count))
+        return WalkResult(Body(x, y + self.lowest, z, body.yaw, rise), bool(arrived), float(length), int(count))
 
     def _felt(self, body: Body) -> Ints:
         """Return the blocks around the feet; (9, 9, 9) whole numbers: x, y, z. The chunks are in the pool."""

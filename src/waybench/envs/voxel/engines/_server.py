@@ -66,7 +66,7 @@ def program() -> str | None:
     return next((executable for name in _PROGRAMS if (executable := shutil.which(name, path=paths))), None)
 
 
-class Server:
+class LuantiServer:
     """A running server, which ends with this object or with this process, whichever is first.
 
     Args:

@@ -45,7 +45,7 @@ TREES = {name: Tree(**tree)._replace(shape=_SHAPES[tree["shape"]]) for name, tre
 _TREE_NUMBER = {name: number for number, name in enumerate(TREES)}
 
 
-class Biome(NamedTuple):
+class BiomeLook(NamedTuple):
     """The appearance of a biome.
 
     Attributes:
@@ -69,7 +69,7 @@ class Biome(NamedTuple):
     colour: str
 
 
-BIOMES = {name: Biome(**biome) for name, biome in _DATA["biomes"].items()}
+BIOMES = {name: BiomeLook(**biome) for name, biome in _DATA["biomes"].items()}
 BIOME_NUMBER = {name: number for number, name in enumerate(BIOMES)}
 
 # The goals whose tasks are published (shared/specs/smartplay.md, section 2), in their order.
@@ -120,7 +120,7 @@ class Body(NamedTuple):
     rise: float = 0.0
 
 
-class Walked(NamedTuple):
+class WalkResult(NamedTuple):
     """The result of a walk.
 
     Attributes:
@@ -165,7 +165,7 @@ class Terrain(Protocol):
         """Return what is seen and felt from a place."""
         ...
 
-    def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> Walked:
+    def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> WalkResult:
         """Walk where one looks.
 
         Args:
@@ -180,7 +180,7 @@ class Terrain(Protocol):
 OWN, LUANTI, MINEDOJO = "own", "luanti", "minedojo"
 
 
-class Engine(NamedTuple):
+class EngineProperties(NamedTuple):
     """The properties of an engine, known without starting it.
 
     Attributes:
@@ -211,14 +211,14 @@ class Engine(NamedTuple):
 _BIOMES = read_toml(__file__, "biomes.toml")
 # The goals of "luanti" are its counterparts of the eight published ones. A server is one world, and takes a second to
 # start; so the searches of a set share some.
-_LUANTI = Engine(
+_LUANTI = EngineProperties(
     goals=("grassland", "forest", "ocean", "beach", "taiga", "icesheet", "rainforest", "desert"),
     biomes=_BIOMES["luanti"],
     farthest=20_000,
     worlds=8,
     tries=100,
 )
-ENGINES = {OWN: Engine(GOALS, {name: biome.colour for name, biome in BIOMES.items()}), LUANTI: _LUANTI}
+ENGINES = {OWN: EngineProperties(GOALS, {name: biome.colour for name, biome in BIOMES.items()}), LUANTI: _LUANTI}
 
 MINECRAFT_BIOMES: Mapping[int, str] = {int(number): name for number, name in _BIOMES["minecraft"].items()}
 """The names of Minecraft's biomes by the numbers that MineDojo reports."""
@@ -226,7 +226,7 @@ MINECRAFT_BIOMES: Mapping[int, str] = {int(number): name for number, name in _BI
 CREATIVE: Mapping[str, int] = dict(zip(GOALS, (0, 1, 2, 4, 5, 7, 8, 9), strict=True))
 PUBLISHED_GOALS: Mapping[str, str] = {f"MinedojoCreative{number}": goal for goal, number in CREATIVE.items()}
 """The goals of SmartPlay's settings in Minecraft, by the settings' names."""
-ENGINES[MINEDOJO] = Engine(GOALS, dict.fromkeys(MINECRAFT_BIOMES.values(), ""), farthest=0, charted=False)
+ENGINES[MINEDOJO] = EngineProperties(GOALS, dict.fromkeys(MINECRAFT_BIOMES.values(), ""), farthest=0, charted=False)
 PLAINS = {name: engine.goals[0] for name, engine in ENGINES.items()}
 """The goal of each engine that stands for the one whose setting is recorded."""
 

@@ -20,14 +20,14 @@ from waybench.core import (
     Usage,
     UsageError,
     WaybenchError,
+    json_excerpt,
     last_object,
     plural,
     resolve,
-    shown,
     split_reasoning,
 )
 from waybench.core._json_reply import JsonObject
-from waybench.evaluation import reply_of
+from waybench.evaluation import read_reply
 from waybench.evaluation._engine import open_model
 from waybench.evaluation._solver import wrap_model
 from waybench.ext.author import AUTHORED
@@ -160,7 +160,7 @@ def _values(text: str, keys: Sequence[str]) -> dict[str, Any] | RefusedAnswer:
         return RefusedAnswer([f'The key "{key}" is missing.' for key in missing])
     objects = [data, *(data[key] for key in keys if isinstance(data[key], JsonObject))]
     if twice := [part.duplicate for part in objects if part.duplicate is not None]:
-        return RefusedAnswer([f"The key {shown(name)} is there twice." for name in twice])
+        return RefusedAnswer([f"The key {json_excerpt(name)} is there twice." for name in twice])
     return {key: data[key] for key in keys}
 
 
@@ -234,7 +234,7 @@ async def _ask(model: Model, role: str, texts: Sequence[str]) -> Reply:
     began = time.monotonic()
     try:
         output = await model.generate([ChatMessageSystem(content=role), *chat])
-        return reply_of(output, time.monotonic() - began)
+        return read_reply(output, time.monotonic() - began)
     except Exception as error:  # every provider has its own; its message is what the user needs
         cause: object = error.last_attempt.exception() if isinstance(error, RetryError) else error
         words = getattr(cause, "provider_message", None) or str(cause)  # without the request, which the engine adds

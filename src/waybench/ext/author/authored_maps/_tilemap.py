@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import category
 
-from waybench.core import is_array, is_object, plural, shown
+from waybench.core import is_array, is_object, json_excerpt, plural
 from waybench.envs.tilemap._instance import Objective, TileMap, tour
 from waybench.ext.author.authored_maps._authors import AuthorStep, RefusedAnswer
 
@@ -109,20 +109,21 @@ def _check_characters(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAn
     names = [first, second, *others]
     problems = [_name_problem(name) for name in names if not _is_name(name)]
     if not problems:
-        problems = [f"{shown(name)} is the name of several characters." for name in _duplicates(names)]
+        problems = [f"{json_excerpt(name)} is the name of several characters." for name in _duplicates(names)]
     named = replace(draft, protagonist=first, antagonist=second, others=tuple(others))
     return RefusedAnswer(problems) if problems else named
 
 
 def _ask_tiles(draft: Draft) -> str:
-    names = ", ".join(map(shown, draft.others))
+    names = ", ".join(map(json_excerpt, draft.others))
     others = f"Each of these characters has a tile of exactly its name: {names}. " if draft.others else ""
     return (
         "Step 3, the tiles. List the kinds of tiles of which the map is made, as JSON: "
         '{"tiles": {"Meadow": "m", "Brick Wall": "W", ...}, "walkable": ["m", ...], "interactive": ["k", ...]}. '
         f'"tiles" has from {FEWEST_TILES} to {MOST_TILES} names, each with one character that no other has: a letter, '
         f"a digit or another printable ASCII character, but no blank and none of {NO_TILES} @ #. "
-        f"@ stands for {shown(draft.protagonist)} and # for {shown(draft.antagonist)}: leave these two out. {others}"
+        f"@ stands for {json_excerpt(draft.protagonist)} and # for {json_excerpt(draft.antagonist)}: leave these two "
+        f"out. {others}"
         '"walkable" has the characters of the tiles that the player can walk on, "interactive" those of objects and '
         "persons that matter to the story. Other tiles, such as walls and water, stand in the way. The player will "
         f"have to step on {draft.count} places: whatever is to be reached must be a tile that can be walked on."
@@ -136,12 +137,14 @@ def _check_tiles(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     problems = [_name_problem(name) for name in tiles if not _is_name(name)]
     for name, sign in tiles.items():
         if name in (draft.protagonist, draft.antagonist):
-            problems.append(f"{shown(name)} has its character already: leave it out.")
+            problems.append(f"{json_excerpt(name)} has its character already: leave it out.")
         if not isinstance(sign, str) or sign not in SIGNS:
-            problems.append(f"{shown(name)}: {shown(sign)} is no character that a tile can have.")
+            problems.append(f"{json_excerpt(name)}: {json_excerpt(sign)} is no character that a tile can have.")
     signs = [sign for sign in tiles.values() if isinstance(sign, str)]
-    problems += [f"{shown(sign)} is the character of several tiles." for sign in _duplicates(signs)]
-    problems += [f"The character {shown(name)} has no tile of this name." for name in draft.others if name not in tiles]
+    problems += [f"{json_excerpt(sign)} is the character of several tiles." for sign in _duplicates(signs)]
+    problems += [
+        f"The character {json_excerpt(name)} has no tile of this name." for name in draft.others if name not in tiles
+    ]
     for key in ("walkable", "interactive"):
         chosen = answer[key]
         if not is_array(chosen) or not all(isinstance(sign, str) and sign in signs for sign in chosen):
@@ -175,7 +178,7 @@ def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
             problems.append(f"Row {number} (from 0) has {plural(len(row), 'character')}: give {draft.columns}.")
     signs = {sign for _, sign in draft.tiles} | {PLAYER, ENEMY}
     strange = dict.fromkeys(sign for row in drawn for sign in row if sign not in signs)
-    problems += [f"The map has the character {shown(sign)}, which is no tile." for sign in strange]
+    problems += [f"The map has the character {json_excerpt(sign)}, which is no tile." for sign in strange]
     for sign in (PLAYER, ENEMY):
         if (count := sum(row.count(sign) for row in drawn)) != 1:
             problems.append(f"The map has {count} of {sign}: give exactly one.")
@@ -233,7 +236,7 @@ def _objective_problem(name: str, value: Any, draft: Draft) -> str:
     """Return what is wrong with one objective; nothing if it is a place on the map that can be walked on."""
     if not _is_name(name):
         return _name_problem(name)
-    called = shown(name)
+    called = json_excerpt(name)
     if not is_array(value) or [type(part) for part in value] != [str, int, int]:
         return f'{called}: give ["character", row, column].'
     tile, row, column = str(value[0]), int(value[1]), int(value[2])
@@ -243,10 +246,12 @@ def _objective_problem(name: str, value: Any, draft: Draft) -> str:
     there = draft.drawn[row][column]
     if there != tile:
         near = min(draft.cells(tile), key=lambda cell: abs(cell[0] - row) + abs(cell[1] - column), default=None)
-        hint = f" The nearest {shown(tile)} is at {_position(*near)}." if near else ""
-        return f"{called}: at {_position(row, column)} the map has {shown(there)}, not {shown(tile)}.{hint}"
+        hint = f" The nearest {json_excerpt(tile)} is at {_position(*near)}." if near else ""
+        return (
+            f"{called}: at {_position(row, column)} the map has {json_excerpt(there)}, not {json_excerpt(tile)}.{hint}"
+        )
     if tile not in draft.walkable:
-        return f"{called}: the tile {shown(tile)} at {_position(row, column)} cannot be walked on."
+        return f"{called}: the tile {json_excerpt(tile)} at {_position(row, column)} cannot be walked on."
     return ""
 
 
@@ -258,7 +263,7 @@ def _unreachable_objectives(draft: Draft) -> list[str]:
     for (name, _, row, column), leg in zip(case.objectives, tour(case, draft.walkable), strict=True):
         if leg is None:
             problems.append(
-                f"With this map the objective {shown(name)} at {_position(row, column)} cannot be reached from "
+                f"With this map the objective {json_excerpt(name)} at {_position(row, column)} cannot be reached from "
                 f"{_position(*at)}: open a way over tiles that can be walked on."
             )
         else:
@@ -271,7 +276,7 @@ def _is_name(value: Any) -> bool:
 
 
 def _name_problem(value: Any) -> str:
-    return f"{shown(value)} is no name: give 1 to {LONGEST_NAME} printable characters."
+    return f"{json_excerpt(value)} is no name: give 1 to {LONGEST_NAME} printable characters."
 
 
 def _duplicates(values: Iterable[Any]) -> list[Any]:

@@ -19,11 +19,11 @@ from waybench.envs.textmap._items import LABELS, RELEASED_LABELS, selected_maps
 from waybench.envs.textmap._place_map import NEVER, Edge, Move, PlaceMap, Traversal, edges_of_traversals
 from waybench.envs.textmap._prefix import PUBLISHED_STEPS
 from waybench.envs.textmap._questions import MOST_PATHS, WriteResult, count_questions, write_map
-from waybench.ext.author.game_maps._story import Story
+from waybench.ext.author.game_maps._story import GameFile
 from waybench.ext.author.game_maps._words import (
     LONGEST,
-    Engine,
     PlaceId,
+    TextGame,
     Visit,
     as_name,
     is_dark,
@@ -151,7 +151,7 @@ class GameMap:
 
 
 def map_game(
-    engine: Engine,
+    engine: TextGame,
     commands: Sequence[str],
     name: str,
     *,
@@ -388,7 +388,7 @@ def build(
         raise UsageError(f"{there[0]} exists already: choose another folder with --out, or another --name")
     names_of_places = None if names is None else read_names(names)
     typed = None if commands is None else read_commands(commands)
-    story = Story(game)
+    story = GameFile(game)
     typed = typed or story.walkthrough
     if not typed:
         raise UsageError(

@@ -46,7 +46,7 @@ _PROMPT = re.compile(r"\n>[ ]*\Z")
 _OVER = re.compile(r"^ *\*{3,}[^*\n]+\*{3,} *$.*\bRESTART\b", re.MULTILINE | re.DOTALL)
 
 
-class Memory(Playable, Protocol):
+class GameMemory(Playable, Protocol):
     """A game whose memory can be read."""
 
     def memory(self) -> "Bytes":
@@ -77,7 +77,7 @@ class _Evidence:
         self.failed += failed
 
 
-def find_room_word(game: Memory, commands: Sequence[str], global_table: int) -> int:
+def find_room_word(game: GameMemory, commands: Sequence[str], global_table: int) -> int:
     """Return the address of the two bytes that tell the player's room.
 
     The game is played by the commands, and in each room that is new all directions are tried and taken back. The word
@@ -112,7 +112,7 @@ def find_room_word(game: Memory, commands: Sequence[str], global_table: int) -> 
     )
 
 
-def _gather(game: Memory, commands: Sequence[str]) -> _Evidence:
+def _gather(game: GameMemory, commands: Sequence[str]) -> _Evidence:
     """Play the game, and try all directions where a title is new."""
     import numpy as np
 
@@ -139,7 +139,7 @@ def _gather(game: Memory, commands: Sequence[str]) -> _Evidence:
     return evidence
 
 
-def _explore(game: Memory, evidence: _Evidence, saved: Any, title: str, memory: "Bytes") -> None:
+def _explore(game: GameMemory, evidence: _Evidence, saved: Any, title: str, memory: "Bytes") -> None:
     """Go from a room in every direction and back, and note what is seen."""
     for way in _TRIED:
         game.restore(saved)
@@ -157,7 +157,7 @@ def _explore(game: Memory, evidence: _Evidence, saved: Any, title: str, memory: 
             evidence.test(_differ(memory, back))
 
 
-def _look(game: Memory) -> str | None:
+def _look(game: GameMemory) -> str | None:
     title = title_of(game.act(LOOK))
     return None if title is None or is_dark(title) else title
 
@@ -185,7 +185,7 @@ def _rank(evidence: _Evidence, address: int) -> tuple[bool, int, int, int, int, 
     return 0 in titles, int(evidence.shifts[address]), -len(titles), -in_the_dark, -n_words, failed, address
 
 
-class Story:
+class GameFile:
     """A game file.
 
     Raises:

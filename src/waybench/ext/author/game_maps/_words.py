@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from waybench.envs.textmap._place_map import Step
+from waybench.envs.textmap._place_map import WalkthroughStep
 from waybench.envs.textmap.worlds._data import DIRECTIONS, opposite
 from waybench.envs.textmap.worlds._play import ABBREVIATIONS
 
@@ -73,7 +73,7 @@ class Playable(Protocol):
         ...
 
 
-class Engine(Playable, Protocol):
+class TextGame(Playable, Protocol):
     """A text game that knows where its player is."""
 
     def place(self) -> PlaceId | None:
@@ -203,7 +203,7 @@ class Visit:
         backs: If the place is another one than before: the actions that may lead back, each with where it leads.
     """
 
-    step: Step
+    step: WalkthroughStep
     action: str
     place: PlaceId | None
     title: str | None
@@ -211,27 +211,27 @@ class Visit:
     backs: tuple[tuple[str, PlaceId | None], ...] = ()
 
 
-class Walk(NamedTuple):
+class GameWalk(NamedTuple):
     """A walk through a game: its steps, from number 0 on, and how many commands came after the end of the game."""
 
     visits: tuple[Visit, ...]
     unused: int
 
 
-def walk(engine: Engine, commands: Sequence[str]) -> Walk:
+def walk(engine: TextGame, commands: Sequence[str]) -> GameWalk:
     """Play a game from its beginning."""
     text = engine.reset()
-    visits = [_visit(engine, Step(0, "Init", _as_observation(text)), "", None)]
+    visits = [_visit(engine, WalkthroughStep(0, "Init", _as_observation(text)), "", None)]
     for number, command in enumerate(commands, 1):
         if engine.done:
-            return Walk(tuple(visits), len(commands) - number + 1)
+            return GameWalk(tuple(visits), len(commands) - number + 1)
         before, text, words = visits[-1], engine.act(command), expand_command(command)
         action = before.action if words == _AGAIN else words
-        visits.append(_visit(engine, Step(number, words, _as_observation(text)), action, before.place))
-    return Walk(tuple(visits), 0)
+        visits.append(_visit(engine, WalkthroughStep(number, words, _as_observation(text)), action, before.place))
+    return GameWalk(tuple(visits), 0)
 
 
-def _visit(engine: Engine, step: Step, action: str, before: PlaceId | None) -> Visit:
+def _visit(engine: TextGame, step: WalkthroughStep, action: str, before: PlaceId | None) -> Visit:
     """Note where a step has led; the game is left as it was found."""
     here, name = engine.place(), engine.name()
     if engine.done:

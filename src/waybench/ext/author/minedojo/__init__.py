@@ -16,7 +16,7 @@ import numpy as np
 
 from waybench.core import UsageError
 from waybench.envs.voxel._wording import CURSOR, LONGEST, TURN, Raw, fan_angles
-from waybench.envs.voxel.engines._terrain import CREATIVE, MINECRAFT_BIOMES, Body, Walked
+from waybench.envs.voxel.engines._terrain import CREATIVE, MINECRAFT_BIOMES, Body, WalkResult
 
 __all__ = ["MinedojoTerrain"]
 
@@ -49,7 +49,7 @@ def settings(seed: int) -> dict[str, Any]:
     }
 
 
-def raw_of(seen: Any) -> Raw:
+def read_raw(seen: Any) -> Raw:
     """Return what an observation tells.
 
     Args:
@@ -105,7 +105,7 @@ class MinedojoTerrain:
 
     def _take(self, seen: Any) -> Body:
         """Take an observation, and return where it was made."""
-        raw = raw_of(seen)
+        raw = read_raw(seen)
         body = Body(*raw.at, raw.yaw)
         self._last, self._biome = body, MINECRAFT_BIOMES[int(_one(seen["location_stats"]["biome_id"]))]
         self._seen[body] = raw
@@ -133,7 +133,7 @@ class MinedojoTerrain:
                 raise UsageError("engine=minedojo shows only where its player has been: its world cannot be reset")
             return self._seen[body]
 
-    def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> Walked:
+    def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> WalkResult:
         """Turn the camera, then walk.
 
         Raises:
@@ -159,7 +159,7 @@ class MinedojoTerrain:
                 if MINECRAFT_BIOMES[int(_one(seen["location_stats"]["biome_id"]))] in goals:
                     break
             there = self._take(seen)
-            return Walked(there, self._biome in goals and steps > 0, length, steps)
+            return WalkResult(there, self._biome in goals and steps > 0, length, steps)
 
     def _stride(self, tick: int) -> Any:
         act = self._env.action_space.no_op()

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from waybench._version import __version__
 from waybench.core import End, Json, Metric
 from waybench.envs import registry
-from waybench.ext.publish.exports._formats import FileText, Results, as_name, present
+from waybench.ext.publish.exports._formats import FileText, ModelResults, as_name, present
 from waybench.results import Row
 from waybench.results.formatting import LOST, lost_text
 from waybench.results.logs import LoggedEpisode
@@ -20,7 +20,7 @@ COLLECTION = "waybench"
 
 
 def every_eval_ever(
-    results: Iterable[Results], *, organization: str, relationship: str = "third_party"
+    results: Iterable[ModelResults], *, organization: str, relationship: str = "third_party"
 ) -> Iterator[FileText]:
     """Yield the files of results: data/waybench/DEVELOPER/MODEL/UUID.json and UUID_samples.jsonl.
 
@@ -35,7 +35,7 @@ def every_eval_ever(
         yield from _files(result, organization, relationship)
 
 
-def _files(result: Results, organization: str, relationship: str) -> Iterator[FileText]:
+def _files(result: ModelResults, organization: str, relationship: str) -> Iterator[FileText]:
     group = result.group
     model = group.model if "/" in group.model else f"unknown/{group.model}"
     developer, name = map(as_name, model.split("/", 1))
@@ -88,7 +88,7 @@ def _files(result: Results, organization: str, relationship: str) -> Iterator[Fi
     yield FileText(f"{folder}/{name_of_file}_samples.jsonl", lines)
 
 
-def _means(result: Results) -> Iterator[tuple[Metric, Mean]]:
+def _means(result: ModelResults) -> Iterator[tuple[Metric, Mean]]:
     metrics = {metric.name: metric for metric in registry.load(result.group.env).scoring.metrics}
     headline = metrics[result.total.headline]
     if result.total.best is not None:
@@ -98,7 +98,7 @@ def _means(result: Results) -> Iterator[tuple[Metric, Mean]]:
             yield metrics[name], mean
 
 
-def _evaluation(result: Results, metric: Metric, mean: Mean, settings: dict[str, str]) -> Json:
+def _evaluation(result: ModelResults, metric: Metric, mean: Mean, settings: dict[str, str]) -> Json:
     group, total = result.group, result.total
     least, greatest = total.ranges[metric.name]
     is_best = registry.load(group.env).scoring.best_of and metric.name == total.headline
@@ -157,7 +157,7 @@ def _evaluation(result: Results, metric: Metric, mean: Mean, settings: dict[str,
     }
 
 
-def _instance(result: Results, episode: LoggedEpisode, row: Row, evaluation_id: str, model: str) -> Json:
+def _instance(result: ModelResults, episode: LoggedEpisode, row: Row, evaluation_id: str, model: str) -> Json:
     record = episode.record
     headline = result.total.headline
     score = row.metrics[headline]

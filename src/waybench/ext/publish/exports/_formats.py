@@ -75,7 +75,7 @@ def as_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", text).strip(".-")[:100] or "unknown"
 
 
-class Results(NamedTuple):
+class ModelResults(NamedTuple):
     """The results of one model at one task with the same settings.
 
     Attributes:
@@ -96,7 +96,7 @@ class Results(NamedTuple):
 
 def read_results(
     folders: Iterable[Path], model: str = "", on_problem: Callable[[Skipped], None] | None = None
-) -> list[Results]:
+) -> list[ModelResults]:
     """Read runs, simulate every episode again and return what counts, in the order of the logs.
 
     Searches for horizons are left out: they choose their items by the results, so that their mean score means nothing.
@@ -120,7 +120,7 @@ def read_results(
     ]
     totals = {total.group: total for total in overall(row for _, row in pairs)}
     results = [
-        Results(group, totals[group], [pair for pair in group_pairs if pair[1].is_included])
+        ModelResults(group, totals[group], [pair for pair in group_pairs if pair[1].is_included])
         for group, group_pairs in grouped(pairs, lambda pair: pair[1].group).items()
         if group in totals and totals[group].best is not None
     ]
@@ -133,7 +133,7 @@ def read_results(
     return results
 
 
-def citations(results: Iterable[Results]) -> Iterator[FileText]:
+def citations(results: Iterable[ModelResults]) -> Iterator[FileText]:
     """Yield CITATION.cff and citations.bib."""
     families = {_family(result.group.env) for result in results}
     cited = [
@@ -177,7 +177,7 @@ def _bibtex(kind: str, key: str, title: str, note: str, author: str) -> str:
 
 
 def catalogue_entries(
-    results: Iterable[Results], *, repository: str, commit: str, maintainers: Iterable[str] = ()
+    results: Iterable[ModelResults], *, repository: str, commit: str, maintainers: Iterable[str] = ()
 ) -> Iterator[FileText]:
     """Yield register/TASK/eval.yaml, with what the models reached as its evaluation report.
 
@@ -199,7 +199,7 @@ def catalogue_entries(
         yield FileText(f"register/waybench_{as_name(name)}/eval.yaml", yaml(entry) + "\n")
 
 
-def _entry(name: str, results: list[Results], repository: str, commit: str, maintainers: list[str]) -> Json:
+def _entry(name: str, results: list[ModelResults], repository: str, commit: str, maintainers: list[str]) -> Json:
     return {
         "full_title": f"waybench: {name}",
         "common_title": f"waybench: {name}",
@@ -221,7 +221,7 @@ def _entry(name: str, results: list[Results], repository: str, commit: str, main
     }
 
 
-def _row(result: Results) -> Json:
+def _row(result: ModelResults) -> Json:
     mean = result.total.best
     assert mean is not None
     ends = [("ci_lower", mean.low), ("ci_upper", mean.high)]
@@ -238,7 +238,7 @@ def _row(result: Results) -> Json:
     }
 
 
-def eval_results(results: Iterable[Results], dataset: str, *, url: str = "") -> Iterator[FileText]:
+def eval_results(results: Iterable[ModelResults], dataset: str, *, url: str = "") -> Iterator[FileText]:
     """Yield a file for each model and task: MODEL/.eval_results/waybench_TASK.yaml.
 
     Results of one model at one task with different settings are files of their own, whose notes say what is not the
@@ -272,7 +272,7 @@ def eval_results(results: Iterable[Results], dataset: str, *, url: str = "") -> 
         yield FileText(f"{file}.yaml", yaml([entry]) + "\n")
 
 
-def benchmark_file(results: Iterable[Results]) -> FileText:
+def benchmark_file(results: Iterable[ModelResults]) -> FileText:
     """Return `eval.yaml` of the benchmark's data set: its tasks, which leaderboards list.
 
     Inspect's own `hf/` tasks cannot play episodes of several turns: `waybench run TASK` does.
@@ -286,7 +286,7 @@ def benchmark_file(results: Iterable[Results]) -> FileText:
     return FileText("eval.yaml", yaml(document) + "\n")
 
 
-def _notes(result: Results) -> str:
+def _notes(result: ModelResults) -> str:
     group = result.group
     environment = registry.load(group.env)
     defaults = {option.name: option.default for option in (*environment.playing.options, *environment.items.options)}

@@ -24,7 +24,7 @@ from waybench.core import (
 from waybench.envs import registry
 from waybench.results.formatting import one_line, stored_lost_text
 from waybench.submission import check_signature, verify
-from waybench.submission._verdict import Verdict
+from waybench.submission._verdict import SubmissionVerdict
 
 SETTINGS = "leaderboard.toml"
 _MOST_BYTES = 1 << 20
@@ -246,7 +246,7 @@ class BoardEntry:
     id: str
     path: Path
     status: Status
-    verdict: Verdict | None
+    verdict: SubmissionVerdict | None
     note: str = ""
     signer: str = ""
     earlier: Sequence[SignedScores] = ()
@@ -366,7 +366,7 @@ def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_
     )
 
 
-def _is_unchecked(verdict: Verdict) -> bool:
+def _is_unchecked(verdict: SubmissionVerdict) -> bool:
     """Return whether every problem of a verdict is that a check was not possible here."""
     for run in verdict.runs:
         # The items of an earlier version are not made again here, so that those of its records differ.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from waybench.core import Json
-from waybench.ext.scale import Folder, is_url
+from waybench.ext.scale import StorageFolder, is_url
 
 DIGEST = 16  # bytes of an item's SHA-256 that are kept
 INDEX = 257  # numbers before the hashes: how many begin with a byte below 0, 1, ..., 256
@@ -132,7 +132,7 @@ def hash_file(hashes: Iterable[str]) -> bytes:
     return index + b"".join(digests)
 
 
-class Store(Folder):
+class Store(StorageFolder):
     """A folder of files that are written once."""
 
     @property
@@ -140,7 +140,7 @@ class Store(Folder):
         """The folder's path if it is on this machine."""
         return None if is_url(self.place) else Path(self.place)
 
-    def listed(self, folder: str) -> dict[str, int]:
+    def file_sizes(self, folder: str) -> dict[str, int]:
         """Return the size of each file of a folder within this one, by name in order; {} if there is no such folder."""
         with self._explain_errors("read"):
             self._files.invalidate_cache()

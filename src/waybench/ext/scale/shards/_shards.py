@@ -23,7 +23,7 @@ _SPAN = 1 << 64  # hashes are divided by their first 8 bytes
 MEMORY = 512 << 20  # bytes that one part may take
 
 
-class Range(NamedTuple):
+class NumberRange(NamedTuple):
     """The items of one shard: the number of the first one, and how many they are."""
 
     first: int
@@ -33,7 +33,7 @@ class Range(NamedTuple):
 class Shard(NamedTuple):
     """A finished shard: its items, the hash and size of its file, and how the file's name ends."""
 
-    range: Range
+    range: NumberRange
     sha256: str
     bytes: int
     ending: str
@@ -50,7 +50,7 @@ class Shard(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class ShardPlan:
     """The shards of a set: ranges of item numbers, whoever makes them.
 
     Attributes:
@@ -67,7 +67,7 @@ class Plan:
         """Return the number of shards."""
         return -(-self.count // self.size)
 
-    def range(self, number: int) -> Range:
+    def range(self, number: int) -> NumberRange:
         """Return the items of a shard.
 
         Raises:
@@ -76,9 +76,9 @@ class Plan:
         if not 0 <= number < len(self):
             raise UsageError(f"shard {number}: there are {len(self):,}, numbered from 0")
         first = number * self.size
-        return Range(self.start + first, min(self.size, self.count - first))
+        return NumberRange(self.start + first, min(self.size, self.count - first))
 
-    def number(self, items: Range) -> int | None:
+    def number(self, items: NumberRange) -> int | None:
         """Return the number of the shard that has exactly these items; None if there is none."""
         number = (items.first - self.start) // self.size
         return number if 0 <= number < len(self) and self.range(number) == items else None
@@ -89,15 +89,15 @@ def shard_of(name: str, size: int) -> Shard | None:
     match = _NAME.fullmatch(name)
     if match is None:
         return None
-    return Shard(Range(int(match[1]), int(match[2])), match[3], size, match[4])
+    return Shard(NumberRange(int(match[1]), int(match[2])), match[3], size, match[4])
 
 
-def finished(store: Store, ending: str) -> dict[Range, Shard]:
+def finished_shards(store: Store, ending: str) -> dict[NumberRange, Shard]:
     """Return the finished shards of a folder, by one listing.
 
     A shard is finished once its file has its name: it is written elsewhere and moved there, or uploaded as a whole.
     """
-    shards = (shard_of(name, size) for name, size in store.listed(ITEMS).items())
+    shards = (shard_of(name, size) for name, size in store.file_sizes(ITEMS).items())
     return {shard.range: shard for shard in shards if shard is not None and shard.ending == ending}
 
 
@@ -195,7 +195,7 @@ def read_manifest(store: Store) -> tuple[dict[str, Json], list[Shard]]:
     return manifest, shards
 
 
-def write_shard(store: Store, items: Range, rows: Iterable[tuple[str, Iterable[str]]], file_format: str) -> Shard:
+def write_shard(store: Store, items: NumberRange, rows: Iterable[tuple[str, Iterable[str]]], file_format: str) -> Shard:
     """Write a shard: its hashes first, then its file, which is there as a whole or not at all.
 
     Memory does not grow with the size of items: lines are written as they come, and 16 bytes of each hash are kept.

@@ -104,7 +104,7 @@ class TextEnv(gymnasium.Env[str, str]):
     The observation after `reset` is the whole first prompt (rules and first observation), and after `step` the
     answer to the reply; the whole conversation, as the wording's memory cuts it, is in `info["messages"]`. The reward
     is the game's. An episode that the game ends is terminated, one that a limit ends is truncated. `info` also has
-    what `waybench.ext.train.Turn.info` has.
+    what `waybench.ext.train.SessionTurn.info` has.
 
     Args:
         env_id: The environment's id in the catalogue.

@@ -35,11 +35,11 @@ from waybench.core import (
     WaybenchError,
     is_tool_name,
     object_schema,
-    unknown,
+    unknown_name_message,
     write_calls,
 )
 from waybench.envs import registry
-from waybench.ext.train._session import IDLE, LARGEST_BODY, Session, Turn, play_and_source_options
+from waybench.ext.train._session import IDLE, LARGEST_BODY, Session, SessionTurn, play_and_source_options
 
 _NAME = 80  # characters of a client's name in records
 _REFERENCES = ("env:", "file:", "record:")  # by which values name variables and files of this machine
@@ -66,7 +66,7 @@ class _Open:
     """
 
     session: Session
-    turn: Turn
+    turn: SessionTurn
     client: str
     used: float
     recorded: bool = False
@@ -221,7 +221,7 @@ class AgentEpisodes:
 
     def _environment(self, name: str) -> Environment[Any, Any, Any]:
         if name not in self._environments:
-            raise UsageError(unknown("environment", name, self._environments))
+            raise UsageError(unknown_name_message("environment", name, self._environments))
         return self._environments[name]
 
     def _check_options(self, environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> None:
@@ -266,7 +266,7 @@ class AgentEpisodes:
             file.write(json.dumps(line) + "\n")
 
 
-def _turn_json(turn: Turn) -> dict[str, Json]:
+def _turn_json(turn: SessionTurn) -> dict[str, Json]:
     """Return what a player of an evaluation sees of a turn, and at the end how the episode ended.
 
     Outcomes of turns and their reasons stay in the record: models in an evaluation have the text alone.

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from waybench.core import Environment as Catalogued
 from waybench.core import Json, UsageError
 from waybench.envs import registry
-from waybench.ext.train._session import ATTEMPTS, IDLE, LARGEST_BODY, SPLITS, TRAINING_KEY, Session, Turn
+from waybench.ext.train._session import ATTEMPTS, IDLE, LARGEST_BODY, SPLITS, TRAINING_KEY, Session, SessionTurn
 
 __all__ = ["LARGEST_BODY", "TextAction", "TextEnvironment", "TextObservation", "TextState", "app"]
 
@@ -200,7 +200,7 @@ def _whole_number(value: object, name: str) -> int:
     return value
 
 
-def _observation(turn: Turn, reward: float | None) -> TextObservation:
+def _observation(turn: SessionTurn, reward: float | None) -> TextObservation:
     return TextObservation(done=turn.done, reward=reward, text=turn.text, messages=turn.messages, info=turn.info)
 
 

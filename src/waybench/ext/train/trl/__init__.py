@@ -24,7 +24,7 @@ from datasets import Dataset
 
 from waybench.core import INTERFACE, TOOLS, ActionTool, Json, Reply, ToolCall, UsageError, write_calls
 from waybench.ext.train._curriculum import Curriculum
-from waybench.ext.train._session import Session, Turn
+from waybench.ext.train._session import Session, SessionTurn
 
 __all__ = ["environment_factory", "episode_reward", "prompts", "rollouts"]
 
@@ -128,7 +128,9 @@ def episode_reward(completions: Sequence[Any], *, episode_reward: Sequence[float
 class _Rollout:
     """One episode as a sequence of tokens."""
 
-    def __init__(self, session: Session, turn: Turn, tokenizer: Any, template: dict[str, Any], most: int) -> None:
+    def __init__(
+        self, session: Session, turn: SessionTurn, tokenizer: Any, template: dict[str, Any], most: int
+    ) -> None:
         self.session = session
         self.reward = 0.0
         self.replies = 0
