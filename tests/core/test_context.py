@@ -8,6 +8,7 @@ import pytest
 from waybench.core import Episode, Item, UsageError, play_out, policy, replay
 from waybench.core._tokens import CharacterTokens
 from waybench.envs import registry
+from waybench.evaluation._provider import request_arguments
 
 ENVS = ("maze/alicia", "textmap/route", "textmap/destination")
 LEVELS = {"maze/alicia": 9}
@@ -82,6 +83,20 @@ def test_an_episode_has_one_turn_and_is_replayed(env: str, wording: dict[str, An
     replay(environment, solved)
     failed = play_out(environment, item(env), policy("null"), options).record()
     assert (environment.difficulty.is_success(failed), len(failed.turns)) == (False, 1)
+
+
+def test_items_that_are_answered_by_tools_offer_them() -> None:
+    episodes = {
+        interface: Episode(
+            registry.load("maze/alicia"), item("maze/alicia"), {"interface": interface, "context_tokens": 9_000}
+        )
+        for interface in ("text", "tools")
+    }
+    assert {interface: episode.play.wording.acts_by_tools for interface, episode in episodes.items()} == {
+        "text": False,
+        "tools": True,
+    }
+    assert request_arguments(episodes["tools"])["tools"] and not request_arguments(episodes["text"])
 
 
 def test_without_it_records_are_as_they_were() -> None:

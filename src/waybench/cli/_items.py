@@ -16,7 +16,6 @@ from waybench.core import (
     Item,
     Json,
     Source,
-    ToolWording,
     UsageError,
     object_schema,
     policy,
@@ -307,7 +306,7 @@ def _chat(episode: Episode[Any, Any, Any]) -> list[dict[str, Json]]:
 
 def _reply_message(episode: Episode[Any, Any, Any], reply: str, number: int) -> dict[str, Json]:
     """Return a reply as the message of this number in a chat."""
-    text, calls = read_calls(reply) if isinstance(episode.play.wording, ToolWording) else (reply, ())
+    text, calls = read_calls(reply) if episode.play.wording.acts_by_tools else (reply, ())
     functions = [{"name": call.name, "arguments": json.dumps(call.arguments)} for call in calls]
     tool_calls = [{"id": f"call_{number}", "type": "function", "function": function} for function in functions]
     return {"role": "assistant", "content": text, **({"tool_calls": tool_calls} if tool_calls else {})}
@@ -315,7 +314,7 @@ def _reply_message(episode: Episode[Any, Any, Any], reply: str, number: int) -> 
 
 def _tools(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
     """Return the tools of an episode as chat models take them; nothing where replies are text."""
-    if not isinstance(episode.play.wording, ToolWording):
+    if not episode.play.wording.acts_by_tools:
         return {}
     tools = episode.play.wording.tools(episode.state)
     functions = [

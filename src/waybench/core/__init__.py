@@ -112,7 +112,6 @@ from waybench.core._tokens import Price, read_budget, read_prices, tokenizer
 from waybench.core._tools import (
     INTERFACE,
     TOOLS,
-    ToolWording,
     is_tool_name,
     object_schema,
     read_calls,
@@ -227,7 +226,6 @@ __all__ = [
     "Stream",
     "Tile",
     "ToolCall",
-    "ToolWording",
     "Transition",
     "TurnRecord",
     "TypedAction",

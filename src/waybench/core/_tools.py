@@ -185,6 +185,7 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
 
     def __init__(self, base: Wording[I, S, A]) -> None:
         super().__init__(base, f"{TOOLS_PREFIX}{base.name}")
+        self.acts_by_tools = True
 
     def rules(self, instance: I) -> str:
         """Return the base wording's rules, and how to act."""

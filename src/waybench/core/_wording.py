@@ -136,6 +136,7 @@ class Wording(ABC, Generic[I, S, A]):
         reads_truncated: Whether a reply that was cut off at the output limit is still read.
         closing_answer: Whether an example ends with an empty answer to its last message.
         rewrites: Whether the chat can show a reply in other words than it was said (`remember`).
+        acts_by_tools: Whether a reply is a call of one of its `tools`.
         rule_fields: What templates of the rules can name, in addition to {rules}.
         fields: What templates of observations can name, in addition to {observation} and {turn}.
         call_rules: What ends the rules where the player acts by tools (`interface=tools`).
@@ -147,6 +148,7 @@ class Wording(ABC, Generic[I, S, A]):
     reads_truncated: bool = False
     closing_answer: bool = False
     rewrites: bool = False
+    acts_by_tools: bool = False
     rule_fields: "Sequence[Field[I]]" = ()
     fields: "Sequence[Field[View[S]]]" = ()
     call_rules: str = CALL_RULES
@@ -274,7 +276,7 @@ class DerivedWording(Wording[I, S, A], Generic[I, S, A]):
         self.name = name
         self.memory, self.rules_role = base.memory, base.rules_role
         self.reads_truncated, self.closing_answer = base.reads_truncated, base.closing_answer
-        self.rewrites, self.call_rules = base.rewrites, base.call_rules
+        self.rewrites, self.call_rules, self.acts_by_tools = base.rewrites, base.call_rules, base.acts_by_tools
         self.rule_fields, self.fields = base.rule_fields, base.fields
         self._base = base
 

@@ -28,7 +28,6 @@ from waybench.core import (
     Belief,
     Episode,
     ToolCall,
-    ToolWording,
     TurnRecord,
     UsageError,
     object_schema,
@@ -50,17 +49,12 @@ current_belief: ContextVar[Belief[Any] | None] = ContextVar("waybench_belief", d
 ONE_CALL = GenerateConfig(parallel_tool_calls=False)
 
 
-def acts_by_tools(episode: Episode[Any, Any, Any]) -> bool:
-    """Return whether the player acts by calling tools."""
-    return isinstance(episode.play.wording, ToolWording)
-
-
 def request_arguments(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
     """Return the arguments of a request for the next reply without the messages: tools, where the player has some.
 
     A question for a thought is answered in text, so no tool can be called then.
     """
-    if not acts_by_tools(episode):
+    if not episode.play.wording.acts_by_tools:
         return {}
     if episode.play.wording.thought_question(episode.state):
         return text_request_arguments(episode)
@@ -72,7 +66,7 @@ def text_request_arguments(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
 
     Tools are named where the conversation may have calls of them, as some providers want, but cannot be called.
     """
-    return {"tools": declared_tools(episode), "tool_choice": "none"} if acts_by_tools(episode) else {}
+    return {"tools": declared_tools(episode), "tool_choice": "none"} if episode.play.wording.acts_by_tools else {}
 
 
 def declared_tools(episode: Episode[Any, Any, Any]) -> list[ToolInfo]:
@@ -311,7 +305,7 @@ class EmbeddedPlayer(InProcessModel):
         name, belief = f"waybench/{self.model_name}", current_belief.get()
         if belief is not None:
             output = ModelOutput.from_content(name, self._policy.believe(episode, belief))
-        elif acts_by_tools(episode):
+        elif episode.play.wording.acts_by_tools:
             output = output_of(name, self._policy.reply(episode), len(episode.turns))
         else:
             output = ModelOutput.from_content(name, self._policy.reply(episode))

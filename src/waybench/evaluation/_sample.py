@@ -19,7 +19,7 @@ from inspect_ai.util import Store
 from waybench.core import Environment, Episode, EpisodeRecord, Item, Json, Message, UsageError, read_calls
 from waybench.envs import registry
 from waybench.evaluation._agents import content_image
-from waybench.evaluation._provider import acts_by_tools, call_results, engine_calls
+from waybench.evaluation._provider import call_results, engine_calls
 from waybench.evaluation._sent_form import sendable
 
 KEY = "waybench"  # where a sample's metadata has the episode's head, and its store the episode's progress
@@ -128,7 +128,7 @@ class Chat:
 
     def messages(self, episode: Episode[Any, Any, Any]) -> list[ChatMessage]:
         """Return the next messages to the player."""
-        by_tools = acts_by_tools(episode)
+        by_tools = episode.play.wording.acts_by_tools
         chat: list[ChatMessage] = []
         for message in episode.messages:
             # By identity, not by value: the same words said twice are two messages.

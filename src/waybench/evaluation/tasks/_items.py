@@ -15,7 +15,6 @@ from waybench.core import (
     Picture,
     PromptKinds,
     Source,
-    ToolWording,
     UsageError,
     has_images,
 )
@@ -59,7 +58,7 @@ def prompt_kinds(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> PromptKi
         picture: Picture | None = None
         if kinds.picture is None and has_images(options):
             picture = Episode(environment, environment.source().item(0), options).messages[-1].picture
-        kinds |= PromptKinds(picture, isinstance(wording, ToolWording), wording.rules_role == "system")
+        kinds |= PromptKinds(picture, wording.acts_by_tools, wording.rules_role == "system")
     return kinds
 
 
