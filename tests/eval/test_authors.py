@@ -29,7 +29,8 @@ from waybench.core import Reply, UsageError, WaybenchError
 from waybench.envs import registry
 from waybench.envs.tilemap._instance import TileMap, tile_list, tour
 from waybench.ext.author import AUTHORED
-from waybench.ext.author.authored_maps._authors import Authored, new_draft, take_steps, world_size, write_world
+from waybench.ext.author.authored_maps._authors import Authored, new_draft, world_size, write_world
+from waybench.ext.author.authored_maps._steps import take_steps
 from waybench.ext.author.authored_maps._tilemap import RARE, STEPS, Draft
 
 pytestmark = pytest.mark.usefixtures("key")

@@ -1,10 +1,9 @@
-"""All tasks by name: presets of the published benchmarks, and those of environments. `load_task` makes one."""
+"""All tasks by name: presets of the published benchmarks, and those of environments."""
 
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from waybench.core import (
@@ -184,14 +183,6 @@ def _with_task_defaults(environment: Environment[Any, Any, Any], task: TaskEntry
 
 def _with_defaults(options: Iterable[Option], values: Mapping[str, Json]) -> tuple[Option, ...]:
     return tuple(replace(option, default=values.get(option.name, option.default)) for option in options)
-
-
-def load_task(entry: TaskEntry) -> Any:
-    """Return the Inspect task function of an entry, and register the embedded players with Inspect."""
-    import_module("waybench.evaluation.tasks._registry")
-    from waybench.evaluation.tasks._samples import task_function
-
-    return task_function(entry)
 
 
 def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:

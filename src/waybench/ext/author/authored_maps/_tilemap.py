@@ -12,7 +12,7 @@ from unicodedata import category
 
 from waybench.core import is_array, is_object, json_excerpt, plural
 from waybench.envs.tilemap._instance import Objective, TileMap, tour
-from waybench.ext.author.authored_maps._authors import AuthorStep, RefusedAnswer
+from waybench.ext.author.authored_maps._steps import AuthorStep, RefusedAnswer
 
 PLAYER, ENEMY = "@", "#"
 NO_TILES = "[ ] ' , \" \\"  # the records' lists of tiles are Python literals

@@ -1,0 +1,14 @@
+"""Inspect tasks by name. The evaluation engine is imported when one is loaded."""
+
+from importlib import import_module
+from typing import Any
+
+from waybench.evaluation.tasks._entry import TaskEntry
+
+
+def load_task(entry: TaskEntry) -> Any:
+    """Return the Inspect task function of an entry, and register the embedded players with Inspect."""
+    import_module("waybench.evaluation.tasks._registry")
+    from waybench.evaluation.tasks._samples import task_function
+
+    return task_function(entry)

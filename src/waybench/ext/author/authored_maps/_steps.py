@@ -1,0 +1,137 @@
+"""Steps in which a language model writes an instance: each answer is checked before the next request."""
+
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from waybench.core import (
+    Invalid,
+    Reply,
+    WaybenchError,
+    json_excerpt,
+    last_object,
+    plural,
+    split_reasoning,
+)
+from waybench.core._json_reply import JsonObject
+
+MOST_PROBLEMS = 10  # problems of one answer
+
+D = TypeVar("D")
+
+Ask = Callable[[Sequence[str]], Awaitable[Reply]]
+"""The conversation so far, by the user and the model in turn, the user first and last -> the model's next reply."""
+
+
+class RefusedAnswer(NamedTuple):
+    """Why an answer is not taken.
+
+    Attributes:
+        problems: One sentence each, for the model.
+        back: The name of the earlier step whose answer is to blame, which is asked for again, and then this one anew;
+            empty if the blame is this step's own.
+    """
+
+    problems: Sequence[str]
+    back: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorStep(Generic[D]):
+    """One thing that is asked for.
+
+    Attributes:
+        name: Its name in messages.
+        keys: Keys of the JSON object that is asked for; none where plain text is.
+        longest: Draft -> most characters of an answer, reasoning left out.
+        prompt: Draft -> the request.
+        check: (answer, draft) -> the draft with the answer in it, or why not. The answer is the plain text, or a dict
+            of exactly the keys whose values may be anything.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    longest: Callable[[D], int]
+    prompt: Callable[[D], str]
+    check: Callable[[Any, D], D | RefusedAnswer]
+
+
+async def take_steps(ask: Ask, steps: Sequence[AuthorStep[D]], draft: D, attempts: int, problems: list[str]) -> D:
+    """Go through all steps with a model, from a draft with what is known before the first one.
+
+    A request shows the accepted answers of the steps before, and all refused ones of its own step with their problems.
+    Each step has at most `attempts` requests, those after a return from a later step included. `problems` gets what was
+    wrong with each refused answer, a line each.
+
+    Raises:
+        WaybenchError: If a step has had no usable answer in so many requests; it names the step, and
+            what was wrong with the last answer.
+    """
+    names = [step.name for step in steps]
+    drafts, answers = [draft], list[str]()
+    refusals = {name: list[str]() for name in names}
+    requests = Counter[str]()
+    last = ""
+    while (number := len(answers)) < len(steps):
+        step = steps[number]
+        if requests[step.name] >= attempts:
+            raise WaybenchError(f"no usable {step.name} in {plural(attempts, 'request')}; the last problem: {last}")
+        requests[step.name] += 1
+        accepted = [text for at in range(number) for text in (steps[at].prompt(drafts[at]), answers[at])]
+        reply = await ask([*accepted, step.prompt(drafts[-1]), *refusals[step.name]])
+        answer, result = _judge(step, reply, drafts[-1])
+        if not isinstance(result, RefusedAnswer):
+            answers.append(answer)
+            drafts.append(result)
+            continue
+        reasons = [*result.problems[:MOST_PROBLEMS]]
+        if (more := len(result.problems) - MOST_PROBLEMS) > 0:
+            reasons.append(f"{plural(more, 'more problem')} of this kind.")
+        problems.extend(f"{step.name}: {reason}" for reason in reasons)
+        last = f"{step.name}: {reasons[0]}"  # the others may be mere consequences
+        to_blame = result.back or step.name
+        if result.back:
+            refusals[step.name].clear()  # they are about something that is going to change
+            number = names.index(result.back)
+            answer = answers[number]
+            del answers[number:], drafts[number + 1 :]
+        lines = "\n".join(f"- {reason}" for reason in reasons)
+        again = "Answer this step again, in full and in the form that was asked for."
+        refusals[to_blame] += [answer, f"This cannot be used:\n{lines}\n{again}"]
+    return drafts[-1]
+
+
+def _judge(step: AuthorStep[D], reply: Reply, draft: D) -> tuple[str, D | RefusedAnswer]:
+    """Return an answer as it stands in the conversation from then on, and the new draft or why there is none."""
+    longest = step.longest(draft)
+    text = split_reasoning(reply.text).answer.strip()
+    quoted = text[:longest] or "(nothing)"  # some providers take no empty message
+    if reply.stop == "truncated":
+        return quoted, RefusedAnswer(["The reply was cut off at the output limit: give a shorter one."])
+    if reply.stop == "overflow":
+        return "(nothing)", RefusedAnswer(["The conversation is longer than the model can read."])
+    if reply.stop == "refused":
+        return quoted, RefusedAnswer(["The reply was a refusal: choose something that you can tell."])
+    if len(text) > longest:
+        return quoted, RefusedAnswer([f"The reply has {len(text)} characters: give at most {longest}."])
+    if not text:
+        return quoted, RefusedAnswer(["The reply is empty."])
+    if not step.keys:
+        return text, step.check(text, draft)
+    values = _values(text, step.keys)
+    result = values if isinstance(values, RefusedAnswer) else step.check(values, draft)
+    return (quoted if isinstance(result, RefusedAnswer) else json.dumps(values, ensure_ascii=False)), result
+
+
+def _values(text: str, keys: Sequence[str]) -> dict[str, Any] | RefusedAnswer:
+    data = last_object(text, keys[0])
+    if isinstance(data, Invalid):
+        return RefusedAnswer([data.reason])
+    if missing := [key for key in keys if key not in data]:
+        return RefusedAnswer([f'The key "{key}" is missing.' for key in missing])
+    objects = [data, *(data[key] for key in keys if isinstance(data[key], JsonObject))]
+    if twice := [part.duplicate for part in objects if part.duplicate is not None]:
+        return RefusedAnswer([f"The key {json_excerpt(name)} is there twice." for name in twice])
+    return {key: data[key] for key in keys}
