@@ -46,7 +46,7 @@ COMMANDS = {
         "waybench.cli._compare:profile",
         "Estimate one ability of each model over all families, and predict missing scores.",
     ),
-    "power": ("waybench.cli._compare:power", "Compute how many items a comparison needs."),
+    "power": ("waybench.cli._power:power", "Compute how many items a comparison needs."),
     "submit": ("waybench.cli._publish:submit", "Write runs as one file for a leaderboard or a reviewer."),
     "verify": ("waybench.cli._publish:verify", "Verify a submission or logs, without a model."),
     "commit": ("waybench.cli._publish:commit", "Print the commitment to the key of a private set."),

@@ -1,8 +1,8 @@
-"""`waybench compare`, `waybench profile` and `waybench power`: differences and abilities of models."""
+"""`waybench compare` and `waybench profile`: differences and abilities of models."""
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,15 +20,15 @@ from waybench.cli._options import (
     with_parameters,
 )
 from waybench.cli._output import tell_skipped, write_json
-from waybench.core import UsageError, plural, unknown_name_message
+from waybench.core import UsageError, unknown_name_message
 from waybench.data import cache_dir
 from waybench.ext.scale import is_url
 from waybench.ext.scale._folders import local_copy
 
 if TYPE_CHECKING:
+    from waybench.core import Price
     from waybench.results import Row
     from waybench.results.comparisons import ItemScores
-    from waybench.results.stats import PowerAssumptions
 
 
 _EXAMPLES = """\b
@@ -116,7 +116,7 @@ def compare(
     if b is None:
         raise UsageError("give B: another folder or model, or --twins, --isomorphs or --wordings")
     sides = _side(a, folders), _side(b, folders)
-    results = {side.folders: _read_results(side.folders, metric) for side in sides}
+    results = {side.folders: read_results(side.folders, metric) for side in sides}
     models = [
         _model(side, [*(score.model for score in scores), *(row.group.model for row in rows)])
         for side in sides
@@ -203,7 +203,7 @@ def _compare_with_themselves(
     from waybench.results.comparisons._text import comparisons_json, comparisons_text
 
     pairing = _PAIRINGS[flag]
-    scores, _ = _read_results(side.folders, metric)
+    scores, _ = read_results(side.folders, metric)
     model = _model(side, (score.model for score in scores))
     functions: dict[str, Callable[..., list[Any]]] = {
         "--twins": compare_twins,
@@ -253,14 +253,25 @@ def _location(side: Side) -> str:
     return ", ".join(str(path.relative_to(here) if path.is_relative_to(here) else path) for path in side.folders)
 
 
-def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemScores], list[Row]]":
-    """Read the scores of models at our tasks and at others, and the rows of our tasks."""
-    from waybench.results import read_logs, rows
+def read_results(
+    folders: tuple[Path, ...], metric: str, prices: "Mapping[str, Price] | None" = None
+) -> "tuple[list[ItemScores], list[Row]]":
+    """Read the scores of models at our tasks and at others, and the rows of our tasks.
+
+    Args:
+        folders: Folders of logs, and files of records.
+        metric: Name of the metric; "" for each task's headline metric.
+        prices: Model -> what its tokens cost, as far as that is known.
+
+    Raises:
+        UsageError: If there are no scores, or none by this metric.
+    """
+    from waybench.results import read_logs
     from waybench.results.comparisons import item_scores
     from waybench.results.comparisons._models import foreign_scores
     from waybench.results.logs import Skipped
     from waybench.results.logs._logs import NoEpisodesError
-    from waybench.results.results import fixed
+    from waybench.results.results import fixed, measurable
 
     reported: set[Skipped] = set()
 
@@ -271,7 +282,8 @@ def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemSco
 
     foreign = foreign_scores(*folders, on_problem=tell)
     try:
-        all_rows = rows(read_logs(*folders, on_problem=tell), on_problem=tell, confirm=True)
+        episodes = read_logs(*folders, on_problem=tell)
+        _, all_rows = measurable(episodes, prices=prices, on_problem=tell, confirm=True)
     except NoEpisodesError:
         all_rows = []
     scores = [score for score in foreign if metric in ("", score.metric.name)]
@@ -348,104 +360,3 @@ def profile(
         write_json(out, ability.to_json())
     if out != "-":
         click.echo(profiles_text(ability, shutil.get_terminal_size().columns))
-
-
-_POWER_EXAMPLES = """\b
-waybench power --detect 0.05                       a difference of five points in the share solved
-waybench power --detect 0.05 --pilot waybench-out  with variances and clusters from a small run
-waybench power --items 200 --rate 0.8              what 200 items can detect"""
-
-_SHARE = FiniteRange(0, 1, min_open=True, max_open=True)
-
-
-@click.command(epilog=_POWER_EXAMPLES)
-@with_parameters
-def power(
-    detect: float | None = option(
-        "Difference to detect, as a share of the metric's range.", type=_SHARE, metavar="SHARE"
-    ),
-    items: int | None = option(
-        "Number of items: prints the smallest difference that they detect.", type=click.IntRange(min=1)
-    ),
-    power: float = option("Probability of detecting the difference.", type=_SHARE, default=0.8),
-    alpha: float = option("Significance level of the two-sided test.", type=_SHARE, default=0.05),
-    rate: float = option("Share of items that a model solves.", type=_SHARE, default=0.5),
-    correlation: float = option(
-        "Correlation of two models' outcomes on the same item.", type=FiniteRange(-1, 1, max_open=True), default=0.5
-    ),
-    disagree: float | None = option(
-        "Share of items that exactly one model solves; replaces --correlation.", type=_SHARE
-    ),
-    attempts: int = option("Attempts per item.", type=click.IntRange(min=1), default=1),
-    repeat: float | None = option("Correlation of one model's attempts on the same item.", type=FiniteRange(-1, 1)),
-    cluster: float = option("Items per cluster, such as a map.", type=FiniteRange(1), default=1),
-    icc: float = option("Correlation within a cluster.", type=FiniteRange(0, 1), default=0.1),
-    pilot_folder: Path | None = option("Estimate all of these from logs.", "--pilot", metavar="DIR"),
-    metric: str = option(
-        "Metric of the pilot, or `solved`; by default the headline metric.", default="", metavar="NAME"
-    ),
-    families: int = option("Number of comparisons to adjust for.", type=click.IntRange(min=1), default=1),
-) -> None:
-    """Compute how many items are needed to detect a difference between two models.
-
-    Both models get the same items, as in `waybench compare`. The assumptions are printed. For better ones, give a
-    pilot: a small run of one or more models. With several families (tasks), Holm's procedure requires a p value of
-    --alpha divided by their number in the worst case, which is shown too.
-    """
-    from waybench.results.stats._power import assume_shares
-
-    if (detect is None) == (items is None):
-        raise UsageError("give either --detect or --items")
-    problems: list[str] = []
-    try:
-        if pilot_folder:
-            from waybench.results.comparisons._models import pilots
-
-            groups, problems = pilots(_read_results((pilot_folder,), metric)[0], correlation)
-            if not groups:
-                raise UsageError(problems[0])
-        else:
-            groups = [
-                assume_shares(
-                    rate,
-                    correlation=correlation,
-                    disagree=disagree,
-                    attempts=attempts,
-                    repeat=repeat,
-                    size=cluster,
-                    icc=icc,
-                )
-            ]
-        blocks = ["\n".join(_lines(assumptions, detect, items, (alpha, power), families)) for assumptions in groups]
-    except ValueError as error:  # assumptions that contradict each other; the message says which option to change
-        raise UsageError(str(error)) from error
-    click.echo("\n\n".join([*blocks, *problems]))
-
-
-def _lines(
-    assumptions: "PowerAssumptions", detect: float | None, items: int | None, levels: tuple[float, float], families: int
-) -> Iterator[str]:
-    from waybench.results.stats._power import detectable_difference, items_needed
-
-    alpha, power = levels
-    if assumptions.name:
-        yield assumptions.name
-    at = f"a power of {power:g}, two-sided at {alpha:g}:"
-    yield f"With {plural(items, 'item')} and {at}" if items else f"To detect a difference of {detect:g} with {at}"
-
-    def amount(alpha: float) -> str:
-        if detect is None:
-            difference = detectable_difference(assumptions, items or 0, alpha=alpha, power=power)
-            return "none, however large" if difference is None else f"differences from {difference:.3f}"
-        needed = items_needed(assumptions, detect, alpha=alpha, power=power)
-        clusters = f" in {plural(needed.clusters, 'cluster')}" if assumptions.size > 1 else ""
-        return f"{needed.items:,}{clusters}"
-
-    yield f"  the same items for both models: {amount(alpha)}"
-    if families > 1:
-        yield f"  in each of {families} families, at worst: {amount(alpha / families)}"
-    if detect is not None:
-        unpaired = items_needed(assumptions, detect, alpha=alpha, power=power).unpaired
-        if unpaired is not None:
-            yield f"  other items for each model: {unpaired:,} each"
-    yield f"  {'from the pilot' if assumptions.name else 'assumed'}: {assumptions.description}"

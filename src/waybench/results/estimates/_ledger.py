@@ -49,6 +49,14 @@ class LedgerEntry(GroupResult):
         """The names of models that answered, where they are not the requested one."""
         return [name for name in self.answered if not is_same_model(self.group.model, name)]
 
+    def per_item(self, total: float | None) -> float | None:
+        """Return what an item took with all its attempts; None if it is not known.
+
+        Args:
+            total: The total of the attempts whose tokens are known, such as `cost`.
+        """
+        return None if total is None or not self.known else total / self.known * self.attempts / self.items
+
 
 def is_same_model(requested: str, answered: str) -> bool:
     """Return whether the model that answered has the requested name, with or without the provider's prefix."""

@@ -5,20 +5,22 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from statistics import fmean, pvariance, variance
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from waybench._late import LateModule
-from waybench.results.stats._intervals import variance_at_most, z_power
+from waybench.results.stats._cells import ALIKE
+from waybench.results.stats._intervals import Numbers, variance_at_most, z_power
 from waybench.results.stats._paired import ALPHA
 
 if TYPE_CHECKING:
-    from scipy import optimize, stats
-else:
-    optimize, stats = LateModule("scipy.optimize"), LateModule("scipy.stats")  # reports need no power
+    from scipy import optimize, special, stats
+else:  # reports need no power
+    optimize, special, stats = (LateModule(f"scipy.{name}") for name in ("optimize", "special", "stats"))
 
 K = TypeVar("K")
 
@@ -26,6 +28,12 @@ POWER = 0.8
 FEW = 30  # items of a pilot, of which little can be said
 FEWEST_ITEMS = 5  # in a pilot
 FEWEST_CLUSTERS = 6  # from fewer no test of signs at 5 % can show a difference
+_NODES = 256  # of the distribution of a sample's variance
+
+
+def no_unseen(delta: float) -> float:
+    """Return 0 for any difference: no value is at a bound."""
+    return 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +55,7 @@ class PowerAssumptions:
     variance: Callable[[float], float]
     apart: Callable[[float], float]
     disagree: Callable[[float], float] | None = None
+    unseen: Callable[[float], float] = no_unseen
     size: float = 1.0
     effect: float = 1.0
     description: str = ""
@@ -67,114 +76,14 @@ class ItemsNeeded:
     unpaired: int | None
 
 
-def assume_shares(
-    rate: float,
-    *,
-    correlation: float = 0.5,
-    disagree: float | None = None,
-    attempts: int = 1,
-    repeat: float | None = None,
-    size: float = 1.0,
-    icc: float = 0.0,
-) -> PowerAssumptions:
-    """Return assumptions for shares of solved items.
-
-    The better model solves more by the difference that is looked for, or the other one less where that is beyond 1.
-    With K attempts at an item the variance of a model's value is p (1 - p) (1 + (K - 1) r) / K, with r the correlation
-    of its attempts at one item; that is the split into an item's part and an attempt's part of Miller, "Adding Error
-    Bars to Evals" (arXiv:2411.00640), section 5. The design effect of clusters is 1 + (m - 1) ICC (Kish, Survey
-    Sampling, 1965).
-
-    Args:
-        rate: Share of items that the one model solves.
-        correlation: Correlation between both models' outcomes of single attempts at the same item.
-        disagree: Share of items of which exactly one model solves, in place of a correlation; for single attempts.
-        attempts: Attempts at each item.
-        repeat: Correlation between one model's attempts at the same item; by default halfway from `correlation` to 1.
-        size: Items in a cluster.
-        icc: Correlation between the differences at two items of one cluster.
-
-    Raises:
-        ValueError: If it cannot be.
-    """
-    if disagree is not None and attempts > 1:
-        raise ValueError("--disagree applies to single attempts: use --correlation with several attempts")
-    within = (1 + correlation) / 2 if repeat is None else repeat
-    if within < correlation:
-        raise ValueError(
-            "attempts of one model on an item agree at least as much as those of two models: raise --repeat"
-        )
-
-    def alone(p: float) -> float:
-        return p * (1 - p) * (1 + (attempts - 1) * within) / attempts
-
-    def apart(delta: float) -> float:
-        return (alone(rate) + alone(_second_rate(rate, delta))) / 2
-
-    def spread(delta: float) -> float:
-        second_rate = _second_rate(rate, delta)
-        if disagree is not None:
-            return _possible(rate, delta, disagree) - delta**2
-        return alone(rate) + alone(second_rate) - 2 * _covariance(rate, second_rate, correlation)
-
-    def differing(delta: float) -> float:
-        return spread(delta) + delta**2
-
-    return PowerAssumptions(
-        variance=spread,
-        apart=apart,
-        disagree=differing if attempts == 1 else None,
-        size=size,
-        effect=1 + (size - 1) * icc,
-        description=", ".join(
-            [
-                f"one model solves {rate:g} of the items",
-                f"outcomes correlate by {correlation:g}, or as much as the two rates allow"
-                if disagree is None
-                else f"they disagree on {disagree:g}",
-                *([f"{attempts} attempts, which correlate by {within:g}"] if attempts > 1 else ["one attempt at each"]),
-                *([f"{size:g} items in a cluster, which correlate by {icc:g}"] if size > 1 else []),
-            ]
-        ),
-    )
-
-
-def _second_rate(rate: float, delta: float) -> float:
-    second_rate = rate + delta if rate + delta <= 1 else rate - delta
-    if second_rate < 0:
-        raise ValueError(f"a difference of {delta:g} from a share of {rate:g} is beyond 0 and 1: choose another --rate")
-    return second_rate
-
-
-def _covariance(first: float, second: float, correlation: float) -> float:
-    """Return the covariance of two models' outcomes, limited to what their rates allow.
-
-    Both solve at least first + second - 1 of the items, and at most as many as the weaker one.
-    """
-    covariance = correlation * math.sqrt(first * (1 - first) * second * (1 - second))
-    both = min(max(first * second + covariance, first + second - 1, 0.0), first, second)
-    return both - first * second
-
-
-def _possible(rate: float, delta: float, disagree: float) -> float:
-    """Return a share of disagreement if it is possible: one model cannot alone solve more than it solves."""
-    low, high = sorted((rate, _second_rate(rate, delta)))
-    least, most = high - low, min(low + high, 2 - low - high)
-    if not least - 1e-12 <= disagree <= most + 1e-12:
-        raise ValueError(
-            f"models that solve {low:g} and {high:g} disagree on {least:g} to {most:g} of the items, not {disagree:g}: "
-            "change --rate or --disagree"
-        )
-    return disagree
-
-
 def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *, alpha: float = ALPHA) -> float:
     """Return the power that so many items, given to both models, have for a difference.
 
-    For items that are solved or not, in clusters of one item, it is the unconditional power of McNemar's exact test:
-    the test's power given the number of items on which the models disagree (a binomial test of 1/2), averaged over
-    that number, which is binomial too. Otherwise it is that of the test of graded values (`Pairs`), with the two pairs
-    that it adds; and 0 for fewer than six clusters: so few cannot show a difference at 5 %.
+    For items that are solved or not, in clusters of one item, it is the unconditional power of McNemar's test with the
+    mid-p value: the test's power given the number of items on which the models disagree (a binomial test of 1/2),
+    averaged over that number, which is binomial too. Otherwise it is that of the test of graded values (`Difference`),
+    with its allowance for unseen values at the bounds; and 0 for fewer than six clusters: so few cannot show a
+    difference at 5 %.
 
     Args:
         assumptions: What is assumed.
@@ -190,43 +99,67 @@ def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *,
         return 0.0
     if assumptions.disagree and assumptions.size == 1:
         return _mcnemar_power(assumptions.disagree(delta), delta, math.floor(items), alpha)
-    variance = max(0.0, assumptions.variance(delta)) * assumptions.effect / assumptions.size
-    if assumptions.size == 1:
-        return _graded_power(delta, variance, clusters, 1.0, alpha, single=True)
-    added = min(assumptions.effect * variance_at_most(round(clusters)), assumptions.size) / assumptions.size
-    return _graded_power(delta, variance, clusters, added, alpha, single=False)
+    if 2 ** (1 - clusters) >= alpha:  # the least p value
+        return 0.0
+    planned = planned_errors(assumptions, delta, clusters)
+    shown = planned.test * float(stats.t.isf(alpha / 2, clusters - 1))
+    return float(planned.weights @ stats.norm.sf((shown - delta) / planned.true))
 
 
-def _graded_power(delta: float, variance: float, clusters: float, added: float, alpha: float, *, single: bool) -> float:
-    """Return the power of the test of graded values (`Pairs`), for clusters of one size."""
-    total = clusters + 2 * added
-    mean = delta * clusters / total
-    cluster_squares = (clusters - 1) * variance + clusters * (delta - mean) ** 2
-    pairs = 2 * added**2 * (1 + mean**2)
-    error = (
-        math.sqrt(
-            cluster_squares + pairs if single else cluster_squares / (1 - 1 / total) + pairs / (1 - added / total)
-        )
-        / total
-    )
-    # The added pairs are constant: the mean varies by less than its error says.
-    true_error = math.sqrt(clusters * variance) / total
-    quantile = float(stats.t.isf(alpha / 2, math.inf if single else clusters - 1))
-    if mean > 20 * true_error:  # far out, where the noncentral t cannot be computed and is nearly normal
-        return float(stats.norm.sf(quantile * error - mean, scale=max(true_error, 1e-12)))
-    return float(stats.nct.sf(quantile * error / true_error, clusters - 1, mean / true_error))
+class PlannedErrors(NamedTuple):
+    """The standard errors of a mean difference in a planned run.
+
+    Attributes:
+        true: How much the difference varies from sample to sample.
+        test: The errors by which `Difference` judges it, over the distribution of the sample's variance.
+        weights: The probability of each of these.
+    """
+
+    true: float
+    test: Numbers
+    weights: Numbers
+
+
+def planned_errors(assumptions: PowerAssumptions, delta: float, clusters: float) -> PlannedErrors:
+    """Return the standard errors that a difference has in clusters of one size.
+
+    With V / 4 the variance of (difference + 1) / 2, the error is 2 sqrt(V_d / (1 - difference ^ 2)), where V_d is that
+    variance and what unseen values at the bounds add (`Difference`). The sample's variance has G - 1 degrees of
+    freedom: where no value is at a bound, the statistic has a noncentral t distribution.
+
+    Args:
+        assumptions: What is assumed.
+        delta: The difference, on the scale from 0 to 1.
+        clusters: Number of clusters, more than 1.
+    """
+    of_cluster = max(0.0, assumptions.variance(delta)) * assumptions.effect / assumptions.size
+    chances, weights = _midpoints()
+    seen = of_cluster / clusters * special.chdtri(clusters - 1, chances) / (clusters - 1)
+    unseen = assumptions.unseen(delta) * 2 * (1 + delta**2) / clusters**2
+    spread = max(1 - delta**2, 1e-12)
+    error = np.sqrt(np.maximum(seen / spread, np.minimum((seen + unseen) / spread, 1 / clusters)))
+    return PlannedErrors(max(math.sqrt(of_cluster / clusters), 1e-12), error, weights)
+
+
+@cache
+def _midpoints() -> tuple[Numbers, Numbers]:
+    """Return probabilities and their weights: Gauss and Legendre's on the unit interval."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return np.asarray((nodes + 1) / 2, dtype=np.float64), np.asarray(weights / 2, dtype=np.float64)
 
 
 def _mcnemar_power(disagree: float, delta: float, items: int, alpha: float) -> float:
-    """Return the unconditional power of McNemar's exact test."""
+    """Return the unconditional power of McNemar's test with the mid-p value (`mid_p`)."""
     share = min(1.0, max(disagree, delta))
     if share <= 0:
         return 0.0
     # All numbers of items that matter: the rest has a probability below 1e-12.
     fewest, most = (int(stats.binom.ppf(end, items, share)) for end in (1e-12, 1 - 1e-12))
     differing = np.arange(fewest, most + 1)
-    # p < alpha if the rarer of the two results occurs at most `rare` times.
-    rare = stats.binom.ppf(alpha / 2, differing, 0.5) - 1
+    # p < alpha if the rarer of the two results occurs at most `rare` times; p is cdf(k) + cdf(k - 1).
+    middle = stats.binom.ppf(alpha / 2, differing, 0.5)
+    p = stats.binom.cdf(middle, differing, 0.5) + stats.binom.cdf(middle - 1, differing, 0.5)
+    rare = np.where(p < alpha, middle, middle - 1)
     better = min(1.0, (share + delta) / (2 * share))
     chance = stats.binom.cdf(rare, differing, 1 - better) + stats.binom.cdf(rare, differing, better)
     return float(np.sum(stats.binom.pmf(differing, items, share) * np.where(rare < 0, 0.0, chance)))
@@ -244,24 +177,30 @@ def items_needed(
     Raises:
         ValueError: If there can be no such difference.
     """
-    clusters = _least(lambda n: achieved_power(assumptions, delta, n * assumptions.size, alpha=alpha), power)
+    clusters = least_number(lambda n: achieved_power(assumptions, delta, n * assumptions.size, alpha=alpha), power)
     items = math.ceil(clusters * assumptions.size - 1e-9)
     error = math.sqrt(assumptions.apart(delta) * assumptions.effect)
     if not error:
         return ItemsNeeded(items=items, clusters=clusters, unpaired=None)
-    alone = _least(lambda n: z_power(delta / error, n, alpha), power)
+    alone = least_number(lambda n: z_power(delta / error, n, alpha), power)
     if assumptions.disagree:
         alone = math.ceil(alone / 4 * (1 + math.sqrt(1 + 4 / (alone * delta))) ** 2)
     return ItemsNeeded(items=items, clusters=clusters, unpaired=alone)
 
 
-def _least(power_of: Callable[[int], float], power: float) -> int:
-    """Return the least number, from six, with a power, which grows with the number."""
-    most = FEWEST_CLUSTERS
+def least_number(power_of: Callable[[int], float], power: float, fewest: int = FEWEST_CLUSTERS) -> int:
+    """Return the least number with a power, which grows with the number.
+
+    Args:
+        power_of: A number -> its power.
+        power: The wanted power.
+        fewest: The least number that is tried, by default six.
+    """
+    most = fewest
     while power_of(most) < power:
         most *= 2
     # Not statsmodels' own solver: with a high power and a strict level it returns numbers that are no solution.
-    return bisect_left(range(most), power, lo=most // 2 if most > FEWEST_CLUSTERS else most, key=power_of)
+    return bisect_left(range(most), power, lo=most // 2 if most > fewest else most, key=power_of)
 
 
 def detectable_difference(
@@ -310,19 +249,18 @@ def pilot_assumptions(
     spreads = [(pvariance(scores.values()), len(scores)) for scores in values if len(scores) >= FEWEST_ITEMS]
     spread = fmean(value * variance_at_most(count) for value, count in spreads)
     two_valued = single and all(score in (0, 1) for scores in values for score in scores.values())
-    pairs = [
-        [(cluster(key), first[key] - second[key]) for key in first if key in second]
-        for first, second in combinations(values, 2)
-    ]
-    pairs = [pair for pair in pairs if len(pair) >= FEWEST_ITEMS]
+    sides = [pair for pair in combinations(values, 2) if len(pair[0].keys() & pair[1].keys()) >= FEWEST_ITEMS]
+    pairs = [[(cluster(key), first[key] - second[key]) for key in first if key in second] for first, second in sides]
     if pairs:
         estimates = [_of_pair(pair) for pair in pairs]
         variance, disagree, effect, size = (fmean(numbers) for numbers in zip(*estimates, strict=True))
+        at_bound = fmean(_share_at_bounds(pair, cluster) for pair in sides)
         description = f"{len(pairs)} pairs of models" if len(pairs) > 1 else "two models"
     else:
         most = max(values, key=len)
         _, _, effect, size = _of_pair([(cluster(key), value) for key, value in most.items()])
         variance = disagree = 2 * pvariance(most.values()) * (1 - correlation)
+        at_bound = 1 - (1 - _share_at_bounds([most], cluster)) ** 2
         description = f"one model, outcomes correlate by {correlation:g} (assumed)"
     items = round(fmean(map(len, pairs or values)))
     # Models that solve other items than each other: a negative correlation. `variance` has the factor n / (n - 1).
@@ -346,6 +284,7 @@ def pilot_assumptions(
         # Pairs that are correlated need no more items than different ones, however careful the guess is.
         apart=lambda delta: spread if negative else max(spread, spread_of_difference(delta) / 2),
         disagree=(lambda delta: max(disagree, delta)) if two_valued else None,
+        unseen=lambda delta: at_bound / 2,
         size=size,
         effect=effect,
         description=f"{description}, {items:,} items{differing}{clusters}{guess}",
@@ -356,6 +295,16 @@ def _share_at_most(share: float, count: int) -> float:
     """Return the upper end of a share's one-sided 80 % interval (Clopper and Pearson, Biometrika 26, 1934)."""
     least = stats.binomtest(min(count, round(share * count)), count, alternative="less")
     return float(least.proportion_ci(0.8, method="exact").high)
+
+
+def _share_at_bounds(sides: Sequence[Mapping[K, float]], cluster: Callable[[K], Hashable]) -> float:
+    """Return the share of clusters in which some model's mean at the common items is at a bound, 0 or 1."""
+    clusters: defaultdict[Hashable, list[K]] = defaultdict(list)
+    for key in sides[0]:
+        if all(key in side for side in sides):
+            clusters[cluster(key)].append(key)
+    means = ([fmean(side[key] for key in keys) for side in sides] for keys in clusters.values())
+    return fmean(any(not ALIKE < mean < 1 - ALIKE for mean in of_sides) for of_sides in means)
 
 
 def _of_pair(pair: Sequence[tuple[Hashable, float]]) -> tuple[float, float, float, float]:

@@ -1,0 +1,374 @@
+"""`waybench power`: how many items it takes to show differences, ties, ranks and horizons."""
+
+import math
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from waybench.cli._compare import read_results
+from waybench.cli._options import FiniteRange, option, with_parameters
+from waybench.cli._report import PRICES
+from waybench.core import UsageError, plural, read_prices, short_count
+from waybench.results.logs import is_embedded
+
+if TYPE_CHECKING:
+    from waybench.results import Row
+    from waybench.results.comparisons import ItemScores
+    from waybench.results.stats import PowerAssumptions
+    from waybench.results.stats._power import ItemsNeeded
+
+_EXAMPLES = """\b
+waybench power --detect 0.05                       a difference of five points in the share solved
+waybench power --detect 0.05 --pilot waybench-out  with variances, clusters and tokens from a small run
+waybench power --items 200 --rate 0.8              what 200 items can detect
+waybench power --detect 0.1 --models 6             a ranking of six models
+waybench power --tie 0.05 --disagree 0.2           two equal models
+waybench power --detect 0.1 --isomorphs 1          one model at items and at isomorphic ones, or at a twin
+waybench power --ratio 1.5 --levels 5,7,9,13,19    two horizons"""
+
+_SHARE = FiniteRange(0, 1, min_open=True, max_open=True)
+_MOST_LEVELS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is to be shown, and how surely.
+
+    Attributes:
+        detect: The difference, as a share of the range; None for what a number of items detects.
+        tie: The margin of a tie; None for no tie.
+        items: The number of items; of horizons, of items at each level.
+        ratio: The ratio of two horizons.
+        power: The probability that it is shown.
+        alpha: The level of the two-sided test.
+        families: Number of comparisons to adjust for.
+        models: Number of models in a ranking; None for two.
+    """
+
+    detect: float | None = option(
+        "Difference to detect, as a share of the metric's range.", type=_SHARE, metavar="SHARE"
+    )
+    tie: float | None = option(
+        "Margin within which two equal models are to be shown as tied, as a share of the metric's range.",
+        type=_SHARE,
+        metavar="SHARE",
+    )
+    items: int | None = option(
+        "Number of items: prints the smallest difference that they detect, or with --tie the power. With --levels, "
+        "of each level: prints the smallest ratio of horizons.",
+        type=click.IntRange(min=1),
+    )
+    ratio: float | None = option(
+        "Ratio of two 50 % horizons to detect, with --levels.",
+        type=FiniteRange(1, 1000, min_open=True),
+        metavar="FACTOR",
+    )
+    power: float = option("Probability of detecting the difference.", type=_SHARE, default=0.8)
+    alpha: float = option("Significance level of the two-sided test.", type=_SHARE, default=0.05)
+    families: int = option("Number of comparisons to adjust for.", type=click.IntRange(min=1), default=1)
+    models: int | None = option("Number of models to rank, each pair of them compared.", type=click.IntRange(min=2))
+
+    @property
+    def adjusted(self) -> Iterator[tuple[str, float]]:
+        """Which stricter levels are shown: what they are for, and the level."""
+        if self.families > 1:
+            yield f"in each of {self.families} families, at worst", self.alpha / self.families
+        if self.models is not None:
+            pairs = math.comb(self.models, 2)
+            yield f"each pair in a ranking of {self.models} models ({pairs} pairs), at worst", self.alpha / pairs
+
+    @property
+    def text(self) -> str:
+        """The question as the first line of an answer."""
+        at = f"a power of {self.power:g}, two-sided at {self.alpha:g}:"
+        if self.tie is not None:
+            wanted = "" if self.items is not None else f" with a power of {self.power:g}"
+            return f"To show that two equal models are tied within {self.tie:g}{wanted}, one-sided at {self.alpha:g}:"
+        if self.items is not None:
+            return f"With {plural(self.items, 'item')} and {at}"
+        return f"To detect a difference of {self.detect:g} with {at}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """What is assumed of models that solve items or not, without a pilot."""
+
+    rate: float = option("Share of items that a model solves.", type=_SHARE, default=0.5)
+    correlation: float = option(
+        "Correlation of two models' outcomes on the same item.", type=FiniteRange(-1, 1, max_open=True), default=0.5
+    )
+    disagree: float | None = option(
+        "Share of items that exactly one model solves; replaces --correlation.", type=_SHARE
+    )
+    attempts: int = option("Attempts per item.", type=click.IntRange(min=1), default=1)
+    repeat: float | None = option("Correlation of one model's attempts on the same item.", type=FiniteRange(-1, 1))
+    cluster: float = option("Items per cluster, such as a map.", type=FiniteRange(1), default=1)
+    icc: float = option("Correlation within a cluster.", type=FiniteRange(0, 1), default=0.1)
+    isomorphs: int | None = option(
+        "Compare one model's results at items and at this many isomorphic forms of each, or with 1 at a twin task.",
+        type=click.IntRange(min=1, max=100),
+        metavar="NUMBER",
+    )
+
+    @property
+    def assumptions(self) -> "PowerAssumptions":
+        """The assumptions."""
+        from waybench.results.stats._assumed_shares import assume_shares
+
+        return assume_shares(
+            self.rate,
+            correlation=self.correlation,
+            disagree=self.disagree,
+            attempts=self.attempts,
+            repeat=self.repeat,
+            size=self.cluster,
+            icc=self.icc,
+            forms=self.isomorphs or 0,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pilot:
+    """A small run, and what is taken from it."""
+
+    folder: Path | None = option("Estimate all of these from logs.", "--pilot", metavar="DIR")
+    metric: str = option(
+        "Metric of the pilot, or `solved`; by default the headline metric.", default="", metavar="NAME"
+    )
+    prices: Path | None = PRICES
+    references: bool = option("Count the embedded players as models.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Horizons:
+    """The runs whose horizons are compared."""
+
+    levels: str = option("Levels of a comparison of horizons.", default="", metavar="L1,L2,...")
+    fall: float = option(
+        "Doublings of the level within which success falls from 90 to 10 %.", type=FiniteRange(0.1, 20), default=1.5
+    )
+
+
+@click.command(epilog=_EXAMPLES)
+@with_parameters
+def power(question: Question, shares: Shares, pilot: Pilot, horizons: Horizons) -> None:
+    """Compute how many items are needed to show a difference between two models, a tie, a ranking or a ratio.
+
+    Both models get the same items, as in `waybench compare`. The assumptions are printed. For better ones, give a
+    pilot: a small run of one or more models, which also says what tokens the items take, and what they cost with
+    --prices. With several families (tasks) or models, Holm's procedure requires a p value of --alpha divided by the
+    number of comparisons in the worst case, which is shown too.
+    """
+    if horizons.levels or question.ratio is not None:
+        click.echo(_horizon_text(question, horizons, pilot))
+        return
+    if (question.items is None) == (question.detect is None) and question.tie is None:
+        raise UsageError("give either --detect or --items, or --tie, or --ratio with --levels")
+    if question.tie is not None:
+        if question.detect is not None:
+            raise UsageError("--detect and --tie are two questions: give one of them")
+        if question.families > 1 or question.models is not None:
+            raise UsageError("ties are not adjusted for their number: leave --families and --models out")
+    elif question.models is not None and shares.isomorphs is not None:
+        raise UsageError(
+            "--isomorphs compares models with themselves: for several, give --families in place of --models"
+        )
+    try:
+        if pilot.folder is None:
+            click.echo("\n".join(_lines(_Plan(shares.assumptions, []), question, unpaired=not shares.isomorphs)))
+            return
+        plans, problems = _pilot_plans(pilot.folder, pilot, shares)
+        texts = ["\n".join(_lines(plan, question, unpaired=not shares.isomorphs)) for plan in plans]
+    except ValueError as error:  # assumptions that contradict each other; the message says which option to change
+        raise UsageError(str(error)) from error
+    click.echo("\n\n".join([*texts, *problems]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Assumptions about a comparison, and of our tasks the rows of each model's run in the pilot."""
+
+    assumptions: "PowerAssumptions"
+    runs: "Sequence[Sequence[Row]]"
+
+
+def _pilot_plans(folder: Path, pilot: Pilot, shares: Shares) -> tuple[list[_Plan], list[str]]:
+    """Return what a pilot says of each test, and lines on what it does not say."""
+    from waybench.results.comparisons._models import pilots
+    from waybench.results.results import fixed, grouped
+
+    all_scores, all_rows = read_results((folder,), pilot.metric, read_prices(pilot.prices) if pilot.prices else None)
+    rows = grouped(fixed(all_rows), lambda row: row.group)
+    if not all_scores:
+        raise UsageError(f"{folder} has searches for horizons only, which have no scores: give --ratio and --levels")
+    references = sorted({side.model for side in all_scores if is_embedded(side.model)} if not pilot.references else ())
+    names = ", ".join(references)
+    scores = [side for side in all_scores if side.model not in references]
+    if not scores:
+        raise UsageError(
+            f"{folder} has embedded players only ({names[:200]}), which say nothing of a model's variance: give logs "
+            "of a model, or add --references to plan for such players"
+        )
+    plans: list[_Plan] = []
+    problems: list[str] = []
+    for name, sides in _tests(scores, shares.isomorphs):
+        assumptions, without = pilots(sides, shares.correlation)
+        runs = [rows[side.group] for side in sides if side.group in rows]
+        plans += [_Plan(replace(plan, name=name or plan.name), runs) for plan in assumptions]
+        problems += without
+    if not plans:
+        raise UsageError(problems[0])
+    if references:
+        problems.append(f"Left out, since they are no models: {names} (--references counts them)")
+    return plans, problems
+
+
+def _tests(scores: "Sequence[ItemScores]", isomorphs: int | None) -> "Iterator[tuple[str, Sequence[ItemScores]]]":
+    """Yield the name of each test that is planned, "" for its own, with the sides that a pilot has of it."""
+    from waybench.results.comparisons._isomorphs import compare_isomorphs, compare_twins
+    from waybench.results.results import grouped
+
+    if isomorphs is None:
+        yield from (("", sides) for sides in grouped(scores, lambda side: side.test).values())
+        return
+    effects = compare_isomorphs(scores)
+    comparisons = [effect.comparison for effect in effects if len(effect.numbers) == isomorphs]
+    comparisons += compare_twins(scores) if isomorphs == 1 else []
+    if not comparisons:
+        numbers = ", ".join(str(number) for number in sorted({len(effect.numbers) for effect in effects}))
+        raise UsageError(
+            f"--isomorphs {isomorphs}: the pilot has {numbers or 'no'} isomorphic forms of an item; run a task again "
+            "with -T isomorph=1, and so on"
+        )
+    for comparison in comparisons:
+        first, second = comparison.first, comparison.second
+        name = f"{comparison.name}: {comparison.metric.title}, {first.model} against itself"
+        yield name, [first, replace(second, test=first.test)]
+
+
+def _lines(plan: _Plan, question: Question, *, unpaired: bool) -> Iterator[str]:
+    if plan.assumptions.name:
+        yield plan.assumptions.name
+    yield question.text
+    items = yield from (_difference_lines if question.tie is None else _tie_lines)(plan.assumptions, question, unpaired)
+    if items is not None:
+        yield from _cost_lines(plan, items)
+    yield f"  {'from the pilot' if plan.assumptions.name else 'assumed'}: {plan.assumptions.description}"
+
+
+def _amount(needed: "ItemsNeeded", assumptions: "PowerAssumptions") -> str:
+    clusters = f" in {plural(needed.clusters, 'cluster')}" if assumptions.size > 1 else ""
+    return f"{needed.items:,}{clusters}"
+
+
+def _sides(unpaired: bool) -> str:
+    return "the same items for both models" if unpaired else "items, each in all forms"
+
+
+def _difference_lines(
+    assumptions: "PowerAssumptions", question: Question, unpaired: bool
+) -> Generator[str, None, int | None]:
+    """Yield lines on a difference, and return the number of items for a single comparison."""
+    from waybench.results.stats._power import detectable_difference, items_needed
+
+    levels = {_sides(unpaired): question.alpha, **dict(question.adjusted)}
+    if question.detect is None:
+        for text, alpha in levels.items():
+            least = detectable_difference(assumptions, question.items or 0, alpha=alpha, power=question.power)
+            yield f"  {text}: {'none, however large' if least is None else f'differences from {least:.3f}'}"
+        return question.items
+    needed = [
+        items_needed(assumptions, question.detect, alpha=alpha, power=question.power) for alpha in levels.values()
+    ]
+    for text, number in zip(levels, needed, strict=True):
+        yield f"  {text}: {_amount(number, assumptions)}"
+    if unpaired and needed[0].unpaired is not None:
+        yield f"  other items for each model: {needed[0].unpaired:,} each"
+    return needed[0].items
+
+
+def _tie_lines(assumptions: "PowerAssumptions", question: Question, unpaired: bool) -> Generator[str, None, int | None]:
+    """Yield lines on a tie, and return the number of items for it."""
+    from waybench.results.stats._tie_power import items_for_tie, min_clusters_for_tie, tie_power
+
+    margin = question.tie or 0.0
+    if question.items is None:
+        needed = items_for_tie(assumptions, margin, alpha=question.alpha, power=question.power)
+        yield f"  {_sides(unpaired)}: {_amount(needed, assumptions)}"
+    else:
+        needed = None
+        achieved = tie_power(assumptions, margin, question.items, alpha=question.alpha)
+        yield f"  {_sides(unpaired)}, {question.items:,}: a power of {achieved:.2f}"
+    unit = "clusters" if assumptions.size > 1 else "items"
+    yield f"  a tie takes, however small the differences are: {min_clusters_for_tie(margin):,} {unit}"
+    return question.items if needed is None else needed.items
+
+
+def _cost_lines(plan: _Plan, items: int) -> Iterator[str]:
+    """Yield what a run with so many items takes, by the pilot's own runs."""
+    from waybench.results.estimates import total_if_known
+    from waybench.results.estimates._ledger import ledger
+    from waybench.results.formatting import one_line
+
+    limits: dict[str, None] = {}
+    for rows in plan.runs:
+        (entry,) = ledger(rows)
+        is_pooled = entry.group.environment.items.pooled
+        levels = 1 if is_pooled else len({row.level for row in rows})
+        if plan.assumptions.size == 1:
+            of_each = f" (of each of {levels} levels)" if levels > 1 else ""
+            limits[f"  as a task's limit: --limit {math.ceil(items / levels)}{of_each}"] = None
+        tokens = entry.per_item(total_if_known([entry.input_tokens, entry.output_tokens]))
+        cost = entry.per_item(entry.cost)
+        if tokens is not None:
+            dollars = "" if cost is None else f", {cost * items:,.2f} USD"
+            spent = f"about {short_count(round(tokens * items))} tokens{dollars}"
+            yield f"  {one_line(entry.group.model, 80)} at {plural(items, 'item')}: {spent}"
+    yield from limits
+
+
+def _horizon_text(question: Question, horizons: Horizons, pilot: Pilot) -> str:
+    """Return the answer to a question about two horizons."""
+    from waybench.results.stats._horizon_power import HorizonPlan, detectable_factor, items_for_horizons
+
+    if (question.items is None) == (question.ratio is None) or question.detect is not None or question.tie is not None:
+        raise UsageError("give --levels with either --ratio or --items, and without --detect and --tie")
+    if pilot.folder is not None:
+        raise UsageError("horizons are planned by --levels and --fall: leave --pilot out")
+    plan = HorizonPlan(_read_levels(horizons.levels), horizons.fall)
+    at = f"a power of {question.power:g}, two-sided at {question.alpha:g}:"
+    lines = [
+        f"To detect a ratio of 50 % horizons of {question.ratio:g} with {at}"
+        if question.items is None
+        else f"With {plural(question.items, 'item')} of each level and {at}"
+    ]
+    for text, alpha in {f"{len(plan.levels)} levels": question.alpha, **dict(question.adjusted)}.items():
+        if question.ratio is None:
+            factor = detectable_factor(plan, question.items or 0, alpha=alpha, power=question.power)
+            found = "none within the levels" if factor is None else f"ratios from {factor:.2f}"
+        else:
+            items = items_for_horizons(plan, question.ratio, alpha=alpha, power=question.power)
+            found = (
+                "no number of items: add levels, since horizons in neighbouring gaps between levels are not told apart"
+                if items is None
+                else f"about {items:,} items of each level, {items * len(plan.levels):,} in all"
+            )
+        lines.append(f"  {text}: {found}")
+    lines.append(
+        f"  assumed: horizons around the middle of the levels, success falls from 90 to 10 % within {plan.fall:g} "
+        "doublings, items are clusters of their own"
+    )
+    return "\n".join(lines)
+
+
+def _read_levels(text: str) -> tuple[float, ...]:
+    try:
+        levels = sorted({float(number) for number in text.split(",")})
+    except ValueError:
+        levels = []
+    if not 2 <= len(levels) <= _MOST_LEVELS or not all(0 < level < math.inf for level in levels):
+        raise UsageError(f"--levels: {text[:60]!r} are not 2 to {_MOST_LEVELS} numbers above 0, such as 5,7,9,13,19")
+    return tuple(levels)
