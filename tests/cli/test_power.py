@@ -1,12 +1,33 @@
 """`waybench power`: what it prints, and what it refuses."""
 
+import json
 from pathlib import Path
+from typing import Any
 
+import inspect_ai.model as inspect_model
 import pytest
+from inspect_ai import eval as inspect_eval
 from scipy import stats
 
 from tests.analysis.foreign import RIGHT, WRONG, ask
 from tests.cli.support import Command, one_line_error
+from tests.cli.test_compare import run
+from waybench.evaluation.tasks import find_task, load_task
+
+_MODEL: Any = inspect_model  # its types are not complete
+
+
+def guess(out: Path, name: str, number: int, **args: object) -> None:
+    """Let a model that always names the same number play, with 40 tokens in and 2 out for each reply."""
+
+    def reply(*_: Any) -> Any:
+        output = _MODEL.ModelOutput.from_content("mockllm/model", str(number))
+        output.usage = _MODEL.ModelUsage(input_tokens=40, output_tokens=2, total_tokens=42)
+        return output
+
+    model = _MODEL.get_model(f"mockllm/{name}", custom_outputs=reply, memoize=False)
+    task = load_task(find_task("guessnum"))(level=3, **args)
+    inspect_eval(task, model=model, log_dir=str(out), display="none")
 
 
 def test_items_for_a_difference(command: Command) -> None:
@@ -43,9 +64,100 @@ def test_a_pilot(command: Command, tmp_path: Path) -> None:
     assert "other items for each model: 403 each" in out
 
 
+def test_a_pilot_says_what_items_take(command: Command, tmp_path: Path) -> None:
+    guess(tmp_path, "five", 5, limit=8, attempts=2)
+    guess(tmp_path, "two", 2, limit=8, attempts=2)
+    prices = tmp_path / "prices.json"
+    prices.write_text(json.dumps({"mockllm/five": {"input": 10, "output": 100}}), encoding="utf-8")
+    args = ("--pilot", tmp_path, "--metric", "solved", "--prices", prices)
+    lines = command("power", "--items", 80, *args).stdout.splitlines()
+    replies = _replies(tmp_path)
+    # Of 8 items with 2 attempts: ten times as much for 80 items.
+    tokens = {name: 10 * 42 * number for name, number in replies.items()}
+    dollars = 10 * replies["mockllm/five"] * (40 * 10 + 2 * 100) / 1e6
+    assert f"  mockllm/five at 80 items: about {tokens['mockllm/five'] / 1000:.1f}k tokens, {dollars:.2f} USD" in lines
+    assert f"  mockllm/two at 80 items: about {tokens['mockllm/two'] / 1000:.1f}k tokens" in lines
+    assert "  as a task's limit: --limit 80" in lines
+
+
+def _replies(out: Path) -> dict[str, int]:
+    from waybench.results import read_logs
+
+    counts: dict[str, int] = {}
+    for episode in read_logs(out):
+        counts[episode.model] = counts.get(episode.model, 0) + len(episode.record.turns)
+    return counts
+
+
+def test_embedded_players_are_no_models(command: Command, tmp_path: Path) -> None:
+    run(tmp_path, "oracle", "null", task="guessnum", limit=6)
+    args = ("power", "--detect", 0.2, "--pilot", tmp_path, "--metric", "solved")
+    message = one_line_error(command(*args))
+    assert "has embedded players only (waybench/null, waybench/oracle)" in message and "--references" in message
+    assert "from the pilot: two models, 6 items" in command(*args, "--references").stdout
+    guess(tmp_path, "five", 5, limit=6, attempts=1)
+    out = command(*args).stdout
+    assert "from the pilot: one model" in out
+    assert out.endswith(
+        "Left out, since they are no models: waybench/null, waybench/oracle (--references counts them)\n"
+    )
+
+
+def test_isomorphic_items(command: Command, tmp_path: Path) -> None:
+    for isomorph in (None, 1):
+        guess(tmp_path, "five", 5, limit=8, attempts=1, isomorph=isomorph)
+    args = ("power", "--detect", 0.3, "--pilot", tmp_path, "--metric", "solved")
+    out = command(*args, "--isomorphs", 1).stdout
+    assert "mockllm/five against itself" in out.splitlines()[0]
+    assert "  items, each in all forms: " in out and "other items" not in out
+    message = one_line_error(command(*args, "--isomorphs", 2))
+    assert "--isomorphs 2: the pilot has 1 isomorphic forms of an item" in message
+    # Two forms tell more than one: their mean varies less.
+    one, two = (
+        int(command("power", "--detect", 0.1, "--isomorphs", forms).stdout.splitlines()[1].split(": ")[1])
+        for forms in (1, 2)
+    )
+    assert two < one
+
+
+def test_a_tie(command: Command) -> None:
+    lines = command("power", "--tie", 0.05, "--disagree", 0.2).stdout.splitlines()
+    assert lines[0] == "To show that two equal models are tied within 0.05 with a power of 0.8, one-sided at 0.05:"
+    # The normal approximation has (1.645 + 1.2816)^2 0.2 / 0.05^2 = 685.
+    assert lines[1] == "  the same items for both models: 689"
+    assert lines[2] == "  a tie takes, however small the differences are: 60 items"
+    assert "689: a power of 0.80" in command("power", "--tie", 0.05, "--disagree", 0.2, "--items", 689).stdout
+
+
+def test_a_ranking(command: Command) -> None:
+    alone, ranked = command("power", "--detect", 0.1, "--models", 4).stdout.splitlines()[1:3]
+    assert ranked.startswith("  each pair in a ranking of 4 models (6 pairs), at worst: ")
+    # Holm's first step: a sixth of 5 %.
+    strict = command("power", "--detect", 0.1, "--alpha", 0.05 / 6).stdout.splitlines()[1]
+    assert ranked.split(": ")[1] == strict.split(": ")[1] != alone.split(": ")[1]
+
+
+def test_horizons(command: Command) -> None:
+    levels = "4,5.7,8,11,16,23,32"
+    lines = command("power", "--ratio", 2.5, "--levels", levels).stdout.splitlines()
+    assert lines[0] == "To detect a ratio of 50 % horizons of 2.5 with a power of 0.8, two-sided at 0.05:"
+    items = int(lines[1].split("about ")[1].split()[0])
+    assert lines[1] == f"  7 levels: about {items} items of each level, {7 * items} in all"
+    found = command("power", "--items", items, "--levels", levels).stdout.splitlines()[1]
+    assert 2 < float(found.removeprefix("  7 levels: ratios from ")) <= 2.55
+
+
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
+        (["--tie", 0.05, "--detect", 0.1], "two questions"),
+        (["--tie", 0.05, "--models", 3], "ties are not adjusted"),
+        (["--tie", 0.05, "--power", 0.96], "lower --power or --alpha"),
+        (["--ratio", 2], "--levels"),
+        (["--levels", "3,9"], "either --ratio or --items"),
+        (["--levels", "3,x", "--ratio", 2], "'3,x' are not 2 to 50 numbers"),
+        (["--levels", "3,9", "--ratio", 2, "--pilot", "."], "leave --pilot out"),
+        (["--detect", 0.1, "--models", 3, "--isomorphs", 1], "--families"),
         ([], "give either --detect or --items"),
         (["--detect", 0.1, "--items", 10], "give either --detect or --items"),
         (["--detect", 0.8], "choose another --rate"),

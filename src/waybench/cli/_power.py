@@ -316,9 +316,9 @@ def _cost_lines(plan: _Plan, items: int) -> Iterator[str]:
     limits: dict[str, None] = {}
     for rows in plan.runs:
         (entry,) = ledger(rows)
-        is_pooled = entry.group.environment.items.pooled
-        levels = 1 if is_pooled else len({row.level for row in rows})
-        if plan.assumptions.size == 1:
+        item_set = entry.group.environment.items
+        levels = 1 if item_set.pooled else len({row.level for row in rows})
+        if item_set.cluster is None:  # of maps, `limit` is the number of questions about each
             of_each = f" (of each of {levels} levels)" if levels > 1 else ""
             limits[f"  as a task's limit: --limit {math.ceil(items / levels)}{of_each}"] = None
         tokens = entry.per_item(total_if_known([entry.input_tokens, entry.output_tokens]))
