@@ -24,6 +24,7 @@ from waybench.reporting.tables._variation import (
     attempt_spread_table,
     attempt_table,
     difficulty_table,
+    reliability_table,
     repeat_table,
     slope_tables,
     spread_table,
@@ -171,6 +172,7 @@ def _section(
         spread_table(view, estimates),
         attempt_spread_table(view, compared.attempts, estimates),
         repeat_table(view, compared.repeats),
+        reliability_table(view, totals),
         attempt_table(view, totals),
         conduct_table(view, groups, total_of),
     )

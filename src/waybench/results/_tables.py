@@ -230,6 +230,8 @@ _STATISTICS = {
     "rescaled": "the same, normalised on the same items: 0 is the better of empty replies and the best constant "
     "reply (chosen on other items), 1 is the oracle; null where the two do not differ significantly",
     "single": "the mean of a single attempt over items",
+    "pass@k": "the mean over items of the probability that at least one of k attempts succeeds (pass@2, pass@4, ...)",
+    "pass^k": "the same of the probability that all k attempts succeed",
     "attempts": "the plain mean of the headline metric over all attempts",
     "clusters": "the same as single, as a mean over clusters such as maps, each with the same weight",
     "set": "a number computed for the set as a whole",
@@ -298,6 +300,9 @@ def _scores(estimate: Estimate) -> Iterator[Score]:
         yield _with(between, estimate.rescaled.mean if estimate.rescaled else None)
     for metric in env.scoring.metrics:
         yield of("single", metric, estimate.metrics.get(metric.name))
+    for rates in estimate.reliability:
+        yield of(f"pass@{rates.k}", head, rates.any_of)
+        yield of(f"pass^{rates.k}", head, rates.all_of)
     yield of("attempts", head, estimate.mean)
     for metric in env.scoring.metrics:
         if metric.name in estimate.macro:

@@ -13,6 +13,7 @@ from waybench.reporting.tables._table import (
     Table,
     TableColumn,
     count_cell,
+    mean_cell,
     metric_column,
     model_column,
     notes,
@@ -21,6 +22,7 @@ from waybench.results import Estimate
 from waybench.results.estimates import measure
 from waybench.results.estimates._bounds import Repeats
 from waybench.results.estimates._difficulty import ItemDifficulty, Regression, SetSpread, Spread, spread
+from waybench.results.estimates._reliability import PASS_ALL, PASS_ANY, PASS_DOC, PassRates
 from waybench.results.formatting import NOTHING, change_text, mean_text, one_line
 from waybench.results.results import Group, grouped
 from waybench.results.stats import CONFIDENCE, Mean, VarianceComponents
@@ -54,6 +56,20 @@ def attempt_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:
         if total.variance is not None and total.single is not None and not total.group.embedded
     ]
     return _table("attempts", "Sources of uncertainty", caption, columns, rows)
+
+
+def reliability_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:
+    """Return the table of pass@k and pass^k of models whose items were attempted several times."""
+    columns: list[TableColumn[tuple[Estimate, PassRates]]] = [
+        model_column(lambda row: row[0].group, [total.group for total in totals], {}),
+        TableColumn("k", lambda row: str(row[1].k)),
+        metric_column(PASS_ANY, lambda row: mean_cell(row[1].any_of, PASS_ANY)),
+        metric_column(PASS_ALL, lambda row: mean_cell(row[1].all_of, PASS_ALL)),
+        TableColumn(view.presentation.items.capitalize(), lambda row: count_cell(row[1].any_of.n)),
+    ]
+    caption = f"{PASS_DOC}. Both are shares of all choices of k attempts at an item, with their intervals over items."
+    rows = [(total, rates) for total in totals for rates in total.reliability]
+    return _table("reliability", "Several attempts at an item", caption, columns, rows)
 
 
 def spread_table(view: TaskView, estimates: Sequence[Estimate]) -> Table | None:

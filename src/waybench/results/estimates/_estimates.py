@@ -17,6 +17,7 @@ from waybench.results.estimates._bounds import (
     curve,
     lost_rows,
 )
+from waybench.results.estimates._reliability import PassRates, pass_rates
 from waybench.results.formatting import too_few_note
 from waybench.results.logs import LoggedEpisode
 from waybench.results.results import (
@@ -76,6 +77,9 @@ class Estimate:
         variance: How much of the headline metric's variance is between items, and how much between attempts at one.
             None where an item's score is that of its best attempt: attempts after a perfect one are skipped, so the
             others are no random sample. None also where no item was attempted twice.
+        reliability: pass@k and pass^k of the headline metric, where its values are 0 and 1 and items were attempted
+            several times, for k = 2, 4, 8, ... and all attempts. Empty where attempts after a perfect one are skipped,
+            and with a teacher.
         macro: The same as means over clusters, such as maps: each cluster has the same weight, whatever its number of
             items. Empty where each instance was drawn by itself.
         aggregates: Of every aggregate of the environment, its number over the items at which all of its metrics are
@@ -114,6 +118,7 @@ class Estimate:
     mean: Mean | None
     metrics: Mapping[str, Mean]
     variance: VarianceComponents | None
+    reliability: tuple[PassRates, ...]
     macro: Mapping[str, Mean]
     aggregates: Mapping[str, Mean]
     guided: bool
@@ -355,6 +360,7 @@ def _estimate(group: Group, level: int | None, rows: Sequence[Row]) -> Estimate:
         mean=number(lambda items: _mean([row for item in items.values() for row in item], metrics[0]), head),
         metrics=single,
         variance=None if guided or environment.scoring.best_of else variance_components(attempts),
+        reliability=() if guided or environment.scoring.best_of else pass_rates(tried, head, number),
         macro=of_clusters,
         aggregates=of_set,
         guided=guided,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
 from waybench.results.estimates._estimates import Estimate, by_level, overall
 from waybench.results.estimates._measures import UNDEFINED, Measure, measures, ranked
+from waybench.results.estimates._reliability import PASS_DOC, PassRates
 from waybench.results.formatting import (
     NOTHING,
     aligned,
@@ -152,7 +153,9 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
         if len({frozenset(row.level for row in by_group[group]) for group in groups if group not in searched}) > 1
     ]
     ordered = [totals[group] for group in order]
-    return "\n".join([*table, *_notes(ordered, searched), *levels, *_explained(ordered, searched, fitting[0])])
+    passed = _pass_rates([total for total in ordered if total.group not in searched])
+    explained = _explained(ordered, searched, fitting[0])
+    return "\n".join([*table, *passed, *_notes(ordered, searched), *levels, *explained])
 
 
 def _fitted(lines: Sequence[Sequence[str]], shorter: Sequence[str]) -> list[list[str]]:
@@ -163,6 +166,19 @@ def _fitted(lines: Sequence[Sequence[str]], shorter: Sequence[str]) -> list[list
     fitting = names if max(map(width, names)) <= longest else shorter
     named = zip(fitting, lines[1:], strict=True)
     return [list(lines[0]), *([_INDENT + one_line(name, longest), *line[1:]] for name, line in named)]
+
+
+def _pass_rates(totals: Sequence[Estimate]) -> list[str]:
+    """Return lines with the reliability of each model at each task with several attempts, under what they say."""
+    names = labels(total.group for total in totals)
+
+    def line(total: Estimate, rates: PassRates) -> str:
+        some, every = (_interval(mean, None, 100, " %") for mean in (rates.any_of, rates.all_of))
+        model = one_line(names[total.group], _LONGEST_NAME)
+        return f"{_INDENT}{model} at {total.group.task}: pass@{rates.k} {some}, pass^{rates.k} {every}"
+
+    lines = [line(total, rates) for total in totals for rates in total.reliability]
+    return [f"{PASS_DOC}:", *lines] if lines else []
 
 
 def _notes(totals: Sequence[Estimate], searched: Collection[Group]) -> list[str]:

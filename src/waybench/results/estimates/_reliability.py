@@ -1,0 +1,103 @@
+"""Reliability over several attempts at an item: pass@k and pass^k."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import comb
+
+from waybench.core import Metric
+from waybench.results.estimates._bounds import Items
+from waybench.results.results import ItemKey, Row, whole_items
+from waybench.results.results._rows import ItemValues
+from waybench.results.stats import Mean
+
+PASS_DOC = "pass@k: the share of items that at least one of k attempts solves; pass^k: that all k attempts solve"
+
+PASS_ANY, PASS_ALL = (
+    Metric(name=name, of=lambda record: None, title=title, doc=doc, low=0, high=1)
+    for name, title, doc in (
+        ("pass_any", "pass@k", "Probability that at least one of k attempts at an item succeeds."),
+        ("pass_all", "pass^k", "Probability that all k attempts at an item succeed."),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassRates:
+    """Means over items of the probability that some, or all, of k attempts at an item succeed.
+
+    Attributes:
+        k: Number of attempts.
+        any_of: pass@k: that at least one succeeds.
+        all_of: pass^k: that all of them do.
+    """
+
+    k: int
+    any_of: Mean
+    all_of: Mean
+
+
+def pass_rates(
+    items: Items, head: Metric, number: Callable[[Callable[[Items], Mean | None]], Mean | None]
+) -> tuple[PassRates, ...]:
+    """Return pass@k and pass^k for k = 2, 4, 8, ..., and for all attempts.
+
+    Of an item with c successes in n attempts they are 1 - C(n - c, k) / C(n, k) (Chen et al., "Evaluating large
+    language models trained on code", arXiv:2107.03374) and C(c, k) / C(n, k) (Yao et al., "tau-bench",
+    arXiv:2406.12045): the shares of all choices of k attempts, which are unbiased. Items with fewer than k attempts are
+    left out.
+
+    Args:
+        items: The attempts that count by item.
+        head: The headline metric, of which success is 1 and failure 0.
+        number: Returns a number over items with the attempts that it lacks.
+
+    Returns:
+        The rates; none where an item has a single attempt, or the metric has other values than 0 and 1.
+    """
+    attempts = [row for item in items.values() for row in item]
+    values = {row.metrics[head.name] for row in attempts} - {None}
+    sizes = {row.sizes.get(head.name, 1) for row in attempts}
+    if head.better != "higher" or head.bounds != (0, 1) or not (values <= {0, 1} and sizes <= {0, 1}):
+        return ()
+    most = max((len(_results(item, head)) for item in whole_items(items).values()), default=0)
+    rates = (
+        (k, *(number(partial(_mean, head=head, k=k, share_of=share_of)) for share_of in (pass_any, pass_all)))
+        for k in _numbers(most)
+    )
+    return tuple(PassRates(k=k, any_of=any_of, all_of=all_of) for k, any_of, all_of in rates if any_of and all_of)
+
+
+def _numbers(most: int) -> Iterator[int]:
+    """Yield the powers of two from 2 up to a number, and this number."""
+    k = 2
+    while k < most:
+        yield k
+        k *= 2
+    if most > 1:
+        yield most
+
+
+def _results(item: Sequence[Row], head: Metric) -> list[bool]:
+    """Return whether each attempt succeeds; those that have no value, or are a share of nothing, are left out."""
+    results = ((row.metrics[head.name], row.sizes.get(head.name, 1.0)) for row in item)
+    return [value > size / 2 for value, size in results if value is not None and size]
+
+
+def pass_any(attempts: int, solved: int, k: int) -> float:
+    """Return the share of all choices of k attempts at an item of which at least one is solved; k <= attempts."""
+    return 1 - comb(attempts - solved, k) / comb(attempts, k)
+
+
+def pass_all(attempts: int, solved: int, k: int) -> float:
+    """Return the share of all choices of k attempts at an item of which all are solved; k <= attempts."""
+    return comb(solved, k) / comb(attempts, k)
+
+
+def _mean(items: Items, *, head: Metric, k: int, share_of: Callable[[int, int, int], float]) -> Mean | None:
+    shares: dict[ItemKey, float] = {}
+    for key, item in whole_items(items).items():
+        results = _results(item, head)
+        if len(results) >= k:
+            shares[key] = share_of(len(results), sum(results), k)
+    return ItemValues(shares, None).mean((0, 1))
