@@ -10,6 +10,8 @@ import pytest
 
 from tests.analysis.test_frames import row
 from waybench.core import Metric
+from waybench.reporting._format import TaskView
+from waybench.reporting.tables._variation import reliability_table
 from waybench.results import Row, overall, score_frame
 from waybench.results.estimates._reliability import PassRates, pass_all, pass_any, pass_rates
 from waybench.results.estimates._summary import summary_table
@@ -86,6 +88,19 @@ def test_in_all_outputs() -> None:
     (line,) = (line for line in lines if "pass@4" in line)
     assert line.strip().startswith("vendor/model at paths: pass@4 75 % [") and "pass^4 25 % [" in line
     assert "pass@k: the share of items that at least one of k attempts solves" in "\n".join(lines)
+
+
+def test_the_table_of_a_task() -> None:
+    (total,) = overall(rows_of([[1, 0, 0, 1], [0] * 4, [1] * 4, [1, 1, 1, 0]]))
+    env = total.group.environment
+    table = reliability_table(TaskView(env, env.presentation, {}), [total])
+    assert table is not None
+    assert [column.heading for column in table.columns][1:4] == ["k", "pass@k", "pass^k"]
+    assert [[cell.text for cell in line.cells] for line in table.groups[0].rows] == [
+        ["2", "0.708", "0.417", "4"],
+        ["4", "0.750", "0.250", "4"],
+    ]
+    assert reliability_table(TaskView(env, env.presentation, {}), overall(rows_of([[1], [0]]))) is None
 
 
 def test_lost_attempts_are_in_the_bounds() -> None:

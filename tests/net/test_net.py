@@ -15,6 +15,7 @@ UNFILLED = {
     "_task_pages.charts": "lists charts that others make",
     "_model_pages.charts": "lists charts that others make",
     "_variation.attempt_table": "all attempts of a model at the items of a set have one score here",
+    "_variation.reliability_table": "no headline metric of runs with several attempts says success or failure",
 }
 # Parts of `compare --json` that no comparison of the corpus has, each with the reason.
 ABSENT = {"horizons_over_families": "needs horizons of more than one family for both models"}

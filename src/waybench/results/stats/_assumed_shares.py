@@ -4,7 +4,6 @@ import math
 from typing import TYPE_CHECKING
 
 from waybench._late import LateModule
-from waybench.core import plural
 from waybench.results.stats._power import PowerAssumptions
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def assume_shares(
         description=", ".join(
             [
                 f"{solves} {rate:g} of the items",
-                *([f"{plural(forms, 'isomorphic form')} of each"] if forms else []),
+                *([f"{forms} isomorphic form{'s' if forms > 1 else ''} of each"] if forms else []),
                 f"outcomes correlate by {correlation:g}, or as much as the two rates allow"
                 if disagree is None
                 else f"they disagree on {disagree:g}",
