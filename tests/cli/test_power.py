@@ -110,6 +110,8 @@ def test_isomorphic_items(command: Command, tmp_path: Path) -> None:
     out = command(*args, "--isomorphs", 1).stdout
     assert "mockllm/five against itself" in out.splitlines()[0]
     assert "  items, each in all forms: " in out and "other items" not in out
+    assert "(search-v1~1) at " in out  # what the isomorphic items take
+    assert "  from the pilot: 8 items, " in out
     message = one_line_error(command(*args, "--isomorphs", 2))
     assert "--isomorphs 2: the pilot has 1 isomorphic forms of an item" in message
     # Two forms tell more than one: their mean varies less.
@@ -151,6 +153,7 @@ def test_horizons(command: Command) -> None:
     ("args", "expected"),
     [
         (["--tie", 0.05, "--detect", 0.1], "two questions"),
+        (["--detect", 0.1, "--prices", "prices.json"], "add --pilot"),
         (["--tie", 0.05, "--models", 3], "ties are not adjusted"),
         (["--tie", 0.05, "--power", 0.96], "lower --power or --alpha"),
         (["--ratio", 2], "--levels"),

@@ -10,7 +10,6 @@ import click
 
 from waybench.cli._compare import read_results
 from waybench.cli._options import FiniteRange, option, with_parameters
-from waybench.cli._report import PRICES
 from waybench.core import UsageError, plural, read_prices, short_count
 from waybench.results.logs import is_embedded
 
@@ -34,7 +33,7 @@ _MOST_LEVELS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class PowerQuestion:
     """What is to be shown, and how surely.
 
     Attributes:
@@ -93,7 +92,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
+class AssumedShares:
     """What is assumed of models that solve items or not, without a pilot."""
 
     rate: float = option("Share of items that a model solves.", type=_SHARE, default=0.5)
@@ -131,19 +130,21 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pilot:
+class PilotRun:
     """A small run, and what is taken from it."""
 
     folder: Path | None = option("Estimate all of these from logs.", "--pilot", metavar="DIR")
     metric: str = option(
         "Metric of the pilot, or `solved`; by default the headline metric.", default="", metavar="NAME"
     )
-    prices: Path | None = PRICES
+    prices: Path | None = option(
+        "Token prices as JSON (see `waybench prices`), for what the items cost by the pilot.", metavar="FILE"
+    )
     references: bool = option("Count the embedded players as models.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Horizons:
+class HorizonDesign:
     """The runs whose horizons are compared."""
 
     levels: str = option("Levels of a comparison of horizons.", default="", metavar="L1,L2,...")
@@ -154,7 +155,7 @@ class Horizons:
 
 @click.command(epilog=_EXAMPLES)
 @with_parameters
-def power(question: Question, shares: Shares, pilot: Pilot, horizons: Horizons) -> None:
+def power(question: PowerQuestion, shares: AssumedShares, pilot: PilotRun, horizons: HorizonDesign) -> None:
     """Compute how many items are needed to show a difference between two models, a tie, a ranking or a ratio.
 
     Both models get the same items, as in `waybench compare`. The assumptions are printed. For better ones, give a
@@ -178,7 +179,9 @@ def power(question: Question, shares: Shares, pilot: Pilot, horizons: Horizons) 
         )
     try:
         if pilot.folder is None:
-            click.echo("\n".join(_lines(_Plan(shares.assumptions, []), question, unpaired=not shares.isomorphs)))
+            if pilot.prices:
+                raise UsageError("--prices needs the tokens of a pilot: add --pilot")
+            click.echo("\n".join(_lines(_TestPlan(shares.assumptions, []), question, unpaired=not shares.isomorphs)))
             return
         plans, problems = _pilot_plans(pilot.folder, pilot, shares)
         texts = ["\n".join(_lines(plan, question, unpaired=not shares.isomorphs)) for plan in plans]
@@ -188,14 +191,14 @@ def power(question: Question, shares: Shares, pilot: Pilot, horizons: Horizons) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _TestPlan:
     """Assumptions about a comparison, and of our tasks the rows of each model's run in the pilot."""
 
     assumptions: "PowerAssumptions"
     runs: "Sequence[Sequence[Row]]"
 
 
-def _pilot_plans(folder: Path, pilot: Pilot, shares: Shares) -> tuple[list[_Plan], list[str]]:
+def _pilot_plans(folder: Path, pilot: PilotRun, shares: AssumedShares) -> tuple[list[_TestPlan], list[str]]:
     """Return what a pilot says of each test, and lines on what it does not say."""
     from waybench.results.comparisons._models import pilots
     from waybench.results.results import fixed, grouped
@@ -212,12 +215,17 @@ def _pilot_plans(folder: Path, pilot: Pilot, shares: Shares) -> tuple[list[_Plan
             f"{folder} has embedded players only ({names[:200]}), which say nothing of a model's variance: give logs "
             "of a model, or add --references to plan for such players"
         )
-    plans: list[_Plan] = []
+    plans: list[_TestPlan] = []
     problems: list[str] = []
     for name, sides in _tests(scores, shares.isomorphs):
         assumptions, without = pilots(sides, shares.correlation)
         runs = [rows[side.group] for side in sides if side.group in rows]
-        plans += [_Plan(replace(plan, name=name or plan.name), runs) for plan in assumptions]
+        if name:  # of two sides of one model
+            assumptions = [
+                replace(plan, name=name, description=plan.description.removeprefix("two models, "))
+                for plan in assumptions
+            ]
+        plans += [_TestPlan(plan, runs) for plan in assumptions]
         problems += without
     if not plans:
         raise UsageError(problems[0])
@@ -249,7 +257,7 @@ def _tests(scores: "Sequence[ItemScores]", isomorphs: int | None) -> "Iterator[t
         yield name, [first, replace(second, test=first.test)]
 
 
-def _lines(plan: _Plan, question: Question, *, unpaired: bool) -> Iterator[str]:
+def _lines(plan: _TestPlan, question: PowerQuestion, *, unpaired: bool) -> Iterator[str]:
     if plan.assumptions.name:
         yield plan.assumptions.name
     yield question.text
@@ -269,7 +277,7 @@ def _sides(unpaired: bool) -> str:
 
 
 def _difference_lines(
-    assumptions: "PowerAssumptions", question: Question, unpaired: bool
+    assumptions: "PowerAssumptions", question: PowerQuestion, unpaired: bool
 ) -> Generator[str, None, int | None]:
     """Yield lines on a difference, and return the number of items for a single comparison."""
     from waybench.results.stats._power import detectable_difference, items_needed
@@ -290,7 +298,9 @@ def _difference_lines(
     return needed[0].items
 
 
-def _tie_lines(assumptions: "PowerAssumptions", question: Question, unpaired: bool) -> Generator[str, None, int | None]:
+def _tie_lines(
+    assumptions: "PowerAssumptions", question: PowerQuestion, unpaired: bool
+) -> Generator[str, None, int | None]:
     """Yield lines on a tie, and return the number of items for it."""
     from waybench.results.stats._tie_power import items_for_tie, min_clusters_for_tie, tie_power
 
@@ -307,13 +317,15 @@ def _tie_lines(assumptions: "PowerAssumptions", question: Question, unpaired: bo
     return question.items if needed is None else needed.items
 
 
-def _cost_lines(plan: _Plan, items: int) -> Iterator[str]:
+def _cost_lines(plan: _TestPlan, items: int) -> Iterator[str]:
     """Yield what a run with so many items takes, by the pilot's own runs."""
     from waybench.results.estimates import total_if_known
     from waybench.results.estimates._ledger import ledger
     from waybench.results.formatting import one_line
+    from waybench.results.results import labels
 
     limits: dict[str, None] = {}
+    names = labels(rows[0].group for rows in plan.runs)
     for rows in plan.runs:
         (entry,) = ledger(rows)
         item_set = entry.group.environment.items
@@ -326,11 +338,11 @@ def _cost_lines(plan: _Plan, items: int) -> Iterator[str]:
         if tokens is not None:
             dollars = "" if cost is None else f", {cost * items:,.2f} USD"
             spent = f"about {short_count(round(tokens * items))} tokens{dollars}"
-            yield f"  {one_line(entry.group.model, 80)} at {plural(items, 'item')}: {spent}"
+            yield f"  {one_line(names[entry.group], 80)} at {plural(items, 'item')}: {spent}"
     yield from limits
 
 
-def _horizon_text(question: Question, horizons: Horizons, pilot: Pilot) -> str:
+def _horizon_text(question: PowerQuestion, horizons: HorizonDesign, pilot: PilotRun) -> str:
     """Return the answer to a question about two horizons."""
     from waybench.results.stats._horizon_power import HorizonPlan, detectable_factor, items_for_horizons
 
