@@ -11,17 +11,27 @@ from tests.analysis.episodes import MAZE, detour, item, logged, played
 from tests.analysis.test_frames import group, row
 from waybench.core import play_out, policy
 from waybench.envs import registry
-from waybench.results import LoggedEpisode, Row, rows
+from waybench.reporting.tables._horizons import horizon_cell
+from waybench.results import LoggedEpisode, Row, horizon_frame, rows
 from waybench.results.estimates import item_difficulties
+from waybench.results.formatting import p_text
 from waybench.results.horizons import Horizon, horizons, reference_text
 from waybench.results.horizons._horizons import ALTERNATIVES, leading, success_curves
 from waybench.results.horizons._references import ReferenceHorizon, reference_mark
 from waybench.results.horizons._searches import searches
-from waybench.results.horizons._text import difficulty_text, horizon_context, horizon_parts, horizon_table, horizon_text
+from waybench.results.horizons._text import (
+    compare_horizons,
+    difficulty_text,
+    horizon_context,
+    horizon_parts,
+    horizon_table,
+    horizon_text,
+)
 from waybench.results.results import Cluster
-from waybench.results.stats import Fit
+from waybench.results.stats import FIXED_DESIGN, Fit
 from waybench.results.stats._curves import Curves, Shape, Trials, quantiles
 from waybench.results.stats._fit import fit_curves
+from waybench.results.stats._horizon_ratios import horizon_order
 
 PLACES = np.array([5, 7, 9, 11, 13, 17, 21, 27, 33, 41.0])
 
@@ -418,3 +428,77 @@ def test_references_in_words() -> None:
     assert reference_mark(7.0, 5.5, [random, better]) == "not clearly above the best constant reply's"
     assert reference_mark(7.0, 6.5, [random, better]) == ""
     assert reference_mark(7.0, 0.0, []) == ""
+
+
+def tries(model: str, task: str, counts: dict[int, int], trials: int = 10) -> list[Row]:
+    """Return the rows of a model that solves so many mazes of each dimension."""
+    return [
+        replace(tried(level, number, 1, solved=number < solved, perfect=number < solved), group=of_model)
+        for of_model in [replace(LADDER, model=model, task=task)]
+        for level, solved in counts.items()
+        for number in range(trials)
+    ]
+
+
+def test_a_plateau_that_may_be_below_the_share_is_said_in_the_same_words_everywhere() -> None:
+    steady = tries("m", "t", dict.fromkeys((5, 7, 9, 13, 17), 17) | {21: 1, 29: 0}, trials=20)
+    half, most = (of(horizons(steady), "dimension", share) for share in (0.5, 0.8))
+    assert half.side == ""
+    assert (most.value, most.low, most.side) == (None, None, "plateau")
+    assert most.high is not None
+    assert horizon_text(most) == f"the plateau may be below 80 % (up to {difficulty_text(most.high)})"
+    assert most.to_json()["side"] == "plateau"
+    assert most.order < half.order
+    (line,) = [line for line in horizon_frame([most]).records() if line["share"] == 0.8]
+    assert (line["value"], line["low"], line["side"]) == (None, None, "plateau")
+    table = horizon_table(horizons(steady))
+    assert "the plateau may be below 80 % (up to" in table
+    assert "too few easy items were played to tell whether the success rate is above 80 % anywhere" in table
+    assert "too few easy items" in horizon_context(most)
+    assert "too few easy items" not in horizon_context(half)
+    assert horizon_cell(most).text == "the plateau may be below 80 %"
+    never = of(horizons(tries("m", "t", dict.fromkeys((5, 7, 9, 13, 17), 24) | {29: 0}, trials=40)), "dimension", 0.8)
+    assert (never.side, horizon_text(never)) == ("never", "never reaches 80 %")
+
+
+def test_p_values_of_horizons_are_adjusted_over_all_pairs_at_all_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("waybench.results.horizons._horizons.ALTERNATIVES", {})
+    falls = {
+        "near": (8, 7, 3, 3, 2, 0, 0, 0),
+        "middle": (10, 10, 8, 7, 4, 2, 0, 0),
+        "far": (10, 10, 10, 8, 8, 7, 4, 1),
+    }
+    levels = (5, 7, 9, 13, 17, 21, 29, 41)
+    made = [
+        row
+        for task, names in (("one", ("near", "middle", "far")), ("two", ("middle", "far")))
+        for name in names
+        for row in tries(name, task, dict(zip(levels, falls[name], strict=True)))
+    ]
+    curves = {(curve.group.model, curve.group.task): curve for curve in success_curves(made)}
+    pairs = [("near", "far"), ("middle", "far"), ("near", "middle"), ("middle", "far")]  # the last at the other task
+    fits = {name: curve_fit(levels, counts) for name, counts in falls.items()}
+    plain = [horizon_order(fits[one], fits[other]).p for one, other in pairs]
+    assert max(plain) < 0.2
+    assert len({*plain}) == 3
+    # Holm: the least of four p values counts four times, the next three times, ..., none less than one before it.
+    expected, greatest = {}, 0.0
+    for rank, number in enumerate(sorted(range(4), key=lambda number: plain[number])):
+        greatest = max(greatest, plain[number] * (4 - rank))
+        expected[number] = min(1.0, greatest)
+    assert curves["far", "one"].p_adjusted is None
+    assert curves["near", "one"].p_adjusted == pytest.approx(expected[0])
+    assert curves["middle", "one"].p_adjusted == pytest.approx(expected[1])
+    assert curves["middle", "two"].p_adjusted == pytest.approx(expected[3])
+    compared = compare_horizons(
+        [row for row in made if row.group.model == "middle"], [row for row in made if row.group.model == "far"]
+    )
+    assert [pair.adjusted for pair in compared] == pytest.approx([min(1, 2 * plain[1])] * 2)
+    assert [pair.to_json()["p"] for pair in compared] == pytest.approx([plain[1]] * 2)
+    assert f"; p {p_text(min(1, 2 * plain[1]))})" in compared[0].text
+
+
+def curve_fit(levels: tuple[int, ...], counts: tuple[int, ...]) -> Fit:
+    at = np.repeat(np.array(levels, dtype=np.float64), 10)
+    solved = np.concatenate([np.arange(10) < count for count in counts]).astype(np.float64)
+    return fit_curves(FIXED_DESIGN, at, solved, range(len(at)))

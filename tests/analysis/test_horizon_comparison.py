@@ -6,7 +6,7 @@ import pytest
 
 from waybench.results.horizons._text import HorizonComparison, ratio_over_families
 from waybench.results.results import Group
-from waybench.results.stats._fit import HorizonRatio
+from waybench.results.stats._horizon_ratios import HorizonRatio
 
 
 def compared(env: str, value: float | None) -> HorizonComparison:

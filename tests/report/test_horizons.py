@@ -18,11 +18,12 @@ from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player
 from waybench.reporting.tables._matrix import horizon_matrix
 from waybench.results import rows
 from waybench.results.estimates import matrix
+from waybench.results.formatting import p_text
 from waybench.results.horizons import Horizon, horizons
 from waybench.results.horizons._horizons import ALTERNATIVES, leading, success_curves, tried_axes
 from waybench.results.horizons._references import DifficultyBin, SuccessCurve
 from waybench.results.horizons._text import difficulty_text, horizon_context, horizon_parts
-from waybench.results.stats._fit import horizon_ratio
+from waybench.results.stats._horizon_ratios import horizon_ratio
 
 SUCCESS = (
     "Success, regardless of the score: the exit is reached within one and a half times the steps of a shortest path."
@@ -59,12 +60,13 @@ def times(curve: SuccessCurve) -> str:
     """What the table says of how many times as far as the furthest model a model reaches."""
     if curve.ratio is None:
         return "–"
-    value, low, high, _ = curve.ratio
+    value, low, high, *_ = curve.ratio
     both = f"{low:.2g} – {high:.2g}" if low is not None and high is not None else ""
     one = (
         "" if both else f"at least {low:.2g}" if low is not None else f"at most {high:.2g}" if high is not None else ""
     )
-    return f"{'?' if value is None else f'{value:.2g}'} {both or one}".strip()
+    p = "" if curve.p_adjusted is None else f"p {p_text(curve.p_adjusted)}"
+    return " ".join(filter(None, ("?" if value is None else f"{value:.2g}", both or one, p)))
 
 
 def by_model(table: list[list[str]]) -> dict[str, list[str]]:

@@ -134,3 +134,68 @@ def test_a_horizon_outside_the_levels_has_no_gap() -> None:
     fit = fit_curves(Shape(), at, np.ones(len(at)), range(len(at)))
     assert fit.spanned_horizon(0.5, 0.9) == fit.horizon(0.5, 0.9)
     assert fit.horizon(0.5, 0.9)[0] > 101
+
+
+def test_a_plateau_that_may_be_below_the_share_leaves_no_value() -> None:
+    at, solved = _counts(np.array([0.85, 0.8, 0.85, 0.8, 0.8, 0, 0, 0, 0, 0]), items=20)
+    fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
+    assert 0.1 < fit.unreached(0.8) < 0.9
+    position = fit.position(0.8, 0.9)
+    assert (position.side, position.low) == ("plateau", -np.inf)
+    assert np.isnan(position.value)
+    assert position.high == fit.spanned_horizon(0.8, 0.9)[2]
+    # The same trials leave no doubt at one half: no curve starts below it.
+    half = fit.position(0.5, 0.9)
+    assert (fit.unreached(0.5), half.side) == (0, "")
+    assert 29 <= half.value <= 35
+
+
+def test_a_share_that_is_never_reached_is_said_not_to_be() -> None:
+    at, solved = _counts(np.array([0.65] * 6 + [0.0] * 4), items=40)
+    fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
+    assert fit.unreached(0.8) > 0.9
+    assert fit.position(0.8, 0.9)[::3] == (-np.inf, "never")
+
+
+def test_who_fails_at_the_easiest_level_has_a_horizon_below_it_whatever_the_plateau() -> None:
+    at, solved = np.repeat([5.0, 9.0], 10), np.repeat([1.0, 0.0, 0.0], [4, 6, 10])
+    fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
+    assert fit.plateau(0.8) == "plateau"
+    assert fit.position(0.8, 0.9)[2:] == (5, "below")
+    nothing = fit_curves(FIXED_DESIGN, at, np.zeros(len(at)), range(len(at)))
+    assert nothing.position(0.8, 0.9).side == "below"
+
+
+def test_wide_gaps_between_isotonic_bounds_are_in_the_interval() -> None:
+    at, solved = _counts(np.array([1, 1, 0.6, 0.5, 0.5, 0.6, 0.5, 0.4, 0, 0]), items=10)
+    fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
+    assert fit.is_adequate
+    bounds = monotone_bounds(fit.trials_done, 0.5, 0.8)
+    assert bounds[1] > bounds[0] * 2**1.5
+    least = monotone_bounds(fit.trials_done, 0.5, 0.4)
+    _, low, high = fit.spanned_horizon(0.5, 0.9)
+    assert low <= bounds[0]
+    assert high >= bounds[1]
+    assert bounds[1] - bounds[0] > least[1] - least[0]
+    # Where they are close, those at 40 % suffice.
+    at, solved = _counts(np.array([1, 1, 1, 0.9, 0.6, 0.2, 0, 0, 0, 0]), items=10)
+    steep = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
+    assert steep.least_interval(0.5, 0.9) == monotone_bounds(steep.trials_done, 0.5, 0.4)
+
+
+@pytest.mark.slow
+def test_printed_horizons_near_a_plateau_hold_it() -> None:
+    rng, runs = np.random.default_rng(11), 150
+    at = np.repeat(_LADDER, 10)
+    for lapse in (0.1, 0.15):
+        printed = wrong = 0
+        for _ in range(runs):
+            middle = 12 * 3 ** rng.random()
+            rates = (1 - lapse) / (1 + np.exp(5 * np.log2(at / middle)))
+            truth = middle * 2 ** (np.log((1 - lapse) / 0.8 - 1) / 5)
+            solved = (rng.random(len(at)) < rates).astype(np.float64)
+            position = fit_curves(FIXED_DESIGN, at, solved, range(len(at))).position(0.8, 0.9)
+            printed += position.side != "plateau"
+            wrong += position.side != "plateau" and not position.low <= truth <= position.high
+        assert wrong <= 0.15 * printed
+        assert 0.15 * runs < printed < 0.85 * runs

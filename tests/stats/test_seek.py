@@ -158,7 +158,7 @@ def test_a_cost_that_is_not_known_is_taken_for_what_others_say() -> None:
 
 
 def test_every_stop_has_words() -> None:
-    assert STOPS.keys() == {"precision", "beyond", "below", "budget", "cap", "supply"}
+    assert STOPS.keys() == {"precision", "beyond", "below", "never", "budget", "cap", "supply"}
 
 
 def test_a_forecast_is_of_all_kinds_of_players_and_the_cheapest_first() -> None:

@@ -82,7 +82,8 @@ def summary_json(title: str, site: Site, compared: Compared) -> str:
                 ratio = None
                 if horizon.share == SHARES[0] and curve.ratio is not None and curve.leader is not None:
                     value, low, high = curve.ratio.value, curve.ratio.low, curve.ratio.high
-                    ratio = {"leader": page(curve.leader), "value": value, "low": low, "high": high}
+                    ends = {"value": value, "low": low, "high": high}
+                    ratio = {"leader": page(curve.leader), **ends, "p_adjusted": curve.p_adjusted}
                 yield {**horizon.to_json(), "page": page(horizon.group), "ratio_to_leader": ratio}
 
     means = "first_mean", "second_mean", "difference"

@@ -19,11 +19,17 @@ from waybench.reporting.tables._table import (
     notes,
     parts,
 )
-from waybench.results.formatting import NOTHING
+from waybench.results.formatting import NOTHING, p_text
 from waybench.results.horizons import SHARES, Horizon
 from waybench.results.horizons._horizons import leading
 from waybench.results.horizons._references import SuccessCurve, axis_named
-from waybench.results.horizons._text import horizon_context, horizon_parts, reference_lines, success_text
+from waybench.results.horizons._text import (
+    horizon_context,
+    horizon_parts,
+    plateau_text,
+    reference_lines,
+    success_text,
+)
 from waybench.results.results import Group, grouped, short_labels
 from waybench.results.results._groups import differing
 
@@ -97,9 +103,12 @@ def _horizon_table(id: str, view: TaskView, axis: Axis, curves: Sequence[Success
     if has_ratios:
         caption += (
             " Times as far: the 50 % horizon divided by that of the model that reaches furthest; small, its 90 % "
-            "interval, which is not adjusted for the number of models. “–”: that model itself; “?”: a horizon outside "
-            "the difficulties that were tried."
+            "interval, which is not adjusted for the number of models, and the p value of the two horizons’ order, "
+            "adjusted by Holm’s procedure over all pairs of models at all tasks of this report. Below 5 %, one "
+            "model is shown to reach further. “–”: that model itself; “?”: a horizon outside the difficulties that "
+            "were tried."
         )
+    caption = " ".join(filter(None, [caption, plateau_text(horizon for curve in curves for horizon in curve.horizons)]))
     if has_assumptions:
         caption += " The last column is the range of the 50 % horizon under other assumptions about the curve."
 
@@ -158,7 +167,8 @@ def _ratio_cell(curve: SuccessCurve) -> Cell:
     else:
         ends = "" if ratio.high is None else f"at most {ratio.high:.2g}"
     text = "?" if ratio.value is None else f"{ratio.value:.2g}"
-    return Cell(text, order=ratio.value, notes=notes([ends], "interval"))
+    p = "" if curve.p_adjusted is None else f"p {p_text(curve.p_adjusted)}"
+    return Cell(text, order=ratio.value, notes=(*notes([ends], "interval"), *notes([p])))
 
 
 def _range_under_assumptions(half: Horizon) -> str:
@@ -230,7 +240,7 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
     ]
     caption = (
         f"The difficulty at which a single attempt succeeds at {' and '.join(_SHARES)} of a task’s items; small, the "
-        f"{_INTERVAL}. {_LIMITS}"
+        f"{_INTERVAL}. {_LIMITS} {plateau_text(horizon for curve in rows for horizon in curve.horizons)}".rstrip()
     )
     return Table.of(columns, rows, id="horizons", title="Horizons", caption=(Note(caption),), kind="horizon")
 

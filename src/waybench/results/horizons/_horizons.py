@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, isfinite
+from itertools import combinations
+from math import isfinite
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -41,7 +42,9 @@ from waybench.results.results import (
 )
 from waybench.results.stats import FIXED_DESIGN, Array, Fit
 from waybench.results.stats._curves import Shape
-from waybench.results.stats._fit import HORIZON_CONFIDENCE, fit_curves, horizon_ratio
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, HorizonPosition, fit_curves
+from waybench.results.stats._horizon_ratios import horizon_order, horizon_ratio
+from waybench.results.stats._intervals import holm
 
 FEWEST = 2  # difficulties: the slope of the curve cannot be estimated from one
 _LINE_POINTS = 25  # difficulties at which a curve is evaluated
@@ -114,32 +117,19 @@ class AxisItems:
         return self.fit(Shape() if self.searched else FIXED_DESIGN)
 
     @cached_property
-    def _under(self) -> dict[str, Mapping[float, float]]:
+    def _under(self) -> dict[str, Mapping[float, HorizonPosition]]:
         return {}
 
-    def under(self, name: str) -> Mapping[float, float]:
+    def under(self, name: str) -> Mapping[float, HorizonPosition]:
         """Return the horizon at each share under an alternative; it is worked out once."""
         if name not in self._under:
             fit = self.fit(self.alternatives[name])
-            self._under[name] = {share: self._bounded(fit, share)[0] for share in SHARES}
+            self._under[name] = {share: fit.position(share, HORIZON_CONFIDENCE) for share in SHARES}
         return self._under[name]
 
     def horizons(self) -> Iterator[Horizon]:
         for share in SHARES:
             yield self.horizon(share, {name: self.under(name)[share] for name in self.alternatives})
-
-    def _bounded(self, fit: Fit, share: float) -> tuple[float, float, float]:
-        """Return a horizon and the ends of its interval, infinite where no attempt or every attempt succeeded.
-
-        Where all attempts solved their items the horizon is beyond the hardest of them, and where none did, below the
-        easiest: between these it would be a guess from what is taken for granted of curves. The interval is at least
-        as wide as the gap between the tried difficulties around the horizon (`Fit.spanned_horizon`).
-        """
-        value, low, high = fit.spanned_horizon(share, HORIZON_CONFIDENCE)
-        solved = {item.solved for item in self.items}
-        if solved == {1.0}:
-            return inf, low, inf
-        return (-inf, -inf, high) if solved == {0.0} else (value, low, high)
 
     def _lost(self, share: float) -> LostHorizon | None:
         """Return what the horizon lacks, with its values under the two extremes."""
@@ -150,20 +140,17 @@ class AxisItems:
         lowest, highest = (Extreme(end.value, end.side, end.easiest, end.hardest) for end in ends)
         return LostHorizon(self.lost, planned, lowest, highest)
 
-    def horizon(self, share: float, others: Mapping[str, float] = MappingProxyType({})) -> Horizon:
-        """Return the horizon at a share, with its values under other assumptions."""
+    def horizon(self, share: float, others: Mapping[str, HorizonPosition] = MappingProxyType({})) -> Horizon:
+        """Return the horizon at a share, with its positions under other assumptions."""
         easiest, hardest = float(self.at.min()), float(self.at.max())
 
         def within(value: float) -> float | None:
             return value if isfinite(value) and easiest <= value <= hardest else None
 
-        def side(value: float) -> str:
-            return "" if within(value) is not None else "beyond" if value > hardest else "below"
-
-        value, low, high = self._bounded(self.plain, share)
+        value, low, high, side = self.plain.position(share, HORIZON_CONFIDENCE)
         references = reference_horizons(self.group, self.axis.name, share)
         # With attempts whose results are lost, it is above these only if it is so whatever the results were.
-        least = low if self.extremes is None else self.extremes[0]._bounded(self.extremes[0].plain, share)[1]
+        least = low if self.extremes is None else self.extremes[0].plain.position(share, HORIZON_CONFIDENCE).low
         return Horizon(
             group=self.group,
             axis=self.axis.name,
@@ -171,14 +158,14 @@ class AxisItems:
             value=within(value),
             low=within(low),
             high=within(high),
-            side=side(value),
+            side=side,
             easiest=easiest,
             hardest=hardest,
             trials=sum(item.trials for item in self.items),
             items=self._count(),
             clusters=max(self.clusters) + 1,
-            sensitivity={name: within(other) for name, other in others.items()},
-            sides={name: side(other) for name, other in others.items()},
+            sensitivity={name: within(other.value) for name, other in others.items()},
+            sides={name: other.side for name, other in others.items()},
             known=low >= easiest or high <= hardest,
             references=references,
             above_references=is_above(least, references),
@@ -274,7 +261,12 @@ def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
     """Return how success falls along every axis on which `horizons` finds some, with these."""
     all_tried = list(tried_axes(all_rows))
     curves = {number: _success_curve(all_tried[number]) for number in _by_grid(all_tried)}
-    leaders = _leaders(all_tried, curves)
+    tasks = _tasks(all_tried)
+    adjusted = _adjusted(all_tried, [task.ranked for task in tasks])
+    leaders: dict[int, int] = {}
+    for task in tasks:
+        leader = max(task.ranked, key=lambda number: curves[number].horizons[0].order)
+        leaders |= {number: leader for number in task.complete if number != leader}
     return [
         curves[number]
         if number not in leaders
@@ -282,6 +274,7 @@ def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
             curves[number],
             leader=all_tried[leaders[number]].group,
             ratio=horizon_ratio(all_tried[number].plain, all_tried[leaders[number]].plain, SHARES[0]),
+            p_adjusted=adjusted.get(frozenset((number, leaders[number]))),
         )
         for number in range(len(all_tried))
     ]
@@ -302,23 +295,40 @@ def _by_grid(all_tried: Sequence[AxisItems]) -> Iterator[int]:
         yield from numbers
 
 
-def _leaders(all_tried: Sequence[AxisItems], curves: Mapping[int, SuccessCurve]) -> dict[int, int]:
-    """Return the number of the leader of each that has one."""
-    leaders: dict[int, int] = {}
-    first_axes = [number for number, tried in enumerate(all_tried) if tried.leads]
+class _Task(NamedTuple):
+    """The numbers of those whose horizons are compared at a task.
+
+    Attributes:
+        complete: All without lost attempts: the others have no rank.
+        ranked: The models among them, or all if none is a model.
+    """
+
+    complete: list[int]
+    ranked: list[int]
+
+
+def _tasks(all_tried: Sequence[AxisItems]) -> list[_Task]:
+    """Return whose horizons are compared, task by task, on the first axes."""
 
     def task(number: int) -> tuple[str, str, int, str]:
         group = all_tried[number].group
         return group.task, group.env, group.version, all_tried[number].axis.name
 
-    for numbers in grouped(first_axes, task).values():
-        complete = [number for number in numbers if not all_tried[number].lost]  # the others have no rank
-        models = [number for number in complete if not all_tried[number].group.embedded] or complete
-        if not models:
-            continue
-        leader = max(models, key=lambda number: curves[number].horizons[0].order)
-        leaders |= {number: leader for number in numbers if number != leader and not all_tried[number].lost}
-    return leaders
+    complete = [number for number, tried in enumerate(all_tried) if tried.leads and not tried.lost]
+    return [
+        _Task(numbers, [number for number in numbers if not all_tried[number].group.embedded] or numbers)
+        for numbers in grouped(complete, task).values()
+    ]
+
+
+def _adjusted(all_tried: Sequence[AxisItems], ranked: Iterable[Sequence[int]]) -> dict[frozenset[int], float]:
+    """Return the p value of each pair of horizons, adjusted for all pairs at all tasks.
+
+    Adjusted for those with the leader alone, which the results choose, it would be too small.
+    """
+    pairs = [pair for numbers in ranked for pair in combinations(numbers, 2)]
+    orders = [horizon_order(all_tried[one].plain, all_tried[other].plain, SHARES[0]) for one, other in pairs]
+    return dict(zip(map(frozenset, pairs), holm([order.p for order in orders]), strict=True))
 
 
 def _success_curve(tried: AxisItems) -> SuccessCurve:
@@ -349,12 +359,17 @@ _FACTS: Sequence[Column[Horizon]] = (
     Column(
         "value",
         float,
-        "The difficulty, in the unit of the axis; null where it is outside the difficulties that were tried (see "
-        "side).",
+        "The difficulty, in the unit of the axis; null where it is outside the difficulties that were tried or not "
+        "identified (see side).",
     ),
     Column("low", float, f"Lower end {_ENDS}"),
     Column("high", float, f"Upper end {_ENDS}"),
-    Column("side", str, "beyond: above the hardest items tried; below: below the easiest; empty: between."),
+    Column(
+        "side",
+        str,
+        "beyond: above the hardest items tried; below: below the easiest; plateau: the success rate may be below the "
+        "share at all levels, however easy; never: it is; empty: between.",
+    ),
     Column(
         "mark",
         str,

@@ -11,7 +11,8 @@ from waybench._package_data import read_text
 from waybench.core import OPTION_AXES, Axis
 from waybench.envs import registry
 from waybench.results.results import Group, GroupResult, Row
-from waybench.results.stats._fit import HorizonRatio
+from waybench.results.stats._fit import BELOW, BEYOND, NEVER
+from waybench.results.stats._horizon_ratios import HorizonRatio
 
 FILE = "reference_horizons.json"
 _PLAYERS = {
@@ -70,7 +71,7 @@ class ReferenceHorizon:
         """The difficulty above which a horizon is above this one."""
         if self.value is not None:
             return self.value
-        return self.easiest if self.side == "below" else inf
+        return self.easiest if self.side in (BELOW, NEVER) else inf
 
 
 def reference_horizons(group: Group, axis: str, share: float) -> tuple[ReferenceHorizon, ...]:
@@ -163,7 +164,8 @@ class Horizon(GroupResult):
         value: The difficulty; None where that is not between what was tried (see `side`).
         low: Lower end of its 90 % interval; None where it is not between what was tried.
         side: "beyond" where the horizon is above the hardest items that were tried, "below" where it is below the
-            easiest ones; "" between.
+            easiest ones; "plateau" where the success rate may be below the share at all levels, however easy, so that
+            the horizon is not identified, "never" where it is; "" between.
         easiest: The least difficulty that was tried.
         hardest: The greatest one.
         trials: Number of attempts.
@@ -220,10 +222,13 @@ class Horizon(GroupResult):
 
     @property
     def order(self) -> float:
-        """Sort key of the horizons of one axis: first those below the difficulties tested, last those above them."""
+        """Sort key of the horizons of one axis: first those below the difficulties tested, last those above them.
+
+        One that is not identified, or never reached, counts as below.
+        """
         if self.value is not None:
             return self.value
-        return _OUTSIDE + self.hardest if self.side == "beyond" else self.easiest - _OUTSIDE
+        return _OUTSIDE + self.hardest if self.side == BEYOND else self.easiest - _OUTSIDE
 
 
 class DifficultyBin(NamedTuple):
@@ -263,6 +268,8 @@ class SuccessCurve:
         leader: The group that reaches furthest at the same task, among models if there are any; None on other axes
             than the first one, and for that group itself.
         ratio: The 50 % horizon divided by the leader's; None without a leader.
+        p_adjusted: The p value of their order, after Holm's procedure over all pairs of models at all tasks; None
+            without a leader, and for a reference player beside models.
     """
 
     group: Group
@@ -272,3 +279,4 @@ class SuccessCurve:
     line: tuple[Expected, ...]
     leader: Group | None = None
     ratio: HorizonRatio | None = None
+    p_adjusted: float | None = None

@@ -12,12 +12,13 @@ from waybench.results.horizons._references import (
     reference_horizons,
     reference_mark,
 )
-from waybench.results.horizons._text import difficulty_text, reference_text
+from waybench.results.horizons._text import difficulty_text, not_reached_text, reference_text
 from waybench.results.logs import LoggedEpisode
 from waybench.results.results import UNFINISHED, Group, Row, grouped, labels
 from waybench.results.results._rows import search_range
 from waybench.results.stats import Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import STOPS
+from waybench.results.stats._fit import NEVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,8 @@ class Searched:
         without_failure: The greatest difficulty that was tried, where every trial was solved; None otherwise.
         stop: Why it ended, a key of `STOPS`; "" if it has not.
         references: The horizons of players that know nothing of the items, where they are known.
+        side: "plateau" where the success rate may be below the share at all levels, so that the horizon is not
+            identified; "never" where it is; otherwise "".
     """
 
     group: Group
@@ -58,6 +61,7 @@ class Searched:
     lost: int = 0
     lowest: float = 0.0
     highest: float = 0.0
+    side: str = ""
 
     @property
     def mark(self) -> str:
@@ -77,8 +81,11 @@ class Searched:
                 f"{horizon} above the hardest level tested ({title} {difficulty_text(passed)}; 90 % interval from "
                 f"{least})"
             )
+        most = difficulty_text(min(self.high, self.hardest))
+        if self.side:
+            ends = "" if self.side == NEVER else f" ({title}: 90 % interval up to {most})"
+            return f"{horizon}: {not_reached_text(self.side, self.goal.share)}{ends}"
         if self.stop == "below" or self.value < self.easiest:
-            most = difficulty_text(min(self.high, self.hardest))
             return (
                 f"{horizon} below the easiest level tested ({title} {difficulty_text(self.easiest)}; 90 % "
                 f"interval up to {most})"
@@ -146,6 +153,7 @@ def _searched(group: Group, pairs: Sequence[tuple[LoggedEpisode, Row]], unfinish
         tokens=total_if_known(row.tokens for row in counted),
         cost=total_if_known(row.cost for row in counted),
         references=reference_horizons(group, axis, goal.share),
+        side=result.side,
         without_failure=max(trial.at for trial in trials) if trials and all(t.solved for t in trials) else None,
         stop=stop,
         lost=len(lost),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from waybench.core import OPTION_AXES, Environment, Json
 from waybench.envs import registry
-from waybench.results.formatting import aligned
+from waybench.results.formatting import aligned, p_text
 from waybench.results.horizons._horizons import AxisItems, tried_axes
 from waybench.results.horizons._references import (
     SHARES,
@@ -27,8 +27,9 @@ from waybench.results.results import (
     setting_names,
     settings_order,
 )
-from waybench.results.stats._fit import HORIZON_CONFIDENCE, HorizonRatio, horizon_ratio
-from waybench.results.stats._intervals import t_interval
+from waybench.results.stats._fit import BELOW, BEYOND, HORIZON_CONFIDENCE, MAYBE, NEVER
+from waybench.results.stats._horizon_ratios import HorizonRatio, horizon_ratio
+from waybench.results.stats._intervals import holm, t_interval
 
 _TOO_FEW = "too few items for an interval"
 _MISFIT = "the fitted curve does not match"
@@ -36,6 +37,12 @@ _MISFIT_EXPLAINED = (
     "The success rates do not follow the fitted curve, for example because of a plateau or a dip. The interval "
     "therefore contains all levels between which any falling success rate may cross {share}."
 )
+_PLATEAU, _NEVER = "the plateau may be below {share}", "never reaches {share}"
+_PLATEAU_EXPLAINED = (
+    "The plateau may be below {share}: a part of the items fails however easy they are, and too few easy items were "
+    "played to tell whether the success rate is above {share} anywhere. Then there is no value and no lower end."
+)
+_NEVER_EXPLAINED = "Never reaches {share}: the success rate is below it at all levels, however easy."
 LOST_HORIZON = (
     "n = … of …: some attempts have no result. The numbers after it are the horizon if all of them were failures, and "
     "if all were solved. Such a horizon has no rank."
@@ -51,7 +58,7 @@ class HorizonText(NamedTuple):
     """A horizon in words.
 
     Attributes:
-        value: The difficulty: "23", "above 41", "below 5".
+        value: The difficulty: "23", "above 41", "below 5", "the plateau may be below 80 %", "never reaches 80 %".
         interval: Its interval: "19 to 29", "from 33", "up to 7", "too few items for an interval"; "" if none is within
             the levels tested.
         mark: That it is not above the horizons of players that know nothing: "not above a random player's", and that
@@ -83,6 +90,7 @@ def horizon_table(horizons: Iterable[Horizon]) -> str:
         notes = [aligned(lines), success_text(env), _INTERVALS]
         if any(horizon.lost for horizon in env_horizons):
             notes.append(LOST_HORIZON)
+        notes.append(plateau_text(env_horizons))
         if any(not horizon.curve_fits for horizon in env_horizons):
             notes.append(_MISFIT_EXPLAINED.format(share="the share"))
         tables.append("\n".join(filter(None, notes)))
@@ -114,17 +122,37 @@ def reference_text(references: Sequence[ReferenceHorizon]) -> str:
 def horizon_context(horizon: Horizon) -> str:
     """Return in sentences what counts as success, the horizons of players that know nothing, and a poor fit."""
     references = reference_text(horizon.references)
-    share = f"{100 * horizon.share:.0f} %"
+    share = _percent(horizon.share)
     players = f"{share} horizon of players that know nothing of an item: {references}." if references else ""
     misfit = "" if horizon.curve_fits else _MISFIT_EXPLAINED.format(share=share)
-    return " ".join(part for part in (success_text(horizon.group.environment), players, misfit) if part)
+    parts = success_text(horizon.group.environment), players, plateau_text([horizon]), misfit
+    return " ".join(part for part in parts if part)
 
 
-def _place_text(horizon: ReferenceHorizon | Extreme) -> str:
+def plateau_text(horizons: Iterable[Horizon]) -> str:
+    """Return in sentences why horizons have no value, where a plateau may be below their share; "" if none may."""
+    texts = {MAYBE: _PLATEAU_EXPLAINED, NEVER: _NEVER_EXPLAINED}
+    cases = sorted({(horizon.share, horizon.side) for horizon in horizons if horizon.side in texts})
+    return " ".join(texts[side].format(share=_percent(share)) for share, side in cases)
+
+
+def not_reached_text(side: str, share: float | None = None) -> str:
+    """Return in words that a share may not be reached at any level, or is not; "" where it is reached."""
+    return {MAYBE: _PLATEAU, NEVER: _NEVER}.get(side, "").format(
+        share="the share" if share is None else _percent(share)
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _place_text(horizon: ReferenceHorizon | Extreme | Horizon, share: float | None = None) -> str:
     if horizon.value is not None:
         return difficulty_text(horizon.value)
-    below = horizon.side == "below"
-    return f"below {difficulty_text(horizon.easiest)}" if below else f"above {difficulty_text(horizon.hardest)}"
+    if horizon.side == BEYOND:
+        return f"above {difficulty_text(horizon.hardest)}"
+    return not_reached_text(horizon.side, share) or f"below {difficulty_text(horizon.easiest)}"
 
 
 def success_text(env: Environment[Any, Any, Any]) -> str:
@@ -145,14 +173,15 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
     high = "" if horizon.high is None else difficulty_text(horizon.high)
     fallback = "" if horizon.known else _TOO_FEW
     mark = "; ".join(part for part in (horizon.mark, "" if horizon.curve_fits else _MISFIT) if part)
+    value = _place_text(horizon, horizon.share)
     if horizon.lost is not None:
-        value = _place_text(Extreme(horizon.value, horizon.side, horizon.easiest, horizon.hardest))
         return HorizonText(value, lost_horizon_text(horizon.lost), mark)
-    if horizon.side == "beyond":
-        return HorizonText(f"above {difficulty_text(horizon.hardest)}", f"from {low}" if low else fallback, mark)
-    if horizon.side == "below":
-        return HorizonText(f"below {difficulty_text(horizon.easiest)}", f"up to {high}" if high else fallback, mark)
-    assert horizon.value is not None
+    if horizon.side == BEYOND:
+        return HorizonText(value, f"from {low}" if low else fallback, mark)
+    if horizon.side in (BELOW, MAYBE):
+        return HorizonText(value, f"up to {high}" if high else fallback, mark)
+    if horizon.side == NEVER:
+        return HorizonText(value, "", mark)
     ends = (
         f"{low} to {high}"
         if low and high
@@ -162,7 +191,7 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
         if high
         else "interval not known"
     )
-    return HorizonText(difficulty_text(horizon.value), ends, mark)
+    return HorizonText(value, ends, mark)
 
 
 def lost_horizon_text(lost: LostHorizon) -> str:
@@ -187,8 +216,9 @@ class HorizonComparison:
         references: The horizons of players that know nothing of the items, where they are known.
         first_mark: That the first horizon is not above these: "not above a random player's"; "" otherwise.
         second_mark: The same of the second.
-        bounds: Where attempts have no result: what `ratio.further` would be if all of them were failures of the first
-            and solved by the second, and the other way round. Empty where all have one.
+        bounds: Where attempts have no result: what `further` would be if all of them were failures of the first and
+            solved by the second, and the other way round. Empty where all have one.
+        adjusted: The p value of the ratio after Holm's procedure over all horizons that were compared together.
     """
 
     first: Group
@@ -199,11 +229,17 @@ class HorizonComparison:
     first_mark: str = ""
     second_mark: str = ""
     bounds: tuple[int, ...] = ()
+    adjusted: float = 1.0
+
+    @property
+    def further(self) -> int:
+        """Which model is shown to reach further: 1 the first, -1 the second, 0 neither."""
+        return self.ratio.further(self.adjusted)
 
     @property
     def depends(self) -> bool:
         """Whether the verdict is another one under one of the bounds."""
-        return len({self.ratio.further, *self.bounds}) > 1
+        return len({self.further, *self.bounds}) > 1
 
     @property
     def is_bounded(self) -> bool:
@@ -212,7 +248,7 @@ class HorizonComparison:
 
     @property
     def text(self) -> str:
-        """The ratio and the verdict in a line: "A reaches 1.4 times as far as B (90 %: 1.1 to 1.8): ..."."""
+        """The ratio and the verdict in a line: "A reaches 1.4 times as far as B (90 %: 1.1 to 1.8; p 0.0042): ..."."""
         title = axis_named(self.first.env, self.axis).title.lower()
         value, low, high = self.ratio.value, self.ratio.low, self.ratio.high
         ends = (
@@ -227,9 +263,9 @@ class HorizonComparison:
         times = (
             "a horizon is outside the levels tested" if value is None else f"A reaches {value:.2g} times as far as B"
         )
-        verdict = _DEPENDS if self.depends else _FURTHER[self.ratio.further]
+        verdict = _DEPENDS if self.depends else _FURTHER[self.further]
         parts = [
-            f"{self.first.task}, 50 % horizon by {title}: {times} ({ends}): {verdict}",
+            f"{self.first.task}, 50 % horizon by {title}: {times} ({ends}; p {p_text(self.adjusted)}): {verdict}",
             *(f"{side} is {mark}" for side, mark in (("A", self.first_mark), ("B", self.second_mark)) if mark),
             reference_text(self.references),
         ]
@@ -245,7 +281,9 @@ class HorizonComparison:
             "ratio": self.ratio.value,
             "low": self.ratio.low,
             "high": self.ratio.high,
-            "verdict": "depends" if self.depends else _VERDICTS[self.ratio.further],
+            "p": self.ratio.p,
+            "adjusted": self.adjusted,
+            "verdict": "depends" if self.depends else _VERDICTS[self.further],
             "references": [asdict(reference) for reference in self.references],
             "first_mark": self.first_mark,
             "second_mark": self.second_mark,
@@ -295,8 +333,8 @@ def ratio_over_families(comparisons: Sequence[HorizonComparison]) -> RatioOverFa
 def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[HorizonComparison]:
     """Compare the 50 % horizons of two sides at all tasks that both were given, on the first axis of their items.
 
-    Horizons need no common items. Where a side has several groups at a task, those with equal settings are compared,
-    or the only one of either side.
+    Horizons need no common items. The p values are adjusted by Holm's procedure over all of these comparisons. Where a
+    side has several groups at a task, those with equal settings are compared, or the only one of either side.
     """
     first_tasks, second_tasks = (
         grouped(
@@ -305,35 +343,43 @@ def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[Horizo
         )
         for rows in (first, second)
     )
-    comparisons: list[HorizonComparison] = []
+    pairs: list[tuple[AxisItems, AxisItems]] = []
     for task, tried in first_tasks.items():
         others = second_tasks.get(task, [])
         is_only = len(tried) == len(others) == 1
-        for items, other in product(tried, others):
-            if is_only or items.group.options == other.group.options:
-                comparisons.append(_comparison(items, other))
-    return comparisons
+        pairs += [
+            (items, other)
+            for items, other in product(tried, others)
+            if is_only or items.group.options == other.group.options
+        ]
+    ratios = [horizon_ratio(first.plain, second.plain, SHARES[0]) for first, second in pairs]
+    adjusted = holm([ratio.p for ratio in ratios])
+    return [_comparison(*pair, ratio, p) for pair, ratio, p in zip(pairs, ratios, adjusted, strict=True)]
 
 
-def _comparison(first: AxisItems, second: AxisItems) -> HorizonComparison:
+def _comparison(first: AxisItems, second: AxisItems, ratio: HorizonRatio, adjusted: float) -> HorizonComparison:
     first_horizon, second_horizon = (tried.horizon(SHARES[0]) for tried in (first, second))
+    factor = adjusted / ratio.p if ratio.p > 0 else 1.0
     return HorizonComparison(
         first=first.group,
         second=second.group,
         axis=first.axis.name,
-        ratio=horizon_ratio(first.plain, second.plain, SHARES[0]),
+        ratio=ratio,
         references=first_horizon.references,
         first_mark=first_horizon.mark,
         second_mark=second_horizon.mark,
-        bounds=_bounds(first, second),
+        bounds=_bounds(first, second, factor),
+        adjusted=adjusted,
     )
 
 
-def _bounds(first: AxisItems, second: AxisItems) -> tuple[int, ...]:
+def _bounds(first: AxisItems, second: AxisItems, factor: float) -> tuple[int, ...]:
+    """Return the conclusions at the extremes; p values are adjusted by as much as that of the comparison itself."""
     if first.extremes is None and second.extremes is None:
         return ()
     (first_failed, first_solved), (second_failed, second_solved) = (
         tried.extremes or (tried, tried) for tried in (first, second)
     )
     pairs = (first_failed, second_solved), (first_solved, second_failed)
-    return tuple(horizon_ratio(low.plain, high.plain, SHARES[0]).further for low, high in pairs)
+    ratios = [horizon_ratio(low.plain, high.plain, SHARES[0]) for low, high in pairs]
+    return tuple(ratio.further(ratio.p * factor) for ratio in ratios)

@@ -11,7 +11,7 @@ import numpy as np
 
 from waybench._late import LateModule
 from waybench.results.stats._curves import Array, Curves, Indices, Shape, Trials
-from waybench.results.stats._fit import HORIZON_CONFIDENCE, Fit
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, MAYBE, NEVER, Fit
 
 if TYPE_CHECKING:
     from scipy import special
@@ -31,6 +31,7 @@ STOPS = {
     "precision": "the precision is reached",
     "beyond": "the horizon is above the hardest items",
     "below": "the horizon is below the easiest items",
+    NEVER: "the success rate is below the share even at the easiest items",
     "budget": "the rest of the budget is too small for another round",
     "cap": "the maximum number of episodes was played",
     "supply": "no items are left",
@@ -138,7 +139,9 @@ class Seeker:
         self._curves = Curves(shape or Shape(), lowest, highest)
         low, high = (float(end) for end in self._curves.shape.scale(np.array([lowest, highest])))
         edges = np.linspace(low, high, max(round((high - low) * _BINS), 1) + 1)
-        bins = np.searchsorted(edges, self._curves.reaches(rule.share))
+        reaches = self._curves.reaches(rule.share)
+        bins = np.searchsorted(edges, reaches)
+        bins[np.isneginf(reaches)] = -1  # whether the share is reached at all is worth trials at easy levels
         # Curves with their horizons in one bin lie beside each other.
         self._order = np.argsort(bins, kind="stable")
         self._bins = bins[self._order]
@@ -173,7 +176,7 @@ class Seeker:
         weights = state.weights[self._order]
         likely = np.flatnonzero(weights > _WORTH * weights.max())
         weights, bins = weights[likely], self._bins[likely]
-        starts = np.flatnonzero(np.diff(bins, prepend=-1))
+        starts = np.flatnonzero(np.diff(bins, prepend=-2))
         at = np.array([candidate.at for candidate in candidates], dtype=np.float64)
         rates = np.clip(self._curves.rates(at, self._order[likely]).T, _LEAST_RATE, 1 - _LEAST_RATE).copy()
         n_left = [room if candidate.left is None else candidate.left for candidate in candidates]
@@ -225,7 +228,7 @@ class State:
         places, number = np.unique(at, return_inverse=True)
         size = len(places)
         counts = [np.bincount(number, weights, size).astype(np.float64) for weights in (solved, None)]
-        return Fit(self.curves, Trials(places, *counts))
+        return Fit(self.curves, Trials(places, *counts), is_adaptive=True)
 
     @property
     def weights(self) -> Array:
@@ -236,6 +239,12 @@ class State:
     def horizon(self) -> HorizonEstimate:
         """The horizon."""
         return HorizonEstimate(*self.fit.horizon(self.rule.share, HORIZON_CONFIDENCE))
+
+    @cached_property
+    def side(self) -> str:
+        """What is known of a plateau that may be below the share, as of a `HorizonPosition`; otherwise ""."""
+        side = self.fit.position(self.rule.share, HORIZON_CONFIDENCE).side if self.trials else ""
+        return side if side in (MAYBE, NEVER) else ""
 
     @cached_property
     def dearer(self) -> float:
@@ -256,8 +265,11 @@ class State:
                 lowest <= self.horizon.low
                 and self.horizon.high <= highest
                 and self.horizon.precision <= self.rule.precision
+                and not self.side
             ):
                 return "precision"
+            if self.side == NEVER:
+                return NEVER
             low, high = (float(end) for end in self.curves.shape.scale(np.array([lowest, highest])))
             places = self.curves.reaches(self.rule.share)
             for stop, outside in (("beyond", places > high), ("below", places < low)):

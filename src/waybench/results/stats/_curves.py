@@ -19,6 +19,7 @@ else:
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 LEAST_CONFIDENCE = 0.4  # of the bounds in every interval of a fixed design: 90 % intervals then hold plateaus in 85 %
+WIDE_CONFIDENCE, WIDE = 0.8, 1.5  # of bounds that are in an interval where they span more doublings than this
 _POOLED = 5  # trials of neighbouring difficulties that are compared with a curve together, at least
 _FEWEST_POOLS = 5  # a curve with a place, a slope and a lapse rate fits fewer ones anyway
 _PARAMETERS = 3
@@ -29,6 +30,7 @@ _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
 _BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
 _LEAST_WIDTH = 1.0
 CELLS = 1000  # of rates, for their intervals
+_EQUAL = 1e-9  # a curve that begins at the share, such as one with a lapse rate of 20 % at 80 %, is nowhere above it
 NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
 # Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
 _LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
@@ -324,7 +326,7 @@ class Curves:
         part = (share - self.guess) / (1 - self.guess - self.lapse)
         places = np.full(part.shape, -np.inf)
         for number, link in enumerate(self.shape.links):
-            is_reached = (self._link == number) & (part < 1) & (part > 0)
+            is_reached = (self._link == number) & (part < 1 - _EQUAL) & (part > 0)
             places[is_reached] = self.middle[is_reached] + _place(link, part[is_reached]) / self.slope[is_reached]
         places.flags.writeable = False  # it is kept
         self._reaches[share] = places

@@ -1,9 +1,9 @@
-"""The posterior distribution of success curves after some trials, its horizons, and ratios of two horizons."""
+"""The posterior distribution of success curves after some trials, and its horizons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from waybench.results.stats._curves import (
     CELLS,
     LEAST_CONFIDENCE,
     NO_WEIGHT,
+    WIDE,
+    WIDE_CONFIDENCE,
     Array,
     Curves,
     Indices,
@@ -24,8 +26,28 @@ from waybench.results.stats._curves import (
 _MOST_GRIDS = 2  # grids of curves that are kept: each takes up to 100 MB with what it keeps
 _grids: list[Curves] = []
 HORIZON_CONFIDENCE = 0.9  # of the intervals of horizons
-_POINTS = 400  # equally probable values that stand for a posterior
-_ALPHA = 0.05
+# Where the posterior probability of curves that are nowhere above the share is between these, the horizon is not
+# identified. A search stays near its horizon and learns little of a plateau, so it needs more certainty.
+_PLATEAU, _PLATEAU_OF_SEARCH = (0.1, 0.9), (0.02, 0.98)
+BEYOND, BELOW, MAYBE, NEVER = "beyond", "below", "plateau", "never"  # sides of a `HorizonPosition`
+
+
+class HorizonPosition(NamedTuple):
+    """Where a horizon is, as reports say it.
+
+    Attributes:
+        value: The posterior median; infinite where all or none of the trials succeeded, NaN where it is not identified.
+        low: Lower end of its interval; -inf where there is none.
+        high: Upper end; inf where there is none.
+        side: "" where the value is between the easiest and the hardest level tested, "beyond" above them, "below" below
+            them; "plateau" where the success rate may be below the share at all levels, however easy, so that there may
+            be no horizon; "never" where it is.
+    """
+
+    value: float
+    low: float
+    high: float
+    side: str
 
 
 @dataclass(frozen=True)
@@ -49,7 +71,7 @@ class Fit:
         return self.curves.posterior(self.curves.log_likelihood(self.trials_done) / self.design)
 
     @cached_property
-    def _relevant(self) -> tuple[Indices, Array]:
+    def relevant(self) -> tuple[Indices, Array]:
         """The numbers of the curves that are probable enough to count, and their probabilities."""
         relevant = np.flatnonzero(self.weights > NO_WEIGHT * self.weights.max())
         return relevant, self.weights[relevant]
@@ -64,7 +86,7 @@ class Fit:
         Each interval is by itself: it holds the rate at its difficulty with the confidence, not the whole curve.
         """
         tail = (1 - confidence) / 2
-        relevant, weights = self._relevant
+        relevant, weights = self.relevant
         ends = np.empty((2, len(at)))
         # Sums by cell, for to sort all rates at every difficulty takes several times as long.
         for number, cells in enumerate(self.curves.cells(at)):
@@ -76,10 +98,26 @@ class Fit:
     def horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
         """Return the median of the difficulty at which a share is solved, and the ends of its interval."""
         tail = (1 - confidence) / 2
-        relevant, weights = self._relevant
+        relevant, weights = self.relevant
         bounds = quantiles(self.curves.reaches(share)[relevant], weights, (0.5, tail, 1 - tail))
         median, low, high = (self.curves.shape.back(bound) for bound in bounds)
         return median, low, high
+
+    def unreached(self, share: float) -> float:
+        """Return the posterior probability of the curves that are nowhere above a share."""
+        relevant, weights = self.relevant
+        return float(weights[np.isneginf(self.curves.reaches(share)[relevant])].sum() / weights.sum())
+
+    def plateau(self, share: float) -> str:
+        """Return what is known of the success rate at the easiest items, where it may be below a share.
+
+        Returns:
+            "plateau" where it may be, so that there may be no horizon: the horizon is not identified; "never" where it
+            is; "" where the curve starts above the share.
+        """
+        low, high = _PLATEAU_OF_SEARCH if self.is_adaptive else _PLATEAU
+        unreached = self.unreached(share)
+        return NEVER if unreached >= high else MAYBE if unreached > low else ""
 
     @cached_property
     def is_adequate(self) -> bool:
@@ -92,6 +130,11 @@ class Fit:
         return fits(trials, self.curves.rates(trials.at, best)[0])
 
     @cached_property
+    def summaries(self) -> dict[float, Any]:
+        """What comparisons need of its horizons, by share (`horizon_ratio`): each summary is computed once."""
+        return {}
+
+    @cached_property
     def _independent(self) -> Trials:
         """As many independent trials as these are worth."""
         return self.trials_done.weighted(1 / self.design)
@@ -101,7 +144,8 @@ class Fit:
 
         This is where the success rate most probably crosses the share if nothing is assumed but that it falls: curves
         without plateaus would place the horizon too precisely. If the curves do not fit, these bounds have the
-        interval's own confidence.
+        interval's own confidence. They have 80 % where they span more than one and a half doublings then: rates stay
+        near the share for so long that the curves, which fall at once, say nothing of where it is crossed.
 
         Returns:
             The bounds, infinite where they are outside the tried difficulties; the reverse, so that they hold nothing,
@@ -110,8 +154,11 @@ class Fit:
         trials = self._independent
         if not 0 < trials.solved.sum() < trials.trials.sum():
             return np.inf, -np.inf
-        # Each of the two ends is tested by itself.
-        return monotone_bounds(trials, share, LEAST_CONFIDENCE if self.is_adequate else 2 * confidence - 1)
+        if not self.is_adequate:  # each of the two ends is tested by itself
+            return monotone_bounds(trials, share, 2 * confidence - 1)
+        wide = monotone_bounds(trials, share, WIDE_CONFIDENCE)
+        is_wide = wide[0] <= 0 or wide[1] > wide[0] * 2**WIDE
+        return wide if is_wide else monotone_bounds(trials, share, LEAST_CONFIDENCE)
 
     def spanned_horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
         """Return a horizon whose interval contains the gap between tried difficulties that its median lies in.
@@ -130,6 +177,24 @@ class Fit:
             low = min(low, float(at[at <= median][-1]))
             high = max(high, float(at[at >= median][0]))
         return median, min(low, least), max(high, most)
+
+    def position(self, share: float, confidence: float) -> HorizonPosition:
+        """Return where the horizon is, and as far as the trials can tell.
+
+        Where all trials were solved the horizon is beyond the hardest level, and where none was, below the easiest:
+        between these it would be a guess from what is taken for granted of curves. It is below the easiest, too, where
+        its interval is, whether or not even easier items would be solved at the share.
+        """
+        value, low, high = self.spanned_horizon(share, confidence)
+        done, easiest, hardest = self.trials_done, float(self.trials_done.at[0]), float(self.trials_done.at[-1])
+        if not (done.solved < done.trials).any():
+            return HorizonPosition(np.inf, low, np.inf, BEYOND)
+        plateau = self.plateau(share)
+        if not (done.solved > 0).any() or (plateau == MAYBE and high <= easiest):
+            return HorizonPosition(-np.inf, -np.inf, high, BELOW)
+        if plateau:
+            return HorizonPosition(-np.inf if plateau == NEVER else np.nan, -np.inf, high, plateau)
+        return HorizonPosition(value, low, high, BEYOND if value > hardest else BELOW if value < easiest else "")
 
 
 def _grid(shape: Shape, lowest: float, highest: float) -> Curves:
@@ -183,96 +248,3 @@ def fit_curves(
     expected = float((rate * (1 - rate)).sum())
     design = float((residuals**2).sum()) / expected * groups / max(groups - 1, 1) if expected > 0 else 1.0
     return replace(plain, design=max(least, design))
-
-
-class HorizonRatio(NamedTuple):
-    """How many times as far one player reaches as another.
-
-    Attributes:
-        value: The median of the posterior; None if a horizon is outside the levels that its player was tested on.
-        low: Lower end of the 90 % interval; None if the levels tested do not bound it.
-        further: Which horizon is larger, at 5 % (two-sided): 1 the first, -1 the second, 0 if neither is shown to be.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    further: int
-
-
-def horizon_ratio(first: Fit, second: Fit, share: float = 0.5) -> HorizonRatio:
-    """Return the ratio of two horizons; the players' trials are independent.
-
-    What a fit says outside the levels that were tested comes from its prior. So a horizon there is only known to be
-    above the hardest or below the easiest level, and bounds the ratio on one side.
-
-    Raises:
-        ValueError: If a fit does not count difficulty in doublings.
-    """
-    if not (first.curves.shape.log and second.curves.shape.log):
-        raise ValueError("ratios need curves on a log2 scale of difficulty")
-    (median, low_one, high_one), (other, low_other, high_other) = (_ends(fit, share) for fit in (first, second))
-    least, most = (np.subtract.outer(*pair).ravel() for pair in ((low_one, high_other), (high_one, low_other)))
-    outside = (1 - HORIZON_CONFIDENCE) / 2
-    gap, other_gap = _gap(first, median, share), _gap(second, other, share)
-    gap_low, gap_high = gap[0] - other_gap[1], gap[1] - other_gap[0]
-    low, sure_low = (min(gap_low, _quantile(least, tail)) for tail in (outside, _ALPHA / 2))
-    high, sure_high = (max(gap_high, _quantile(most, 1 - tail)) for tail in (outside, _ALPHA / 2))
-    is_known = bool(np.isfinite([_around(first, median), _around(second, other)]).all())
-    value = (
-        float(2 ** np.median(np.subtract.outer(_points(first, share), _points(second, share)))) if is_known else None
-    )
-    return HorizonRatio(value, _ratio(low), _ratio(high), 1 if sure_low > 0 else -1 if sure_high < 0 else 0)
-
-
-def _points(fit: Fit, share: float) -> Array:
-    tails = (np.arange(_POINTS) + 0.5) / _POINTS
-    return np.array(quantiles(fit.curves.reaches(share), fit.weights, tails.tolist()), dtype=np.float64)
-
-
-def _ends(fit: Fit, share: float) -> tuple[float, Array, Array]:
-    """Return a horizon's median, and the least and greatest that each point of its posterior may stand for."""
-    points, done = _points(fit, share), fit.trials_done
-    tried = fit.curves.shape.scale(done.at)
-    has_failure, has_success = bool((done.solved < done.trials).any()), bool((done.solved > 0).any())
-    low = np.where(points < tried[0], -np.inf, np.minimum(points, tried[-1]))
-    high = np.where(points > tried[-1], np.inf, np.maximum(points, tried[0]))
-    # Without a failure or a success nothing was seen of the fall, and its place comes from the prior.
-    if not has_failure:
-        return np.inf, low, np.full_like(high, np.inf)
-    if not has_success:
-        return -np.inf, np.full_like(low, -np.inf), high
-    return float(np.median(points)), low, high
-
-
-def _gap(fit: Fit, middle: float, share: float) -> tuple[float, float]:
-    """Return the tried difficulties around a horizon; those around any falling curve's where the fitted one is wrong.
-
-    An adaptive search closes the gap between tried difficulties itself. The bounds of `Fit.least_interval` are for one
-    horizon. Their difference would be twice as wide as a ratio needs.
-    """
-    low, high = _around(fit, middle)
-    least, most = fit.least_interval(share, HORIZON_CONFIDENCE)
-    if fit.is_adequate or least > most:
-        is_closed = fit.is_adaptive and bool(np.isfinite([low, high]).all())
-        return (middle, middle) if is_closed else (low, high)
-    return min(low, float(np.log2(least)) if least > 0 else -np.inf), max(high, float(np.log2(most)))
-
-
-def _around(fit: Fit, middle: float) -> tuple[float, float]:
-    """Return the tried difficulties around a horizon; infinite outside them."""
-    tried = fit.curves.shape.scale(fit.trials_done.at)
-    if middle < tried[0]:
-        return -np.inf, float(tried[0])
-    if middle > tried[-1]:
-        return float(tried[-1]), np.inf
-    return float(tried[tried <= middle][-1]), float(tried[tried >= middle][0])
-
-
-def _quantile(values: Array, tail: float) -> float:
-    return float(np.quantile(values, tail, method="inverted_cdf"))  # no interpolation: some values are infinite
-
-
-def _ratio(difference: float) -> float | None:
-    """Return 2 to the power of a difference of logarithms; None if that is not finite."""
-    return float(2**difference) if np.isfinite(difference) else None
