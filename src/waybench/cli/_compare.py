@@ -96,13 +96,14 @@ def compare(
 
     Where both sides were asked what they know (--probe), the shares of right answers are compared likewise, by item.
 
-    Where both sides have a 50 % horizon, the output shows their ratio with its 90 % interval. Searches for horizons
-    (horizon_ tasks) are compared by it alone, since they choose their items by their results.
+    Where both sides have a 50 % horizon, the output shows their ratio with its 90 % interval, and the p value of their
+    order, adjusted by Holm's procedure over all horizons that are compared. Searches for horizons (horizon_ tasks) are
+    compared by it alone, since they choose their items by their results.
     """
     from waybench.results.comparisons._beliefs import compare_beliefs
     from waybench.results.comparisons._models import compare_sides
     from waybench.results.comparisons._text import comparisons_json, comparisons_text
-    from waybench.results.horizons._text import compare_horizons, ratio_over_families
+    from waybench.results.horizons._text import compare_horizons, horizon_comparisons_text, ratio_over_families
 
     pairings = [name for name, is_given in zip(_PAIRINGS, (twins, isomorphs, wordings), strict=True) if is_given]
     if len(pairings) > 1:
@@ -158,11 +159,9 @@ def compare(
         write_json(out, document)
     if out != "-":
         origins = ("", "") if sides[0].folders == sides[1].folders else (_location(sides[0]), _location(sides[1]))
-        texts = [ratio.text for ratio in ratios if ratio.is_bounded]
-        texts += [] if over_families is None else [over_families.text]
         _print_blocks(
             comparisons_text(comparisons, missing, margin, origins),
-            "\n".join(["Horizons:", *(f"  {text}" for text in texts)]) if texts else "",
+            horizon_comparisons_text(ratios, over_families),
             "\n".join(["Belief probes:", *(f"  {belief.text}" for belief in beliefs)]) if beliefs else "",
         )
 

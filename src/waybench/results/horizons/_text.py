@@ -330,6 +330,15 @@ def ratio_over_families(comparisons: Sequence[HorizonComparison]) -> RatioOverFa
     return RatioOverFamilies(exp(mean), exp(low), exp(high), len(logs))
 
 
+def horizon_comparisons_text(comparisons: Sequence[HorizonComparison], over: RatioOverFamilies | None) -> str:
+    """Return the comparisons of which anything is known, and the ratio over families, a line each; "" for none."""
+    lines = [comparison.text for comparison in comparisons if comparison.is_bounded]
+    lines += [] if over is None else [over.text]
+    if lines and len(comparisons) > 1:
+        lines.append(f"p: of the order of two horizons, adjusted for {len(comparisons)} comparisons (Holm)")
+    return "\n".join(["Horizons:", *(f"  {line}" for line in lines)]) if lines else ""
+
+
 def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[HorizonComparison]:
     """Compare the 50 % horizons of two sides at all tasks that both were given, on the first axis of their items.
 
