@@ -10,6 +10,7 @@ from waybench.core import End, EpisodeRecord, Price, Usage, play_out, policy
 from waybench.results import LoggedEpisode, rows
 from waybench.results.horizons import horizons
 from waybench.results.horizons._searches import search_text, searches
+from waybench.results.horizons._text import difficulty_text
 from waybench.results.results import exclude
 from waybench.results.results._measured_row import row
 
@@ -157,3 +158,22 @@ def test_a_range_that_is_none_loses_no_episode() -> None:
         (made,) = rows([episode(5, 0, True, highest=unfit)])
         assert made.is_included and made.adaptive and made.search_range is None
         assert searches([episode(5, 0, True, highest=unfit)], [made]) == []
+
+
+def test_a_plateau_that_may_be_below_the_share_is_said_of_a_search() -> None:
+    results = dict.fromkeys((5, 7, 9, 11, 13), 17) | {15: 8, 17: 1, 21: 0}
+    episodes = [
+        episode(level, number, number < solved, share=0.8) for level, solved in results.items() for number in range(20)
+    ]
+    (found,) = searches(episodes, rows(episodes))
+    assert found.side == "plateau"
+    assert found.text == (
+        f"80 % horizon: the plateau may be below 80 % (dimension, 90 % interval up to {difficulty_text(found.high)})"
+    )
+    (reported,) = [each for each in horizons(rows(episodes)) if (each.axis, each.share) == ("dimension", 0.8)]
+    assert (reported.side, reported.value, reported.low) == ("plateau", None, None)
+    assert reported.high == pytest.approx(found.high)
+    never = [episode(level, number, number < 12 and level < 15, share=0.8) for level in results for number in range(20)]
+    (lapsing,) = searches(never, rows(never))
+    assert (lapsing.side, lapsing.text) == ("never", "80 % horizon: never reaches 80 %")
+    assert search_text([lapsing]).endswith("stopped: the success rate is below the share even at the easiest items")

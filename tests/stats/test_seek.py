@@ -8,7 +8,7 @@ import pytest
 
 from waybench.results.stats import Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import STOPS, Candidate, Decision, forecast
-from waybench.results.stats._curves import Curves, Shape, Trials
+from waybench.results.stats._curves import Curves, Shape, Trials, monotone_bounds
 
 PLACES = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
 Rates = Callable[[float], float]
@@ -169,3 +169,31 @@ def test_a_forecast_is_of_all_kinds_of_players_and_the_cheapest_first() -> None:
     assert found[-1].cost > 3 * found[0].cost
     finer = forecast(StoppingRule(precision=0.1), make_candidates(lambda place: place**2))
     assert sum(each.trials for each in finer) > 1.5 * sum(each.trials for each in found)
+
+
+def flat(rate: float, middle: float) -> list[Trial]:
+    """Return trials of who solves a share of all items up to a difficulty, and none of the harder ones."""
+    return [Trial(at, at < middle and number < round(20 * rate), 1.0, 1.0) for at in PLACES[:9] for number in range(20)]
+
+
+def test_a_search_does_not_end_by_precision_where_a_plateau_may_be_below_the_share() -> None:
+    seeker = Seeker(StoppingRule(share=0.8, most=1000, precision=0.5), PLACES[0], PLACES[-1])
+    state = seeker.state(flat(0.85, 21))
+    assert 0.02 < state.fit.unreached(0.8) < 0.98
+    assert (state.side, state.stop(PLACES[0], PLACES[-1])) == ("plateau", "")
+    assert seeker.next(flat(0.85, 21), make_candidates()).candidates
+    # Who lapses never reaches the share, and who does not has a horizon.
+    assert seeker.state(flat(0.6, 21)).stop(PLACES[0], PLACES[-1]) == "never"
+    sure = seeker.state(flat(1.0, 21))
+    assert (sure.side, sure.stop(PLACES[0], PLACES[-1])) == ("", "precision")
+
+
+def test_the_reported_interval_near_a_plateau_holds_what_falling_rates_allow() -> None:
+    trials = [trial for trial in flat(0.9, 21) if trial.at > 8]
+    state = Seeker(StoppingRule(share=0.8), PLACES[0], PLACES[-1]).state(trials)
+    assert 0 < state.fit.unreached(0.8) < 0.02
+    bounds = monotone_bounds(state.fit.trials_done, 0.8, 0.8)
+    assert state.reported.low <= bounds[0] < bounds[1] <= state.reported.high
+    assert state.reported.high - state.reported.low > 1.3 * (state.horizon.high - state.horizon.low)
+    half = Seeker(StoppingRule(share=0.5), PLACES[0], PLACES[-1]).state(trials)
+    assert half.reported == half.horizon

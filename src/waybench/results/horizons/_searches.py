@@ -18,7 +18,7 @@ from waybench.results.results import UNFINISHED, Group, Row, grouped, labels
 from waybench.results.results._rows import search_range
 from waybench.results.stats import Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import STOPS
-from waybench.results.stats._fit import NEVER
+from waybench.results.stats._fit import MAYBE, NEVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class Searched:
         stop: Why it ended, a key of `STOPS`; "" if it has not.
         references: The horizons of players that know nothing of the items, where they are known.
         side: "plateau" where the success rate may be below the share at all levels, so that the horizon is not
-            identified; "never" where it is; otherwise "".
+            identified; "never" where it is; "below" where it is below the easiest level in any case; otherwise "".
     """
 
     group: Group
@@ -82,8 +82,8 @@ class Searched:
                 f"{least})"
             )
         most = difficulty_text(min(self.high, self.hardest))
-        if self.side:
-            ends = "" if self.side == NEVER else f" ({title}: 90 % interval up to {most})"
+        if self.side in (MAYBE, NEVER):
+            ends = "" if self.side == NEVER else f" ({title}, 90 % interval up to {most})"
             return f"{horizon}: {not_reached_text(self.side, self.goal.share)}{ends}"
         if self.stop == "below" or self.value < self.easiest:
             return (
@@ -145,7 +145,7 @@ def _searched(group: Group, pairs: Sequence[tuple[LoggedEpisode, Row]], unfinish
         group=group,
         axis=axis,
         goal=goal,
-        **result.horizon._asdict(),
+        **(result.reported if trials else result.horizon)._asdict(),
         easiest=lowest,
         hardest=highest,
         trials=len(trials),

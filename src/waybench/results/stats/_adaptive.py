@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
     special = LateModule("scipy.special")  # training does without it
 
-SEARCH_REVISION = 1  # raised whenever the same results make a search try something else
+SEARCH_REVISION = 2  # raised whenever the same results make a search try something else
 FEWEST = 12  # trials before precision can be reached, for the first few can agree by chance
 _BINS = 20  # to a doubling, or another unit of the curves' scale: horizons of one bin count as equal for a choice
 _SURE = 0.95  # probability with which the horizon is beyond the range, or below it, for the search to end
@@ -139,9 +139,7 @@ class Seeker:
         self._curves = Curves(shape or Shape(), lowest, highest)
         low, high = (float(end) for end in self._curves.shape.scale(np.array([lowest, highest])))
         edges = np.linspace(low, high, max(round((high - low) * _BINS), 1) + 1)
-        reaches = self._curves.reaches(rule.share)
-        bins = np.searchsorted(edges, reaches)
-        bins[np.isneginf(reaches)] = -1  # whether the share is reached at all is worth trials at easy levels
+        bins = np.searchsorted(edges, self._curves.reaches(rule.share))
         # Curves with their horizons in one bin lie beside each other.
         self._order = np.argsort(bins, kind="stable")
         self._bins = bins[self._order]
@@ -176,7 +174,7 @@ class Seeker:
         weights = state.weights[self._order]
         likely = np.flatnonzero(weights > _WORTH * weights.max())
         weights, bins = weights[likely], self._bins[likely]
-        starts = np.flatnonzero(np.diff(bins, prepend=-2))
+        starts = np.flatnonzero(np.diff(bins, prepend=-1))
         at = np.array([candidate.at for candidate in candidates], dtype=np.float64)
         rates = np.clip(self._curves.rates(at, self._order[likely]).T, _LEAST_RATE, 1 - _LEAST_RATE).copy()
         n_left = [room if candidate.left is None else candidate.left for candidate in candidates]
@@ -237,14 +235,20 @@ class State:
 
     @cached_property
     def horizon(self) -> HorizonEstimate:
-        """The horizon."""
+        """The horizon, as the curves have it."""
         return HorizonEstimate(*self.fit.horizon(self.rule.share, HORIZON_CONFIDENCE))
 
     @cached_property
+    def reported(self) -> HorizonEstimate:
+        """The horizon as it is reported: where a plateau may be below the share, its interval is wider."""
+        return HorizonEstimate(*self.fit.spanned_horizon(self.rule.share, HORIZON_CONFIDENCE))
+
+    @cached_property
     def side(self) -> str:
-        """What is known of a plateau that may be below the share, as of a `HorizonPosition`; otherwise ""."""
-        side = self.fit.position(self.rule.share, HORIZON_CONFIDENCE).side if self.trials else ""
-        return side if side in (MAYBE, NEVER) else ""
+        """The side of the horizon where a plateau may be below the share (`HorizonPosition`); "" where it is not."""
+        if not self.trials or not self.fit.plateau(self.rule.share):
+            return ""
+        return self.fit.position(self.rule.share, HORIZON_CONFIDENCE).side
 
     @cached_property
     def dearer(self) -> float:
@@ -273,7 +277,7 @@ class State:
             low, high = (float(end) for end in self.curves.shape.scale(np.array([lowest, highest])))
             places = self.curves.reaches(self.rule.share)
             for stop, outside in (("beyond", places > high), ("below", places < low)):
-                if float(self.weights[outside].sum()) >= _SURE:
+                if float(self.weights[outside].sum()) >= _SURE and self.side != MAYBE:
                     return stop
         return "cap" if len(self.trials) >= self.rule.most else ""
 

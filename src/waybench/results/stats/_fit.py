@@ -145,7 +145,8 @@ class Fit:
         This is where the success rate most probably crosses the share if nothing is assumed but that it falls: curves
         without plateaus would place the horizon too precisely. If the curves do not fit, these bounds have the
         interval's own confidence. They have 80 % where they span more than one and a half doublings then: rates stay
-        near the share for so long that the curves, which fall at once, say nothing of where it is crossed.
+        near the share for so long that the curves, which fall at once, say nothing of where it is crossed. An adaptive
+        search places a horizon near a plateau far too precisely, for it plays few easy items: it always has 80 %.
 
         Returns:
             The bounds, infinite where they are outside the tried difficulties; the reverse, so that they hold nothing,
@@ -158,7 +159,7 @@ class Fit:
             return monotone_bounds(trials, share, 2 * confidence - 1)
         wide = monotone_bounds(trials, share, WIDE_CONFIDENCE)
         is_wide = wide[0] <= 0 or wide[1] > wide[0] * 2**WIDE
-        return wide if is_wide else monotone_bounds(trials, share, LEAST_CONFIDENCE)
+        return wide if is_wide or self.is_adaptive else monotone_bounds(trials, share, LEAST_CONFIDENCE)
 
     def spanned_horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
         """Return a horizon whose interval contains the gap between tried difficulties that its median lies in.
@@ -166,10 +167,10 @@ class Fit:
         Nothing was tried within that gap. Where every item was solved at its lower end and none at its upper end, the
         data fit a step anywhere between the two equally well, and a narrower interval would come from the prior of
         slopes alone. The interval contains `least_interval`, too. For the trials of an adaptive search it is
-        `horizon`, unless the curves do not fit.
+        `horizon`, unless the curves do not fit or a plateau may be below the share.
         """
         median, low, high = self.horizon(share, confidence)
-        if self.is_adaptive and self.is_adequate:
+        if self.is_adaptive and self.is_adequate and not self.unreached(share):
             return median, low, high
         least, most = self.least_interval(share, confidence)
         at = self.trials_done.at
@@ -190,6 +191,8 @@ class Fit:
         if not (done.solved < done.trials).any():
             return HorizonPosition(np.inf, low, np.inf, BEYOND)
         plateau = self.plateau(share)
+        if self.is_adaptive and plateau == NEVER and high > easiest:
+            plateau = MAYBE  # it stops when this looks so, and so it would too often
         if not (done.solved > 0).any() or (plateau == MAYBE and high <= easiest):
             return HorizonPosition(-np.inf, -np.inf, high, BELOW)
         if plateau:
