@@ -3,6 +3,9 @@
 Players of known success curves play ten items at each of ten levels. The plain interval comes from the posterior of
 curves without guesses alone. The other one is that of reports: curves may have a guess rate, and the interval contains
 the gaps between the tried levels in which any falling curve most probably crosses one half.
+
+A second table is of 80 % horizons of players who fail at a share of the items however easy they are: how often there is
+no value, since the plateau may be below 80 %, and how often what is said instead is wrong.
 """
 
 import math
@@ -13,7 +16,7 @@ import numpy as np
 
 from waybench.results.stats import FIXED_DESIGN, Array
 from waybench.results.stats._curves import Shape
-from waybench.results.stats._fit import HORIZON_CONFIDENCE, fit_curves
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, MAYBE, NEVER, fit_curves
 
 LEVELS: Array = np.array([5.0, 9, 13, 21, 29, 35, 41, 49, 69, 101], dtype=np.float64)
 ITEMS = 10
@@ -90,8 +93,47 @@ def coverage(name: str, runs: int = RUNS) -> Coverage:
     return Coverage(plain_held, held, plain_width, width, float(np.median(columns[:, 4])), misfit)
 
 
+class PlateauCoverage(NamedTuple):
+    """What is said of 80 % horizons near a plateau.
+
+    Attributes:
+        unidentified: Share of runs in which there is no value.
+        held: Share of the other runs in which what is said is true.
+        wrong: Share of all runs in which what is said is wrong.
+    """
+
+    unidentified: float
+    held: float
+    wrong: float
+
+
+def plateau_coverage(lapse: float, slope: float, runs: int = RUNS, share: float = 0.8) -> PlateauCoverage:
+    """Return what is said of the horizons of a player who fails at a share of all items.
+
+    Args:
+        lapse: That share.
+        slope: By how much the log odds of the other items fall with a doubling of the difficulty.
+        runs: Number of simulated runs.
+        share: The success rate at the horizon.
+    """
+    rng, at = np.random.default_rng((*_SEED, round(100 * lapse), round(10 * slope))), np.repeat(LEVELS, ITEMS)
+    odds = (1 - lapse) / share - 1
+    unidentified = wrong = 0
+    for _ in range(runs):
+        middle = 12 * 3 ** rng.random()
+        truth = middle * 2 ** (math.log(odds) / slope) if odds > 0 else -math.inf
+        solved = (rng.random(len(at)) < (1 - lapse) * _logistic(at, middle, slope)).astype(np.float64)
+        position = fit_curves(FIXED_DESIGN, at, solved, range(len(at))).position(share, HORIZON_CONFIDENCE)
+        unidentified += position.side == MAYBE
+        if position.side != MAYBE:
+            is_true = odds <= 0 if position.side == NEVER else position.low <= truth <= position.high
+            wrong += not is_true
+    printed = runs - unidentified
+    return PlateauCoverage(unidentified / runs, 1 - wrong / max(printed, 1), wrong / runs)
+
+
 def main() -> None:
-    """Print the table of docs/evidence.md."""
+    """Print the tables of docs/evidence.md."""
     print("| players | runs | posterior alone | width | as reported | width | median bias | curve does not fit |")
     print("|---|---|---|---|---|---|---|---|")
     for name in PLAYERS:
@@ -101,6 +143,13 @@ def main() -> None:
             f"| {result.width:.2f} | {result.bias:+.1%} | {result.misfit:.0%} |",
             flush=True,
         )
+    print(
+        "\n| items that always fail | slope | not identified | the rest holds | said and wrong |\n|---|---|---|---|---|"
+    )
+    for lapse, slope in ((0.1, 5), (0.15, 5), (0.18, 5), (0.22, 5), (0, 1), (0, 2), (0, 5)):
+        near = plateau_coverage(lapse, slope)
+        cells = f"{lapse:.0%}", str(slope), *(f"{value:.1%}" for value in near)
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
