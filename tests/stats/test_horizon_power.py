@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from waybench.results.stats._curves import FIXED_DESIGN
-from waybench.results.stats._fit import Fit, fit_curves, horizon_ratio
+from waybench.results.stats._fit import Fit, fit_curves
 from waybench.results.stats._horizon_power import HorizonPlan, detectable_factor, horizon_power, items_for_horizons
+from waybench.results.stats._horizon_ratios import horizon_order
 
 LEVELS = tuple(4 * 2 ** (step / 2) for step in range(8))
 
@@ -21,7 +22,8 @@ def shown_share(plan: HorizonPlan, factor: float, items: int, runs: int) -> floa
         return fit_curves(FIXED_DESIGN, np.repeat(plan.levels, items), solved.ravel(), list(range(solved.size)))
 
     half = np.log2(factor) / 2
-    return float(np.mean([horizon_ratio(run(half), run(-half)).further == 1 for _ in range(runs)]))
+    orders = [horizon_order(run(half), run(-half)) for _ in range(runs)]
+    return float(np.mean([order.p < 0.05 and order.larger == 1 for order in orders]))
 
 
 @pytest.mark.slow
