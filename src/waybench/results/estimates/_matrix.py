@@ -362,7 +362,7 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
     if few:
         sentences.append(f"{_FEW} few items: {', '.join(sorted(few))}")
     if any(row.mean and row.mean.interval is None for row in matrix.rows):
-        sentences.append(f"No interval: {NO_INTERVAL}, in some family")
+        sentences.append(f"No interval and no rank: {NO_INTERVAL}")
     lost = [
         f"{one_line(row.model, LONGEST_NAME)} in {short_title(family)} {lost_text(cell.score.lost, show=number)}"
         for row in matrix.rows
