@@ -169,7 +169,8 @@ def test_a_jackknife_by_hand() -> None:
         return mean * mean
 
     # The mean of 1, 1, 1, 3, 3 and 3 squared is 4; without a 1 it is 11 / 5 squared, without a 3 it is 9 / 5 squared.
-    # So pseudo-values are 24 - 24.2 and 24 - 16.2: their mean is 3.8, its standard error 4 / √5, t(5) at 97.5 % is 2.5706.
+    # So pseudo-values are 24 - 24.2 and 24 - 16.2: their mean is 3.8, its standard error 4 / √5; t(5) at 97.5 % is
+    # 2.5706.
     values, reach = [[1.0], [1.0], [1.0], [3.0], [3.0], [3.0]], 2.570582
     found = jackknifed(values, "abcdef", square)
     assert found is not None
