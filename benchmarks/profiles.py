@@ -235,6 +235,12 @@ def main() -> None:
         ("6, skewed difficulties", [simulated(first, 6, number, skewed=True) for number in numbers]),
     ):
         print(line(name, predictions), flush=True)
+    print("\n| models, family left out | predictions | bias | 90 % interval | bias, if weak | 90 % interval, if weak |")
+    print("|---|---|---|---|---|---|")
+    for weakest in (False, True):
+        for models in (3, 6, 12):
+            predictions = [simulated(first, models, number, weakest=weakest) for number in numbers]
+            print(weak_line(f"{models}, {'the weakest' if weakest else 'at random'}", predictions), flush=True)
     families, models, names = embedded()
     print("\n" + HEAD.format("embedded players, left out of"))
     every: list[Prediction] = []

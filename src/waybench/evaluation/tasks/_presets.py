@@ -261,11 +261,11 @@ PRESETS = (
     ),
 )
 
-# The tasks of `waybench demo`: small enough for a minute, with six items or maps of each family, as intervals need.
+# The tasks of `waybench demo`: small enough for a minute, large enough that means and most families have intervals.
 DEMO: Mapping[str, dict[str, Json]] = {
     # The longest comes first. In "paper" an empty reply counts as the first action.
-    "smartplay": {"limit": 6, "protocol": "sound", "wording": "one_question", "crafter_steps": 10},
-    "alicia": {"max_dimension": 9, "limit": 6},
+    "smartplay": {"limit": 4, "protocol": "sound", "wording": "one_question", "crafter_steps": 10},
+    "alicia": {"max_dimension": 9},
     "aqa": {"limit": 5},
     # In "paper" a player that says no_parameters has no success at all, and so no number.
     "mango_destination": {"level": 2, "worlds": 6, "limit": 2, "protocol": "sound"},
