@@ -253,7 +253,7 @@ def test_the_text() -> None:
     assert model[1] == "50"
     assert model[-2:] in (["25†", "75†"], ["75†", "25†"])
     assert next(line for line in lines if line[:1] == ["null"])[-1] in ("0†", "0*")
-    assert "† few items: Mazes 4 items, Tower of Hanoi 4 items." in " ".join(text.split())
+    assert "† 4 items: Mazes, Tower of Hanoi." in " ".join(text.split())
     # A mean of eight items in all has an interval, which a cell of four has not.
     assert model[2].startswith("(")
     assert max(map(len, matrix_text(matrix(rows), 36).splitlines())) <= 36

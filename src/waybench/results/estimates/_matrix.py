@@ -23,7 +23,7 @@ SCALE = (
     "Normalised scores: 0 is the floor (the better of empty replies and the best constant reply), 100 the ceiling "
     "(the oracle). Below 0 is worse than the floor."
 )
-NO_INTERVAL = "fewer than six items or clusters in all, or in some family a single one or the same score in all"
+NO_INTERVAL = "fewer than six items or clusters, or a family with one item or with equal scores alone"
 LONGEST_NAME = 30
 _GAP = 2
 _FEW = "†"  # marks a score of too few items for an interval
@@ -353,14 +353,14 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
     sentences = [f"* {'; '.join(sorted(notes))}"] if notes else []
     if unscored := _families_without_score(matrix):
         sentences.append(f"{NOTHING} no normalised score: {', '.join(unscored)}")
-    few = {
-        f"{short_title(family)} {text}"
-        for row in matrix.rows
-        for family, cell in row.cells.items()
-        if cell.score and (text := cell.score.few_items(solved=False))
-    }
+    few: dict[str, dict[str, None]] = {}
+    for family in matrix.families:
+        for cell in (row.cells.get(family) for row in matrix.rows):
+            if cell and cell.score and (text := cell.score.few_items(solved=False)):
+                few.setdefault(text, {})[short_title(family)] = None
     if few:
-        sentences.append(f"{_FEW} few items: {', '.join(sorted(few))}")
+        parts = [f"{text}: {', '.join(titles)}" for text, titles in few.items()]
+        sentences.append(f"{_FEW} {'; '.join(parts)}")
     if any(row.mean and row.mean.interval is None for row in matrix.rows):
         sentences.append(f"No interval and no rank: {NO_INTERVAL}")
     lost = [

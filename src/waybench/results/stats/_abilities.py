@@ -301,7 +301,7 @@ class _Model:
         """Return the scores of models without results, with an ability one standard deviation of deviations lower."""
         lower = draws.copy()
         lower[:, self._own(number)] -= residuals[:, None]
-        unknown = np.isnan(self._families[number].shares).all(axis=0).tolist()
+        unknown: list[bool] = np.isnan(self._families[number].shares).all(axis=0).tolist()
         if not any(unknown):
             return [None] * len(unknown)
         scores = self._scores(number, mode, lower, np.random.default_rng(number))

@@ -20,7 +20,7 @@ else:
 Numbers = NDArray[np.float64]
 CONFIDENCE = 0.95
 FEWEST_POINTS = 5  # below which a line says nothing
-FEWEST_CLUSTERS = 6  # below which a mean has no interval, and no rank
+FEWEST_CLUSTERS = 6  # below which a mean has no interval and no rank, and no test of signs shows anything at 5 %
 
 
 @lru_cache(maxsize=4096)
