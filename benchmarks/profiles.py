@@ -36,12 +36,14 @@ class Prediction(NamedTuple):
         joint: What the joint model predicts.
         mean: The mean of the model's scores in the other families, with the interval of one more family.
         others: The mean of the other models' scores in the family.
+        if_weak: What the joint model predicts for a model that is weak in the family.
     """
 
     measured: float
     joint: Interval
     mean: Interval
     others: float
+    if_weak: Interval
 
 
 def _one_ability(models: int, rng: Rng) -> Array:
@@ -75,7 +77,9 @@ KINDS: dict[str, Callable[[int, Rng], Array]] = {
 }
 
 
-def simulated(kind: str, models: int, number: int, *, guess: float = 0.0, skewed: bool = False) -> Prediction:
+def simulated(
+    kind: str, models: int, number: int, *, guess: float = 0.0, skewed: bool = False, weakest: bool = False
+) -> Prediction:
     """Simulate models, leave the first one out of the last family, and predict its score there.
 
     Args:
@@ -84,6 +88,8 @@ def simulated(kind: str, models: int, number: int, *, guess: float = 0.0, skewed
         number: The key of the simulation.
         guess: Share of items that are solved by guessing, which normalised scores do not know of.
         skewed: Whether difficulties have an exponential distribution in place of a normal one.
+        weakest: Whether it is left out of the family in which its score is the lowest beside the other models' instead:
+            the family is missing for its result.
     """
     rng = np.random.default_rng([list(KINDS).index(kind), models, number])
     abilities = KINDS[kind](models, rng)
@@ -96,7 +102,10 @@ def simulated(kind: str, models: int, number: int, *, guess: float = 0.0, skewed
         rates = guess + (1 - guess) / (1 + np.exp(-odds))
         solved = (rng.random((ITEMS, models)) < rates).astype(np.float64)
         families.append(FamilyResults(solved, level, np.full(ITEMS, 1 / ITEMS)))
-    return left_out(families, 0, FAMILIES - 1)
+    if not weakest:
+        return left_out(families, 0, FAMILIES - 1)
+    advantage = [_score(family, 0) - fmean(_score(family, other) for other in range(1, models)) for family in families]
+    return left_out(families, 0, int(np.argmin(advantage)))
 
 
 def left_out(families: Sequence[FamilyResults], model: int, family: int) -> Prediction:
@@ -108,7 +117,9 @@ def left_out(families: Sequence[FamilyResults], model: int, family: int) -> Pred
     measured = scores[model, family]
     shares[:, model] = np.nan
     remaining = [table._replace(shares=shares) if number == family else table for number, table in enumerate(families)]
-    joint = joint_abilities(remaining).scores[model][family]
+    abilities = joint_abilities(remaining)
+    joint, if_weak = abilities.scores[model][family], abilities.weak_scores[model][family]
+    assert if_weak is not None
     model_scores = [score for number, score in enumerate(scores[model]) if number != family and not math.isnan(score)]
     others = [score for number, score in enumerate(scores[:, family]) if number != model and not math.isnan(score)]
     reach = (
@@ -117,7 +128,21 @@ def left_out(families: Sequence[FamilyResults], model: int, family: int) -> Pred
         * math.sqrt(1 + 1 / len(model_scores))
     )
     middle = fmean(model_scores)
-    return Prediction(measured, joint, Interval(middle, max(0, middle - reach), min(1, middle + reach)), fmean(others))
+    mean = Interval(middle, max(0, middle - reach), min(1, middle + reach))
+    return Prediction(measured, joint, mean, fmean(others), if_weak)
+
+
+def weak_line(name: str, predictions: Sequence[Prediction]) -> str:
+    """Return a line of the table of families that are missing for their result."""
+    cells = [name, str(len(predictions))]
+    for intervals in ([each.joint for each in predictions], [each.if_weak for each in predictions]):
+        pairs = list(zip(intervals, predictions, strict=True))
+        bias = 100 * fmean(interval.value - prediction.measured for interval, prediction in pairs)
+        held = fmean(
+            interval.low - 1e-9 <= prediction.measured <= interval.high + 1e-9 for interval, prediction in pairs
+        )
+        cells += [f"{bias:+.0f}", f"{100 * held:.0f}%"]
+    return f"| {' | '.join(cells)} |"
 
 
 def _score(family: FamilyResults, model: int) -> float:
@@ -210,6 +235,12 @@ def main() -> None:
         ("6, skewed difficulties", [simulated(first, 6, number, skewed=True) for number in numbers]),
     ):
         print(line(name, predictions), flush=True)
+    print("\n| models, family left out | predictions | bias | 90 % interval | bias, if weak | 90 % interval, if weak |")
+    print("|---|---|---|---|---|---|")
+    for weakest in (False, True):
+        for models in (3, 6, 12):
+            predictions = [simulated(first, models, number, weakest=weakest) for number in numbers]
+            print(weak_line(f"{models}, {'the weakest' if weakest else 'at random'}", predictions), flush=True)
     families, models, names = embedded()
     print("\n" + HEAD.format("embedded players, left out of"))
     every: list[Prediction] = []

@@ -38,7 +38,7 @@ def only(episodes: list[LoggedEpisode]) -> Agent:
 
 
 def test_scores_and_capabilities_by_hand() -> None:
-    episodes = played("thompson", count=5)
+    episodes = played("thompson", count=6)
     found = only(episodes)
     scores = [sum(turn.events.get("optimal", False) for turn in each.record.turns) / 45 for each in episodes]
     hashes = [each.record.instance_hash for each in episodes]
@@ -47,20 +47,19 @@ def test_scores_and_capabilities_by_hand() -> None:
     by_hand = clustered_mean([45 * each for each in scores], hashes, 0, 50)
     assert by_hand is not None
     assert asdict(found.raw["BanditTwoArmedHighLowFixed"]) == pytest.approx(asdict(by_hand))
-    mean = sum(scores) / 5
+    mean = sum(scores) / 6
     assert [each.value for each in found.capabilities["paper"]] == pytest.approx([mean] * 9)
     asked = {each.name for each in found.capabilities["code"] if each.value is not None}
     assert asked == {"Generalization", "Understanding the Odds", "Learning from Interactions"}
     assert set(found.capabilities["paper"][0].missing) == set(RECORDED) - {"BanditTwoArmedHighLowFixed"}
     # Of one game alone, a capability is as uncertain as the game.
-    half = stats.t.ppf(0.975, 4) * stats.sem(scores)
+    half = stats.t.ppf(0.975, 5) * stats.sem(scores)
     assert found.ranges["paper"][0] == pytest.approx((mean - half, min(mean + half, 50 / 45)))
 
 
 def test_a_capability_stays_within_what_its_games_can_come_to() -> None:
-    # Student's t around two such means goes far beyond both ends: half an interval is 12.7 standard errors.
     for who in ("random", "thompson"):
-        ends = only(played(who, count=2)).ranges["paper"][0]
+        ends = only(played(who, count=6)).ranges["paper"][0]
         assert ends is not None
         assert 0 <= ends[0] < ends[1] <= 50 / 45 + 1e-9
 
@@ -154,22 +153,25 @@ def test_the_capped_form_cuts_every_game() -> None:
 
 def test_the_interval_of_a_capped_capability() -> None:
     # Where all of the interval is beyond 1, nothing is left of it.
-    mean = clustered_mean([20.0, 21.0, 25.0], ["a", "b", "c"])
+    scores = [20.0, 21.0, 25.0, 20.0, 21.0, 25.0]
+    mean = clustered_mean(scores, "abcdef")
     assert mean is not None
     group = only(played("thompson", count=5)).groups["BanditTwoArmedHighLowFixed"]
-    far = {"Crafter": HumanScore(group, mean, clustered_error([20.0, 21.0, 25.0], "abc"), (0, 82), mean)}
+    far = {"Crafter": HumanScore(group, mean, clustered_error(scores, "abcdef"), (0, 82), mean)}
     (first, *_) = capability_scores({"Crafter": mean.value}, "paper_capped")
     assert (first.value, _range(first, far, "paper_capped")) == (1, (1, 1))
-    own = only(played("thompson", count=5))
+    few = only(played("thompson", count=5))
+    assert few.ranges["paper_capped"][0] is None
+    own = only(played("thompson", count=6))
     score, ends = own.scores["BanditTwoArmedHighLowFixed"], own.ranges["paper_capped"][0]
     assert score.low is not None
     assert score.high is not None
     assert score.low < 1 < score.high
     scores = [
         sum(turn.events.get("optimal", False) for turn in each.record.turns) / 45
-        for each in played("thompson", count=5)
+        for each in played("thompson", count=6)
     ]
-    assert ends == pytest.approx((min(score.value, 1.0) - stats.t.ppf(0.975, 4) * stats.sem(scores), 1))
+    assert ends == pytest.approx((min(score.value, 1.0) - stats.t.ppf(0.975, 5) * stats.sem(scores), 1))
 
 
 def test_shares_and_capped_forms_as_json() -> None:

@@ -72,7 +72,7 @@ def only(some: Iterable[Row]) -> Estimate:
 
 
 def test_scores_far_below_their_bound_have_the_interval_of_students_t() -> None:
-    scores = [0.0, 0.0, 3.0, 51.0]  # of at most 1320 in 60 steps
+    scores = [0.0, 0.0, 0.0, 0.0, 3.0, 51.0]  # of at most 1320 in 60 steps
     row = rows(played("noop", 1, 60))[0]
     some = [
         replace(
@@ -87,14 +87,14 @@ def test_scores_far_below_their_bound_have_the_interval_of_students_t() -> None:
     ]
     found = only(some)
     mean = found.single
-    half = stats.t.ppf(0.975, 3) * stats.sem(scores)
-    # Two of four worlds without any achievement do not make 953 points plausible, nor 16 at the second step.
+    half = stats.t.ppf(0.975, 5) * stats.sem(scores)
+    # Four of six worlds without any achievement do not make 953 points plausible, nor 16 at the second step.
     assert mean is not None
-    assert (mean.value, mean.low) == (13.5, 0)
-    assert mean.high == pytest.approx(13.5 + half, rel=2e-3)
+    assert (mean.value, mean.low) == (9, 0)
+    assert mean.high == pytest.approx(9 + half, rel=2e-3)
     first, second = found.curves["unlocked"].steps
     assert (first.value, first.low, first.high) == (0, None, None)
-    assert second.high == pytest.approx((13.5 + half) / 51, rel=2e-3)
+    assert second.high == pytest.approx((9 + half) / 51, rel=2e-3)
 
 
 def score(some: Iterable[Row]) -> Mean:
@@ -157,9 +157,10 @@ def test_what_cannot_tell_an_interval_has_none() -> None:
     # Worlds that were drawn together are one observation.
     together = [replace(world(number, some), cluster=Cluster("one")) for number, some in enumerate((HALF, ALL))]
     assert (score(together).low, score(together).n, score(together).clusters) == (None, 2, 1)
-    three = [*together, world(2, set())]
-    assert (score(three).n, score(three).clusters) == (3, 2)
-    assert score(three).low is not None
+    six = [*together, *(world(number, set()) for number in range(2, 7))]
+    assert (score(six).n, score(six).clusters) == (7, 6)
+    assert score(six).low is not None
+    assert score(six[:-1]).low is None
 
 
 def test_a_jackknife_by_hand() -> None:
@@ -167,16 +168,20 @@ def test_a_jackknife_by_hand() -> None:
         [mean] = means  # type: ignore[misc]
         return mean * mean
 
-    # The mean of 1 and 3 squared is 4; without one of them it is 9 or 1, so pseudo-values are 8 - 9 and 8 - 1: their
-    # mean is 3, its standard error 4, and t(1) at 97.5 % is 12.7062.
-    found = jackknifed([[1.0], [3.0]], "ab", square)
+    # The mean of 1, 1, 1, 3, 3 and 3 squared is 4; without a 1 it is 11 / 5 squared, without a 3 it is 9 / 5 squared.
+    # So pseudo-values are 24 - 24.2 and 24 - 16.2: their mean is 3.8, its standard error 4 / √5; t(5) at 97.5 % is
+    # 2.5706.
+    values, reach = [[1.0], [1.0], [1.0], [3.0], [3.0], [3.0]], 2.570582
+    found = jackknifed(values, "abcdef", square)
     assert found is not None
-    assert (found.value, found.n, found.clusters) == (4, 2, 2)
-    assert (found.low, found.high) == (pytest.approx(3 - 4 * 12.706205), pytest.approx(3 + 4 * 12.706205))
-    # On the scale of its root the number is the mean: pseudo-values are 3 and 1.
-    found = jackknifed([[1.0], [3.0]], "ab", square, 0, None, (math.sqrt, lambda root: root * root))
+    assert (found.value, found.n, found.clusters) == (4, 6, 6)
+    half = reach * 4 / math.sqrt(5)
+    assert (found.low, found.high) == (pytest.approx(3.8 - half), pytest.approx(3.8 + half))
+    # On the scale of its root the number is the mean: pseudo-values are the values.
+    found = jackknifed(values, "abcdef", square, 0, None, (math.sqrt, lambda root: root * root))
     assert found is not None
-    assert (found.low, found.high) == (0, pytest.approx((2 + 12.706205) ** 2))
+    half = reach / math.sqrt(5)
+    assert (found.low, found.high) == (pytest.approx((2 - half) ** 2), pytest.approx((2 + half) ** 2))
     assert jackknifed([], [], square) is None
     with pytest.raises(ValueError, match="one cluster for each value"):
         jackknifed([[1.0]], [], square)
@@ -184,7 +189,7 @@ def test_a_jackknife_by_hand() -> None:
 
 def test_of_a_plain_mean_it_is_the_interval_of_means() -> None:
     # Clusters of one size, for means of clusters of several sizes are ratios.
-    values, clusters = [3.0, 5.0, 4.0, 9.0, 1.0, 2.5], [0, 0, 1, 1, 2, 2]
+    values, clusters = [3.0, 5.0, 4.0, 9.0, 1.0, 2.5] * 2, [number // 2 for number in range(12)]
     found, plain = jackknifed([[each] for each in values], clusters, sum), clustered_mean(values, clusters)
     assert found is not None
     assert plain is not None
@@ -213,7 +218,7 @@ def test_coverage(worlds: int, least: float, most: float) -> None:
 
 def test_an_interval_holds_its_number_and_stays_within_the_bounds() -> None:
     rng = np.random.default_rng(6)
-    found = [simulated(rng, np.full(22, 0.1), 3) for _ in range(200)]
+    found = [simulated(rng, np.full(22, 0.1), 6) for _ in range(200)]
     ends = [(each.low, each.value, each.high) for each in found if each.low is not None and each.high is not None]
     assert len(ends) > 100
     assert all(0 <= low <= value <= high <= 100 + 1e-9 for low, value, high in ends)

@@ -148,8 +148,8 @@ def test_without_a_resolved_distance_there_is_no_normalised_score() -> None:
 
 
 def test_a_normalised_score_stays_between_the_bounds_of_the_score() -> None:
-    # The score is 0 to 100, the floor 40: so it is from -2/3 to 1, and the interval of three mazes ends there.
-    known = [ReferenceBounds(0.0, {"always": 40.0}, 100.0)] * 3
+    # The score is 0 to 100, the floor 40: so it is from -2/3 to 1, and the interval of six mazes ends there.
+    known = [ReferenceBounds(0.0, {"always": 40.0}, 100.0)] * 6
     for player in ("null", "random", "noisy-0.3"):
         found = between(known, player).rescaled
         assert found is not None

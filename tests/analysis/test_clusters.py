@@ -28,16 +28,19 @@ def only(episodes: list[LoggedEpisode]) -> Estimate:
     return found
 
 
+SIX_MAPS = [*MAPS, corridor("small again", 3), corridor("middle again", 4), corridor("large again", 6)]
+
+
 def right(number: int) -> list[LoggedEpisode]:
-    """Return episodes in which so many questions of each map are answered, the first ones, and no other can be read."""
+    """Return episodes in which so many questions of six maps are answered, the first ones, and no other can be read."""
     return [
         episode
-        for place_map in MAPS
+        for place_map in SIX_MAPS
         for position, episode in enumerate(answered("oracle", [place_map], protocol="sound"))
         if position < number
     ] + [
         episode
-        for place_map in MAPS
+        for place_map in SIX_MAPS
         for position, episode in enumerate(answered("null", [place_map], protocol="sound"))
         if position >= number
     ]
@@ -46,17 +49,18 @@ def right(number: int) -> list[LoggedEpisode]:
 def test_micro_and_macro_by_hand() -> None:
     found = only([replace(episode, model="m") for episode in right(6)])
     micro, macro = found.metrics["success"], found.macro["success"]
-    assert micro.value == pytest.approx(18 / 48)
+    assert micro.value == pytest.approx(36 / 96)
     assert macro.value == pytest.approx(mean([1, 6 / 12, 6 / 30]))
-    assert (micro.n, micro.clusters, macro.n, macro.clusters) == (48, 3, 3, 3)
+    assert (micro.n, micro.clusters, macro.n, macro.clusters) == (96, 6, 6, 6)
     # Wilson's for as many trials as have the ratio's error: residuals of the maps' totals, linearised, each over one
-    # minus the map's share of the questions. Shares of 1/8, 1/4 and 5/8 have 1.465 degrees of freedom.
-    squares = [(6 - 18 / 48 * size) ** 2 / (1 - size / 48) for size in QUESTIONS]
+    # minus the map's share of the questions. Shares of 1/16, 1/8 and 5/16, twice each, have 3.322 degrees of freedom.
+    squares = [(6 - 36 / 96 * size) ** 2 / (1 - size / 96) for size in 2 * QUESTIONS]
     assert QUESTIONS == [6, 12, 30]
-    assert (micro.low, micro.high) == pytest.approx(wilson(18 / 48, sum(squares) / 48**2, 1.4651163))
-    # One map in three is all right: a third of half a value is added at either bound, (1/6) (0.5667² + 0.4333²) / 9.
-    added = (0.5666667**2 + 0.4333333**2) / 54
-    assert (macro.low, macro.high) == pytest.approx(wilson(macro.value, variance([1, 0.5, 0.2]) / 3 + added, 2))
+    assert (micro.low, micro.high) == pytest.approx(wilson(36 / 96, sum(squares) / 96**2, 3.3219987))
+    # One map in three is all right: a third of half a value is added at either bound, (1/6) (0.5667² + 0.4333²) / 36.
+    added = (0.5666667**2 + 0.4333333**2) / 216
+    error = variance(2 * [1, 0.5, 0.2]) / 6 + added
+    assert (macro.low, macro.high) == pytest.approx(wilson(macro.value, error, 5))
 
 
 def wilson(share: float, error: float, freedom: float) -> tuple[float, float]:

@@ -61,10 +61,10 @@ def test_with_equal_lengths_the_average_is_the_mean_of_means() -> None:
 
 
 def test_all_alike_at_an_end_is_wilsons() -> None:
-    found = curve([[1.0] * length for length in (2, 3, 1)], "abc", 0, 1)
+    found = curve([[1.0] * length for length in (2, 3, 1, 1, 1, 1)], "abcdef", 0, 1)
     assert found is not None
     assert (found.average.value, found.average.high) == (1, 1)
-    assert found.average.low == found.steps[0].low == pytest.approx(0.4385, abs=1e-4)
+    assert found.average.low == found.steps[0].low == pytest.approx(0.6097, abs=1e-4)  # 6 / (6 + 1.96²)
 
 
 def test_episodes_without_a_step_are_in_no_curve() -> None:

@@ -12,7 +12,7 @@ def test_known_answer_worked_by_hand() -> None:
     # are -40, -5, 45. With shares h of 1/3, 1/6, 1/2 their squares over 1 - h are 2400, 30, 4050, which sum to 6480.
     # h² sums to 7/18; h² / (1 - h) is 1/6, 1/30, 1/2, with the sum 7/10 and squares that sum to 251/900; so the degrees
     # of freedom are 1 / (350/900 + 441/900 - 251/900) = 5/3.
-    found = clustered_mean([10, 20, 30, 40, 50, 60], ["a", "a", "b", "c", "c", "c"])
+    found = clustered_mean([10, 20, 30, 40, 50, 60], ["a", "a", "b", "c", "c", "c"], fewest=2)
     assert found is not None
     half = stats.t.ppf(0.975, 5 / 3) * math.sqrt(6480) / 6
     assert (found.value, found.n, found.clusters) == (35, 6, 3)
@@ -40,7 +40,7 @@ def test_agrees_with_the_clustered_error_of_miller() -> None:
 
 def test_one_value_a_cluster_is_the_interval_of_a_plain_mean() -> None:
     values = [3.0, 5.0, 4.0, 9.0, 1.0]
-    found, plain = clustered_mean(values, range(5)), stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    found, plain = clustered_mean(values, range(5), fewest=2), stats.ttest_1samp(values, 0).confidence_interval(0.95)
     assert found is not None
     assert (found.low, found.high) == (pytest.approx(plain.low), pytest.approx(plain.high))
 
@@ -55,7 +55,7 @@ def test_one_value_a_cluster_is_the_interval_of_a_plain_mean() -> None:
     ],
 )
 def test_all_or_nothing_gives_wilson(values: list[float], low: float, high: float) -> None:
-    found = clustered_mean(values, range(len(values)), 0, 100)
+    found = clustered_mean(values, range(len(values)), 0, 100, fewest=2)
     assert found is not None
     assert (found.low, found.high) == (pytest.approx(low, abs=1e-3), pytest.approx(high, abs=1e-3))
 
@@ -75,6 +75,14 @@ def test_clusters_of_several_sizes_are_no_binomial_sample() -> None:
     assert found.low is not None
     assert found.high is not None
     assert 0 <= found.low < 0.25 < found.high < 0.6
+
+
+@pytest.mark.parametrize("values", [[1.0] * 5, [1.0, 0.0, 1.0, 0.0, 1.0], [0.2, 0.4, 0.9, 0.3, 0.7]])
+def test_five_clusters_give_no_interval_and_six_do(values: list[float]) -> None:
+    five, many = clustered_mean(values, range(5), 0, 1), clustered_mean(values * 5, [n % 5 for n in range(25)], 0, 1)
+    assert (five, many) == (Mean(sum(values) / 5, None, None, 5, 5), Mean(sum(values) / 5, None, None, 25, 5))
+    six = clustered_mean([*values, 1.0], range(6), 0, 1)
+    assert six is not None and six.low is not None and not six.is_few and five is not None and five.is_few
 
 
 def test_what_cannot_be_known_is_none() -> None:
@@ -105,7 +113,7 @@ def test_nearly_full_marks_are_no_more_certain_than_full_ones() -> None:
 
 
 def test_stays_within_the_bounds() -> None:
-    found = clustered_mean([100.0, 100.0, 100.0, 60.0], range(4), 0, 100)
+    found = clustered_mean([100.0, 100.0, 100.0, 60.0], range(4), 0, 100, fewest=2)
     assert found is not None
     assert found.low is not None
     assert found.high is not None
@@ -113,7 +121,7 @@ def test_stays_within_the_bounds() -> None:
 
 
 def test_below_a_bound_is_cut_and_not_reflected() -> None:
-    found = clustered_mean([1.0, 0.0, 0.0, 7.0], range(4), low=0)
+    found = clustered_mean([1.0, 0.0, 0.0, 7.0], range(4), low=0, fewest=2)
     assert found is not None
     assert found.low == 0
 
@@ -128,7 +136,7 @@ def test_a_textbook_clustered_error() -> None:
         [3.00, 2.88, 3.44, 3.64],
         [2.68, 1.92, 3.28, 3.20],
     ]
-    found = clustered_mean([grade for suite in suites for grade in suite], [n // 4 for n in range(20)])
+    found = clustered_mean([grade for suite in suites for grade in suite], [n // 4 for n in range(20)], fewest=2)
     assert found is not None
     assert found.high is not None
     assert found.value == pytest.approx(2.826)
@@ -166,7 +174,7 @@ def test_between_two_bounds_it_is_wilsons_for_the_effective_number_of_trials() -
 
 def test_shares_of_nothing_say_nothing() -> None:
     assert clustered_mean([0.0, 0.0], ["a", "b"], 0, 1, sizes=[0, 0]) is None
-    found = clustered_mean([1.0, 0.0, -1.0, 1.0], range(4), None, 1, sizes=[1, 1, 0, 1])
+    found = clustered_mean([1.0, 0.0, -1.0, 1.0], range(4), None, 1, sizes=[1, 1, 0, 1], fewest=2)
     assert found is not None
     assert found.value == pytest.approx(1 / 3)
     assert found.low is not None
@@ -190,7 +198,7 @@ def test_coverage_of_clustered_attempts(share: float) -> None:
 
 
 def test_a_mean_at_a_bound_is_within_its_interval() -> None:
-    for count in range(2, 100):
+    for count in range(6, 100):
         for low, high in ((0.0, 1.0), (0.0, 100.0), (-100.0, 7.0)):
             for end in (low, high):
                 found = clustered_mean([end] * count, range(count), low, high)

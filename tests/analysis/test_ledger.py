@@ -61,9 +61,10 @@ def test_what_was_taken_by_hand() -> None:
     assert found.per_dollar is not None
     assert found.per_thousand.value == pytest.approx(3 / 8.5)
     assert found.per_dollar.value == pytest.approx(1.5)
-    assert found.per_thousand.low is not None
-    assert found.per_thousand.high is not None
-    assert 0 <= found.per_thousand.low < found.per_thousand.value < found.per_thousand.high
+    assert found.per_thousand.low is None  # of four items
+    (twice,) = ledger(rows_of(group(), [1000, 3000, 0, 500] * 2, solved=[True, True, False, True] * 2, cost=0.5))
+    assert twice.per_thousand is not None and twice.per_thousand.low is not None
+    assert 0 <= twice.per_thousand.low < twice.per_thousand.value < (twice.per_thousand.high or 0)
 
 
 def test_all_attempts_at_an_item_are_paid_for_and_it_is_solved_once() -> None:
@@ -83,14 +84,14 @@ def test_clusters_make_the_interval_of_a_ratio_wider() -> None:
     plain = rows_of(group(), [500, 1500] * 10, solved=[True, False] * 10)
     paired = [
         Row(
-            **{**{name: getattr(each, name) for name in Row.__slots__}, "cluster": Cluster("map", "k1", 1 + number % 2)}
+            **{**{name: getattr(each, name) for name in Row.__slots__}, "cluster": Cluster("map", "k1", 1 + number % 6)}
         )
         for number, each in enumerate(plain)
     ]
     (alone,), (together,) = ledger(plain), ledger(paired)
     assert alone.per_thousand is not None
     assert together.per_thousand is not None
-    assert together.per_thousand.clusters == 2
+    assert together.per_thousand.clusters == 6
     assert alone.per_thousand.clusters == 20
     assert together.per_thousand.value == alone.per_thousand.value
     assert together.per_thousand.high is not None

@@ -8,13 +8,15 @@ import pytest
 
 from tests.analysis.test_frames import row
 from waybench.envs import registry
-from waybench.results import Row
+from waybench.results import Row, overall
 from waybench.results.estimates import matrix
-from waybench.results.estimates._matrix import Score, matrix_text, mean_score
+from waybench.results.estimates._matrix import NO_INTERVAL, TOO_FEW, FamilyScore, Score, matrix_text, mean_score
+from waybench.results.estimates._summary import summary_table
 from waybench.results.results import Cluster, Group, family_of
 from waybench.results.results._rows import ReferenceBounds
+from waybench.results.stats._cells import Cell
 
-MAZE, HANOI = "maze/alicia", "hanoi/rods"
+MAZE, EXPLORE, HANOI = "maze/alicia", "maze/explore", "hanoi/rods"
 
 
 def attempts(model: str, env: str, scores: list[float], level: int = 5, **more: Any) -> list[Row]:
@@ -64,9 +66,54 @@ def test_two_tasks_on_the_same_maps_tell_no_more_than_one() -> None:
 
 
 def test_a_mean_has_no_interval_where_a_cell_has_none() -> None:
-    alone = Score(value=10, low=None, high=None)
     assert mean_score([]) is None
-    assert mean_score([alone, Score(value=60, low=50, high=70)]) == Score(value=35, low=None, high=None)
+    seven = Cell.from_values([100.0, 0.0, 100.0, 0.0, 0.0, 100.0, 0.0], range(7), 0, 100)
+    single = Cell.from_values([10.0], ["alone"], 0, 100)
+    scores = [Score(value=cell.value, low=None, high=None, cells=((cell, 1.0),)) for cell in (seven, single)]
+    assert mean_score(scores) == Score(value=(seven.value + 10) / 2, low=None, high=None)
+    alone = mean_score(scores[:1])
+    assert alone is not None and alone.interval is not None
+
+
+def test_a_cell_of_one_to_five_items_shows_the_items() -> None:
+    def cell(scores: list[float]) -> FamilyScore:
+        (family_score,) = by_model(attempts("a", MAZE, scores))["a"].cells.values()
+        return family_score
+
+    for scores, text in (
+        ([1.0, 0.0, 1.0], "3 items: 2 solved"),
+        ([1.0, 0.5, 0.0], "3 items"),
+        ([1.0, 0.0, 0.0, 1.0, 1.0, 0.0], ""),
+    ):
+        score = cell(scores).score
+        assert score is not None and score.few_items() == text
+        assert (score.interval is None) == bool(text)
+    (one,) = overall(attempts("a", MAZE, [1.0]))
+    assert one.few_items == "1 item"
+    # Every place that shows a score of few items shows them: a run's summary as well.
+    assert "[3 items: 2 solved]" in summary_table(attempts("a", MAZE, [1.0, 0.0, 1.0]))
+    # Eight questions about two maps are two observations.
+    rows = on_maps("a", MAZE, [[1.0, 0.0, 0.0, 0.5], [1.0, 1.0, 0.0, 0.0]])
+    (mapped,) = by_model(rows)["a"].cells.values()
+    assert mapped.score is not None and mapped.score.few_items() == "8 items in 2 clusters"
+    value = matrix(attempts("a", MAZE, [1.0, 0.0, 1.0])).to_json()[0]
+    assert value["mean"]["low"] is value["mean"]["high"] is value["rank"] is None
+
+
+def test_families_of_few_items_have_a_mean_with_an_interval_together() -> None:
+    """The mean counts the items of all families: six in all will do, though none of them has six."""
+    rng = np.random.default_rng(4)
+    held, samples = 0, 150
+    for _ in range(samples):
+        seen, hidden = (rng.random((2, 5)) < 0.6).astype(float).tolist()
+        mean = by_model([*attempts("a", MAZE, seen), *attempts("a", EXPLORE, hidden)])["a"].mean
+        assert mean.interval is not None
+        held += mean.low <= 60 <= mean.high
+    assert held / samples >= 0.9
+    three = by_model([*attempts("a", MAZE, [1.0, 0.0]), *attempts("a", EXPLORE, [1.0, 0.0, 1.0])])["a"].mean
+    assert (three.interval, three.few_items()) == (None, "5 items: 3 solved")
+    six = by_model([*attempts("a", MAZE, [1.0, 0.0, 1.0]), *attempts("a", EXPLORE, [1.0, 0.0, 1.0])])["a"].mean
+    assert six.interval is not None
 
 
 def test_no_two_families_have_the_same_name() -> None:
@@ -147,7 +194,12 @@ def test_no_third_model_enters_the_order_of_two() -> None:
 
 def test_a_pair_needs_six_common_clusters() -> None:
     rows = [*attempts("a", MAZE, [1.0] * 5), *attempts("b", MAZE, [0.0] * 5)]
-    assert {each.rank for each in matrix(rows).rows} == {(1, 2)}
+    assert {(each.rank, each.why_no_rank) for each in matrix(rows).rows} == {(None, TOO_FEW)}
+    # Of two families with six mazes each there is a pair; with five mazes in one of them there is none.
+    for count, rank in ((6, (1, 1)), (5, (1, 2))):
+        rows = [*attempts("a", MAZE, [1.0] * 6), *attempts("b", MAZE, [0.0] * 6)]
+        rows += [*attempts("a", EXPLORE, [1.0] * count), *attempts("b", EXPLORE, [0.0] * count)]
+        assert by_model(rows)["a"].rank == rank
     rows = [*attempts("a", MAZE, [1.0] * 8), *attempts("b", MAZE, [0.0] * 8)]
     assert [each.rank for each in matrix(rows).rows] == [(1, 1), (2, 2)]
 
@@ -199,8 +251,11 @@ def test_the_text() -> None:
     assert heading[0] == "mean"
     model = next(line for line in lines if line[:1] == ["vendor/model"])
     assert model[1] == "50"
-    assert model[-2:] in (["25", "75"], ["75", "25"])
-    assert next(line for line in lines if line[:1] == ["null"])[-1] in ("0", "0*")
+    assert model[-2:] in (["25†", "75†"], ["75†", "25†"])
+    assert next(line for line in lines if line[:1] == ["null"])[-1] in ("0†", "0*")
+    assert "† 4 items: Mazes, Tower of Hanoi." in " ".join(text.split())
+    # A mean of eight items in all has an interval, which a cell of four has not.
+    assert model[2].startswith("(")
     assert max(map(len, matrix_text(matrix(rows), 36).splitlines())) <= 36
 
 
@@ -211,8 +266,8 @@ def test_the_text_says_why_a_score_or_an_interval_is_missing() -> None:
     text = matrix_text(matrix([*attempts("a", MAZE, [0.5] * 4), *unknown]))
     (said,) = (" ".join(part.split()) for part in text.split("\n\n") if "no normalised" in part)
     assert "– no normalised score: Tower of Hanoi (best possible score not known)." in said
-    assert "No interval: a single item or cluster, or the same score in all, in some family." in said
-    whole = matrix_text(matrix(attempts("a", MAZE, [1, 1, 0.5, 0.5])))
+    assert f"No interval and no rank: {NO_INTERVAL}." in said
+    whole = matrix_text(matrix(attempts("a", MAZE, [1, 1, 0.5, 0.5, 0, 0])))
     assert "no normalised score" not in whole and "No interval" not in whole
 
 

@@ -29,10 +29,13 @@ def played(item: object, player: str, attempt: int, options: dict[str, str]) -> 
 
 
 def test_an_estimate_counts_one_item_and_its_interval_is_over_attempts() -> None:
-    (found,) = estimate(attempts("a", "random"))
-    assert (found.items, found.attempts, found.missing, found.incomplete) == (1, 5, 0, 0)
+    (found,) = estimate(attempts("a", "random", 6))
+    assert (found.items, found.attempts, found.missing, found.incomplete) == (1, 6, 0, 0)
     assert found.single is not None
-    assert (found.single.clusters, found.single.low is not None) == (5, True)
+    assert (found.single.clusters, found.single.low is not None) == (6, True)
+    (few,) = estimate(attempts("a", "random"))
+    assert few.single is not None and few.single.low is None
+    assert few.few_items == "1 item, 5 attempts"
     (oracle,) = estimate(attempts("a", "oracle"))
     assert (oracle.items, oracle.solved_items) == (1, 1)
     assert oracle.solved is not None

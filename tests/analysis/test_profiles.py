@@ -68,6 +68,9 @@ def test_measured_and_predicted_scores_are_kept_apart(all_rows: list[Row]) -> No
     missing = next(cell for cell in of_model["vendor/0.1"].cells.values() if cell.predicted)
     assert missing.predicted is not None and missing.items == 16
     assert 0 <= missing.predicted.low < missing.predicted.value < missing.predicted.high <= 100
+    assert missing.if_weak is not None
+    assert missing.if_weak.low <= missing.if_weak.value < missing.predicted.value - 3
+    assert missing.if_weak.high <= missing.predicted.high + 1
     # A prediction is in no other number: the matrix still has the mean of what was run.
     assert measured["vendor/0.1"].families == 2
 
@@ -79,6 +82,10 @@ def test_text_marks_predictions(all_rows: list[Row]) -> None:
     head, *_ = text.split("\n\n")
     assert head.count("[") == 1 and f"[{predicted.value:.0f}]" in head
     assert "Predicted, not measured" in text and f"{predicted.low:.0f} to {predicted.high:.0f}" in text
+    weak = next(cell.if_weak for row in found.rows for cell in row.cells.values() if cell.if_weak)
+    (line,) = (line.split() for line in text.splitlines() if line.strip().startswith("if weak there"))
+    assert line[3:] == [f"{weak.value:.0f}", f"{weak.low:.0f}", "to", f"{weak.high:.0f}"]
+    assert "missing because" in text and "weak there is overestimated" in " ".join(text.split())
     assert "With 3 models, predictions are wide" in text
     assert all(len(line) <= 60 for line in profiles_text(found, 60).splitlines())
 
@@ -88,7 +95,8 @@ def test_json(all_rows: list[Row]) -> None:
     cells = {each["model"]: each["families"] for each in values["models"]}
     assert cells["vendor/0.1"]["search"]["measured"] is None
     assert set(cells["vendor/0.1"]["search"]["predicted"]) == {"value", "low", "high"}
-    assert cells["vendor/0.1"]["maze"]["predicted"] is None
+    assert set(cells["vendor/0.1"]["search"]["predicted_if_weak"]) == {"value", "low", "high"}
+    assert cells["vendor/0.1"]["maze"]["predicted"] is cells["vendor/0.1"]["maze"]["predicted_if_weak"] is None
 
 
 def test_results_of_the_joint_model(all_rows: list[Row]) -> None:

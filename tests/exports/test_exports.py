@@ -30,7 +30,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("logs")
     models = ["waybench/oracle", "waybench/noisy-0.3"]
     waybench.evaluate("alicia", models, out=folder, limit=2, max_dimension=7, attempts=2)
-    waybench.evaluate("guessnum", models, out=folder, limit=4)
+    waybench.evaluate("guessnum", models, out=folder, limit=6)
     waybench.evaluate("mango_destination", models, out=folder, limit=3, worlds=1)
     waybench.evaluate("horizon_maze", "waybench/noisy-0.3", out=folder, most=6)
     return folder
@@ -99,7 +99,7 @@ def test_every_eval_ever_has_polarity_intervals_and_every_episode(logs: Path, tm
                 else [message["content"] for message in line["messages"] if message["role"] == "assistant"]
             )
             assert replies[-len(episode.record.turns) :] == [turn.reply for turn in episode.record.turns]
-    assert intervals >= 4
+    assert intervals == 2  # the others have too few items
 
 
 def test_hugging_face_has_a_file_for_each_model_and_task(logs: Path, tmp_path: Path) -> None:

@@ -16,13 +16,16 @@ HOSTILE = 'vendor/<img src=x onerror="alert(1)">\u202e'
 
 def told(mean: Mean | None, times: float = 1.0) -> str:
     assert mean is not None
+    if mean.is_few:
+        return f"{times * mean.value:.1f} n = {mean.n}"
     ends = "" if mean.low is None or mean.high is None else f" {times * mean.low:.1f} – {times * mean.high:.1f}"
     return f"{times * mean.value:.1f}{ends}"
 
 
 def score(found: Estimate) -> str:
     """Return the Crafter score with its interval, of which so few worlds tell too little."""
-    return f"{told(found.aggregates['crafter_score'])} (too few: {found.items} of 100 worlds)"
+    few = "" if found.items < 6 else f" (too few: {found.items} of 100 worlds)"
+    return f"{told(found.aggregates['crafter_score'])}{few}"
 
 
 def column(found: Estimate) -> list[str]:
@@ -35,7 +38,7 @@ HEADS = ["Crafter score ↑", "Worlds", *(name.replace("_", " ").capitalize() fo
 
 
 def test_models_side_by_side(tmp_path: Path) -> None:
-    episodes = [*played("oracle", 4, 150), *played("random", 4, 150, "vendor/other")]
+    episodes = [*played("oracle", 6, 100), *played("random", 6, 100, "vendor/other")]
     made = site(tmp_path, episodes)
     table = made.task.table(MARKER)
     found = {each.group.model: each for each in estimate(episodes)}

@@ -120,11 +120,11 @@ def test_the_terminal_and_the_page_of_the_task_have_all_models(tmp_path: Path) -
     assert "belief probes" in head and head.endswith("knew and erred  did not know")
     assert first.split()[:3] == ["vendor/model,", "position", "10"] and first.split()[-3:] == ["2", "1", "2"]
     assert second.split()[:3] == ["vendor/other,", "position", "3"] and second.split()[-3:] == ["1", "1", "0"]
-    assert "60.0 % [" in first and belief_text([]) == ""
+    assert "60.0 %" in first and belief_text([]) == ""
     made = site(tmp_path, some)
     _, *lines = made.task.table("Did it know?")
     assert [line[0] for line in lines] == ["vendor/ model", "vendor/ other"]
-    assert [line[2:4] for line in lines] == [["10", "60.0 25.7 – 86.7"], ["3", "33.3"]]
+    assert [line[2:4] for line in lines] == [["10", "60.0 n = 10 in 4 clusters"], ["3", "33.3 n = 3 in 1 cluster"]]
     table = made.task.html.partition("Did it know?")[2].partition("</table>")[0]
     assert table.count('href="../results/') == 2
 

@@ -46,14 +46,14 @@ def number(cell: Cell) -> tuple[str, float | str | None]:
     return cell.text, cell.order
 
 
-def solved(levels: Sequence[int], extra: int = 2, model: str = "vendor/m") -> list[LoggedEpisode]:
-    """Return two mazes of each level whose exit is reached."""
-    return [logged(detour(item(level, number), extra), model) for level in levels for number in (0, 1)]
+def solved(levels: Sequence[int], extra: int = 2, model: str = "vendor/m", count: int = 2) -> list[LoggedEpisode]:
+    """Return some mazes of each level whose exit is reached."""
+    return [logged(detour(item(level, number), extra), model) for level in levels for number in range(count)]
 
 
-def lost(level: int, model: str = "vendor/m") -> list[LoggedEpisode]:
-    """Return two mazes in which nothing is reached."""
-    return [logged(said(["", "", ""], level=level, number=number), model) for number in (0, 1)]
+def lost(level: int, model: str = "vendor/m", count: int = 2) -> list[LoggedEpisode]:
+    """Return some mazes in which nothing is reached."""
+    return [logged(said(["", "", ""], level=level, number=number), model) for number in range(count)]
 
 
 def best(episodes: Sequence[LoggedEpisode]) -> Mean:
@@ -64,8 +64,8 @@ def best(episodes: Sequence[LoggedEpisode]) -> Mean:
 
 
 def test_a_ladder_that_ended_has_nothing_beyond() -> None:
-    ended = [*solved([5]), *lost(7)]
-    found = table([*ended, *solved(WAYS, model="vendor/high")])
+    ended = [*solved([5], count=3), *lost(7, count=3)]
+    found = table([*ended, *solved(WAYS, model="vendor/high", count=3)])
     high, low = line(found, "vendor/high"), line(found, "vendor/m")
     mean = best(ended)
     assert mean.low is not None
@@ -76,8 +76,10 @@ def test_a_ladder_that_ended_has_nothing_beyond() -> None:
     assert low.part == pytest.approx(mean.value * 2 / 300, abs=1e-3)
     assert low.note == "dimensions 5 to 7; harder ones count as 0"
     assert high.note == ""
-    assert high.score.order == pytest.approx(best(solved(WAYS)).value)
+    assert high.score.order == pytest.approx(best(solved(WAYS, count=3)).value)
     assert found.noted
+    few = line(table([*solved([5]), *lost(7), *solved(WAYS, model="vendor/high")]), "vendor/m")
+    assert few.interval == "4 items"
     assert [each.group.model for each in found.models] == ["vendor/high", "vendor/m"]
     once = line(table([*lost(5), *solved(WAYS, model="vendor/high")]), "vendor/m")
     assert (once.score.order, once.note) == (0, "dimension 5; harder ones count as 0")

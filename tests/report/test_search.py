@@ -64,7 +64,8 @@ def test_table_of_the_family(tmp_path: Path) -> None:
     assert table[1] == ["Err_min ↓", "Err_sum ↓", "ACC ↑"]
     (cell,) = [row[2] for row in table if row[0] == "vendor/ a"]
     mean = found["vendor/a", "search/guessnum"].metrics["err_sum"]
-    assert cell == f"{mean.value:.2f} {mean.low:.2f} – {mean.high:.2f}"
+    assert (mean.low, mean.n) == (None, 5)
+    assert cell == f"{mean.value:.2f} n = 5"
     walk = home.table("Base environments, Level 5.")
     assert [row[0] for row in walk[2:]] == [
         "vendor/ a",

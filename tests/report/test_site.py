@@ -36,10 +36,10 @@ def test_scores_by_level_are_the_estimates_and_blank_what_was_not_run(tmp_path: 
         best, single = found["vendor/walker", level].best, found["vendor/walker", level].single
         assert best is not None
         assert single is not None
-        ends = f" {single.low:.1f} – {single.high:.1f}" if single.low is not None else ""
-        assert table[1][column] == f"{best.value:.1f} {single.value:.1f}{ends}"
-    assert table[3] == ["waybench/ oracle", "100.0 100.0 43.9 – 100.0", "100.0 100.0 43.9 – 100.0", ""]
-    assert table[4] == ["waybench/ null", "0.0 0.0 0.0 – 56.1", "", ""]
+        assert single.low is None
+        assert table[1][column] == f"{best.value:.1f} {single.value:.1f} {found['vendor/walker', level].few_items}"
+    assert table[3] == ["waybench/ oracle", *["100.0 100.0 3 items: 3 solved"] * 2, ""]
+    assert table[4] == ["waybench/ null", "0.0 0.0 3 items: 0 solved", "", ""]
     assert (len(made.models), len(made.results)) == (3, 3)
     assert len(made.replays) == len(episodes)
 

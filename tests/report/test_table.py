@@ -154,7 +154,8 @@ def test_a_mean_that_is_not_defined_is_a_dash() -> None:
     metric = Metric(name="m", of=lambda record: None, title="M", low=0, high=10, doc="A metric.", better="higher")
     known = mean_cell(Mean(5.0, 4.0, 6.0, 9, 9), metric)
     assert (known.part, known.kind, [note.kind for note in known.notes]) == (0.5, "score", ["interval"])
-    assert mean_cell(Mean(5.0, None, None, 1, 1), metric).notes == ()
+    few, alike = (mean_cell(Mean(5.0, None, None, n, n), metric) for n in (5, 6))
+    assert ([note.text for note in few.notes], alike.notes) == (["n = 5"], ())
     unknown = mean_cell(None, metric)
     assert (unknown.text, unknown.part, unknown.notes) == ("–", None, ())
 

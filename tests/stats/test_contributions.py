@@ -37,6 +37,9 @@ def test_one_cell_has_the_interval_of_its_own_mean() -> None:
         clusters = [name for name, size in zip(one.clusters, one.sizes, strict=True) for _ in range(int(size))]
         mean = clustered_mean(values, clusters, 0, 1)
         assert mean is not None
+        if len(one.clusters) < 6:
+            assert alone.interval() is None and mean.low is None
+            continue
         assert alone.interval() == pytest.approx((mean.low, mean.high), abs=1e-12)
 
 

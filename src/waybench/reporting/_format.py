@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
-from waybench.results.formatting import NOTHING, lost_text, mean_text, too_few_text
+from waybench.results.formatting import NOTHING, few_text, lost_text, mean_text, too_few_text
 from waybench.results.results import Group
 from waybench.results.stats import Mean
 
@@ -84,8 +84,9 @@ def described_heading(metric: Metric) -> str:
 
 
 def interval_text(mean: Mean | None, metric: Metric | None = None) -> str:
-    """Return an interval as "34.9 – 98.5"; "" if there is none. Where it takes more items, it says so.
+    """Return an interval as "34.9 – 98.5", or the number of values where they are too few for one; "" without either.
 
+    Where it takes more items, it says so.
     Where the mean lacks attempts, what it would be with these is in its place (`lost_text`).
     """
     if mean is None:
@@ -93,7 +94,7 @@ def interval_text(mean: Mean | None, metric: Metric | None = None) -> str:
     if mean.lost is not None:
         return lost_text(mean.lost, metric)
     if mean.low is None or mean.high is None:
-        return ""
+        return few_text(mean)
     few = too_few_text(mean, metric)
     return f"{mean_text(mean.low, metric)} – {mean_text(mean.high, metric)}{f' (too few: {few})' if few else ''}"
 
@@ -128,10 +129,12 @@ def percent(share: float | None) -> str:
 
 
 def percent_interval(share: Mean | None) -> str:
-    """Return the interval of a share in per cent: "12.3 – 45.6"; "" if there is none (see `interval_text`)."""
+    """Return the interval of a share in per cent: "12.3 – 45.6" (see `interval_text`)."""
     if share is not None and share.lost is not None:
         return lost_text(share.lost, show=percent)
-    return "" if share is None or share.low is None else f"{percent(share.low)} – {percent(share.high)}"
+    if share is None or share.low is None:
+        return few_text(share)
+    return f"{percent(share.low)} – {percent(share.high)}"
 
 
 def amount(value: float | None) -> str:

@@ -261,22 +261,22 @@ PRESETS = (
     ),
 )
 
-# The tasks of `waybench demo`: small enough for a minute, large enough that the players differ.
+# The tasks of `waybench demo`: small enough for a minute, large enough that means and most families have intervals.
 DEMO: Mapping[str, dict[str, Json]] = {
     # The longest comes first. In "paper" an empty reply counts as the first action.
-    "smartplay": {"limit": 2, "protocol": "sound", "wording": "one_question", "crafter_steps": 40},
+    "smartplay": {"limit": 4, "protocol": "sound", "wording": "one_question", "crafter_steps": 10},
     "alicia": {"max_dimension": 9},
     "aqa": {"limit": 5},
     # In "paper" a player that says no_parameters has no success at all, and so no number.
-    "mango_destination": {"level": 2, "worlds": 3, "limit": 4, "protocol": "sound"},
-    "mango_route": {"level": 2, "worlds": 3, "limit": 4, "protocol": "sound"},
-    "gtb": {"limit": 5},
+    "mango_destination": {"level": 2, "worlds": 6, "limit": 2, "protocol": "sound"},
+    "mango_route": {"level": 2, "worlds": 6, "limit": 2, "protocol": "sound"},
+    "gtb": {"limit": 6},
 }
 # What a language model on this machine plays in it: a few single replies, since each takes seconds, and no fewer than
 # normalised scores need.
 DEMO_MODEL: Mapping[str, dict[str, Json]] = {
     "alicia": {"max_dimension": 5, "requests": 1, "attempts": 1, "limit": 5},
-    "mango_destination": {**DEMO["mango_destination"], "worlds": 2, "limit": 3},  # of the same items
+    "mango_destination": {**DEMO["mango_destination"], "worlds": 3},  # of the same items
 }
 # Its search for horizons that are known: one plan is all that the players have.
 DEMO_HORIZON: tuple[str, dict[str, Json]] = (

@@ -200,7 +200,7 @@ def _leader(
     mean, note = _overall(known_mean, by_level, levels, headline.metric)
     metric = over(headline.metric, [total])
     lost = lost if mean is None else mean.lost
-    ends = lost_text(lost, metric) or interval_text(mean, metric)
+    ends = lost_text(lost, metric) or ("" if total.guided else total.few_items) or interval_text(mean, metric)
     missing_bounds = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
     solved = notes([percent_interval(total.solved)] if total.lost else [], "flag")
     cost = total.per_solved(total.cost)

@@ -19,7 +19,7 @@ from waybench.reporting.tables._table import (
 )
 from waybench.results.estimates import Matrix
 from waybench.results.estimates._matrix import NO_INTERVAL, SCALE, MatrixRow, Score, number, short_title
-from waybench.results.formatting import LOST, NO_RANK, NOTHING, lost_text
+from waybench.results.formatting import LOST, NOTHING, lost_text
 from waybench.results.horizons import Horizon
 from waybench.results.horizons._references import axis_named
 from waybench.results.horizons._text import horizon_context
@@ -53,7 +53,7 @@ def matrix_table(
         caption += f" Means are over the {numbers.copy().pop()} of {n_families} families with scores."
     meaning = [
         "Mean: over the families with a score, each with the same weight. Its interval allows for maps that tasks "
-        "share.",
+        "share. Families are fixed, not a sample of families: the mean says nothing of other kinds of tasks.",
         *(["Rows with more families come first; means over different families are not comparable."] * partial),
         *(
             [
@@ -71,7 +71,7 @@ def matrix_table(
         ),
         "“–”: there is no normalised score, and the cell says why; the family’s page has the score itself. With too "
         "few items it is not certain that floor and ceiling differ.",
-        *([f"No interval: {NO_INTERVAL}; a mean has an interval only where each family has one."] * gaps),
+        *([f"No interval and no rank: {NO_INTERVAL}. A family of few items says how many they are."] * gaps),
         "Items that a search for a horizon chose are not in this table.",
     ]
 
@@ -80,8 +80,8 @@ def matrix_table(
         return _score_cell(row.mean, [f"{row.families} of {n_families} families"] if several else [])
 
     def rank(row: MatrixRow) -> Cell:
-        if row.lost:
-            return Cell(NOTHING, kind="score", notes=notes([NO_RANK], "flag"))
+        if row.why_no_rank:
+            return Cell(NOTHING, kind="score", notes=notes([row.why_no_rank], "flag"))
         return Cell("" if row.rank is None else " to ".join(dict.fromkeys(map(str, row.rank))), kind="score")
 
     def score(row: MatrixRow, family: Family) -> Cell:
@@ -136,7 +136,9 @@ def _labelled(heading: str, cell: Callable[[T], Cell], **attributes: Any) -> Tab
 def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_none: str = "") -> Cell:
     if score is None:
         return Cell(NOTHING, kind="score", link=link, notes=notes([why_none], "why"))
-    ends = "" if score.low is None or score.high is None else f"{number(score.low)} – {number(score.high)}"
+    ends = (
+        score.few_items() if score.low is None or score.high is None else f"{number(score.low)} – {number(score.high)}"
+    )
     lost = lost_text(score.lost, show=number)
     return Cell(
         number(score.value),

@@ -46,7 +46,7 @@ from waybench.results.estimates._measures import Measure, ranked
 from waybench.results.formatting import NOTHING, lost_text, mean_text, one_line, too_few_note
 from waybench.results.results import Cluster, Group, grouped
 from waybench.results.results._groups import differing
-from waybench.results.stats import CONFIDENCE
+from waybench.results.stats import CONFIDENCE, Mean
 
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 _OUTCOMES = (
@@ -115,7 +115,7 @@ def _score_cell(estimate: Estimate, headline: Measure, view: TaskView) -> Cell:
     title = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
     best_of = not headline.series and registry.load(estimate.group.env).scoring.best_of
     lost = headline.lost(estimate)
-    if best_of and not lost and (ends := interval_text(mean, metric)):
+    if best_of and not lost and (ends := _ends(estimate, mean, metric)):
         title += f"; best of attempts {ends}"
     single = mean if headline.series else estimate.single
     return Cell(
@@ -125,12 +125,16 @@ def _score_cell(estimate: Estimate, headline: Measure, view: TaskView) -> Cell:
         notes=(
             *notes([lost_text(lost, metric)], "flag"),
             *notes([mean_text(single.value if single else None, metric)] if best_of else []),
-            *notes([interval_text(single, metric)] if best_of or not lost else [], "interval"),
+            *notes([_ends(estimate, single, metric)] if best_of or not lost else [], "interval"),
         ),
         part=mean_part(mean, metric),
         title=title,
         kind="score",
     )
+
+
+def _ends(estimate: Estimate, mean: Mean | None, metric: Metric) -> str:
+    return ("" if mean is None or mean.lost or estimate.guided else estimate.few_items) or interval_text(mean, metric)
 
 
 def conduct_table(

@@ -13,7 +13,7 @@ from waybench.results.estimates._bounds import Items, lost_rows
 from waybench.results.results import Group, Row, at_items, declared, grouped, metric_values, over
 from waybench.results.results._rows import ItemValues
 from waybench.results.stats import CONFIDENCE, Mean
-from waybench.results.stats._intervals import RobustMean, clustered_error, t_quantile
+from waybench.results.stats._intervals import FEWEST_CLUSTERS, RobustMean, clustered_error, t_quantile
 
 HUMAN = "human"  # the metric that is the human-normalised score
 _SAME = ("protocol", "wording")  # what all settings of one agent have in common
@@ -150,7 +150,7 @@ def _range(capability: Capability, scores: Mapping[str, HumanScore], formula: st
 
     The errors of independent means add in squares, and Student's t has the degrees of freedom of Welch and
     Satterthwaite (Biometrics Bulletin 2, 1946). It is cut at what the games' least and greatest scores come to. None if
-    a game's error is not known.
+    a game's error is not known, and below six clusters in all.
 
     In a capped form a score whose interval is wholly beyond 0 or 1 has no error, every other one all of its own, and
     the interval ends at 0 and at 1.
@@ -158,6 +158,8 @@ def _range(capability: Capability, scores: Mapping[str, HumanScore], formula: st
     if capability.value is None:
         return None
     weighted, capped = capability_weights(capability.name, formula, capability.games), FORMULAS[formula].capped
+    if sum(scores[game].mean.clusters for game in weighted) < FEWEST_CLUSTERS:
+        return None
     total, squares, freedom = fsum(weighted.values()), 0.0, 0.0
     for game, weight in weighted.items():
         error = scores[game].error

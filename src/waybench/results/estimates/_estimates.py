@@ -18,7 +18,7 @@ from waybench.results.estimates._bounds import (
     lost_rows,
 )
 from waybench.results.estimates._reliability import PassRates, pass_rates
-from waybench.results.formatting import too_few_note
+from waybench.results.formatting import ItemCounts, too_few_note
 from waybench.results.logs import LoggedEpisode
 from waybench.results.results import (
     UNCONFIRMED,
@@ -40,6 +40,8 @@ from waybench.results.results._rows import ItemValues, Ranges, headline_values, 
 from waybench.results.stats import LostAttempts, Mean, VarianceComponents, clustered_mean
 from waybench.results.stats._intervals import jackknifed
 from waybench.results.stats._paired import variance_components
+
+_ALIKE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +156,23 @@ class Estimate:
     def number(self, name: str) -> Mean | None:
         """Return the estimate of a metric or an aggregate; None if it is not defined."""
         return self.metrics.get(name) or self.aggregates.get(name)
+
+    @property
+    def counts(self) -> ItemCounts:
+        """What the score comes from; with the solved items where each of them gained all or nothing."""
+        scoring, (low, high) = self.group.environment.scoring, self.ranges[self.headline]
+        counts = ItemCounts(self.items, self.attempts)
+        is_single = scoring.best_of or self.attempts == self.items
+        if self.guided or self.best is None or not is_single or low is None or high is None:
+            return counts
+        worst, best = (high, low) if scoring.metrics[0].better == "lower" else (low, high)
+        is_share = abs(self.best.value - worst - self.solved_items / self.items * (best - worst)) <= _ALIKE
+        return counts._replace(solved=self.solved_items) if is_share else counts
+
+    @property
+    def few_items(self) -> str:
+        """What stands in the place of the score's interval where it has too few items: "3 items: 2 solved"."""
+        return self.counts.few_text(self.best.clusters) if self.best else ""
 
     @property
     def too_few(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from waybench.core import Json
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
 from waybench.results.estimates._model_differences import model_ranks
-from waybench.results.formatting import NO_RANK, NOTHING, aligned, bounds_text, lost_text, one_line
+from waybench.results.formatting import NO_RANK, NOTHING, ItemCounts, aligned, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human
 from waybench.results.results import Family, Group, Row, at_items, family_of, fixed, grouped
 from waybench.results.results._anchors import why_not_normalized
@@ -17,14 +17,16 @@ from waybench.results.stats import LostAttempts
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._contributions import Functional
 
+TOO_FEW = "no rank: fewer than six items or clusters in all"
 HARDER = "harder levels count as 0"
 SCALE = (
     "Normalised scores: 0 is the floor (the better of empty replies and the best constant reply), 100 the ceiling "
     "(the oracle). Below 0 is worse than the floor."
 )
-NO_INTERVAL = "a single item or cluster, or the same score in all"
+NO_INTERVAL = "fewer than six items or clusters, or a family with one item or with equal scores alone"
 LONGEST_NAME = 30
 _GAP = 2
+_FEW = "†"  # marks a score of too few items for an interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,7 @@ class Score:
         high: Upper end, None where `low` is.
         lost: The attempts that it lacks, with its bounds; None if it lacks none.
         cells: The cells that it is a weighted mean of, with their weights.
+        counts: Its items, attempts and solved items.
     """
 
     value: float
@@ -43,6 +46,12 @@ class Score:
     high: float | None
     lost: LostAttempts | None = None
     cells: tuple[tuple[Cell, float], ...] = field(default=(), repr=False, compare=False)
+    counts: ItemCounts = field(default=ItemCounts(), compare=False)
+
+    def few_items(self, *, solved: bool = True) -> str:
+        """Return what stands in the place of the interval below six clusters (`ItemCounts.few_text`)."""
+        clusters = len({cluster for cell, _ in self.cells for cluster in cell.clusters})
+        return self.counts.few_text(clusters, solved=solved)
 
     def to_json(self) -> dict[str, Json]:
         """Return the score with its interval."""
@@ -102,6 +111,13 @@ class MatrixRow:
         """Number of attempts without a result; with any, the row has no rank."""
         return sum(cell.lost for cell in self.cells.values())
 
+    @property
+    def why_no_rank(self) -> str:
+        """Why the row has no rank, where more data would give it one; "" elsewhere."""
+        if self.lost:
+            return NO_RANK
+        return TOO_FEW if self.kind != "reference" and self.mean and self.mean.few_items() else ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
@@ -125,7 +141,7 @@ class Matrix:
                 "mean": row.mean.to_json() if row.mean else None,
                 "families": row.families,
                 "rank": list(row.rank) if row.rank else None,
-                "why_no_rank": NO_RANK if row.lost else "",
+                "why_no_rank": row.why_no_rank,
                 "cells": {
                     family.name: {
                         "title": family.title,
@@ -253,16 +269,13 @@ def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> t
         if begun and ladder_ended(last):
             share, note = len(own_levels) / len(run), HARDER  # each level has as many items as another
         else:
-            note = (
-                f"levels {own_levels[0]} to {own_levels[-1]} only"
-                if len(own_levels) > 1
-                else f"level {own_levels[0]} only"
-            )
+            first, end = own_levels[0], own_levels[-1]
+            note = f"level {first} only" if first == end else f"levels {first} to {end} only"
     value, low, high = (None if end is None else 100 * share * end for end in (mean.value, mean.low, mean.high))
     assert value is not None
     cell = total.rescaled.cell.scaled(100 * share)
     lost = mean.lost and mean.lost.scaled(100 * share)
-    return Score(value=value, low=low, high=high, lost=lost, cells=((cell, 1.0),)), note
+    return Score(value=value, low=low, high=high, lost=lost, cells=((cell, 1.0),), counts=total.counts), note
 
 
 def ladder_ended(last: Estimate) -> bool:
@@ -276,16 +289,15 @@ def ladder_ended(last: Estimate) -> bool:
 
 
 def mean_score(scores: Sequence[Score]) -> Score | None:
-    """Return the mean of scores; None without any, and without an interval if one has none."""
+    """Return the mean of scores; None without any. Its interval is that of all their cells (`Functional`)."""
     if not scores:
         return None
     value = math.fsum(score.value for score in scores) / len(scores)
     lost = _lost(scores)
-    if any(score.interval is None for score in scores):
-        return Score(value=value, low=None, high=None, lost=lost)
     cells = tuple((cell, weight / len(scores)) for score in scores for cell, weight in score.cells)
     low, high = Functional(*zip(*cells, strict=True)).interval() or (None, None)
-    return Score(value=value, low=low, high=high, lost=lost, cells=cells)
+    counts = ItemCounts.total([score.counts for score in scores])
+    return Score(value=value, low=low, high=high, lost=lost, cells=cells, counts=counts)
 
 
 def _lost(scores: Sequence[Score]) -> LostAttempts | None:
@@ -315,8 +327,8 @@ def _with_ranks(rows: Sequence[MatrixRow], totals: Mapping[str, Sequence[Estimat
 def matrix_text(matrix: Matrix, columns: int = 100) -> str:
     """Return the matrix as an aligned table: a line for each model, with its mean, ranks and families.
 
-    A blank cell was not run. A star marks a score that is not comparable with that of other models as it is. Last lines
-    say why, and why some cells have no score ("–") or no interval.
+    A blank cell was not run. A star marks a score that is not comparable with that of other models as it is, and a
+    dagger one of few items. Last lines say why, and why some cells have no score ("–") or no interval.
 
     Args:
         matrix: The matrix.
@@ -341,8 +353,16 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
     sentences = [f"* {'; '.join(sorted(notes))}"] if notes else []
     if unscored := _families_without_score(matrix):
         sentences.append(f"{NOTHING} no normalised score: {', '.join(unscored)}")
+    few: dict[str, dict[str, None]] = {}
+    for family in matrix.families:
+        for cell in (row.cells.get(family) for row in matrix.rows):
+            if cell and cell.score and (text := cell.score.few_items(solved=False)):
+                few.setdefault(text, {})[short_title(family)] = None
+    if few:
+        parts = [f"{text}: {', '.join(titles)}" for text, titles in few.items()]
+        sentences.append(f"{_FEW} {'; '.join(parts)}")
     if any(row.mean and row.mean.interval is None for row in matrix.rows):
-        sentences.append(f"No interval: {NO_INTERVAL}, in some family")
+        sentences.append(f"No interval and no rank: {NO_INTERVAL}")
     lost = [
         f"{one_line(row.model, LONGEST_NAME)} in {short_title(family)} {lost_text(cell.score.lost, show=number)}"
         for row in matrix.rows
@@ -371,7 +391,7 @@ def short_title(family: Family) -> str:
 
 
 def _first(row: MatrixRow, ranked: bool) -> list[str]:
-    rank = (NOTHING if row.lost else "") if row.rank is None else "–".join(dict.fromkeys(map(str, row.rank)))
+    rank = (NOTHING if row.why_no_rank else "") if row.rank is None else "–".join(dict.fromkeys(map(str, row.rank)))
     name = row.model.removeprefix("waybench/") if row.kind == "reference" else row.model
     return [one_line(name, LONGEST_NAME), _score(row.mean, interval=True), *([rank] if ranked else [])]
 
@@ -382,9 +402,8 @@ def _score(score: Score | None, *, interval: bool = False) -> str:
     value = number(score.value)
     if score.lost:
         return f"{value} ({bounds_text(score.lost, number)})" if interval else value
-    if not interval or score.low is None or score.high is None:
-        return value
-    return f"{value} ({number(score.low)} to {number(score.high)})"
+    ends = score.few_items() if score.interval is None else " to ".join(map(number, score.interval))
+    return f"{value} ({ends})" if interval and ends else value
 
 
 def number(value: float) -> str:
@@ -394,10 +413,16 @@ def number(value: float) -> str:
 
 def _column(matrix: Matrix, family: Family) -> list[str]:
     cells = [row.cells.get(family) for row in matrix.rows]
-    texts = ["" if cell is None else _score(cell.score) + ("*" if cell.notes or cell.lost else "") for cell in cells]
-    if any(text.endswith("*") for text in texts):
-        texts = [text if text.endswith("*") else f"{text} " for text in texts]
+    texts = ["" if cell is None else f"{_score(cell.score)}{_mark(cell)}" for cell in cells]
+    if any(text.endswith(("*", _FEW)) for text in texts):
+        texts = [text if text.endswith(("*", _FEW)) else f"{text} " for text in texts]
     return [short_title(family), *texts]
+
+
+def _mark(cell: FamilyScore) -> str:
+    if cell.notes or cell.lost:
+        return "*"
+    return _FEW if cell.score and cell.score.few_items() else ""
 
 
 def _heading(column: Sequence[str]) -> list[str]:

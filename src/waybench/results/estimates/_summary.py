@@ -208,7 +208,9 @@ def _explained(totals: Sequence[Estimate], searched: Collection[Group], head: Se
 
 def _cells(total: Estimate, measured: Measure, rows: Sequence[Row], searched: bool) -> list[str]:
     """Return the cells of a line; a second measure of the same episodes has its score alone."""
-    score = NOTHING if searched else _interval(measured.mean(total), measured.metric, lost=measured.lost(total))
+    few = "" if measured.series or measured.aggregate else total.few_items
+    mean, lost = measured.mean(total), measured.lost(total)
+    score = NOTHING if searched else _interval(mean, measured.metric, lost=lost, few=few)
     levels = sorted({row.level for row in rows})
     n = f"{_count(total)}{'*' if total.lost else ''}{_CHANGED if total.unconfirmed else ''}"
     span = f"{levels[0]}" if len(levels) == 1 else f"{levels[0]}–{levels[-1]}"
@@ -241,9 +243,18 @@ def _count(total: Estimate) -> str:
 
 
 def _interval(
-    mean: Mean | None, metric: Metric | None, factor: int = 1, unit: str = "", *, lost: LostAttempts | None = None
+    mean: Mean | None,
+    metric: Metric | None,
+    factor: int = 1,
+    unit: str = "",
+    *,
+    lost: LostAttempts | None = None,
+    few: str = "",
 ) -> str:
-    """Return a mean with its interval or, where attempts are lost, with its bounds: "100.0 (40.0 to 100.0)"."""
+    """Return a mean with its interval, its few items (`Estimate.few_items`) or, where attempts are lost, its bounds.
+
+    Such as "66.7 [42.1, 84.8]", "66.7 [3 items: 2 solved]" and "100.0 (40.0 to 100.0)".
+    """
 
     def shown(value: float) -> str:
         return mean_text(value, metric) if factor == 1 else f"{factor * value:.0f}".replace("-", "−")
@@ -253,7 +264,7 @@ def _interval(
     if lost is not None:
         return f"{value} ({bounds_text(lost, shown)})"
     if mean is None or mean.low is None or mean.high is None:
-        return value
+        return f"{value} [{few}]" if few and mean is not None else value
     few = _FEW if factor == 1 and too_few_text(mean, metric) else ""
     return f"{value} [{shown(mean.low)}, {shown(mean.high)}]{few}"
 

@@ -5,10 +5,11 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
-from waybench.core import Aggregate, Metric
+from waybench.core import Aggregate, Metric, plural
 from waybench.results.stats import LostAttempts, Mean
+from waybench.results.stats._intervals import FEWEST_CLUSTERS
 
 __all__ = [
     "LOST",
@@ -139,6 +140,55 @@ def change_text(value: float, metric: Metric | None = None) -> str:
     """Return a difference with its sign: "+0.120", "−3.0", "±0.000"."""
     text = f"{value:+,.{decimals(metric)}f}"
     return _signs(text) if any(digit in text for digit in "123456789") else f"±{text[1:]}"
+
+
+def few_text(mean: Mean | None) -> str:
+    """Return what stands in the place of an interval below six clusters: "n = 3"; "" from six on."""
+    if mean is None or not mean.is_few:
+        return ""
+    return f"n = {mean.n:,}" if mean.n == mean.clusters else f"n = {mean.n:,} in {plural(mean.clusters, 'cluster')}"
+
+
+class ItemCounts(NamedTuple):
+    """What a score comes from.
+
+    Attributes:
+        items: Number of its items; those that several tasks share are counted in each.
+        attempts: Number of attempts at them.
+        solved: Number of its solved items, where the score says no more than that; None elsewhere.
+    """
+
+    items: int = 0
+    attempts: int = 0
+    solved: int | None = None
+
+    @classmethod
+    def total(cls, counts: Sequence["ItemCounts"]) -> "ItemCounts":
+        """Return the sum of some counts."""
+        solved = [count.solved for count in counts if count.solved is not None]
+        return cls(
+            sum(count.items for count in counts),
+            sum(count.attempts for count in counts),
+            sum(solved) if len(solved) == len(counts) else None,
+        )
+
+    def few_text(self, clusters: int, *, solved: bool = True) -> str:
+        """Return what stands in the place of a score's interval below six clusters; "" from six on.
+
+        Such as "1 item", "3 items: 2 solved", "2 items, 8 attempts", "40 items in 3 clusters".
+
+        Args:
+            clusters: Number of independent clusters that the score comes from.
+            solved: Whether the number of solved items is wanted.
+        """
+        if clusters >= FEWEST_CLUSTERS or not self.items:
+            return ""
+        text = plural(self.items, "item")
+        if self.items >= FEWEST_CLUSTERS:
+            text += f" in {plural(clusters, 'cluster')}"
+        elif self.attempts != self.items and self.solved is None:
+            text += f", {plural(self.attempts, 'attempt')}"
+        return f"{text}: {self.solved:,} solved" if solved and self.solved is not None and self.items > 1 else text
 
 
 def _signs(text: str) -> str:

@@ -338,7 +338,7 @@ def _chosen(item_ranges: Sequence[_Between], clusters: Sequence[Cluster]) -> lis
 
 def _resolved(room: Sequence[float], clusters: Sequence[Cluster]) -> bool:
     """Return whether the mean distance from floor to ceiling is above 0 beyond doubt."""
-    distance = clustered_mean(room, clusters)
+    distance = clustered_mean(room, clusters, fewest=2)
     if distance is None or distance.value <= _TINY:
         return False
     alike = distance.clusters > 1 and max(room) - min(room) <= _TINY

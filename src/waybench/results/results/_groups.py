@@ -109,7 +109,8 @@ class Cluster(NamedTuple):
 
     Attributes:
         name: Its name within its set and level; of an instance its SHA-256.
-        key: The set's key; "" of an instance, which is the same wherever it is met.
+        key: The set's key, that of the original set for isomorphic ones; "" of an instance, which is the same wherever
+            it is met.
         level: The level; 0 of an instance.
     """
 

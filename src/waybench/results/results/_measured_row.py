@@ -30,6 +30,7 @@ from waybench.core import (
 )
 from waybench.core._environment import searched_index
 from waybench.core._extensions import wording_name
+from waybench.core._items import split_isomorphic_key
 from waybench.envs import registry
 from waybench.results.logs import LoggedEpisode, Skipped, skipped
 from waybench.results.results._anchors import Anchoring, known_anchors
@@ -52,6 +53,7 @@ from waybench.results.results._rows import (
     is_perfect,
     record_ranges,
     search_range,
+    with_original_clusters,
 )
 
 REPEATED = "repeated"
@@ -105,7 +107,8 @@ def row(
         item: dict[str, Any] = dict(record.item)
         cluster = Cluster(record.instance_hash)
         if confirmed and environment.items.cluster is not None:
-            cluster = Cluster(environment.items.cluster(record), str(item["key"]), item["level"])
+            name, key = environment.items.cluster(record), split_isomorphic_key(str(item["key"]))[0]
+            cluster = cluster if name == record.instance_hash else Cluster(name, key, item["level"])
         metrics = {} if unmeasured else {metric.name: metric.of(record) for metric in scoring.metrics}
         shares = [] if unmeasured else [metric for metric in scoring.metrics if metric.per is not None]
         variables = () if unmeasured else environment.difficulty.item_variables
@@ -338,7 +341,7 @@ def rows(
 
 
 def exclude(episode_rows: Iterable[Row]) -> list[Row]:
-    """Mark the rows that never count as excluded.
+    """Mark the rows that never count as excluded, and give isomorphic items the clusters of their originals.
 
     There are four reasons:
 
@@ -354,7 +357,7 @@ def exclude(episode_rows: Iterable[Row]) -> list[Row]:
     Args:
         episode_rows: The rows, ordered by run.
     """
-    all_rows = list(episode_rows)
+    all_rows = with_original_clusters(episode_rows)
     runs = {run: number for number, run in enumerate(dict.fromkeys(row.run for row in all_rows))}
 
     def attempts(key: Callable[[Row], Hashable]) -> Iterable[list[int]]:

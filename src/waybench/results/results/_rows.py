@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import fsum
 from types import MappingProxyType
@@ -123,8 +123,9 @@ class Row:
 
     Attributes:
         instance: SHA-256 of the instance.
-        cluster: What is no independent observation beside it: attempts at one instance are one cluster, and so are
-            all questions about one map (`Items.cluster`).
+        cluster: What is no independent observation beside it: attempts at one instance are one cluster, in all tasks,
+            twins and wordings, and so are all questions about one map (`Items.cluster`) and the isomorphic forms of an
+            item (`with_original_clusters`).
         index: The item's number in its set.
         attempt: Number of the attempt, from 1.
         end: How the episode ended; "" if it never did.
@@ -235,6 +236,35 @@ def original_rows(rows: Iterable[Row]) -> list[Row]:
     all_rows = list(rows)
     envs = {row.group.env for row in all_rows if not split_isomorphic_key(row.group.key)[1]}
     return [row for row in all_rows if row.group.env not in envs or not split_isomorphic_key(row.group.key)[1]]
+
+
+def with_original_clusters(rows: Iterable[Row]) -> list[Row]:
+    """Return rows in which isomorphic items have the clusters of their originals: they are no other observations.
+
+    That is for clusters that are instances. The original of an item is that of the same name in the set of the same key
+    and source options, in the same environment or its twin. Where the rows have no original, forms of an item have the
+    cluster of the one with the lowest number.
+    """
+    all_rows = list(rows)
+    numbered = [(split_isomorphic_key(row.group.key), row) for row in all_rows]
+    if not any(number for (_, number), _ in numbered):
+        return all_rows
+    originals: dict[Hashable, tuple[int, Cluster]] = {}
+    places = [_original_place(row, key) for (key, _), row in numbered]
+    for place, ((_, number), row) in zip(places, numbered, strict=True):
+        if not row.cluster.key:
+            originals[place] = min(originals.get(place, (number, row.cluster)), (number, row.cluster))
+    return [
+        replace(row, cluster=originals[place][1]) if number and not row.cluster.key else row
+        for place, ((_, number), row) in zip(places, numbered, strict=True)
+    ]
+
+
+def _original_place(row: Row, key: str) -> Hashable:
+    """Return what an isomorphic item has in common with its original, where `key` is that of the original set."""
+    items, options = row.group.environment.items, dict(row.group.options)
+    drawn = tuple(repr(options.get(option.name)) for option in items.options)
+    return items.twin or row.group.env, drawn, key, row.level, row.item
 
 
 def grouped(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

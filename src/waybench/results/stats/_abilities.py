@@ -69,12 +69,15 @@ class Abilities:
             same unit.
         scores: Of each model and family, the score from 0 to 1 that a run on the family's items is expected to have,
             with the interval of that run's score: it includes the chance of a run of so many items.
+        weak_scores: The same for families where the model has no result, if its ability there is one standard deviation
+            of deviations below what its general ability says; None where it has results.
         shared: Share of the variance of abilities within a family that is due to the general ability.
     """
 
     general: tuple[Interval, ...]
     deviations: tuple[tuple[Interval, ...], ...]
     scores: tuple[tuple[Interval, ...], ...]
+    weak_scores: tuple[tuple[Interval | None, ...], ...]
     shared: Interval
 
 
@@ -241,8 +244,9 @@ class _Model:
         hypers[:, 1] = np.clip(hypers[:, 1], -3, 3)
         drawn: list[Array] = []
         deviations: list[Array] = []
+        residuals: list[Array] = []  # standard deviations of families' abilities around the general one, in log odds
         for draw in hypers:
-            prior, (slopes, _) = self._prior(draw), self._read(draw)
+            prior, (slopes, deviation) = self._prior(draw), self._read(draw)
             spread = np.linalg.solve(np.eye(self._size) + prior @ precision, prior)
             spread = (spread + spread.T) / 2
             sample = rng.multivariate_normal(spread @ shift, spread, _DRAWS_EACH, method="eigh")
@@ -250,9 +254,11 @@ class _Model:
             abilities = sample[:, : self._models * self._count].reshape(-1, self._count, self._models)
             standard = (abilities - sample[:, self._easiness][:, :, None]) / slopes[:, None]
             deviations.append(standard - sample[:, self._general][:, None, :])
-        draws, offs = np.concatenate(drawn), np.concatenate(deviations)
+            residuals.append(np.tile(slopes * deviation, (_DRAWS_EACH, 1)))
+        draws, offs, errors = np.concatenate(drawn), np.concatenate(deviations), np.concatenate(residuals)
         shared = 1 / (1 + np.square(_DEVIATION_MEDIAN * np.exp(hypers[:, 1])))
         scores = [self._scores(number, mode, draws, rng) for number in range(self._count)]
+        weak = [self._weak_scores(number, mode, draws, errors[:, number]) for number in range(self._count)]
         return Abilities(
             general=tuple(_interval(draws[:, self._general.start + model]) for model in range(self._models)),
             deviations=tuple(
@@ -261,6 +267,9 @@ class _Model:
             ),
             scores=tuple(
                 tuple(scores[number][model] for number in range(self._count)) for model in range(self._models)
+            ),
+            weak_scores=tuple(
+                tuple(weak[number][model] for number in range(self._count)) for model in range(self._models)
             ),
             shared=_interval(shared),
         )
@@ -287,6 +296,16 @@ class _Model:
             runs = np.clip(expected + np.interp(at, grid, errors) * rng.standard_normal(len(at)), 0, 1)
             intervals.append(_interval(runs)._replace(value=float(expected.mean())))
         return intervals
+
+    def _weak_scores(self, number: int, mode: Array, draws: Array, residuals: Array) -> list[Interval | None]:
+        """Return the scores of models without results, with an ability one standard deviation of deviations lower."""
+        lower = draws.copy()
+        lower[:, self._own(number)] -= residuals[:, None]
+        unknown: list[bool] = np.isnan(self._families[number].shares).all(axis=0).tolist()
+        if not any(unknown):
+            return [None] * len(unknown)
+        scores = self._scores(number, mode, lower, np.random.default_rng(number))
+        return [score if is_unknown else None for score, is_unknown in zip(scores, unknown, strict=True)]
 
     def _dispersion(self, number: int, mode: Array, nodes: Array) -> float:
         """Return the variance of results by that of results that are 0 or 1; graded ones vary less."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from waybench.results.stats._intervals import (
     CONFIDENCE,
+    FEWEST_CLUSTERS,
     Mean,
     Numbers,
     cluster_numbers,
@@ -122,9 +123,10 @@ class Cell:
         totals = (self.totals - self.low * self.sizes) / (self.high - self.low)
         return replace(self, totals=totals, low=0.0, high=1.0)
 
-    def mean(self, confidence: float = CONFIDENCE) -> "Mean":
+    def mean(self, confidence: float = CONFIDENCE, fewest: int = FEWEST_CLUSTERS) -> "Mean":
         """Return the mean with its interval; see `clustered_mean`."""
-        value, ends = self.value, self.limits(self.freedom, (1 - confidence) / 2)
+        value, is_few = self.value, len(self.clusters) < fewest
+        ends = None if is_few else self.limits(self.freedom, (1 - confidence) / 2)
         # At a bound the ends are rounded, and may miss it by the last digit.
         left, right = (min(ends[0], value), max(ends[1], value)) if ends else (None, None)
         return Mean(value, left, right, n=self.n, clusters=len(self.clusters))
@@ -175,6 +177,7 @@ def clustered_mean(
     sizes: Sequence[float] | None = None,
     *,
     confidence: float = CONFIDENCE,
+    fewest: int = FEWEST_CLUSTERS,
 ) -> Mean | None:
     """Return the mean of all values, with a confidence interval, by default of 95 %, for values that come in clusters.
 
@@ -193,8 +196,9 @@ def clustered_mean(
     single values are partly at a bound, the error allows for rare ones at the other bound (`with_unseen`). Elsewhere
     it is Student's t around the mean, cut at the bound that there is.
 
-    One cluster gives no interval, and neither do clusters that are all alike between the bounds, which do not show
-    how others would differ.
+    Fewer than six clusters give no interval: by any rule it would be too short for values that are not 0 or 1, and too
+    long to be of use for those that are. Neither do clusters that are all alike between the bounds, which do not
+    show how others would differ.
 
     Args:
         values: The values.
@@ -203,6 +207,7 @@ def clustered_mean(
         high: The greatest value possible, None if unbounded.
         sizes: What each value is a share of, 0 or more and not all 0; by default 1, and then the ratio is the mean.
         confidence: The interval's confidence.
+        fewest: The least number of clusters that give an interval, where it is not for readers.
 
     Returns:
         The mean; None if there are no values, or all sizes are 0.
@@ -214,7 +219,7 @@ def clustered_mean(
         raise unlike(values, clusters)
     if not values or (sizes is not None and not any(sizes)):
         return None
-    return Cell.from_values(values, clusters, low, high, sizes).mean(confidence)
+    return Cell.from_values(values, clusters, low, high, sizes).mean(confidence, fewest)
 
 
 def with_unseen(variance: float, share: float, at_bounds: float, sizes: NDArray[np.float64]) -> float:

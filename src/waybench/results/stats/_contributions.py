@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waybench.results.stats._cells import ALIKE, Cell, wilson
-from waybench.results.stats._intervals import CONFIDENCE, Numbers, holm, mid_p, t_quantile, t_tail
+from waybench.results.stats._intervals import CONFIDENCE, FEWEST_CLUSTERS, Numbers, holm, mid_p, t_quantile, t_tail
 
 
 class Functional:
@@ -120,11 +120,14 @@ class Functional:
         """Return the ends of the confidence interval.
 
         Each end is the weighted mean of the cells' own ends, each as far as that cell moves with the mean: one cell
-        has its own interval, and copies of a cell have its interval, too.
+        has its own interval, and copies of a cell have its interval, too. Cells of two to five clusters enter it;
+        what counts is that there are six in all.
 
         Returns:
-            The ends; None where a cell has none.
+            The ends; None below six clusters in all, and where a cell has a single one or no spread that could be seen.
         """
+        if len(self.clusters) < FEWEST_CLUSTERS:
+            return None
         tail, freedom = (1 - confidence) / 2, self.freedom
         ends = [cell.limits(freedom, tail) for cell in self.cells]
         if None in ends:

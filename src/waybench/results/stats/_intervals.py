@@ -20,6 +20,7 @@ else:
 Numbers = NDArray[np.float64]
 CONFIDENCE = 0.95
 FEWEST_POINTS = 5  # below which a line says nothing
+FEWEST_CLUSTERS = 6  # below which a mean has no interval and no rank, and no test of signs shows anything at 5 %
 
 
 @lru_cache(maxsize=4096)
@@ -194,7 +195,7 @@ class Mean:
 
     Attributes:
         value: The mean of all values, or the number.
-        low: Lower end of the 95 % confidence interval; None where the data cannot tell one.
+        low: Lower end of the 95 % confidence interval; None where the data cannot tell one, as below six clusters.
         high: Upper end, None where `low` is.
         n: Number of values.
         clusters: Number of independent clusters that they come from.
@@ -207,6 +208,11 @@ class Mean:
     n: int
     clusters: int
     lost: LostAttempts | None = None
+
+    @property
+    def is_few(self) -> bool:
+        """Whether it comes from too few clusters for an interval."""
+        return self.clusters < FEWEST_CLUSTERS
 
 
 def jackknifed(
@@ -226,7 +232,7 @@ def jackknifed(
     `scipy.stats.bootstrap` held the true one in 24 to 93 % of samples (BCa, players of seven kinds), these in 68 to
     98 %. What happens in no cluster at all is in no interval of either kind.
 
-    One cluster gives no interval, nor do clusters of which it makes no difference which one is left out.
+    Fewer than six clusters give no interval, nor do clusters of which it makes no difference which one is left out.
 
     Args:
         values: Of each item the values of which means are taken, all of one length.
@@ -252,7 +258,7 @@ def jackknifed(
     np.add.at(totals, where, table)
     counts = np.bincount(where).astype(np.float64)[:, None]
     number = of((totals.sum(axis=0) / counts.sum()).tolist())
-    if groups == 1:
+    if groups < FEWEST_CLUSTERS:
         return Mean(number, None, None, len(values), groups)
     to, back = scale or (float, float)
     means_without = (totals.sum(axis=0) - totals) / (counts.sum() - counts)

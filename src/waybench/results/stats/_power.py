@@ -14,7 +14,7 @@ import numpy as np
 
 from waybench._late import LateModule
 from waybench.results.stats._cells import ALIKE
-from waybench.results.stats._intervals import Numbers, variance_at_most, z_power
+from waybench.results.stats._intervals import FEWEST_CLUSTERS, Numbers, variance_at_most, z_power
 from waybench.results.stats._paired import ALPHA
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ K = TypeVar("K")
 POWER = 0.8
 FEW = 30  # items of a pilot, of which little can be said
 FEWEST_ITEMS = 5  # in a pilot
-FEWEST_CLUSTERS = 6  # from fewer no test of signs at 5 % can show a difference
 _NODES = 256  # of the distribution of a sample's variance
 
 
