@@ -12,7 +12,7 @@ import pytest
 import waybench
 from waybench.cli import main
 from waybench.envs import registry
-from waybench.evaluation.tasks._catalogue import all_tasks
+from waybench.evaluation.tasks._catalogue import TASKS
 from waybench.reporting._exports import summary_schema
 
 SOURCE = Path(waybench.__file__).parent
@@ -53,7 +53,7 @@ def declared_texts() -> Iterator[tuple[str, str]]:
         shown = env.presentation
         for text in (shown.lead, shown.legend, shown.reference, shown.undefined, env.difficulty.success):
             yield env.id, text
-    for task in all_tasks():
+    for task in TASKS:
         for option in task.options:
             yield f"{task.name} {option.name}", option.doc
 

@@ -184,7 +184,7 @@ def draw(board: Board, turns: Sequence[wb.TurnRecord], **_: object) -> str:
 
 def entry() -> wb.Entry:
     summary, horizon = "sliding tiles, in as few moves as possible", "sliding tiles, by moves of a shortest solution"
-    return wb.Entry("sliding/tiles", 1, "sliding_tiles:TILES", summary, horizon=horizon)
+    return wb.Entry("sliding/tiles", 1, "sliding_tiles:TILES", summary, task="tiles", horizon=horizon)
 
 
 TILES: wb.Environment[Board, Board, str] = wb.Environment(

@@ -187,6 +187,6 @@ def result(episode: AnyEpisode) -> EpisodeResult:
         return EpisodeResult(record, {metric.name: None for metric in environment.scoring.metrics}, {})
     return EpisodeResult(
         record,
-        {metric.name: metric.of(record) for metric in environment.scoring.metrics},
+        environment.measure(record),
         {series.name: tuple(series.of(record)) for series in environment.scoring.series},
     )

@@ -177,9 +177,11 @@ def _stored(data: dict[str, Json], episode: AnyEpisode, model: str) -> dict[str,
 
 
 def _result(episode: AnyEpisode) -> dict[str, Json]:
-    record, scoring = episode.record(), episode.environment.scoring
+    record, environment = episode.record(), episode.environment
+    scoring = environment.scoring
     metrics: dict[str, Json] | None = None
     if record.end is not End.INFRASTRUCTURE:
+        environment.measure(record)  # which names a metric that raises
         metrics = {metric.name: metric.format_value(record) for metric in scoring.metrics}
         metrics |= {series.name: list(series.of(record)) for series in scoring.series}
     return {

@@ -17,7 +17,7 @@ PAIRS = {"search/coin": "search/guessnum", "search/cavedfs": "search/dfs", "sear
 
 
 def test_the_twins_are_the_plain_environments_of_the_stories() -> None:
-    envs = (registry.load(entry.id) for entry in registry.entries)
+    envs = (registry.load(entry.id) for entry in registry.built_in)
     assert {env.id: env.items.twin for env in envs if env.items.twin} == PAIRS
 
 

@@ -11,7 +11,7 @@ from tests.cli.support import Command, lines_of, one_line_error
 from waybench import Prompt
 from waybench.envs import registry
 
-IDS = [entry.id for entry in registry.entries]
+IDS = [entry.id for entry in registry.built_in]
 
 
 class Listening:

@@ -81,7 +81,7 @@ def main() -> None:
     arguments.add_argument("--levels", type=int, help="How many sample levels, the smallest first; all by default.")
     arguments.add_argument("--estimates", action="store_true", help="Also of means and intervals, which need numpy.")
     parsed = arguments.parse_args()
-    for env_id in parsed.environments or [entry.id for entry in registry.entries]:
+    for env_id in parsed.environments or [entry.id for entry in registry.built_in]:
         try:
             data = list(lines(waybench.load(env_id), parsed.levels, parsed.estimates))
         except ModuleNotFoundError as error:

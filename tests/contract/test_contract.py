@@ -7,7 +7,7 @@ from waybench.envs import registry
 from waybench.testing._suite import ENVIRONMENT_CHECKS, LEVEL_CHECKS, run_check
 from waybench.testing._walks import reachable_states
 
-IDS = [entry.id for entry in registry.entries]
+IDS = [entry.id for entry in registry.built_in]
 # The first level runs the same lines as larger ones, which are among the slow tests. An episode of the first kind is
 # long, and a start in the second makes a world.
 LONG = {"crafter/survival", "voxel/find"}
@@ -89,7 +89,7 @@ def test_no_number_is_left_of_an_environment_that_is_gone() -> None:
     assert set(REACHABLE) <= set(IDS)
 
 
-@pytest.mark.parametrize("entry", registry.entries, ids=lambda entry: entry.id)
+@pytest.mark.parametrize("entry", registry.built_in, ids=lambda entry: entry.id)
 def test_catalogue_line(entry: object) -> None:
     environment = waybench.load(f"{entry.id}@{entry.version}")
     assert (environment.id, environment.version) == (entry.id, entry.version)

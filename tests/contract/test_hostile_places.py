@@ -22,7 +22,7 @@ from waybench.core import INTERFACE, TOOLS, Episode, EpisodeRecord, Json, Outcom
 from waybench.envs import registry
 from waybench.testing._walks import ways
 
-IDS = [entry.id for entry in registry.entries]
+IDS = [entry.id for entry in registry.built_in]
 FAST, SLOW = 40, 1_000  # replies in each way of playing
 MOST_DEEP = 5_000
 

@@ -31,7 +31,7 @@ from waybench.testing._walks import ways
 OUTCOMES = {"ok", "unparsed", "illegal", "unproductive", "truncated", "overflow", "refused"}
 ENDS = {"solved", "failed", "turn_limit", "invalid_limit"}
 STOPS = ("stop",) * 12 + ("truncated", "overflow", "refused")  # most replies are what the model wanted to say
-IDS = [entry.id for entry in registry.entries]
+IDS = [entry.id for entry in registry.built_in]
 
 WAYS = 108  # combinations of environment, wording and protocol
 FAST, SLOW = 3, 24  # hostile replies of each family in each of them

@@ -17,7 +17,7 @@ from waybench.results.stats import Mean
 COUNTS = (2, 3)  # with so few items intervals are widest
 MOST_ITEMS = 200  # in which so many clusters are looked for
 PLAYERS = ("random", "heuristic", "noisy-0.3")
-ENTRIES = tuple(entry.id for entry in registry.entries)
+ENTRIES = tuple(entry.id for entry in registry.built_in)
 
 
 def ways(env: Environment[Any, Any, Any]) -> Iterator[dict[str, Any]]:

@@ -36,7 +36,7 @@ FAST = {"maze/alicia", "search/guessnum", "textmap/route", "tilemap/gtb"}
 
 @pytest.mark.parametrize(
     "env_id",
-    [pytest.param(entry.id, marks=[] if entry.id in FAST else [pytest.mark.slow]) for entry in registry.entries],
+    [pytest.param(entry.id, marks=[] if entry.id in FAST else [pytest.mark.slow]) for entry in registry.built_in],
 )
 def test_two_processes_agree(env_id: str) -> None:
     first = records(env_id, "1")

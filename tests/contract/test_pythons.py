@@ -73,7 +73,7 @@ def digests(python: str, hash_seed: str, *arguments: str) -> list[str]:
 
 def agreed(pythons: dict[str, str], *arguments: str) -> int:
     """Compare some versions of Python with this one, and return the number of digests that they agree on."""
-    wanted = [entry.id for entry in registry.entries if entry.id not in NEEDS_NUMPY]
+    wanted = [entry.id for entry in registry.built_in if entry.id not in NEEDS_NUMPY]
     own = digests(sys.executable, "1", *arguments, *wanted)
     for number, (version, python) in enumerate(pythons.items(), start=2):
         found = digests(python, str(number), *arguments, *wanted)

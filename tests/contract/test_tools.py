@@ -25,7 +25,7 @@ from waybench.core import (
 from waybench.envs import registry
 from waybench.testing._hostile import HOSTILE_REPLIES
 
-IDS = [entry.id for entry in registry.entries]
+IDS = [entry.id for entry in registry.built_in]
 FAST = ("maze/alicia", "hanoi/rods", "search/dfs", "textmap/route", "tilemap/state")
 PLACES = [pytest.param(env, marks=[] if env in FAST else [pytest.mark.slow]) for env in IDS]
 

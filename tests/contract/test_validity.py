@@ -26,7 +26,7 @@ KNOWN: dict[tuple[str, str, str], float] = {
 
 WAYS = [
     (entry.id, options["protocol"], options["wording"])
-    for entry in registry.entries
+    for entry in registry.built_in
     for options in ways(waybench.load(entry.id))
 ]
 LONG = {"crafter/survival", "voxel/find"}  # episodes that take seconds

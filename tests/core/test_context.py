@@ -29,7 +29,7 @@ def tasks(text: str) -> list[str]:
 
 
 def test_these_environments_have_it() -> None:
-    assert {entry.id for entry in registry.entries if registry.load(entry.id).playing.takes_context} == set(ENVS)
+    assert {entry.id for entry in registry.built_in if registry.load(entry.id).playing.takes_context} == set(ENVS)
 
 
 @pytest.mark.parametrize("env", ENVS)

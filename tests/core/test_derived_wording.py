@@ -14,7 +14,7 @@ def test_everything_a_wording_does_is_passed_on() -> None:
 
 
 def test_all_attributes_are_the_other_wording_s() -> None:
-    for entry in registry.entries:
+    for entry in registry.built_in:
         environment = registry.load(entry.id)
         base = environment.play_with(environment.resolve_options({})).wording
         derived = DerivedWording(base, "other")

@@ -16,7 +16,7 @@ from waybench.core._registry import Registry
 from waybench.envs import registry
 
 ROOT = Path(__file__).parents[2]
-GROUP = "waybench.environments"
+GROUP = "waybench.toys"  # so that what is installed beside waybench has no part in it
 LINE = Entry("toy/dial", 1, "tests.toys:DIAL", "a dial")
 
 
@@ -80,11 +80,11 @@ Install = Callable[..., Path]
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     """Put a package on the path, with its metadata, as an installer would: a module and its entry points."""
 
-    def write(module: str, code: str, *points: str) -> Path:
+    def write(module: str, code: str, *points: str, group: str = GROUP) -> Path:
         metadata = tmp_path / f"{module}-1.0.dist-info"
         metadata.mkdir()
         (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
-        (metadata / "entry_points.txt").write_text(f"[{GROUP}]\n" + "\n".join(points) + "\n")
+        (metadata / "entry_points.txt").write_text(f"[{group}]\n" + "\n".join(points) + "\n")
         code = f"from waybench.core import Entry\nLINE = Entry('toy/dial', 1, 'tests.toys:DIAL', 'a dial')\n{code}\n"
         (tmp_path / f"{module}.py").write_text(code)
         monkeypatch.syspath_prepend(tmp_path)
@@ -135,7 +135,7 @@ def test_a_package_that_is_broken_is_left_out(install: Install, module: str, cod
 
 
 def test_the_command_knows_an_installed_environment(install: Install) -> None:
-    folder = install("toys_h", "", "dial = toys_h:LINE")
+    folder = install("toys_h", "", "dial = toys_h:LINE", group="waybench.environments")
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT), str(ROOT / "src")])}
 
     def waybench_(*args: str) -> str:

@@ -186,5 +186,5 @@ def test_right_answers_follow_from_what_was_shown(
 def test_environments_whose_state_is_not_asked_for() -> None:
     from waybench.envs import registry
 
-    asked = {entry.id for entry in registry.entries if registry.load(entry.id).probes}
+    asked = {entry.id for entry in registry.built_in if registry.load(entry.id).probes}
     assert asked == {name for name, _, _ in CASES} | {"tilemap/state"}

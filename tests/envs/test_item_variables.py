@@ -21,7 +21,7 @@ def variables(env_id: str, instance: Any) -> dict[str, float | None]:
 
 
 def declared() -> list[str]:
-    return [entry.id for entry in registry.entries if registry.load(entry.id).difficulty.item_variables]
+    return [entry.id for entry in registry.built_in if registry.load(entry.id).difficulty.item_variables]
 
 
 def test_maze() -> None:

@@ -67,7 +67,7 @@ def _outputs(corpus: Corpus) -> Iterator[tuple[str, str]]:
         yield f"compare/{name}.json", _indented(json.loads(told.read_text(encoding="utf-8")))
     for name, template in TABLES.items():
         yield f"terminal/{name}.txt", waybench_(*template.format(logs=corpus.folder / "logs").split())
-    for entry in registry.entries:
+    for entry in registry.built_in:
         yield f"contract/{_file(entry.id)}.json", _indented(list(lines(waybench.load(entry.id), 1, estimated=True)))
     sites = {"report": corpus.folder / "report", "hostile": corpus.folder / "hostile"}
     options = ("--prices", corpus.folder / "prices.json", "--models", corpus.folder / "models.toml", "--published")

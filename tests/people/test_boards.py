@@ -13,7 +13,7 @@ from waybench.envs import registry
 from waybench.people import PlayedEpisode
 from waybench.people._play import board_svg, board_text
 
-IDS = [entry.id for entry in registry.entries]
+IDS = [entry.id for entry in registry.built_in]
 
 
 def drawn(instance: dict[str, Any], columns: int, *replies: str) -> list[str]:

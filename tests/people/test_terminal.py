@@ -121,7 +121,7 @@ def test_the_end_is_shown_and_left(end: str) -> None:
 
 
 @pytest.mark.slow  # an application for each
-@pytest.mark.parametrize("env_id", [entry.id for entry in registry.entries])
+@pytest.mark.parametrize("env_id", [entry.id for entry in registry.built_in])
 def test_every_environment_is_shown(env_id: str) -> None:
     game = game_of(env_id)
 

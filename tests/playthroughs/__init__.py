@@ -148,6 +148,6 @@ def golden() -> dict[Path, str]:
     """Return all playthroughs by the file that holds them."""
     return {
         HERE / entry.id.replace("/", "-") / f"{name.replace(' ', '_')}.txt": text
-        for entry in registry.entries
+        for entry in registry.built_in
         for name, text in playthroughs(entry.id)
     }

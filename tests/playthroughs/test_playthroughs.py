@@ -25,7 +25,7 @@ def test_every_playthrough_is_there() -> None:
 
 def test_every_environment_has_playthroughs_of_every_kind() -> None:
     folders = {path.parent.name for path in FILES}
-    assert folders == {entry.id.replace("/", "-") for entry in registry.entries}
+    assert folders == {entry.id.replace("/", "-") for entry in registry.built_in}
     for folder in folders:
         names = {path.stem for path in FILES if path.parent.name == folder}
         assert names >= {"oracle", "noisy-0.5", "stumbling", "larger", "players"}

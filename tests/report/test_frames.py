@@ -21,7 +21,7 @@ from waybench.reporting._replays import MOST_FRAMES, Frames, frames, packed
 from waybench.results import LoggedEpisode
 
 draw = drawer("maze/alicia")
-DRAWN = [entry.id for entry in registry.entries if presentation_of(entry.id).draw]
+DRAWN = [entry.id for entry in registry.built_in if presentation_of(entry.id).draw]
 
 
 def drawings(made: Frames | str) -> list[str]:

@@ -16,7 +16,7 @@ from waybench.envs import registry  # noqa: E402
 from waybench.ext.train import gymnasium as _gymnasium  # noqa: E402
 from waybench.ext.train.gymnasium import TRAINING_KEY, TextEnv, Texts, gym_id  # noqa: E402
 
-IDS = [gym_id(entry.id, entry.version) for entry in registry.entries]
+IDS = [gym_id(entry.id, entry.version) for entry in registry.built_in]
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -29,7 +29,7 @@ def test_registered_by_the_import_which_loads_no_engine() -> None:
         "import gymnasium, sys, waybench.ext.train.gymnasium; print(*gymnasium.registry, 'inspect_ai' in sys.modules)"
     )
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    assert [name for name in printed if name.startswith("waybench/")] == IDS
+    assert set(printed) >= set(IDS)
     assert printed[-1] == "False"
 
 

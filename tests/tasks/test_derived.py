@@ -106,7 +106,7 @@ def test_every_environment_of_ours_is_played_by_a_task_and_by_its_id() -> None:
         ("horizon_maze", "maze/alicia"),
         ("toy", "toy/turned"),
         ("turned", "toy/turned"),
-        ("horizon_turned", "toy/turned"),
+        ("horizon_toy", "toy/turned"),
     ],
 )
 def test_an_environment_is_named_by_its_id_its_family_or_its_task(name: str, env_id: str, others: Registry) -> None:
@@ -143,7 +143,7 @@ def test_an_environment_with_a_task_of_its_name_has_no_second_one() -> None:
 def test_another_package_s_environment_has_a_task_and_a_search(others: Registry) -> None:
     with pytest.warns(CatalogueWarning) as told:
         names = [task.name for task in all_tasks()][len(TASKS) :]
-    assert names == ["hanoi/dial", "turned", "horizon_turned"]
+    assert names == ["hanoi/dial", "toy", "horizon_toy"]
     assert [str(each.message) for each in told] == [
         "environment hanoi/dial: a task gtb exists already; this one is named hanoi/dial"
     ]
@@ -154,7 +154,7 @@ def test_another_package_s_environment_has_a_task_and_a_search(others: Registry)
         assert find_task("hanoi/dial").envs == ("hanoi/dial",)
     with pytest.raises(UsageError, match="did you mean 'turned'"):
         find_task("turnd")
-    search = find_task("horizon_turned")
+    search = find_task("horizon_toy")
     assert next(option.default for option in search.options if option.name == "hardest") == 12
     assert not {"window"} & {option.name for option in search.options}
 

@@ -64,6 +64,8 @@ COMMANDS = {
         "Verify items that were generated as shards, and count duplicates.",
     ),
     "play": ("waybench.cli._play:play", "Play an environment yourself, under a model's rules."),
+    "new": ("waybench.cli._new:new", "Write a package with an environment of your own."),
+    "check": ("waybench.cli._check:check", "Check whether an environment keeps its contract."),
     "data": ("waybench.cli._doctor:data", "List and download public data sets."),
     **author.COMMANDS,
     "doctor": ("waybench.cli._doctor:doctor", "Check that runs will work here."),
@@ -128,7 +130,7 @@ class App(click.Group):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run and exit: 0, the command's own status, 2 with one line for what the user can mend, or 130."""
+        """Run and exit: 0, the command's own status, 2 or 3 with one line (for the user to mend; a defect), or 130."""
         warnings.formatwarning = _format_warning
         arguments = (args, prog_name or "waybench", complete_var)
         if not standalone_mode:
@@ -185,10 +187,12 @@ def _click_message(error: click.ClickException) -> str:
 
 
 def _complain(message: str) -> int:
+    from waybench.cli._output import DEFECTIVE
     from waybench.core import shorten_words
+    from waybench.core._defects import DEFECT
 
     click.echo(f"Error: {shorten_words(' '.join(message.split()))}", err=True)
-    return USAGE_ERROR
+    return DEFECTIVE if DEFECT in message else USAGE_ERROR
 
 
 def _flush() -> OSError | None:

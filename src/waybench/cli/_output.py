@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from waybench.core import End, Json, Price, UsageError, plural
+from waybench.core._defects import DEFECT
 from waybench.ext.scale import is_url
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ MOST_SKIPPED = 10  # samples that are skipped, of which the terminal has a line 
 _GROUP = 1000  # rows that are held in memory
 _MOST_WARNINGS = 5
 _DEFAULT_IN = "waybench-out"
+_LOST = End.INFRASTRUCTURE
+DEFECTIVE = 3  # the exit status where an environment has a defect
 
 
 def size_text(size: float) -> str:
@@ -153,8 +156,12 @@ def print_summary(
     *,
     levels: bool = False,
     url: str | None = None,
-) -> None:
-    """Print the summary of a run: results on standard output, warnings and problems on standard error."""
+) -> bool:
+    """Print the summary of a run: results on standard output, warnings and problems on standard error.
+
+    Returns:
+        Whether an environment has a defect, which running again does not mend.
+    """
     from waybench.results import read_logs
     from waybench.results.estimates._summary import unreadable_replies
     from waybench.results.logs._logs import NoEpisodesError
@@ -176,26 +183,35 @@ def print_summary(
         to_stderr(warning.text)
     if len(unreadable) > _MOST_WARNINGS:
         to_stderr(f"warning: {len(unreadable) - _MOST_WARNINGS} more models and tasks have many unreadable replies")
-    tell_skipped(skipped)
-    if skipped:
-        to_stderr(skipped_warning(skipped))
+    defects = _defects(episodes, skipped)
+    unread = [part for part in skipped if not part.error.startswith(DEFECT)]
+    tell_skipped(unread)
+    if unread:
+        to_stderr(skipped_warning(unread))
+    for text, count in defects.most_common(MOST_SKIPPED):
+        to_stderr(f"{text} ({plural(count, 'episode')} without a result)")
     if unfinished:
-        to_stderr(
-            f"unfinished: {', '.join(unfinished)}; scores that lack episodes have bounds and no rank. To retry only "
-            "these, run the same command again."
-        )
+        advice = "" if defects else " To retry only these, run the same command again."
+        to_stderr(f"unfinished: {', '.join(unfinished)}; scores that lack episodes have bounds and no rank.{advice}")
         for problem in problems(episodes):
             to_stderr(f"  {problem}")
     if rows:
         click.echo(f"\nnext: {next_command(url or out, rows)}")
+    return bool(defects)
+
+
+def _defects(episodes: Iterable["LoggedEpisode"], unread: "Iterable[Skipped]") -> Counter[str]:
+    """Return the defects of environments that a run met, each with the number of its episodes."""
+    texts = (*(part.error for part in unread), *(str(episode.record.error or "") for episode in episodes))
+    return Counter(text for text in texts if text.startswith(DEFECT))
 
 
 def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
     """Return what went wrong with the infrastructure, in the providers' words, each with how often it did."""
     from waybench.results.formatting import one_line
 
-    ended = [episode for episode in episodes if episode.record.end == End.INFRASTRUCTURE]
-    counted = Counter((episode.model, one_line(str(episode.record.error), 200)) for episode in ended)
+    errors = ((episode.model, str(episode.record.error)) for episode in episodes if episode.record.end == _LOST)
+    counted = Counter((model, one_line(error, 200)) for model, error in errors if not error.startswith(DEFECT))
     return [f"{times} x {model}: {error}" for (model, error), times in counted.most_common(5)]
 
 

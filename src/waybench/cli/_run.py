@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from waybench.cli._options import argument, chosen_executor, option, with_parameters
-from waybench.cli._output import print_summary, to_stderr
+from waybench.cli._output import DEFECTIVE, print_summary, to_stderr
 from waybench.cli._parts import (
     NO_BUDGET,
     RunPart,
@@ -141,7 +141,8 @@ def run(settings: RunSettings) -> None:
         raise
     if progress.budget_is_spent:
         click.echo(progress.interrupted_text, err=True)
-    _summarise(out, prices, () if progress.budget_is_spent else unfinished, levels=settings.levels)
+    if _summarise(out, prices, () if progress.budget_is_spent else unfinished, levels=settings.levels):
+        sys.exit(DEFECTIVE)
     if unfinished:
         sys.exit(1)
 
@@ -197,16 +198,16 @@ def _run_with(engine: Executor, parts: Sequence[RunPart], prices: Mapping[str, P
     except KeyboardInterrupt:
         click.echo("Interrupted. What is finished is kept. To resume, run the same command again.", err=True)
         raise
-    if engine.is_whole:
-        _summarise(parts[0].out, prices, unfinished, levels=levels)
+    if engine.is_whole and _summarise(parts[0].out, prices, unfinished, levels=levels):
+        sys.exit(DEFECTIVE)
     if unfinished:
         sys.exit(1)
 
 
-def _summarise(out: str, prices: Mapping[str, Price], unfinished: Sequence[str], *, levels: bool) -> None:
-    """Print the summary of a run, whose folder may be elsewhere."""
+def _summarise(out: str, prices: Mapping[str, Price], unfinished: Sequence[str], *, levels: bool) -> bool:
+    """Print the summary of a run, whose folder may be elsewhere; return whether an environment has a defect."""
     folder = local_copy(out, cache_dir()) if is_url(out) else Path(out)
-    print_summary(folder, prices, unfinished, levels=levels, url=out)
+    return print_summary(folder, prices, unfinished, levels=levels, url=out)
 
 
 _REPRODUCE_EXAMPLES = """\b

@@ -23,6 +23,7 @@ from waybench.core._environment import DIFFICULTY_INDEX, PLAY_EXTENSIONS, Enviro
 from waybench.core._episode import Episode, Reply
 from waybench.core._errors import (
     DataError,
+    DefectError,
     LiveError,
     ReplayError,
     UsageError,
@@ -168,6 +169,7 @@ __all__ = [
     "DataFile",
     "DataFiles",
     "Dataset",
+    "DefectError",
     "Difficulty",
     "Download",
     "End",

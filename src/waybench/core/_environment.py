@@ -9,6 +9,7 @@ from math import log2
 from typing import Any, Generic, TypeVar, cast
 
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, read_items
+from waybench.core._defects import defects_of
 from waybench.core._errors import UsageError
 from waybench.core._game import A, Json, S
 from waybench.core._items import Instance, Item, Source
@@ -176,6 +177,21 @@ class Environment(Generic[I, S, A]):
             proof=self.items.prove(instance),
             examples=tuple(self.items.decode(example) for example in examples),
         )
+
+    def measure(self, record: EpisodeRecord) -> dict[str, float | None]:
+        """Return every metric of an episode, by name, the headline metric first.
+
+        Args:
+            record: The record of the finished episode, as a simulation confirms it.
+
+        Raises:
+            DefectError: If a metric raises an exception.
+        """
+        values: dict[str, float | None] = {}
+        for metric in self.scoring.metrics:
+            with defects_of(self.id, f"metric {metric.name}"):
+                values[metric.name] = metric.of(record)
+        return values
 
 
 AnyEnvironment = Environment[Any, Any, Any]

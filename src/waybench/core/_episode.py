@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Generic
 
 from waybench.core._conversation import Conversation
+from waybench.core._defects import defect_of, is_raised_within
 from waybench.core._environment import PLAY_EXTENSIONS, Environment, I
 from waybench.core._errors import WaybenchError
 from waybench.core._game import A, End, Json, Outcome, S, Stream, Transition
@@ -64,6 +65,7 @@ class Episode(Generic[I, S, A]):
     Raises:
         UsageError: For a wrong option, for examples of more than 4 million characters, for examples in a wording with
             pictures, and for a prefix where a teacher plays or where there is only one turn.
+        DefectError: If the environment's code raises an exception.
     """
 
     __slots__ = (
@@ -102,14 +104,24 @@ class Episode(Generic[I, S, A]):
     ) -> None:
         self.environment = environment
         self.item = item
-        self.options = environment.resolve_options(options or {})
-        for extension in PLAY_EXTENSIONS:
-            if extension.for_item is not None:
-                self.options = extension.for_item(environment, item, self.options, attempt)
-        self.play = play = environment.play_with(self.options)
-        self.limits = play.limits_on(item.instance)
         self.attempt = attempt
         self.player = player
+        try:
+            self._begin(options or {}, plays_prefix)
+        except Exception as error:
+            if is_raised_within(error):
+                raise defect_of(environment.id, error) from error
+            raise
+
+    def _begin(self, options: Mapping[str, Json], plays_prefix: bool) -> None:
+        """Set up the first state and the conversation, and play the prefix."""
+        environment, item = self.environment, self.item
+        self.options = environment.resolve_options(options)
+        for extension in PLAY_EXTENSIONS:
+            if extension.for_item is not None:
+                self.options = extension.for_item(environment, item, self.options, self.attempt)
+        self.play = play = environment.play_with(self.options)
+        self.limits = play.limits_on(item.instance)
         self._game, self._wording = play.game, play.wording
         self._is_deterministic = play.game.properties.deterministic
         # Most wordings show replies as they were said, and asking each of them in each turn takes time.
@@ -184,9 +196,21 @@ class Episode(Generic[I, S, A]):
 
         Raises:
             WaybenchError: If the episode is over.
+            DefectError: If the environment's code raises an exception.
         """
         if self.end_reason is not None:
             raise WaybenchError(f"the episode is over ({self.end_reason}): start a new one")
+        try:
+            return self._take(reply, execute)
+        except Exception as error:
+            if is_raised_within(error):
+                defect = defect_of(self.environment.id, error)
+                defect.reply = reply if isinstance(reply, str) else reply.text
+                raise defect from error
+            raise
+
+    def _take(self, reply: Reply | str, execute: A | None) -> TurnRecord:
+        """Take one reply; see `step`."""
         play, state = self.play, self.state
         text, stop, usage = (reply, "stop", None) if isinstance(reply, str) else (reply.text, reply.stop, reply.usage)
         answer, reasoning = play.parts_of(text)

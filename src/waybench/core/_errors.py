@@ -28,6 +28,16 @@ class LiveError(ReplayError):
     """A record that cannot be re-simulated here, so its recorded values count; the message says why."""
 
 
+class DefectError(WaybenchError):
+    """A defect of an environment: its code raised an exception, where its contract allows none (see `defects_of`).
+
+    Attributes:
+        reply: The reply at which it did; None if it was at none.
+    """
+
+    reply: str | None = None
+
+
 class LostWorkerError(WaybenchError):
     """A process or a machine that worked for this one ended without a result."""
 

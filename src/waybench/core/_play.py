@@ -20,6 +20,14 @@ IMAGE, IMAGE_AND_TEXT = IMAGE_WORDINGS = ("image", "image+text")  # further word
 AGENT = "agent"  # the parameter of tasks that names what works out the replies in the model's place
 SHARD = "shard"  # the parameter of tasks that names a range of the items of a fixed set
 PROBE = "probe"  # the parameter of tasks that says before which turns belief probes are asked
+# Parameters of tasks beside the options of an environment: an option of such a name could not be given.
+RESERVED_NAMES = frozenset(
+    (
+        *("source", "level", "key", "limit", "attempts", "data_dir", "isomorph", AGENT, SHARD, PROBE),
+        *("axis", "first_steps", "longest_context", "precision", "share", "budget", "prices", "most", "batch"),
+        *("difficulty_index", "easiest", "hardest"),
+    )
+)
 TEMPLATE_PREFIX = "file:"  # what a value of it begins with that is no choice but a file of the user's
 
 

@@ -261,6 +261,7 @@ def _of_base(name: str) -> Any:
     def method(self: "DerivedWording[Any, Any, Any]", *args: Any, **named: Any) -> Any:
         return getattr(self._base, name)(*args, **named)  # pyright: ignore[reportPrivateUsage]
 
+    method.__name__ = name
     return method
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from inspect_ai.log._samples import sample_active  # a public function has the state and not the sample
 
 from waybench.core import End, Episode, Price, ProbeRecord, TurnRecord, Usage, duration_text, plural, short_count
+from waybench.core._defects import DEFECT
 
 _LONGEST = 200  # characters of an error
 _SHOWN = 4  # episodes that go on of which the turn is named, and errors that have a line
@@ -34,6 +35,7 @@ class TaskStatus:
         output_tokens: Output tokens of the requests.
         cost: What they cost in dollars; None if the model's prices are not known.
         errors: Episodes that infrastructure errors ended and no later try has repaired.
+        defects: Episodes that a defect of the environment ended.
         retries: How often a request had to be sent again.
         seconds_left: Estimated time left in seconds; None if it cannot be estimated.
         is_upper_bound: Whether the time left assumes episodes of full length, since none is finished.
@@ -56,6 +58,7 @@ class TaskStatus:
     output_tokens: int = 0
     cost: float | None = None
     errors: int = 0
+    defects: int = 0
     retries: int = 0
     seconds_left: float | None = None
     is_upper_bound: bool = False
@@ -117,6 +120,8 @@ def use_parts(statuses: Sequence[TaskStatus]) -> Iterator[str]:
         yield plural(retries, "retry", "retries")
     if errors := sum(status.errors for status in statuses):
         yield plural(errors, "infrastructure error")
+    if defects := sum(status.defects for status in statuses):
+        yield f"{plural(defects, 'episode')} ended by a defect of the environment"
 
 
 def left_text(seconds: float, is_upper_bound: bool) -> str:
@@ -212,6 +217,7 @@ class TaskProgress:
         self._done: set[str] = set()
         self._before: frozenset[str] = frozenset()
         self._errors: set[str] = set()
+        self._defects: set[str] = set()
         self._noted: set[str] = set()
         self._open: dict[str, _Open] = {}
         self._level: int | None = None
@@ -299,11 +305,12 @@ class TaskProgress:
         self._spent()
 
     def end(self, sample: str, error: str = "") -> None:
-        """Note that a sample's episode has ended; `error` says which infrastructure error ended it, if one did."""
+        """Note that a sample's episode has ended; `error` says which error or defect ended it, if one did."""
+        is_defect = error.startswith(DEFECT)
         with self._lock:
             ended = self._close(sample)
             if error:
-                self._errors.add(sample)
+                (self._defects if is_defect else self._errors).add(sample)
             else:
                 self._errors.discard(sample)
                 self._done.add(sample)
@@ -311,7 +318,8 @@ class TaskProgress:
                     self._ended_turns.append(ended.turns)
         if error and error not in self._noted and len(self._noted) < _SHOWN:
             self._noted.add(error)
-            self._note(f"{self.label} with {self.model}: an infrastructure error ended an episode: {error}")
+            what = "" if is_defect else "an infrastructure error ended an episode: "
+            self._note(f"{self.label} with {self.model}: {what}{error}")
 
     def leave(self, sample: str) -> None:
         """Note that an episode was interrupted."""
@@ -343,6 +351,7 @@ class TaskProgress:
                 output_tokens=self._output,
                 cost=None if self._price is None else self._price.cost(self._input, self._output, self._cached),
                 errors=len(self._errors),
+                defects=len(self._defects),
                 retries=self._retries + sum(episode.retries() for episode in self._open.values()),
                 seconds_left=seconds_left,
                 is_upper_bound=is_upper_bound,

@@ -36,6 +36,7 @@ from waybench.core import (
     unknown_name_message,
     write_calls,
 )
+from waybench.core._defects import defects_of
 from waybench.core._policies import EMBEDDED
 from waybench.envs import registry
 from waybench.evaluation._agents import InProcessModel
@@ -303,12 +304,12 @@ class EmbeddedPlayer(InProcessModel):
                 "embedded players play only waybench's tasks: choose one from `waybench list`, as waybench/TASK"
             )
         name, belief = f"waybench/{self.model_name}", current_belief.get()
-        if belief is not None:
-            output = ModelOutput.from_content(name, self._policy.believe(episode, belief))
-        elif episode.play.wording.acts_by_tools:
-            output = output_of(name, self._policy.reply(episode), len(episode.turns))
+        with defects_of(episode.environment.id, f"player {self.model_name}"):
+            reply = self._policy.reply(episode) if belief is None else self._policy.believe(episode, belief)
+        if belief is None and episode.play.wording.acts_by_tools:
+            output = output_of(name, reply, len(episode.turns))
         else:
-            output = ModelOutput.from_content(name, self._policy.reply(episode))
+            output = ModelOutput.from_content(name, reply)
         # Without usage the engine would fetch a tokenizer's file to count by.
         output.usage = ModelUsage()
         return output

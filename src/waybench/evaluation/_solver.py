@@ -18,7 +18,19 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 from pydantic_core import PydanticSerializationError, to_json
 
-from waybench.core import Belief, End, Episode, Range, Reply, TurnRecord, Usage, is_array, is_object, plural
+from waybench.core import (
+    Belief,
+    DefectError,
+    End,
+    Episode,
+    Range,
+    Reply,
+    TurnRecord,
+    Usage,
+    is_array,
+    is_object,
+    plural,
+)
 from waybench.envs import registry
 from waybench.evaluation._agents import agent_output, agent_solver
 from waybench.evaluation._progress import EpisodeProgress, TaskProgress
@@ -256,8 +268,11 @@ def cause_text(error: Exception) -> str:
 def _why_ended(error: Exception, episode: Episode[Any, Any, Any]) -> str:
     """Return why an episode had to end; a conversation that was taken before, and no longer is, is named as that.
 
-    What the cause is, the server does not say: it may be a reply of the player, or a fault of its own.
+    What the cause is, the server does not say: it may be a reply of the player, or a fault of its own. A defect of the
+    environment is named as such.
     """
+    if isinstance(cause_of(error), DefectError):
+        return str(cause_of(error))
     is_refusal = read_error(error).status in _OF_THE_CONVERSATION
     if not (is_refusal and episode.turns):
         return cause_text(error)
@@ -390,7 +405,7 @@ def episode() -> Scorer:
                 explanation=record.error or "",
             )
         return Score(
-            value={metric.name: metric.of(record) for metric in environment.scoring.metrics},
+            value=environment.measure(record),
             answer=str(record.end),
             metadata={KEY: state.store.get(KEY)},  # once more, for what `finished_record` says
             explanation=_explanation(record.turns),

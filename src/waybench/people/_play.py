@@ -158,8 +158,10 @@ class PlayedEpisode:
     def _metrics(self) -> list[tuple[Metric, float]]:
         """Return the metrics that have a value now."""
         record = self.episode.record()
-        values = [(metric, metric.of(record)) for metric in self.episode.environment.scoring.metrics]
-        return [(metric, value) for metric, value in values if value is not None]
+        environment = self.episode.environment
+        values = environment.measure(record)
+        pairs = ((metric, values[metric.name]) for metric in environment.scoring.metrics)
+        return [(metric, value) for metric, value in pairs if value is not None]
 
     def result(self) -> list[str]:
         """Return how the episode ended, and the values of its metrics, as lines."""

@@ -10,6 +10,7 @@ from typing import Any
 from waybench.core import (
     AGENT,
     WORDING,
+    DefectError,
     End,
     Episode,
     EpisodeRecord,
@@ -180,11 +181,17 @@ def _same_tools(again: Episode[Any, Any, Any], event: Any) -> bool:
 def _score_difference(sample: Any, record: EpisodeRecord) -> str:
     environment = registry.load(record.env)
     scores: dict[str, Any] = sample.scores or {}
+    if not scores:
+        return ""
+    try:
+        computed = environment.measure(record)
+    except DefectError:  # the simulation of the record names it
+        return ""
     for score in scores.values():
         values: Any = score.value if is_object(score.value) else {}
-        for metric in environment.scoring.metrics:
-            if metric.name in values and not _is_same_score(values[metric.name], metric.of(record)):
-                return f"{metric.name} is {values[metric.name]} in the log, and {metric.of(record)} by the record"
+        for name, value in computed.items():
+            if name in values and not _is_same_score(values[name], value):
+                return f"{name} is {values[name]} in the log, and {value} by the record"
     return ""
 
 

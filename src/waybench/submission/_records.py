@@ -23,6 +23,7 @@ from waybench.core import (
     plural,
     replay,
 )
+from waybench.core._defects import DEFECT
 from waybench.envs import registry
 from waybench.evaluation._adaptive import PLAN
 from waybench.evaluation._sample import stored_record
@@ -163,7 +164,7 @@ class RecordChecker:
         if record.player != run["model"]:
             problems.append(Finding("player", f"played by {record.player[:80]!r}", sample))
         if record.end in (None, End.INFRASTRUCTURE):
-            problems.append(Finding("unfinished", (record.error or "it has no end")[:200], sample))
+            problems.append(_finding("unfinished", (record.error or "it has no end")[:200], sample))
         again: Simulated | None = None
         try:
             environment = registry.load(record.env)
@@ -175,7 +176,7 @@ class RecordChecker:
                 again = Simulated(confirmed=True, outcomes=outcomes)
         except Exception as error:  # a record is data from outside; whatever it trips over, it is not confirmed
             message = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
-            return CheckedRecord(key, [*problems, Finding("record", message, sample)])
+            return CheckedRecord(key, [*problems, _finding("record", message, sample)])
         episode = LoggedEpisode(
             model=run["model"],
             task=run["task"],
@@ -190,7 +191,7 @@ class RecordChecker:
         verified = self._verifier.verify(episode, again)
         if verified is None:
             text = self._unmeasured[0].error if self._unmeasured else "it cannot be measured"
-            return CheckedRecord(key, [*problems, Finding("record", text, sample)])
+            return CheckedRecord(key, list(dict.fromkeys([*problems, _finding("record", text, sample)])))
         simulated = verified.simulated
         if simulated.skipped:
             problems.append(Finding("not simulated", simulated.skipped, sample))
@@ -200,6 +201,11 @@ class RecordChecker:
         return CheckedRecord(
             key, problems, level, verified.row, examine_conduct(episode, against_oracle=against_oracle)
         )
+
+
+def _finding(kind: str, text: str, sample: str) -> Finding:
+    """Return a finding of a kind, or of the kind "defect" if its text names one."""
+    return Finding("defect" if DEFECT in text else kind, text, sample)
 
 
 class Coverage(NamedTuple):

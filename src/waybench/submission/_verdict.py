@@ -23,6 +23,7 @@ PROBLEMS = {
     "unexpected": "A record that the task does not play with these results, or a second one of the same attempt.",
     "unfinished": "An episode has no result: an infrastructure error or an interruption ended it.",
     "item": "The record's item differs from the item made again from key, level and index.",
+    "defect": "The environment has a defect: its code raised an exception, so the episode has no result.",
     "record": "A new simulation does not agree with the record.",
     "player": "The record names another player than the run.",
     "not simulated": "The record cannot be simulated here.",

@@ -15,12 +15,21 @@ or with one test for each check, so that a report names what is broken:
 
 `exploited` plays replies that know nothing, such as a list of all answers, and says which of them pay.
 
-A check passes in silence or raises `ContractError`, whose message says what to mend.
+A check passes in silence or raises `ContractError`, whose message says what to mend. `find_breaches` runs all of them
+and returns everything that is wrong, with item, reply, line and advice, as `waybench check` prints it.
 """
 
+from waybench.testing._findings import Breach
 from waybench.testing._hostile import BAD_JSON, HOSTILE_REPLIES, hostile_variants
 from waybench.testing._players import EXPLOITS, Exploited, exploited
-from waybench.testing._suite import ENVIRONMENT_CHECKS, LEVEL_CHECKS, check_environment, run_check
+from waybench.testing._suite import (
+    ENVIRONMENT_CHECKS,
+    LEVEL_CHECKS,
+    check_environment,
+    find_breach,
+    find_breaches,
+    run_check,
+)
 from waybench.testing._walks import ContractError, StumblingPolicy, reachable_states, sample_records, ways
 
 __all__ = [
@@ -29,11 +38,14 @@ __all__ = [
     "EXPLOITS",
     "HOSTILE_REPLIES",
     "LEVEL_CHECKS",
+    "Breach",
     "ContractError",
     "Exploited",
     "StumblingPolicy",
     "check_environment",
     "exploited",
+    "find_breach",
+    "find_breaches",
     "hostile_variants",
     "reachable_states",
     "run_check",

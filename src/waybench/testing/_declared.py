@@ -21,8 +21,9 @@ from waybench.core import (
 )
 from waybench.core import Message as ChatMessage
 from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE
-from waybench.core._play import IMAGE_WORDINGS
+from waybench.core._play import IMAGE_WORDINGS, RESERVED_NAMES
 from waybench.testing._walks import (
+    FOCUS,
     AnyEnvironment,
     AnyEpisode,
     ContractError,
@@ -64,7 +65,18 @@ def check_options(environment: AnyEnvironment) -> None:
     for kind, options in (("option", environment.playing.options), ("source option", environment.items.options)):
         require_distinct([option.name for option in options], f"{kind}s")
         for option in options:
+            FOCUS.on(subject=option.name)
+            require(
+                option.name not in RESERVED_NAMES,
+                "{} {!r}: a parameter of every task has this name: choose another one",
+                kind,
+                option.name,
+            )
             _check_option(kind, option)
+    taken = {option.name for option in (*environment.playing.options, *environment.extension_options)}
+    for option in environment.items.options:
+        FOCUS.on(subject=option.name)
+        require(option.name not in taken, "source option {!r}: an option of play has this name", option.name)
     by_name = {option.name: option for option in environment.playing.options}
     for name in ("protocol", "wording"):
         require(by_name[name].choices, f"option {name}: list its choices")
@@ -74,6 +86,7 @@ def check_options(environment: AnyEnvironment) -> None:
         if option.name not in ("protocol", "wording"):
             for value in option.choices or (option.default,):
                 drawn = {"wording": IMAGE} if option.name in IMAGE_OPTIONS else {}
+                FOCUS.on(subject=option.name)
                 record = Episode(environment, item, {**drawn, option.name: value}).record()
                 require(record.options[option.name] == value, f"option {option.name}: {value!r} is not in the record")
     for option in environment.items.options:
@@ -112,6 +125,7 @@ def check_failures_declared(environment: AnyEnvironment) -> None:
     require_distinct([kind.name for kind in environment.scoring.failures], "kinds of failure")
     for kind in environment.scoring.failures:
         what = f"kind of failure {kind.name!r}"
+        FOCUS.on(subject=kind.name)
         _require_declared(kind, what, "which episodes fail so")
         require(kind.title.strip(), f'{what} has no title; give what completes "fails by ..."')
     require_distinct(sorted(kind.title for kind in environment.scoring.failure_kinds), "titles of kinds of failure")
@@ -128,6 +142,7 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
     require(not both, f"metrics and series of one name: {both}")
     for metric in scoring.metrics:
         what = Message("metric {!r}", metric.name)
+        FOCUS.on(subject=metric.name)
         require(metric.title.strip() and metric.doc.strip().endswith("."), "{}: give a title and a sentence", what)
         _require_declared(metric, what, "what it measures")
         require(metric.better in ("higher", "lower", ""), "{}: better is {!r}", what, metric.better)
@@ -139,6 +154,7 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
             metric.high,
         )
     for measure in (*scoring.metrics, *scoring.series):
+        FOCUS.on(subject=measure.name)
         require(
             measure.range or measure.unbounded or None not in (measure.low, measure.high),
             f"{measure.name!r} has no bounds: give low and high, or a range, or say why there are none (unbounded)",

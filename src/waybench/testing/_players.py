@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from waybench.core import Episode, EpisodeRecord, Item, Metric, Policy, Stream, play_out, policy
 from waybench.testing._walks import (
+    FOCUS,
     SAMPLE_PLAYERS,
     AnyEnvironment,
     AnyEpisode,
@@ -61,6 +62,7 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
         deterministic = way_of(environment, options).game.properties.deterministic
         for item in items(environment, level):
             where = f"{options}, item {item.id}"
+            FOCUS.on(item.id)
             records = {episode.player: episode.record() for episode in sample_episodes(environment, item, options)}
             start = Episode(environment, item, options).record()
             worst = floor if headline.floor is None else headline.floor(start)

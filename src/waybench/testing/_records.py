@@ -27,6 +27,7 @@ from waybench.core import (
     replay,
 )
 from waybench.testing._walks import (
+    FOCUS,
     ITEMS,
     AnyEnvironment,
     AnyEpisode,
@@ -64,7 +65,9 @@ def _finished_episodes(environment: AnyEnvironment, level: int, count: int = 2) 
     """Yield episodes of every kind of player, and such as no player brings about, with what names each."""
     for options in ways(environment):
         for item in items(environment, level, count):
+            FOCUS.on(item.id)
             for episode in (*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)):
+                FOCUS.on(item.id)
                 yield episode, Message("{}, item {}, {}", options, item.id, episode.player)
 
 
@@ -215,10 +218,12 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
         record = _reread(episode)
         for series in environment.scoring.series:
             what = Message("series {} of {} on item {}", series.name, episode.player, episode.item.id)
+            FOCUS.on(subject=series.of)
             for value in series.of(record):
                 require_within(series, record, float(value), what)
         for metric in environment.scoring.metrics:
             what = Message("metric {} of {} on item {}", metric.name, episode.player, episode.item.id)
+            FOCUS.on(subject=metric.of)
             with reporting(what):
                 value = metric.of(record)
             require(value == metric.of(episode.record()), "{}: it is another one before JSON", what)

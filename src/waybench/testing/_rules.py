@@ -23,6 +23,7 @@ from waybench.core import (
 from waybench.core._items import set_hash
 from waybench.testing._hostile import BAD_JSON
 from waybench.testing._walks import (
+    FOCUS,
     MANY,
     SAMPLE_PLAYERS,
     AnyEnvironment,
@@ -49,6 +50,7 @@ _OF_TRANSITIONS = (*_DONE, Outcome.UNPARSED)
 _SET = 10  # items of a set that are compared with others
 _PLACES = 60  # places of an instance that are spoilt
 _NUMBERS = (1, 2)
+_HUGE = 10**9  # a level, which may be refused, and with which no source begins to draw
 
 
 def check_start(environment: AnyEnvironment, level: int) -> None:
@@ -64,12 +66,15 @@ def check_start(environment: AnyEnvironment, level: int) -> None:
 def check_apply(environment: AnyEnvironment, level: int) -> None:
     """`apply` leaves its input as it was, gives the same for the same stream, and takes any action without raising."""
     for game, item in games(environment, level):
+        original = copy.deepcopy(item.instance)
         visited = states(environment, item, game)
+        require(item.instance == original, "item {}: apply changed its input: the instance is another one", item.id)
         elsewhere = dict.fromkeys(action for state in visited for action in actions(game, state, 2))
         for state in visited:
             if game.terminal(state):
                 continue
             legal = actions(game, state, MANY)
+            FOCUS.on(subject=game.legal)
             require(legal == actions(game, state, MANY), f"item {item.id}: legal gave two different lists")
             require(len(legal) == len(set(legal)), "item {}: legal lists an action twice: {}", item.id, Brief(legal))
             before, tried = copy.deepcopy(state), dict.fromkeys(actions(game, state))
@@ -89,6 +94,7 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
 
 def _apply(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> Transition[Any]:
     what = Message("apply({}) in {}", Brief(action), Brief(state))
+    FOCUS.on(subject=game.apply)
     hash_before = hash(state)
     require_frozen(action, what)
     with reporting(what):
@@ -122,6 +128,7 @@ def check_terminal(environment: AnyEnvironment, level: int) -> None:
     for game, item in games(environment, level):
         for state in states(environment, item, game):
             end = game.terminal(state)
+            FOCUS.on(subject=game.terminal)
             require(end in (None, End.SOLVED, End.FAILED), f"terminal gave {end!r}: solved, failed or None")
             require(
                 bool(game.legal(state)) == (end is None), "terminal is {!r} in {}, against legal", end, Brief(state)
@@ -134,11 +141,13 @@ def check_action_codec(environment: AnyEnvironment, level: int) -> None:
         for number, state in enumerate(states(environment, item, game)):
             if game.terminal(state):
                 continue
+            FOCUS.on(subject=game.perturb)
             rng = Stream("contract", "codec", number)
             best = environment.players.policies["oracle"](state, rng)
             require(game.perturb(state, best, 0.0, rng) == best, "perturb changed an action at rate 0")
             spoilt = [game.perturb(state, best, rate, rng) for rate in (0.5, 1.0)]
             for action in [best, *spoilt, *actions(game, state)]:
+                FOCUS.on(subject=game.decode)
                 text = _to_json(game.encode(action), Message("encode({})", Brief(action)))
                 back = game.decode(json.loads(text))
                 require(back == action, "{} came back from {} as {}", Brief(action), text[:100], Brief(back))
@@ -200,12 +209,15 @@ def check_keys(environment: AnyEnvironment, level: int) -> None:
 
 
 def check_levels(environment: AnyEnvironment, level: int) -> None:
-    """A level below the smallest is refused in one line that says what to do."""
+    """A level below the smallest is refused in one line that says what to do; so is one that is far too large."""
     smallest = environment.items.smallest_level
     for wrong in (smallest - 1, -1):
         what = f"level {wrong}"
         with refusal(UsageError, what, otherwise=f"{what} is below the smallest level {smallest}: refuse it"):
             environment.source(level=wrong).item(0)
+    what = f"level {_HUGE}"
+    with reporting(f"{what}, which should be refused or be made,"), refusal(UsageError, what):
+        environment.source(level=_HUGE)
 
 
 def check_instances(environment: AnyEnvironment, level: int) -> None:
@@ -213,18 +225,22 @@ def check_instances(environment: AnyEnvironment, level: int) -> None:
     head = items(environment, level, _SET)
     for item in head:
         instance = item.instance
+        FOCUS.on(item.id, subject=instance.__class__)
         require_frozen(instance, Message("instance of item {}", item.id))
         require(
             re.fullmatch("[0-9a-f]{64}", instance.hash), f"item {item.id}: the hash is no SHA-256: {instance.hash!r}"
         )
         data = json.loads(json.dumps(instance.to_json(), allow_nan=False))
+        FOCUS.on(subject=environment.items.decode)
         back = environment.item(data)
         require(back.instance == instance, f"item {item.id}: the instance changes on its way through JSON")
         require(back.instance.hash == instance.hash, f"item {item.id}: its hash changes on its way through JSON")
         require(back.level == item.level, "item {}: from outside, its level is {}", item.id, back.level)
         require(dict(back.proof) == dict(item.proof), f"item {item.id}: from outside, it has another proof")
+        FOCUS.on(subject=environment.items.prove)
         proof = json.loads(json.dumps(dict(item.proof), allow_nan=False))
         require(proof == dict(item.proof), f"item {item.id}: its proof changes on its way through JSON")
+        FOCUS.on(subject=instance.canonical)
         for other in head:
             same = instance == other.instance
             require(
@@ -242,6 +258,7 @@ def check_bad_data(environment: AnyEnvironment, level: int) -> None:
             result: Any = environment.item(bad)
             require(isinstance(result, Item), "item gave {}", Brief(result))
     game = way_of(environment, {}).game
+    FOCUS.on(subject=game.decode)
     state = game.start(item.instance)
     for bad in [*BAD_JSON, *_spoil(json.loads(json.dumps(game.encode(actions(game, state)[0]))))]:
         what = Message("decode({})", Brief(bad))

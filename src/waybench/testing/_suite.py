@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
-from waybench.testing import _declared, _players, _records, _rules, _words
-from waybench.testing._walks import AnyEnvironment, ContractError
+from waybench.testing import _declared, _players, _records, _replies, _rules, _words
+from waybench.testing._findings import Breach, breach_of, stop_after, watch_chance
+from waybench.testing._walks import FOCUS, AnyEnvironment, ContractError
 
 AnyCheck = TypeVar("AnyCheck", bound=Callable[..., None])
 
@@ -36,10 +37,13 @@ LEVEL_CHECKS = _by_name(
     _rules.check_terminal,
     _rules.check_action_codec,
     _rules.check_facts,
+    _replies.check_listed_actions,
     _words.check_wordings,
     _words.check_round_trip,
     _words.check_tools,
     _words.check_hostile,
+    _replies.check_ambiguous_replies,
+    _replies.check_secrets,
     _players.check_players,
     _players.check_same_episode,
     _records.check_replay,
@@ -67,18 +71,37 @@ def run_check(
         family: Other environments that share its presentation, for "presentation declared".
 
     Raises:
-        ContractError: If the environment does not pass; the message says where and what.
+        ContractError: If the environment does not pass, or its code raises whatever exception; the message says where
+            and what, and what to do.
     """
-    try:
-        if name in ENVIRONMENT_CHECKS:
-            shared = {"family": family} if name == "presentation declared" else {}
-            ENVIRONMENT_CHECKS[name](environment, **shared)
-            return
-        level = environment.items.smallest_level if level is None else level
-        LEVEL_CHECKS[name](environment, level)
-    except ContractError as error:
+    if (breach := find_breach(environment, name, level, family=family)) is not None:
         where = "" if level is None else f" at level {level}"
-        raise ContractError(f"{environment.id}{where}, check of {name}: {error}") from error
+        message = f"{environment.id}{where}, check of {name}: {breach.problem}"
+        raise ContractError(message + (f" ({breach.location})" if breach.location else "")) from breach.error
+
+
+def find_breach(
+    environment: AnyEnvironment,
+    name: str,
+    level: int | None = None,
+    *,
+    family: Sequence[AnyEnvironment] = (),
+    seconds: float | None = None,
+) -> Breach | None:
+    """Run one check by name, as `run_check`, and return what is wrong; None if nothing is."""
+    FOCUS.reset()
+    is_general = name in ENVIRONMENT_CHECKS
+    try:
+        with watch_chance(), stop_after(seconds):
+            if is_general:
+                shared = {"family": family} if name == "presentation declared" else {}
+                ENVIRONMENT_CHECKS[name](environment, **shared)
+            else:
+                level = environment.items.smallest_level if level is None else level
+                LEVEL_CHECKS[name](environment, level)
+    except Exception as error:  # whatever an environment's code raises is what this looks for
+        return breach_of(environment, name, None if is_general else level, error)
+    return None
 
 
 def check_environment(
@@ -99,3 +122,30 @@ def check_environment(
     for checked_level in environment.items.sample_levels if level is None else (level,):
         for name in LEVEL_CHECKS:
             run_check(environment, name, checked_level)
+
+
+def find_breaches(
+    environment: AnyEnvironment,
+    levels: Sequence[int] = (),
+    *,
+    family: Sequence[AnyEnvironment] = (),
+    seconds: float | None = None,
+) -> list[Breach]:
+    """Run every check on an environment, and return everything that is wrong.
+
+    Checks that fail at the same line with the same problem are one breach, at the first of them (`Breach.also`).
+
+    Args:
+        environment: What is checked.
+        levels: The levels to look at; the smallest one if empty.
+        family: Other environments that share its presentation.
+        seconds: Most seconds of one check, where the main thread can be interrupted; by default there is no limit.
+    """
+    breaches: dict[tuple[str, str], Breach] = {}
+    general = [(name, None) for name in ENVIRONMENT_CHECKS]
+    for name, level in [*general, *((name, level) for level in levels or (None,) for name in LEVEL_CHECKS)]:
+        if (breach := find_breach(environment, name, level, family=family, seconds=seconds)) is None:
+            continue
+        first = breaches.setdefault(breach.cause, breach)
+        breaches[breach.cause] = first.with_also(name)
+    return list(breaches.values())

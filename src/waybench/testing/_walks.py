@@ -1,8 +1,10 @@
 """Where the checks look, and how a broken contract is reported."""
 
 import json
+import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
 from itertools import product
 from typing import Any
@@ -24,7 +26,9 @@ from waybench.core import (
     play_out,
     policy,
 )
+from waybench.core._defects import raised_text
 
+ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")  # in the default text of an object
 _PLAIN = (Enum, str, bytes, int, float, tuple, frozenset)  # nothing of these can be set
 
 AnyEnvironment = Environment[Any, Any, Any]
@@ -42,6 +46,34 @@ _played: dict[tuple[int, str, str, str], tuple[AnyEnvironment, tuple[AnyEpisode,
 
 class ContractError(WaybenchError, AssertionError):
     """An environment that does not keep the contract; an `AssertionError`, so that every test runner shows it."""
+
+
+@dataclass(slots=True)
+class Focus:
+    """What a check looks at: a failure is about the last of these that were set.
+
+    Attributes:
+        item: The item's id; "" if it is about no item.
+        reply: The reply that was read; None if it is about no reply.
+        subject: The function or object that is checked, or the name of what is declared, such as an option; None for
+            what the check is about in general.
+    """
+
+    item: str = ""
+    reply: str | None = None
+    subject: object = None
+
+    def on(self, item: str | None = None, reply: str | None = None, subject: object = None) -> None:
+        """Set what is looked at; an item stays until another one is set, a reply and a subject do not."""
+        self.item = self.item if item is None else item
+        self.reply, self.subject = reply, subject
+
+    def reset(self) -> None:
+        """Look at nothing, as before a check begins."""
+        self.item, self.reply, self.subject = "", None, None
+
+
+FOCUS = Focus()
 
 
 class Message:
@@ -94,7 +126,7 @@ def reporting(what: object) -> Generator[None]:
     except ContractError:
         raise
     except Exception as error:
-        raise ContractError(f"{what} raised {type(error).__name__}: {str(error)[:500]}") from error
+        raise ContractError(f"{what} {raised_text(error)}") from error
 
 
 @contextmanager
@@ -177,6 +209,7 @@ def games(environment: AnyEnvironment, level: int) -> Iterator[tuple[Game[Any, A
     for options in ways(environment):
         game = way_of(environment, options).game
         for item in items(environment, level):
+            FOCUS.on(item.id)
             yield game, item
 
 
@@ -291,8 +324,10 @@ def parse_reply(play: Play[Any, Any, Any], reply: str, state: Any, what: object)
     Raises:
         ContractError: If it raises, or gives an unfit `Invalid`.
     """
+    FOCUS.on(reply=reply, subject=play.wording.parse)
     with reporting(Message("{}: parse", what)):
         action = play.wording.parse(play.parts_of(reply).answer, state)
+    require(action is not None, "{}: parse returned None: return an action or Invalid(reason)", what)
     if isinstance(action, Invalid):
         reason = action.reason
         require(reason.strip(), "{}: it was refused without a reason", what)

@@ -12,14 +12,17 @@ from waybench.core import (
     EpisodeRecord,
     Invalid,
     Json,
+    Memory,
     Outcome,
     Play,
     Stream,
     ToolCall,
     write_calls,
 )
+from waybench.core._template import template_fields
 from waybench.testing._hostile import BAD_JSON, HOSTILE_REPLIES, hostile_length, hostile_variants
 from waybench.testing._walks import (
+    FOCUS,
     MANY,
     AnyEnvironment,
     AnyEpisode,
@@ -31,6 +34,7 @@ from waybench.testing._walks import (
     parse_reply,
     reporting,
     require,
+    require_distinct,
     sample_episodes,
     states,
     way_of,
@@ -48,18 +52,35 @@ def check_wordings(environment: AnyEnvironment, level: int) -> None:
     """Every wording says something at the start and after every turn, as chat messages that end with the user's."""
     for options in ways(environment):
         wording = way_of(environment, options).wording
+        FOCUS.on(subject=type(wording))
         require(wording.name == options["wording"], "wording {!r} calls itself {!r}", options["wording"], wording.name)
-        require(wording.memory.kind in ("chat", "window", "fresh"), f"unknown memory {wording.memory.kind!r}")
+        FOCUS.on(subject=type(wording))
+        memory: Any = wording.memory
+        require(isinstance(memory, Memory), f"memory is {memory!r}: give Memory(), which says what a prompt repeats")
+        require(memory.kind in ("chat", "window", "fresh"), f"unknown memory {memory.kind!r}")
+        _require_fields(wording)
         for item in items(environment, level):
             _require_messages(
                 Episode(environment, item, options), Message("{}, item {}, the opening", options, item.id)
             )
+            FOCUS.on(item.id, subject=wording.observe)
             for episode in sample_episodes(environment, item, options):
                 what = Message("{}, item {}, {}", options, item.id, episode.player)
                 _require_messages(episode, Message("{}, the last turn", what))
                 for number, turn in enumerate(episode.turns, start=1):
                     require(turn.message.strip(), "{}: the answer to turn {} is empty", what, number)
                     _require_unicode(turn.message, Message("{}: the answer to turn {}", what, number))
+
+
+def _require_fields(wording: Any) -> None:
+    """Require the fields that templates can name to have names of their own and a sentence."""
+    for part, fields in template_fields(wording).items():
+        require_distinct([field.name for field in fields], f"fields of {part}")
+        for field in fields:
+            is_name = field.name.isidentifier() and field.name == field.name.lower()
+            require(is_name, "the field {!r} of {}: use small letters, digits and _", field.name, part)
+            is_sentence = field.doc.endswith(".") and "\n" not in field.doc
+            require(is_sentence, "the field {!r} of {}: say in a sentence what it is (doc)", field.name, part)
 
 
 def _require_messages(episode: AnyEpisode, what: object) -> None:
@@ -85,11 +106,13 @@ def check_round_trip(environment: AnyEnvironment, level: int) -> None:
     for options in ways(environment):
         play = way_of(environment, options)
         for item in items(environment, level):
+            FOCUS.on(item.id)
             for number, state in enumerate(states(environment, item, play.game)):
                 if play.game.terminal(state):
                     continue
                 rng = Stream("contract", "round trip", number)
                 best = environment.players.policies["oracle"](state, rng)
+                FOCUS.on(subject=play.wording.render)
                 for action in [*actions(play.game, state, MANY), best, play.game.perturb(state, best, 0.5, rng)]:
                     reply = play.wording.render(action, state)
                     back = parse_reply(play, reply, state, Message("{}: the reply {}", options, Brief(reply)))
@@ -105,6 +128,7 @@ def check_hostile(environment: AnyEnvironment, level: int) -> None:
     """
     most = _LONG if level in environment.items.sample_levels[:-1] else math.inf
     item = items(environment, level, 1)[0]
+    FOCUS.on(item.id)
     by_wording = {options["wording"]: options for options in reversed(ways(environment))}
     played = [(options, way_of(environment, options)) for options in by_wording.values()]
     for name, make in HOSTILE_REPLIES.items():
@@ -151,11 +175,13 @@ def _require_survived(
 def check_tools(environment: AnyEnvironment, level: int) -> None:
     """With `interface=tools` each action is a call that is read as this action, and malformed calls are refused."""
     item = items(environment, level, 1)[0]
+    FOCUS.on(item.id)
     for options in ways(environment):
         play = way_of(environment, {**options, INTERFACE: TOOLS})
         game, wording, what = play.game, play.wording, Message("{}", options)
         going_on = [state for state in states(environment, item, game) if not game.terminal(state)]
         for state in [state for state in going_on if not wording.thought_question(state)][:_STATES]:
+            FOCUS.on(item.id, subject=wording.tools)
             tools = wording.tools(state)
             require(bool(tools), "{}: there is no tool", what)
             for tool in tools:
@@ -167,6 +193,7 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
                         _require_call_survived(wording, ToolCall(tool.name, {name: bad}), state, what)
             for action in actions(game, state):
                 reply = wording.render(action, state)
+                FOCUS.on(reply=reply)
                 back = wording.parse(reply, state)
                 reading = Message("the call {} is read as {}, not {}", reply, Brief(back), Brief(action))
                 require(back == action, "{}: {}", what, reading)

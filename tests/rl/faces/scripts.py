@@ -7,7 +7,7 @@ from waybench.core import Episode, policy
 from waybench.envs import registry
 from waybench.ext.train import Session
 
-ENVIRONMENTS = [entry.id for entry in registry.entries]
+ENVIRONMENTS = [entry.id for entry in registry.built_in]
 HOSTILE = ("", "\x00\ud800 <script>", "1" * 5000, '```json\n{"movements": [[[[')
 
 

@@ -1,6 +1,7 @@
 """All tasks by name: presets of the published benchmarks, and those of environments."""
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -44,13 +45,20 @@ def horizon_task(entry: Entry, name: str) -> TaskEntry:
     return TaskEntry(name=name, summary=summary, declare=declare, parts=(TaskPart(env=entry.id),), searches=True)
 
 
-def _derive_tasks(entries: Iterable[Entry], taken: dict[str, TaskEntry]) -> tuple[TaskEntry, ...]:
-    """Return the default tasks of environments that no task of the same name plays, then their horizon tasks."""
+def _derive_tasks(
+    entries: Iterable[Entry], taken: dict[str, TaskEntry], families: Mapping[str, int]
+) -> tuple[TaskEntry, ...]:
+    """Return the default tasks of environments that no task of the same name plays, then their horizon tasks.
+
+    A task has the name of its environment's family where that has one environment (`families` has their numbers), and
+    that of the variant elsewhere.
+    """
     defaults: list[TaskEntry] = []
     horizons: list[TaskEntry] = []
     for entry in entries:
         family, _, variant = entry.id.partition("/")
-        names = [entry.task] if entry.task else [variant, family]
+        parts = [family, variant] if families.get(family) == 1 else [variant, family]
+        names = [entry.task] if entry.task else parts
         if not any(entry.id in taken[name].envs for name in names if name in taken):
             name = next((name for name in names if name not in taken), entry.id)
             if name != names[0]:
@@ -76,7 +84,7 @@ def _built_in_tasks() -> tuple[TaskEntry, ...]:
     taken = {entry.name: entry for entry in PRESETS}
     by_id = {entry.id: entry for entry in registry.built_in}
     played = dict.fromkeys(env for preset in PRESETS for env in preset.envs)  # in the order of the benchmarks
-    return *PRESETS, *_derive_tasks((by_id[id_] for id_ in dict.fromkeys((*played, *by_id))), taken)
+    return *PRESETS, *_derive_tasks((by_id[id_] for id_ in dict.fromkeys((*played, *by_id))), taken, {})
 
 
 TASKS = _built_in_tasks()
@@ -89,15 +97,29 @@ def all_tasks() -> tuple[TaskEntry, ...]:
 
 @cache  # so that each warning is given once
 def _tasks_of_packages(entries: tuple[Entry, ...]) -> tuple[TaskEntry, ...]:
-    return _derive_tasks(entries, {entry.name: entry for entry in TASKS})
+    families = Counter(_family_of(entry) for entry in (*registry.built_in, *entries))
+    return _derive_tasks(entries, {entry.name: entry for entry in TASKS}, families)
+
+
+def _family_of(entry: Entry) -> str:
+    return entry.id.partition("/")[0]
 
 
 def environment_names() -> dict[str, str]:
-    """Return environment ids by name: each id itself, and each family's name for its first environment."""
+    """Return environment ids by name: each id itself, and each family's name for its first environment.
+
+    An environment of another package has the second part of its id, too, where nothing else has this name.
+    """
     names: dict[str, str] = {}
     for entry in registry.entries:
-        names.setdefault(entry.id.partition("/")[0], entry.id)
+        names.setdefault(_family_of(entry), entry.id)
         names[entry.id] = entry.id
+    taken = {task.name for task in TASKS}
+    variants = Counter(entry.id.partition("/")[2] for entry in registry.entries)
+    for entry in registry.entries:
+        variant = entry.id.partition("/")[2]
+        if entry not in registry.built_in and variants[variant] == 1 and variant not in taken:
+            names.setdefault(variant, entry.id)
     return names
 
 

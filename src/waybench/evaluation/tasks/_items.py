@@ -18,6 +18,7 @@ from waybench.core import (
     UsageError,
     has_images,
 )
+from waybench.core._defects import defects_of
 from waybench.data import LocalFiles
 from waybench.envs import registry
 from waybench.evaluation.tasks._entry import GENERATED_ITEMS, ISOMORPH, TaskPart, items_of_shard, parameters
@@ -42,7 +43,8 @@ def _all_items(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> Iterator[T
         environment = registry.load(part.env)
         chosen = _parameters_of(part, environment, args)
         options = _play_options(environment, chosen)
-        items, attempts = _items(environment, chosen, part.trials)
+        with defects_of(environment.id):
+            items, attempts = _items(environment, chosen, part.trials)
         for item in items:
             named = replace(item, id=part.item_id.format(id=item.id, index=item.index))
             yield TaskItem(environment, options, named, attempts)

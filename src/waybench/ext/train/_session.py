@@ -245,7 +245,7 @@ class Session:
         info["legal_actions"] = self._legal_replies(episode)
         if end is not None:
             record = episode.record()
-            metrics = {metric.name: metric.of(record) for metric in self.environment.scoring.metrics}
+            metrics = self.environment.measure(record)
             info |= {"end": str(end), "metrics": metrics}
         ended = end in (End.SOLVED, End.FAILED)
         messages = [{"role": message.role, "content": message.text} for message in episode.messages]

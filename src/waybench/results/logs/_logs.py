@@ -17,6 +17,7 @@ from typing import IO, Any, NamedTuple, Protocol, cast
 
 from waybench._version import __version__
 from waybench.core import DataError, End, EpisodeRecord, Json, UsageError, WaybenchError, check_json, json_lines
+from waybench.core._defects import DEFECT
 from waybench.envs import registry
 from waybench.results.logs._guard import (
     LINE,
@@ -439,8 +440,8 @@ def _record(sample: _Sample) -> EpisodeRecord:
     assert sample.head is not None
     record = EpisodeRecord.assemble(sample.head, sample.progress)
     was_cancelled = sample.error.startswith(_CANCELLED)
-    if was_cancelled and record.end not in (None, End.INFRASTRUCTURE):
-        return record  # the run was interrupted between the episode's end and its score
+    if record.end not in (None, End.INFRASTRUCTURE) and (was_cancelled or DEFECT in sample.error):
+        return record  # the run was interrupted between the episode's end and its score, or a metric raised
     if sample.error:
         message = _INTERRUPTED if was_cancelled else sample.error
         return replace(record, end=End.INFRASTRUCTURE, error=record.error or message)

@@ -14,6 +14,7 @@ from waybench.core import (
     WORDING,
     Axis,
     DataError,
+    DefectError,
     End,
     Environment,
     Episode,
@@ -28,6 +29,7 @@ from waybench.core import (
     own_turns,
     replay,
 )
+from waybench.core._defects import as_defect
 from waybench.core._environment import searched_index
 from waybench.core._extensions import wording_name
 from waybench.core._items import split_isomorphic_key
@@ -82,6 +84,7 @@ def row(
     Raises:
         UsageError: If the episode's environment is not installed.
         DataError: If the record lacks what its environment's metrics need.
+        DefectError: If a simulation confirms the record, and its environment raises an exception all the same.
     """
     record = episode.record
     environment = registry.load(record.env)
@@ -109,7 +112,7 @@ def row(
         if confirmed and environment.items.cluster is not None:
             name, key = environment.items.cluster(record), split_isomorphic_key(str(item["key"]))[0]
             cluster = cluster if name == record.instance_hash else Cluster(name, key, item["level"])
-        metrics = {} if unmeasured else {metric.name: metric.of(record) for metric in scoring.metrics}
+        metrics = {} if unmeasured else environment.measure(record)
         shares = [] if unmeasured else [metric for metric in scoring.metrics if metric.per is not None]
         variables = () if unmeasured else environment.difficulty.item_variables
         replies = [turn.reply for turn in record.own_turns]
@@ -164,6 +167,9 @@ def row(
             origin=episode.origin,
         )
     except Exception as problem:  # what a record from outside makes an environment trip over is no error of its own
+        defect = as_defect(record.env, problem)
+        if isinstance(defect, DefectError) and simulate(episode).confirmed:  # otherwise anything may stand in it
+            raise defect from None
         raise DataError(
             f"the record of {record.env}, item {str(record.item.get('id'))[:60]!r}, cannot be measured "
             f"({type(problem).__name__} {str(problem)[:100]}): the record is damaged"
@@ -254,7 +260,7 @@ class Simulated(NamedTuple):
 
 
 def simulate(episode: LoggedEpisode) -> Simulated:
-    """Simulate an episode again from its record."""
+    """Simulate an episode again from its record; `DefectError` if its environment raises at one of the replies."""
     record, env = episode.record, registry.load(episode.record.env)
     read: list[str] = []
     executed: list[str] = []
@@ -271,6 +277,8 @@ def simulate(episode: LoggedEpisode) -> Simulated:
         turns = replay(env, record, watch=reading).turns
     except LiveError as reason:  # nothing of it is drawn, for anything may stand in it
         return Simulated(confirmed=False, skipped=str(reason))
+    except DefectError:  # no reply, whatever it is, makes an environment raise
+        raise
     except Exception as error:  # a record is data from outside; whatever a simulation trips over, it does not agree
         message = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
         return Simulated(confirmed=False, mismatch=message[:_LONGEST] or "it does not replay")
@@ -440,6 +448,6 @@ class Verifier:
                 not_simulated=again.skipped,
             )
         except Exception as error:  # a record is data from outside: it is not to take the others with it
-            self.on_problem(skipped(recorded.log, error, recorded.sample))
+            self.on_problem(skipped(recorded.log, as_defect(recorded.record.env, error), recorded.sample))
             return None
         return Verified(episode, episode_row, again)

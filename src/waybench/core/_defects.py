@@ -1,0 +1,112 @@
+"""Defects of environments: exceptions of an environment's own code, and where in that code they were raised."""
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+from waybench.core._errors import DefectError, WaybenchError
+
+DEFECT = "defect in environment "  # what the message of every `DefectError` begins with
+_LONGEST = 300  # characters of an exception's own text
+_OURS = __name__.partition(".")[0]
+# What a machine lacks is no defect of an environment: a server of worlds that has ended, a full disk.
+_OF_THE_MACHINE = (WaybenchError, OSError, MemoryError)
+
+
+class CodeLocation(NamedTuple):
+    """A line of an environment's code.
+
+    Attributes:
+        path: The file.
+        line: The number of the line, from 1.
+        function: The function that waybench called, which raised the exception itself or called what did.
+    """
+
+    path: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{Path(self.path).name}:{self.line}"
+
+
+def location_of(error: BaseException) -> CodeLocation | None:
+    """Return where an environment's code raised an exception; None if none of its code was running.
+
+    The first function that is neither waybench's nor the standard library's is the environment's; of those that it
+    called, the last one of the same package counts, so that an error within a library is shown where it was called.
+    """
+    package = entered = ""
+    deepest: CodeLocation | None = None
+    step = error.__traceback__
+    while step is not None:
+        code, owner = step.tb_frame.f_code, _package_of(step.tb_frame)
+        if not package and owner:
+            package, entered = owner, code.co_name
+        if owner and owner == package and not code.co_filename.startswith("<"):
+            deepest = CodeLocation(code.co_filename, step.tb_lineno, entered)
+        step = step.tb_next
+    return deepest
+
+
+def _package_of(frame: FrameType) -> str:
+    """Return the package that a frame's code is of; "" for waybench, its engine and the standard library."""
+    first, *others = str(frame.f_globals.get("__name__", "")).split(".")
+    if first == _OURS:
+        return "/".join((first, *others[:1])) if others[:1] == ["envs"] else ""
+    return "" if first in sys.stdlib_module_names or first in ("inspect_ai", "pytest", "_pytest") else first
+
+
+def raised_text(error: BaseException) -> str:
+    """Return which exception was raised, and where if that is known: "raised KeyError: 'x' (compass.py:116)"."""
+    text = " ".join(str(error).split())[:_LONGEST]
+    location = location_of(error)
+    return (
+        f"raised {type(error).__name__}"
+        + (f": {text}" if text else "")
+        + (f" ({location})" if location is not None else "")
+    )
+
+
+@contextmanager
+def defects_of(environment_id: str, what: str = "") -> Generator[None]:
+    """Report an exception of an environment's code as a defect of the environment.
+
+    Errors that the user can mend, and those of the machine (`OSError`, `MemoryError`), go on as they are.
+
+    Args:
+        environment_id: The environment.
+        what: What the block does, such as "metric score"; by default the name of the function that was called.
+
+    Raises:
+        DefectError: If the block raises anything else.
+    """
+    try:
+        yield
+    except _OF_THE_MACHINE:
+        raise
+    except Exception as error:
+        raise defect_of(environment_id, error, what) from error
+
+
+def defect_of(environment_id: str, error: Exception, what: str = "") -> DefectError:
+    """Return the error that calls an exception a defect of an environment; see `defects_of`."""
+    location = location_of(error)
+    subject = what or (location.function if location is not None else "its code")
+    return DefectError(
+        f"{DEFECT}{environment_id}: {subject} {raised_text(error)}; retrying will not help; "
+        f"run waybench check {environment_id}"
+    )
+
+
+def as_defect(environment_id: str, error: Exception) -> Exception:
+    """Return the defect that an exception is, or the exception itself if it is none; see `is_raised_within`."""
+    return defect_of(environment_id, error) if is_raised_within(error) else error
+
+
+def is_raised_within(error: Exception) -> bool:
+    """Return whether an exception is one of an environment's code, and neither the caller's nor the machine's."""
+    return not isinstance(error, _OF_THE_MACHINE) and location_of(error) is not None

@@ -1,0 +1,290 @@
+"""What a check finds wrong: the item, the reply, the line of the environment's code, and what to do."""
+
+import inspect
+import random
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from types import FrameType, MappingProxyType
+from typing import Any, NamedTuple
+
+from waybench.core import DefectError, WaybenchError
+from waybench.core._defects import CodeLocation, location_of, raised_text
+from waybench.testing._walks import FOCUS, AnyEnvironment, ContractError
+
+_CORE = Path(inspect.getfile(WaybenchError)).parent
+_ONE_WAY = "{'protocol': 'sound', 'wording': 'plain'}"  # of an environment that has no other
+_NAMELESS = ("", "<lambda>", "<genexpr>", "<module>")
+_LONGEST = 1_000  # characters of a problem
+
+ADVICE: Mapping[str, str] = MappingProxyType(
+    {
+        "names": "Give what is missing in Environment(...).",
+        "options": "Declare each option with a name of its own, a default that passes its check, and a sentence (doc).",
+        "metrics declared": "Declare each metric with a name, a title, a sentence (doc), and low and high.",
+        "failures declared": 'Give each FailureKind a name, a title that completes "fails by ...", and a sentence.',
+        "presentation declared": "Name only metrics and environments that exist, and give plurals.",
+        "horizon": "Declare `success` and `competent` so that luck is no success.",
+        "source": "Draw item i from Stream(id, key, level, i) alone, and give it its key, level and index.",
+        "keys": "Draw everything from a Stream that has the key in it, and from nothing else.",
+        "levels": "Raise UsageError in the source's __init__ for a level that does not exist.",
+        "instances": "Use frozen dataclasses with slots; `decode` reads what `to_json` wrote; `canonical` has all that "
+        "tells two instances apart, and nothing else.",
+        "bad data": "Check type and range of everything in `decode`, and raise DataError with one line.",
+        "isomorphs": "An isomorph has the same level and solution length, and another appearance.",
+        "start": "The first state follows from the instance, is frozen and hashable, and has legal actions.",
+        "apply": "Return a new state that follows from state, action and `rng` alone; an illegal action is a "
+        "Transition with the outcome ILLEGAL.",
+        "terminal": "`legal` is empty exactly where `terminal` gives SOLVED or FAILED.",
+        "action codec": "`decode` returns the action that `encode` wrote, after it has been through JSON.",
+        "facts": "Set `properties` to the most turns and to the smallest and largest sum of rewards of an episode.",
+        "listed actions": "Let `legal` list every action that `apply` carries out, or let `apply` return ILLEGAL.",
+        "wordings": "Every message has a text; a wording has the name of its option and a Memory.",
+        "round trip": "`parse` reads what `render` writes as the same action.",
+        "tools": "Describe every argument with type and description; `parse_call` reads what `render_call` writes.",
+        "hostile": "`parse` returns an action or Invalid(reason), a short sentence, for any text whatever.",
+        "ambiguous replies": "`parse` reads the whole reply, such as reply.strip(), and refuses two actions.",
+        "secrets": "Write into a message only what the player may know, field by field.",
+        "players": "The oracle reaches the ceiling, an empty reply the floor, a random player less than the oracle.",
+        "same episode": "Take all chance from `rng`, and keep nothing between calls.",
+        "replay": "The same replies give the same episode: keep no state in the game or the wording.",
+        "tampering": "Messages, rewards and events follow from the instance and the replies.",
+        "prefix": "`cut` returns the first steps of an action; the oracle goes on from any state.",
+        "action turns": "`action_turns` returns turns of the record, each once, and every one that can be wrong.",
+        "metrics": "A metric returns None or a float from low to high for every record, whatever was replied.",
+        "failures": "`failure` returns a declared kind for each episode that failed.",
+        "beliefs": "`expected` returns what `read` reads back, for every state in which the question is asked.",
+        "presentation": "Drawings take records of any length, before the first turn too.",
+        "pictures": "Draw what the text says, in an <svg> with a viewBox.",
+    }
+)
+"""Name of a check -> what to do where it fails."""
+
+# Name of a check -> what it is about, if it does not say so itself: a function of the environment or a name.
+_SUBJECTS: Mapping[str, Callable[[AnyEnvironment], object]] = MappingProxyType(
+    {
+        "horizon": lambda environment: environment.difficulty.competent,
+        "source": lambda environment: environment.items.make_source,
+        "keys": lambda environment: environment.items.make_source,
+        "levels": lambda environment: environment.items.make_source,
+        "instances": lambda environment: environment.items.decode,
+        "bad data": lambda environment: environment.items.decode,
+        "isomorphs": lambda environment: environment.items.isomorph,
+        "start": lambda environment: _game(environment).start,
+        "apply": lambda environment: _game(environment).apply,
+        "same episode": lambda environment: _game(environment).apply,
+        "terminal": lambda environment: _game(environment).terminal,
+        "action codec": lambda environment: _game(environment).decode,
+        "facts": lambda environment: _game(environment).__class__,
+        "prefix": lambda environment: _game(environment).cut,
+        "listed actions": lambda environment: _game(environment).legal,
+        "players": lambda environment: environment.players.policies["oracle"],
+        "metrics": lambda environment: environment.scoring.metrics[0].of,
+        "tools": lambda environment: _wording(environment).tools,
+        "failures": lambda environment: environment.scoring.failure,
+        "replay": lambda environment: _wording(environment).observe,
+        "action turns": lambda environment: environment.playing.action_turns,
+        "presentation": lambda environment: environment.presentation.draw,
+        "pictures": lambda environment: environment.playing.images and environment.playing.images.draw,
+    }
+)
+
+
+# Name of a function of an environment -> the check that is about it, under which an exception is shown.
+_CHECKS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("parse", "understands"), "hostile"),
+        **dict.fromkeys(("rules", "observe", "prompt"), "wordings"),
+        **dict.fromkeys(("instance", "item", "__init__", "level_of"), "source"),
+        **dict.fromkeys(("canonical", "to_json", "hash", "prove"), "instances"),
+        **dict.fromkeys(("tools", "parse_call", "render_call"), "tools"),
+        **dict.fromkeys(("oracle", "heuristic"), "players"),
+        **dict.fromkeys(("encode", "decode"), "action codec"),
+        **{"start": "start", "apply": "apply", "legal": "apply", "terminal": "terminal", "render": "round trip"},
+        **{"cut": "prefix", "perturb": "action codec", "draw": "presentation"},
+    }
+)
+
+
+class Breach(NamedTuple):
+    """One thing in which an environment breaks its contract.
+
+    Attributes:
+        check: The name of the check.
+        level: The level that was looked at; None for what an environment says of itself.
+        item: The item's id; "" if it is about no item.
+        reply: The reply that was read; None if it is about no reply.
+        problem: What is wrong.
+        location: The line of the environment's code; None if it is not known.
+        advice: What to do.
+        error: The exception.
+        also: Further checks that fail at the same line with the same problem.
+    """
+
+    check: str
+    level: int | None
+    item: str
+    reply: str | None
+    problem: str
+    location: CodeLocation | None
+    advice: str
+    error: Exception
+    also: tuple[str, ...] = ()
+
+    @property
+    def cause(self) -> tuple[str, str]:
+        """What two breaches with one cause have in common: the line and the exception, or else check and problem."""
+        raised = _raised_by(self.error)
+        if raised is not None and (location := location_of(raised)) is not None:
+            return f"{location.path}:{location.line}", type(raised).__name__
+        return self.check, self.problem if self.location is None else f"{self.location.path}:{self.location.line}"
+
+    def with_also(self, check: str) -> "Breach":
+        """Return the breach with one more check that fails for it, and under the check that is about its function."""
+        function = "" if self.location is None or _raised_by(self.error) is None else self.location.function
+        if check in (self.check, *self.also):
+            return self
+        if _CHECKS.get(function) == check:
+            advice = self.advice.replace(ADVICE[self.check], ADVICE[check])
+            return self._replace(check=check, advice=advice, also=(self.check, *self.also))
+        return self._replace(also=(*self.also, check))
+
+    @property
+    def traceback(self) -> str:
+        """The traceback of the exception."""
+        return "".join(traceback.format_exception(self.error))
+
+
+def breach_of(environment: AnyEnvironment, check: str, level: int | None, error: Exception) -> Breach:
+    """Return what a check found, from the exception that ended it and from what it looked at then."""
+    raised = _raised_by(error)
+    location = None if raised is None else location_of(raised)
+    problem, reply = str(error).removeprefix(_ONE_WAY).lstrip(":, "), FOCUS.reply
+    if raised is not None and not isinstance(error, ContractError):
+        function = location.function if location is not None else ""
+        problem = f"{function if function not in _NAMELESS else 'the environment'} {raised_text(raised)}"
+    if isinstance(error, DefectError):
+        reply = error.reply
+    if location is None:
+        subject = FOCUS.subject if FOCUS.subject is not None else _general_subject(environment, check)
+        location = definition_of(environment, subject) or _declaration_in(environment, "")
+    advice = ADVICE.get(check, "")
+    if raised is not None and not isinstance(raised, WaybenchError):
+        advice = f"No code of an environment may raise {type(raised).__name__} here. {advice}"
+    return Breach(check, level, FOCUS.item, reply, problem[:_LONGEST], location, advice, error)
+
+
+def _raised_by(error: BaseException) -> BaseException | None:
+    """Return the environment's own exception that ended a check; None if the check itself found something wrong."""
+    while isinstance(error, ContractError) or (isinstance(error, WaybenchError) and error.__cause__ is not None):
+        if error.__cause__ is None:
+            return None
+        error = error.__cause__
+    return error
+
+
+def _game(environment: AnyEnvironment) -> Any:
+    return environment.play_with(environment.resolve_options({})).game
+
+
+def _wording(environment: AnyEnvironment) -> Any:
+    return environment.play_with(environment.resolve_options({})).wording
+
+
+def _general_subject(environment: AnyEnvironment, check: str) -> object:
+    with suppress(Exception):  # what is asked for may be what is broken
+        return _SUBJECTS[check](environment)
+    return None
+
+
+def definition_of(environment: AnyEnvironment, subject: object) -> CodeLocation | None:
+    """Return where a function, a class or an object's class is defined, or where a name is declared.
+
+    Args:
+        environment: The environment.
+        subject: The function, class or object; the name of an option, a metric or the like.
+
+    Returns:
+        The line; None if it is not known, or is waybench's own.
+    """
+    if isinstance(subject, str):
+        return _declaration_in(environment, subject)
+    checked: Any = subject
+    while isinstance(checked, partial):
+        checked = checked.func
+    owner: Any = getattr(checked, "__self__", None)
+    while (base := getattr(owner, "_base", None)) is not None:  # as tools are put around a wording (`DerivedWording`)
+        owner = base
+        checked = getattr(owner, getattr(checked, "__name__", ""), checked)
+    function: Any = inspect.unwrap(getattr(checked, "__func__", checked)) if callable(checked) else None
+    candidates: list[Any] = [function, owner.__class__, checked.__class__]
+    for candidate in candidates:
+        with suppress(TypeError, OSError, ValueError):
+            path = Path(inspect.getfile(candidate))
+            if _CORE in path.parents:
+                continue
+            code: Any = getattr(candidate, "__code__", None)
+            line = code.co_firstlineno if code is not None else inspect.getsourcelines(candidate)[1]
+            return CodeLocation(str(path), line, getattr(candidate, "__name__", ""))
+    return None
+
+
+def _declaration_in(environment: AnyEnvironment, name: str) -> CodeLocation | None:
+    """Return the line of an environment's modules that has a name in quotation marks, or else its Environment(...)."""
+    for source in (environment.playing.play, environment.items.decode):
+        with suppress(TypeError, OSError):
+            path = inspect.getfile(inspect.unwrap(source))
+            lines = Path(path).read_text("utf-8").splitlines()
+            for text in (f'name="{name}"', f'"{name}"') if name else ("Environment(",):
+                for number, line in enumerate(lines, start=1):
+                    if text in line:
+                        return CodeLocation(path, number, "")
+    return None
+
+
+@contextmanager
+def watch_chance() -> Generator[None]:
+    """Refuse Python's and NumPy's global random numbers in a block: what they give is no episode's own.
+
+    Raises:
+        ContractError: If the block has used them.
+    """
+    before = _global_states()
+    yield
+    after = _global_states()
+    for name in after:
+        if name in before and after[name] != before[name]:
+            raise ContractError(
+                f"the environment uses {name}: take all random numbers from the Stream that it is given"
+            )
+
+
+def _global_states() -> dict[str, str]:
+    states = {"the module random": str(hash(random.getstate()))}
+    if (numpy := sys.modules.get("numpy.random")) is not None:
+        states["numpy.random"] = str(numpy.get_state()[1].tobytes()[:64]) + str(numpy.get_state()[2])
+    return states
+
+
+@contextmanager
+def stop_after(seconds: float | None) -> Generator[None]:
+    """Raise `TimeoutError` in a block that takes longer, where the system can: in the main thread, not on Windows."""
+    if seconds is None or not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError(f"it takes longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
