@@ -1,0 +1,67 @@
+"""Ranks and pairs: equal models are rarely apart, both say the same, and a third model changes nothing."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+
+from tests.gate._designs import (
+    LEVEL,
+    agreement,
+    equal_at_one_task,
+    equal_in_wordings,
+    equal_on_same_maps,
+    power_of_graded,
+    third_models,
+)
+from tests.gate._rate import Rate
+from tests.gate._tables import Rng, at_one_task, graded, in_wordings, names
+from waybench.results import Row
+
+pytestmark = pytest.mark.slow
+POWER = 0.75  # of a difference of .1 with noise of .1 at 20 items
+
+
+@pytest.mark.parametrize(
+    "simulate",
+    [
+        pytest.param(lambda: equal_at_one_task(runs=30), id="one task"),
+        pytest.param(lambda: equal_in_wordings(runs=24), id="four wordings"),
+        pytest.param(lambda: equal_on_same_maps(runs=24), id="two tasks on the same maps"),
+    ],
+)
+def test_equal_models_are_rarely_apart(simulate: Callable[[], Mapping[int, Rate]]) -> None:
+    """Fails without Holm's procedure (of 6 and 12 models), and if pairs do not share clusters (wordings, maps)."""
+    rates = simulate()
+    assert all(rate.at_most(LEVEL) for rate in rates.values()), {count: str(rate) for count, rate in rates.items()}
+
+
+ONE_TASK: dict[str, Callable[[Rng], list[Row]]] = {
+    "solved or not": lambda rng: at_one_task(rng, names(4), 40, rng.uniform(0.2, 0.9, 4).tolist()),
+    "all or nothing": lambda rng: at_one_task(rng, names(3), 10, [0.05, 0.95, 0.5]),
+    "graded": lambda rng: graded(rng, names(4), 20, rng.uniform(0.45, 0.7, 4).tolist(), 0.1),
+    "one wording": lambda rng: in_wordings(rng, names(4), 1, 20, 0.5, 0.5),
+}
+
+
+@pytest.mark.parametrize("table", ONE_TASK)
+def test_ranks_agree_with_pairs(table: str) -> None:
+    """Fails if ranks come from intervals of means, from p values that are not adjusted, or from another test."""
+    rng = np.random.default_rng(len(table))
+    result = agreement(lambda: ONE_TASK[table](rng), runs=30)
+    assert result.agree.share == 1, str(result.agree)
+
+
+def test_a_graded_difference_is_shown_by_ranks_and_verdicts_alike() -> None:
+    """Fails if the variance of pairs is that of all-or-nothing scores, or if ranks and verdicts have two tests."""
+    power = power_of_graded(runs=200)
+    assert power.by_rank.at_least(POWER), str(power.by_rank)
+    assert power.by_verdict.at_least(POWER), str(power.by_verdict)
+    assert power.agree.share == 1, str(power.agree)
+
+
+def test_a_third_model_changes_no_order_of_two() -> None:
+    """Fails if levels beyond a ladder's end count as 0 up to where another model went, in means or in pairs."""
+    changed = third_models(runs=80)
+    assert changed.apart.share > 0.2, "hardly any two models differ, so the others show nothing"
+    assert (changed.ranks.hits, changed.pairs.hits, changed.means.hits) == (0, 0, 0), changed
