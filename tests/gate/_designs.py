@@ -23,6 +23,7 @@ from waybench.results.horizons._horizons import success_curves
 from waybench.results.results import grouped
 
 LEVEL = 0.05
+_TOGETHER = 40  # models whose curves are fitted together, which takes less time than one after the other
 Ranks = Mapping[str, tuple[int, int] | None]
 # Environments of which a random player's score is known well, with a level of few turns.
 GUESSED = (
@@ -100,13 +101,13 @@ def coverage(draw: Callable[[], list[Row]], share: float, runs: int) -> Rate:
 def coverage_on_same_maps(maps: int, questions: int, runs: int, seed: int = 1) -> Rate:
     """Return the coverage of a family's mean over two tasks about the same maps."""
     rng = np.random.default_rng([seed, maps, questions])
-    return coverage(lambda: on_same_maps(rng, names(1), maps, questions, 0.6, 0.3), 0.6, runs)
+    return coverage(lambda: on_same_maps(rng, names(1), maps, questions, 0.6, 0.8), 0.6, runs)
 
 
 def coverage_in_wordings(wordings: int, items: int, runs: int, seed: int = 2) -> Rate:
     """Return the coverage of a mean over wordings of the same items."""
     rng = np.random.default_rng([seed, wordings, items])
-    return coverage(lambda: in_wordings(rng, names(1), wordings, items, 0.6, 0.5), 0.6, runs)
+    return coverage(lambda: in_wordings(rng, names(1), wordings, items, 0.6, 0.8), 0.6, runs)
 
 
 class Guessers(NamedTuple):
@@ -180,10 +181,21 @@ def equal_in_wordings(runs: int, wordings: int = 4, items: int = 20, seed: int =
     return equal_models(lambda models: in_wordings(rng, models, wordings, items, 0.6, 0.6), runs)
 
 
-def equal_on_same_maps(runs: int, maps: int = 12, questions: int = 3, seed: int = 5) -> dict[int, Rate]:
+def equal_on_same_maps(runs: int, maps: int = 20, questions: int = 2, seed: int = 5) -> dict[int, Rate]:
     """Return how often equal models are shown apart at two tasks about the same maps."""
     rng = np.random.default_rng([seed, maps])
-    return equal_models(lambda models: on_same_maps(rng, models, maps, questions, 0.6, 0.5), runs)
+    return equal_models(lambda models: on_same_maps(rng, models, maps, questions, 0.6, 0.8), runs)
+
+
+def equal_on_ladders(runs: int, seed: int = 11) -> dict[int, Rate]:
+    """Return how often equal models are shown apart whose ladders end by their own luck."""
+    rng = np.random.default_rng(seed)
+    levels = (*LADDER, 29, 33, 41)
+
+    def draw(models: Sequence[str]) -> list[Row]:
+        return [row for model in models for row in ladder(rng, model, levels, 10, 12.0, 2.0)]
+
+    return equal_models(draw, runs, (6,))
 
 
 class Agreement(NamedTuple):
@@ -315,13 +327,17 @@ def plateau(runs: int, lapse: float = 0.15, share: float = 0.8, seed: int = 9) -
     odds = (1 - lapse) / share - 1
     truth = middle * 2 ** (log(odds) / slope) if odds > 0 else -inf
     unidentified = wrong = 0
-    for _ in range(runs):
-        rows = ladder(rng, names(1)[0], (*LADDER, 29, 33, 41), 10, middle, slope, lapse=lapse)
-        horizon = next(horizon for horizon in horizons(rows) if (horizon.axis, horizon.share) == ("dimension", share))
-        if is_unidentified(horizon):
-            unidentified += 1
-        else:
-            wrong += not _holds_horizon(horizon, truth)
+    for first in range(0, runs, _TOGETHER):
+        models = names(min(_TOGETHER, runs - first))
+        levels = (*LADDER, 29, 33, 41)
+        rows = [row for model in models for row in ladder(rng, model, levels, 10, middle, slope, lapse=lapse)]
+        for horizon in horizons(rows):
+            if (horizon.axis, horizon.share) != ("dimension", share):
+                continue
+            if is_unidentified(horizon):
+                unidentified += 1
+            else:
+                wrong += not _holds_horizon(horizon, truth)
     printed = runs - unidentified
     return Plateau(Rate(unidentified, runs), Rate(wrong, runs), Rate(printed - wrong, printed))
 
