@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pytest
 
+from tests.gate._bank import bank
 from tests.gate._designs import (
     LEVEL,
     agreement,
@@ -13,11 +14,13 @@ from tests.gate._designs import (
     equal_on_ladders,
     equal_on_same_maps,
     power_of_graded,
+    ranks,
     third_models,
 )
 from tests.gate._rate import Rate
-from tests.gate._tables import Rng, at_one_task, graded, in_wordings, names
+from tests.gate._tables import LADDER, Rng, at_one_task, graded, in_wordings, names
 from waybench.results import Row
+from waybench.results.estimates import matrix
 
 pytestmark = pytest.mark.slow
 POWER = 0.75  # of a difference of .1 with noise of .1 at 20 items
@@ -67,6 +70,20 @@ def test_a_graded_difference_is_shown_by_ranks_and_verdicts_alike() -> None:
     assert power.by_rank.at_least(POWER), str(power.by_rank)
     assert power.by_verdict.at_least(POWER), str(power.by_verdict)
     assert power.agree.share == 1, str(power.agree)
+
+
+def test_levels_that_one_model_did_not_reach_are_in_no_pair() -> None:
+    """Fails if levels beyond a ladder's end are 0 in pairs."""
+    first, second, third = names(3)
+    half, none = [0, 1] * 5, [0] * 10
+    reached = {first: [half, half, none], second: [half, half, [1] + [0] * 9, half, half, half], third: [[1] * 10] * 6}
+    rows = [
+        row
+        for model, by_level in reached.items()
+        for level, results in zip(LADDER, by_level, strict=False)
+        for row in bank("maze/alicia", level, 10).rows_of(model, results)
+    ]
+    assert ranks(matrix(rows)) == {third: (1, 1), first: (2, 3), second: (2, 3)}
 
 
 def test_a_third_model_changes_no_order_of_two() -> None:
