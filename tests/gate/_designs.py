@@ -56,12 +56,17 @@ def pairs(rows: Iterable[Row]) -> list[Comparison]:
     return compare_pairs(pair for scores in by_test for pair in combinations(scores, 2))
 
 
+def is_shown(adjusted: float | None) -> bool:
+    """Return whether an adjusted p value shows a difference; None is of a pair with too few items to tell."""
+    return adjusted is not None and adjusted < LEVEL
+
+
 def ranks_of_pairs(comparisons: Sequence[Comparison]) -> Ranks:
     """Return the ranks that follow from the adjusted p values of pairs of models at one task."""
     models = dict.fromkeys(side.model for pair in comparisons for side in (pair.first, pair.second))
     better, worse = Counter[str](), Counter[str]()
     for pair in comparisons:
-        if pair.adjusted < LEVEL:
+        if is_shown(pair.adjusted):
             sides = pair.first.model, pair.second.model
             above, below = sides if pair.difference.value > 0 else sides[::-1]
             better[below] += 1

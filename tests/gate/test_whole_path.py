@@ -10,7 +10,7 @@ import pytest
 
 import waybench
 from tests.gate._bank import Bank, bank, graded_bank, nearest
-from tests.gate._designs import LEVEL
+from tests.gate._designs import is_shown
 from tests.gate._tables import names
 from waybench.results import LoggedEpisode
 from waybench.results.estimates import matrix
@@ -79,8 +79,8 @@ def test_a_report_of_one_task_has_ranks_that_agree_with_its_comparisons(
     better, worse = dict.fromkeys(MODELS, 0), dict.fromkeys(MODELS, 0)
     for pair in data["comparisons"]:
         sides = [model_of[pair[side]["page"]] for side in ("first", "second")]
-        assert (pair["p_holm"] < LEVEL) == (pair["verdict"] in ("first", "second"))
-        if pair["p_holm"] < LEVEL:
+        assert is_shown(pair["p_holm"]) == (pair["verdict"] in ("first", "second"))
+        if is_shown(pair["p_holm"]):
             above, below = sides if pair["difference"]["value"] > 0 else sides[::-1]
             better[below] += 1
             worse[above] += 1
