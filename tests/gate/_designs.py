@@ -307,9 +307,7 @@ def equal_horizons(runs: int, count: int = 12, seed: int = 8) -> Rate:
 
 def further(rows: Sequence[Row]) -> Iterator[bool]:
     """Yield of every model's 50 % horizon whether it is shown to be another one than the leader's."""
-    for curve in success_curves(rows):
-        if curve.ratio is not None:
-            yield bool(curve.ratio.further)
+    yield from (is_shown(curve.p_adjusted) for curve in success_curves(rows))
 
 
 class Plateau(NamedTuple):

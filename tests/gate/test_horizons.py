@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 def test_equal_models_rarely_reach_further() -> None:
     """Fails if p values are not adjusted over all pairs (two thirds of tables)."""
-    rate = equal_horizons(runs=24)
+    rate = equal_horizons(runs=12)
     assert rate.at_most(LEVEL), str(rate)
 
 
