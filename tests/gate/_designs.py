@@ -61,17 +61,34 @@ def is_shown(adjusted: float | None) -> bool:
     return adjusted is not None and adjusted < LEVEL
 
 
-def ranks_of_pairs(comparisons: Sequence[Comparison]) -> Ranks:
-    """Return the ranks that follow from the adjusted p values of pairs of models at one task."""
-    models = dict.fromkeys(side.model for pair in comparisons for side in (pair.first, pair.second))
+class Pair(NamedTuple):
+    """Two models, the first one's mean minus the second one's, and the adjusted p value."""
+
+    first: str
+    second: str
+    difference: float
+    adjusted: float | None
+
+
+def ranks_of_pairs(pairs: Sequence[Pair]) -> Ranks:
+    """Return the ranks that follow from the adjusted p values of all pairs of models."""
+    models = dict.fromkeys(model for pair in pairs for model in (pair.first, pair.second))
     better, worse = Counter[str](), Counter[str]()
-    for pair in comparisons:
+    for pair in pairs:
         if is_shown(pair.adjusted):
-            sides = pair.first.model, pair.second.model
-            above, below = sides if pair.difference.value > 0 else sides[::-1]
+            sides = pair.first, pair.second
+            above, below = sides if pair.difference > 0 else sides[::-1]
             better[below] += 1
             worse[above] += 1
     return {model: (1 + better[model], len(models) - worse[model]) for model in models}
+
+
+def pairs_of_table(table: Matrix) -> list[Pair]:
+    """Return the pairs of models that a table lists, those that are not comparable with no p value."""
+    return [
+        Pair(pair.first, pair.second, pair.difference.value if pair.difference else 0.0, pair.adjusted)
+        for pair in table.pairs
+    ]
 
 
 # Means
@@ -223,7 +240,10 @@ def agreement(draw: Callable[[], list[Row]], runs: int) -> Agreement:
     for _ in range(runs):
         rows = draw()
         table, comparisons = matrix(rows), pairs(rows)
-        agree += dict(ranks(table)) == dict(ranks_of_pairs(comparisons))
+        compared = [
+            Pair(pair.first.model, pair.second.model, pair.difference.value, pair.adjusted) for pair in comparisons
+        ]
+        agree += dict(ranks(table)) == dict(ranks_of_pairs(compared))
         by_rank += is_apart(table)
         by_verdict += any(pair.verdict in (Verdict.FIRST, Verdict.SECOND) for pair in comparisons)
     return Agreement(Rate(agree, runs), Rate(by_rank, runs), Rate(by_verdict, runs))

@@ -13,12 +13,15 @@ from tests.gate._designs import (
     equal_in_wordings,
     equal_on_ladders,
     equal_on_same_maps,
+    is_apart,
+    pairs_of_table,
     power_of_graded,
     ranks,
+    ranks_of_pairs,
     third_models,
 )
 from tests.gate._rate import Rate
-from tests.gate._tables import LADDER, Rng, at_one_task, graded, in_wordings, names
+from tests.gate._tables import LADDER, Rng, at_one_task, graded, in_wordings, ladder, names, on_same_maps
 from waybench.results import Row
 from waybench.results.estimates import matrix
 
@@ -59,6 +62,36 @@ def test_ranks_agree_with_pairs(table: str) -> None:
     rng = np.random.default_rng(len(table))
     result = agreement(lambda: ONE_TASK[table](rng), runs=30)
     assert result.agree.share == 1, str(result.agree)
+
+
+SEVERAL_TASKS: dict[str, Callable[[Rng], list[Row]]] = {
+    "wordings": lambda rng: [
+        row
+        for model, share in zip(names(4), (0.2, 0.5, 0.6, 0.9), strict=True)
+        for row in in_wordings(rng, [model], 2, 20, share, 0.5)
+    ],
+    "same maps": lambda rng: [
+        row
+        for model, share in zip(names(4), (0.2, 0.5, 0.6, 0.9), strict=True)
+        for row in on_same_maps(rng, [model], 12, 3, share, 0.3)
+    ],
+    "ladders": lambda rng: [
+        row
+        for model, middle in zip(names(4), (6, 9, 10, 20), strict=True)
+        for row in ladder(rng, model, LADDER, 10, middle, 2)
+    ],
+}
+
+
+@pytest.mark.parametrize("table", SEVERAL_TASKS)
+def test_ranks_agree_with_the_pairs_of_their_table(table: str) -> None:
+    """Fails if ranks come from intervals of means, or from p values that are not adjusted."""
+    rng, shown = np.random.default_rng(len(table)), 0
+    for _ in range(8):
+        result = matrix(SEVERAL_TASKS[table](rng))
+        assert ranks(result) == ranks_of_pairs(pairs_of_table(result))
+        shown += is_apart(result)
+    assert shown
 
 
 def test_a_graded_difference_is_shown_by_ranks_and_verdicts_alike() -> None:
