@@ -96,14 +96,19 @@ class Solutions(ABC, Generic[I, S, A]):
             if (left := self.remaining(after)) is not None and left + self.cost(state, after) == known
         ]
 
-    @property
-    def oracle(self) -> Player[S, A]:
-        """The player that takes the first action of a best solution; in a dead end any action."""
-        return lambda state, rng: next(iter(self.best_actions(state)), None) or rng.choice(self.game.legal(state))
+    def oracle(self, state: S, rng: Stream) -> A:
+        """Return the first action of a best solution; in a dead end any action."""
+        best = self.best_actions(state)
+        return best[0] if best else rng.choice(self.game.legal(state))
 
     def erring(self, rate: float) -> Player[S, A]:
         """Return the oracle that takes a random action at a rate, from 0 to 1, for a heuristic player."""
-        return lambda state, rng: rng.choice(self.game.legal(state)) if rng.random() < rate else self.oracle(state, rng)
+
+        def player(state: S, rng: Stream) -> A:
+            return rng.choice(self.game.legal(state)) if rng.random() < rate else self.oracle(state, rng)
+
+        player.__doc__ = f"Return the oracle's action, or at a rate of {100 * rate:g} % any action."
+        return player
 
     def check(self, start: S) -> int:
         """Check a solution by playing it: it ends solved, and each of its actions costs what `remaining` falls by.

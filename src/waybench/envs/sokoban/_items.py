@@ -69,9 +69,9 @@ def _room(key: str, size: int, boxes: int, level: int, index: int) -> Room:
         position = _position(rng, size, boxes)
         if position is None:
             continue
-        known = BY_PUSHES.remaining(position) or 0
-        if not level <= known // PUSH <= 2 * level:
+        if not level <= (BY_PUSHES.pushes(position) or 0) <= 2 * level:
             continue
+        known = BY_PUSHES.remaining(position) or 0
         while known // PUSH > level:
             following = GAME.step(position, BY_PUSHES.best_actions(position)[0])
             assert following is not None

@@ -97,11 +97,7 @@ class RoomGame(ChoiceGame[Room, Position]):
         return Position(plan, player, boxes) if plan[player] in FLOOR else None
 
     def is_solved(self, state: Position) -> bool:
-        plan = state.plan
-        for cell in state.boxes:  # as a loop, since lists of positions ask this most
-            if plan[cell] != ".":
-                return False
-        return True
+        return {state.plan[cell] for cell in state.boxes} == {"."}
 
     def events(self, before: Position, after: Position) -> dict[str, Json]:
         return {"push": before.boxes != after.boxes}
@@ -165,6 +161,11 @@ def decode(data: Json) -> Room:
     return room
 
 
+def _room_map(state: Position) -> Any:
+    plan = state.plan
+    return _solver.RoomMap(state, reachable(plan, state.player), directions(plan), pushes_alone(plan))
+
+
 class RoomSolutions(Searched[Room, Position, str]):
     """Best solutions: in small rooms all positions are listed, and others are solved one by one.
 
@@ -186,13 +187,17 @@ class RoomSolutions(Searched[Room, Position, str]):
     def check(self, start: Position) -> int:
         return super().check(start) if is_listed(start) else Solutions.check(self, start)
 
+    def pushes(self, state: Position) -> int | None:
+        """Return the fewest pushes of a solution, which is faster to know than its moves; None if there is none."""
+        if is_listed(state):
+            known = BY_PUSHES.remaining(state)
+            return None if known is None else known // PUSH
+        return _room_map(state).fewest_pushes()
+
     def _plan(self, state: Position) -> tuple[int | None, str]:
         """Return the cost of a best solution and its first move, and remember those of all positions on its way."""
         if state not in self._solved:
-            plan = state.plan
-            moves = _solver.solve(
-                state, reachable(plan, state.player), directions(plan), pushes_alone(plan), self._push
-            )
+            moves = _room_map(state).solve(self._push)
             positions, costs = [state], list[int]()
             for move in moves or ():
                 after = GAME.step(positions[-1], move)

@@ -18,48 +18,72 @@ from waybench.core import DataError
 if TYPE_CHECKING:
     from waybench.envs.sokoban._rooms import Position
 
-MOST = 1 << 21  # nodes of a search
-_FOUND, _NONE = 0, 1
+SIZES = (1 << 14, 1 << 18, 1 << 21)  # nodes of a search; one that takes more begins again with the next size
+_NONE, _TOO_MANY = 1, 2
 
 
-def solve(
-    state: "Position", floor: Collection[int], ways: Mapping[str, int], pushes: Mapping[int, int], push: int
-) -> list[str] | None:
-    """Return the moves of a best solution; None if there is none.
+class RoomMap:
+    """A room as the search reads it.
 
     Args:
-        state: The position.
+        state: A position in it.
         floor: The cells that are connected with the player's, as if there were no boxes: at most 64.
         ways: Move -> what it adds to a cell, for up, down, left and right in this order.
         pushes: Cell -> the fewest pushes of a box that is alone from there to a goal; dead cells are left out.
-        push: What a push costs, in addition to the move that it is.
-
-    Raises:
-        DataError: If the search would take more than `MOST` nodes.
     """
-    cells, moves = sorted(floor), list(ways)
-    number_of = {cell: number for number, cell in enumerate(cells)}
-    beside = np.array([[number_of.get(cell + ways[move], -1) for move in moves] for cell in cells], np.int64)
-    goals = np.array([state.plan[cell] == "." for cell in cells], np.bool_)
-    estimates = np.array([pushes.get(cell, -1) for cell in cells], np.int64)
-    boxes = np.array([number_of[cell] for cell in state.boxes], np.int64)
-    player = number_of[state.player]
-    # Where the player stands within its reach does not matter to whether there is a solution, which is faster to know.
-    for exactly in (False, True):
-        status, path = _search(beside, goals, estimates, boxes, player, push + 1, exactly, MOST)
-        if status == _NONE:
+
+    def __init__(
+        self, state: "Position", floor: Collection[int], ways: Mapping[str, int], pushes: Mapping[int, int]
+    ) -> None:
+        cells = sorted(floor)
+        number_of = {cell: number for number, cell in enumerate(cells)}
+        self._moves = list(ways)
+        self._beside = [[number_of.get(cell + way, -1) for way in ways.values()] for cell in cells]
+        self._goals = np.array([state.plan[cell] == "." for cell in cells], np.bool_)
+        self._estimates = np.array([pushes.get(cell, -1) for cell in cells], np.int64)
+        self._boxes = [number_of[cell] for cell in state.boxes]
+        self._player = number_of[state.player]
+
+    def fewest_pushes(self) -> int | None:
+        """Return the pushes of a solution with the fewest; None if there is no solution.
+
+        Raises:
+            DataError: If the search takes too many nodes.
+        """
+        path = self._search(1, exactly=False)
+        return None if path is None else len(path)
+
+    def solve(self, push: int) -> list[str] | None:
+        """Return the moves of a best solution; None if there is none.
+
+        Args:
+            push: What a push costs, in addition to the move that it is.
+
+        Raises:
+            DataError: If the search takes too many nodes.
+        """
+        # That there is no solution is faster to know if it does not matter where within its reach the player stands.
+        path = None if self.fewest_pushes() is None else self._search(push + 1, exactly=True)
+        if path is None:
             return None
-        if status != _FOUND:
-            raise DataError(f"room: a solution takes a search of more than {MOST:,} positions: give a smaller room")
-    solution: list[str] = []
-    occupied = set(boxes.tolist())
-    for pushed in path.tolist():
-        box, move = divmod(pushed, 4)
-        solution += [moves[step] for step in _walk(beside.tolist(), occupied, player, int(beside[box, move ^ 1]))]
-        solution.append(moves[move])
-        occupied = occupied - {box} | {int(beside[box, move])}
-        player = box
-    return solution
+        solution: list[str] = []
+        occupied, player = set(self._boxes), self._player
+        for pushed in path:
+            box, move = divmod(pushed, 4)
+            solution += [
+                self._moves[step] for step in _walk(self._beside, occupied, player, self._beside[box][move ^ 1])
+            ]
+            solution.append(self._moves[move])
+            occupied, player = occupied - {box} | {self._beside[box][move]}, box
+        return solution
+
+    def _search(self, push: int, *, exactly: bool) -> list[int] | None:
+        beside, boxes = np.array(self._beside, np.int64), np.array(self._boxes, np.int64)
+        for most in SIZES:
+            status, path = _search(beside, self._goals, self._estimates, boxes, self._player, push, exactly, most)
+            if status != _TOO_MANY:
+                return None if status == _NONE else path.tolist()
+        raise DataError(f"room: a solution takes a search of more than {SIZES[-1]:,} positions: give a smaller room")
 
 
 def _walk(beside: list[list[int]], occupied: set[int], start: int, end: int) -> list[int]:
@@ -117,7 +141,7 @@ def _search(  # pragma: no cover  compiled
     """Return 0 and the pushes of a solution, as 4 * cell of the box + move; 1 if there is none; 2 if that is too much.
 
     A position is a number: 6 bits for the player, then 6 for each box, in rising order. Unless `exactly`, the player
-    stands for all cells within its reach, a push costs 1 and moves nothing.
+    stands for all cells within its reach, and its ways cost nothing.
     """
     count, mask = len(start), np.uint64(4 * most - 1)
     slots = np.full(4 * most, -1, np.int32)
@@ -128,9 +152,6 @@ def _search(  # pragma: no cover  compiled
     distances, around, queue = np.empty(len(goals), np.int64), np.empty(len(goals), np.int64), np.empty(64, np.int64)
     bits, low, spread, shift = np.uint64(6), np.uint64(63), np.uint64(0x9E3779B97F4A7C15), np.uint64(40)
     path = np.empty(0, np.int16)
-    if not exactly:
-        push = 1
-
     bound, key = 0, np.uint64(player)
     for box in boxes:
         if estimates[box] < 0:
