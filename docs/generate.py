@@ -50,6 +50,12 @@ def _metric_range(metric: Metric, record: EpisodeRecord) -> str:
     return replace(metric, low=low, high=high, range=None).range_text + ("*" if metric.range else "")
 
 
+def _levels(environment: Environment[Any, Any, Any]) -> str:
+    items = environment.items
+    upper = "upwards" if items.highest_level is None else f"to {items.highest_level}"
+    return f"Levels from {items.smallest_level} {upper}"
+
+
 def page(environment: Environment[Any, Any, Any]) -> str:
     """Return an environment's page."""
     item = environment.source().item(0)
@@ -57,7 +63,7 @@ def page(environment: Environment[Any, Any, Any]) -> str:
     parts = [
         f"# {environment.title}\n\n`{environment.id}`, version {environment.version}\n\n{environment.about}",
         "## How it is played\n\n" + option_table(environment.playing.options),
-        f"## How its items are drawn\n\nLevels from {environment.items.smallest_level} upwards; the public set's key "
+        f"## How its items are drawn\n\n{_levels(environment)}; the public set's key "
         f"is `{environment.items.public_key}`.\n\n" + option_table(environment.items.options),
         "## Metrics\n\nThe first is the headline. A range with a star depends on the options and the item, and is that "
         "of the item below with the default options. No interval goes beyond a range.\n\n"

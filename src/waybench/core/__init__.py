@@ -4,6 +4,7 @@ Read `_game`, `_wording` and `_episode` first, and then `_environment` with its 
 """
 
 from waybench.core._board import Board, Tile, TypedAction
+from waybench.core._choices import ChoiceGame, ChoiceWording, choice_typing, find_choice
 from waybench.core._context import CONTEXT_TOKENS
 from waybench.core._conversation import with_examples
 from waybench.core._datasets import (
@@ -86,7 +87,7 @@ from waybench.core._parts import (
     Typing,
 )
 from waybench.core._picture import Picture
-from waybench.core._play import AGENT, IMAGE, PROBE, SHARD, WORDING, Option, Play, PromptKinds, resolve
+from waybench.core._play import AGENT, IMAGE, PROBE, SHARD, WORDING, Option, Play, PromptKinds, number_option, resolve
 from waybench.core._policies import LOCAL_MODELS, Policy, play_out, policy, replay
 from waybench.core._prefix import PREFIX
 from waybench.core._presentation import Presentation
@@ -94,7 +95,7 @@ from waybench.core._questions import AnswerState, Belief, Judgement, OneAnswerGa
 from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord, Usage, lost_turns, own_turns
 from waybench.core._registry import CatalogueWarning, Entry
 from waybench.core._replies import FIRST_REPLIES, THINK_TAGS, normal_name, reasoning_warning, split_reasoning, text_of
-from waybench.core._scene import Scene
+from waybench.core._scene import Scene, board_picture, board_scenes
 from waybench.core._secrets import (
     LABEL,
     commitment,
@@ -108,6 +109,7 @@ from waybench.core._secrets import (
     redact,
     without_credentials,
 )
+from waybench.core._solutions import Searched, Solutions
 from waybench.core._template import TEMPLATE, is_template_name
 from waybench.core._tokens import Price, read_budget, read_prices, tokenizer
 from waybench.core._tools import (
@@ -165,6 +167,8 @@ __all__ = [
     "Board",
     "Bounded",
     "CatalogueWarning",
+    "ChoiceGame",
+    "ChoiceWording",
     "DataError",
     "DataFile",
     "DataFiles",
@@ -222,7 +226,9 @@ __all__ = [
     "Reply",
     "Scene",
     "Scoring",
+    "Searched",
     "Series",
+    "Solutions",
     "Source",
     "Step",
     "Stream",
@@ -239,16 +245,20 @@ __all__ = [
     "Wording",
     "Workers",
     "base_wording",
+    "board_picture",
+    "board_scenes",
     "check_fields",
     "check_hash",
     "check_ids",
     "check_json",
+    "choice_typing",
     "commitment",
     "credentials",
     "draw_appearance",
     "duration_text",
     "evenly_spaced",
     "file_key",
+    "find_choice",
     "find_secrets",
     "general_failure",
     "has_images",
@@ -267,6 +277,7 @@ __all__ = [
     "map_in_processes",
     "may_be_secret",
     "normal_name",
+    "number_option",
     "object_schema",
     "outcome_metric",
     "own_turns",

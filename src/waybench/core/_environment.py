@@ -87,6 +87,7 @@ class Environment(Generic[I, S, A]):
         """
         resolved = self.items.options_for(protocol, resolve(self.items.options, options))
         level = self.items.smallest_level if level is None else level
+        self.items.check_level(level)
         if key is None:
             return self.items.make_source(self.items.public_key, level, resolved)
         return self.items.marked(self.items.make_source(key, level, resolved), key)

@@ -8,6 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._board import TypedAction
 from waybench.core._datasets import Dataset, HorizonSpec
+from waybench.core._errors import UsageError
 from waybench.core._game import A, End, Json, S, Stream
 from waybench.core._images import Images, with_image_options
 from waybench.core._items import Instance, PrivateSource, Source, nothing_known
@@ -109,6 +110,8 @@ class Items(Generic[I]):
         decode: JSON -> instance; raises DataError for anything that is no instance.
         public_key: The key of its public set.
         sample_levels: A few levels for tests and demonstrations, easiest first; the first one is the easiest of all.
+        highest_level: The hardest level; None where there is none, or it depends on the source options. Levels outside
+            the range are refused before a source is made.
         options: The source options, in addition to key and level; none by default.
         level_of: Instance -> its level; by default its attribute `level`.
         prove: Instance -> what is known of its solution, as JSON values; by default nothing is.
@@ -133,6 +136,7 @@ class Items(Generic[I]):
     decode: Callable[[Json], I]
     public_key: str
     sample_levels: tuple[int, ...]
+    highest_level: int | None = None
     options: tuple[Option, ...] = ()
     level_of: Callable[[I], int] = attrgetter("level")
     prove: Callable[[I], Mapping[str, Json]] = nothing_known
@@ -148,6 +152,11 @@ class Items(Generic[I]):
     def smallest_level(self) -> int:
         """The easiest level."""
         return self.sample_levels[0]
+
+    def check_level(self, level: int) -> None:
+        """Raise a UsageError for a level outside the range, where a highest level is declared."""
+        if self.highest_level is not None and not self.smallest_level <= level <= self.highest_level:
+            raise UsageError(f"level {level}: give {self.smallest_level} to {self.highest_level}")
 
     def marked(self, source: Source[I], key: str) -> Source[I]:
         """Return a source of items of a key, which are marked as private unless it is a public set's."""

@@ -114,6 +114,11 @@ class Option:
         return value
 
 
+def number_option(name: str, low: int, high: int, doc: str, default: int | None = None) -> Option:
+    """Return an option that takes a whole number; where there is no default, other options decide."""
+    return Option(name=name, default=default, kind=int, low=low, high=high, doc=doc)
+
+
 _EVERYWHERE = (
     Option(name="protocol", default="sound", choices=("sound",), doc="There is one: nothing is published."),
     Option(name=WORDING, default="plain", choices=("plain",), doc="There is one."),

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, TypeVar
 
+from waybench.core._board import Board
+from waybench.core._game import Game, Outcome, Stream
+from waybench.core._picture import Picture
 from waybench.core._record import TurnRecord
 
 T = TypeVar("T")
@@ -86,3 +89,57 @@ def draw_last(
 def draw_all(scenes: MakeScenes, instance: Any, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
     """Return the drawings of an episode after each number of turns."""
     return (scene.svg() for scene in scenes(instance, turns, counts))
+
+
+def board_scene(board: Board, label: str) -> Scene:
+    """Return what a person sees of a state as a drawing, with a square for each cell.
+
+    Args:
+        board: What a person sees; its notes are left out.
+        label: A description, for those who cannot see the drawing.
+    """
+    squares: dict[str, str] = {}
+    texts: list[str] = []
+    for y, row in enumerate(board.rows):
+        for x, tile in enumerate(row):
+            if tile.colour:
+                squares[tile.colour] = f"{squares.get(tile.colour, '')}M{x} {y}h1v1h-1z"
+            if tile.text:
+                texts.append(f'<text x="{x}.5" y="{y}.75">{escape(tile.text)}</text>')
+    shapes = [f'<path fill="{colour}" d="{data}"/>' for colour, data in squares.items()]
+    letters = f'<g fill="currentColor" font-size="0.7" text-anchor="middle">{"".join(texts)}</g>' if texts else ""
+    width = max(map(len, board.rows), default=1)
+    return Scene("board", label, (width, max(len(board.rows), 1)), [*shapes, letters])
+
+
+def board_scenes(
+    game: Game[Any, Any, Any], board: Callable[[Any, Sequence[TurnRecord]], Board], label: str
+) -> MakeScenes:
+    """Return the scenes of a game without chance from the board of its states (`Presentation.board`).
+
+    Args:
+        game: The game, which is the same with all options of play.
+        board: (state, turns so far) -> what a person sees of the state.
+        label: A description, for those who cannot see the drawing.
+    """
+
+    def scenes(instance: Any, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
+        state, played = game.start(instance), 0
+        for count in counts:
+            for turn in turns[played:count]:
+                if turn.carried_out is None:
+                    state = game.forfeit(state)
+                elif turn.outcome is not Outcome.ILLEGAL:
+                    state = game.apply(state, game.decode(turn.carried_out), Stream("scenes")).state
+            played = count
+            yield board_scene(board(state, turns[:count]), label)
+
+    return scenes
+
+
+def board_picture(board: Callable[[Any, Sequence[TurnRecord]], Board], label: str) -> Callable[[Picture], str]:
+    """Return what draws a state for models (`Images.draw`) from the board that a person sees; see `board_scenes`.
+
+    The board shows nothing that the messages do not tell.
+    """
+    return lambda picture: board_scene(board(picture.state, ()), label).svg()

@@ -76,6 +76,14 @@ INDEX = (
         horizon="number guessing by bits",
     ),
     Entry(
+        "sokoban/rooms",
+        1,
+        "waybench.envs.sokoban:ROOMS",
+        "push boxes onto goals, and never into a dead end",
+        task="sokoban",
+        horizon="Sokoban by fewest pushes",
+    ),
+    Entry(
         "textmap/destination",
         2,
         "waybench.envs.textmap:DESTINATION",

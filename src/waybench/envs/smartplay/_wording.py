@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, islice, permutations
+from itertools import accumulate
 from typing import Any
 
 from waybench._svg import circle, path, texts
@@ -20,13 +20,10 @@ from waybench.core import (
     Transition,
     View,
     Wording,
-    normal_name,
+    find_choice,
 )
 from waybench.core._wording import CALL_RULES
 from waybench.envs.smartplay._game import THOUGHT, AgentReply, AgentState, I, Rules, W, history_text, manual_text
-
-LONGEST_REPLY = 1_000_000  # characters
-_MOST_SINGLE_PATTERNS = 32  # more names are searched for together
 
 
 def published_match(reply: str, actions: Sequence[str]) -> int | None:
@@ -40,68 +37,11 @@ def published_match(reply: str, actions: Sequence[str]) -> int | None:
     return None if match is None else numbers[match[0]]
 
 
-def sound_match(reply: str, actions: Sequence[str]) -> int | Invalid:
-    """Return the number of the one action that a reply names.
-
-    A name has to stand by itself, whatever marks are around it; case, width, blanks, typography and a period at its
-    end do not matter. No other action may be named; the same one may be, several times. Of names that are part of each
-    other the longer one is meant.
-    """
-    if len(reply) > LONGEST_REPLY:
-        return Invalid(f"The reply has {len(reply)} characters; at most {LONGEST_REPLY} are read.")
-    indexes = _names(tuple(actions)).find(normal_name(reply))
-    if len(indexes) == 1:
-        return indexes.pop()
-    if not indexes:
-        return Invalid("The reply names no action of the list.")
-    return Invalid("The reply names more than one action: name exactly one.")
-
-
-class _Names:
-    """The names of actions, which it finds in a text."""
-
-    def __init__(self, actions: Sequence[str]) -> None:
-        self._numbers = {normal_name(name).removesuffix("."): number for number, name in enumerate(actions)}
-        names = sorted(self._numbers, key=len, reverse=True)
-        # A pattern that begins with letters is searched for several times as fast as one that begins with an assertion.
-        self._patterns = {
-            name: re.compile(rf"{re.escape(name)}(?<![^\W_]{re.escape(name)})(?![^\W_])") for name in names
-        }
-        self._any = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, names))})(?![^\W_])")
-        few = len(names) <= _MOST_SINGLE_PATTERNS
-        self._are_separate = few and not any(_can_overlap(*pair) for pair in permutations(names, 2))
-
-    def find(self, text: str) -> set[int]:
-        """Return the numbers of the names that stand by themselves in a text; of more than two only two."""
-        if not self._are_separate:
-            return {self._numbers[name] for name in set(self._any.findall(text))}
-        here = (name for name, pattern in self._patterns.items() if name in text and pattern.search(text))
-        return {self._numbers[name] for name in islice(here, 2)}
-
-
-def _can_overlap(first: str, second: str) -> bool:
-    """Return whether another name can begin within a name, so that both stand by themselves and have a part in common.
-
-    Then the one that begins first counts, and of those that begin together the longer one.
-    """
-    for at in range(len(first)):
-        if at == 0 or not first[at - 1].isalnum():
-            short, long = sorted((first[at:], second), key=len)
-            if long.startswith(short) and not long[len(short) : len(short) + 1].isalnum():
-                return True
-    return False
-
-
 @lru_cache(maxsize=64)
 def _lower_names(actions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
     """Return a pattern that prefers the earlier ones of names that begin at the same place, and the names' numbers."""
     numbers = {name.lower(): number for number, name in reversed(list(enumerate(actions)))}  # the first of equal ones
     return re.compile("|".join(re.escape(name.lower()) for name in actions)), numbers
-
-
-@lru_cache(maxsize=64)
-def _names(actions: tuple[str, ...]) -> _Names:
-    return _Names(actions)
 
 
 LEGEND = (
@@ -333,7 +273,7 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
         if self._published:
             index = published_match(reply, actions)
             return AgentReply(0, named=False) if index is None else AgentReply(index)
-        result = sound_match(reply, actions)
+        result = find_choice(reply, actions)
         return result if isinstance(result, Invalid) else AgentReply(result)
 
     def understands(self, reply: str, state: AgentState[I, W]) -> bool:

@@ -15,7 +15,6 @@ from waybench.core import (
     Instance,
     Json,
     Metric,
-    Option,
     Stream,
     UsageError,
     check_fields,
@@ -48,11 +47,6 @@ def share(
 ) -> Metric:
     """Return a metric from 0 to 1 with the given attributes."""
     return Metric(name=name, of=compute, title=title, low=0, high=1, better=better, doc=doc, labels=labels)
-
-
-def number_option(name: str, low: int, high: int, doc: str, default: int | None = None) -> Option:
-    """Return an option that takes a whole number; where there is no default, other options decide."""
-    return Option(name=name, default=default, kind=int, low=low, high=high, doc=doc)
 
 
 def distance(first: str, second: str) -> int:

@@ -23,11 +23,12 @@ from waybench.core import (
     Stream,
     Typing,
     UsageError,
+    number_option,
 )
 from waybench.envs.textmap._answers import HELP, PAPER, RULES, SOUND, Trajectory, parse_typed
 from waybench.envs.textmap._difficulty import AXES, explanatory_variables
 from waybench.envs.textmap._game import PLAYERS, QuestionGame, rename_question
-from waybench.envs.textmap._instances import MapInstance, cut, map_name, number_option, resolve_game
+from waybench.envs.textmap._instances import MapInstance, cut, map_name, resolve_game
 from waybench.envs.textmap._items import (
     LABELS,
     PUBLIC_KEY,

@@ -33,6 +33,7 @@ from waybench.core import (
     general_failure,
     is_object,
     main_cause,
+    number_option,
     proof_axis,
     read_numbers,
     unread,
@@ -42,7 +43,7 @@ from waybench.envs.tilemap._board import MOVES, PROTOCOLS, MovePlan, TileState, 
 from waybench.envs.tilemap._drawing import draw_picture, scene
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._instance import TileMap, decode, isomorph, prove
-from waybench.envs.tilemap._items import DATASETS, PUBLIC_KEY, WORLD_OPTIONS, WorldSource, number_option
+from waybench.envs.tilemap._items import DATASETS, PUBLIC_KEY, WORLD_OPTIONS, WorldSource
 from waybench.envs.tilemap._metrics import AGGREGATES, METRICS, STATE_METRICS
 from waybench.envs.tilemap._players import PLAYERS, distances_to, oracle_is_ceiling
 from waybench.envs.tilemap._wording import TileWording

@@ -24,6 +24,7 @@ from waybench.core import (
     check_ids,
     file_key,
     is_object,
+    number_option,
     plural,
     read_records,
     user_path,
@@ -48,11 +49,6 @@ _LEVEL = 3  # 280 to 559 tiles, as most of the published maps have
 _DATA_DIR = Option(
     name="data_dir", default=None, kind=str, doc="Folder with gtb/traversal_benchmark.json, for published maps."
 )
-
-
-def number_option(name: str, low: int, high: int, doc: str, default: int | None = None) -> Option:
-    """Return an option that takes a whole number; where there is no default, other options decide."""
-    return Option(name=name, default=default, kind=int, low=low, high=high, doc=doc)
 
 
 # As often as published maps have so many objectives: eight most often, then four, five and three.

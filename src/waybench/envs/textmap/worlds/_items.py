@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol, TypeVar
 
-from waybench.core import Item, Json, Option, Source, Stream, UsageError
-from waybench.envs.textmap._instances import MapInstance, number_option
+from waybench.core import Item, Json, Option, Source, Stream, UsageError, number_option
+from waybench.envs.textmap._instances import MapInstance
 from waybench.envs.textmap._place_map import NEVER, Move, PlaceMap, Traversal, WalkthroughStep, edges_of_traversals
 from waybench.envs.textmap._prefix import with_ids
 from waybench.envs.textmap.worlds._data import DIRECTIONS, EXITS, LEAST_PLACES, Exit, TextWorld, WorldStyle, opposite

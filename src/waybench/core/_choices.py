@@ -1,0 +1,231 @@
+"""Games whose actions are names of one list: their rules, their wording, and what people press."""
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice, permutations
+
+from waybench.core._board import TypedAction
+from waybench.core._errors import DataError
+from waybench.core._game import NOTHING, End, Game, GameProperties, I, Json, Outcome, S, Stream, Transition
+from waybench.core._parts import Typing
+from waybench.core._replies import normal_name
+from waybench.core._wording import ActionTool, Field, Invalid, ToolCall, View, Wording
+
+LONGEST_REPLY = 1_000_000  # characters
+_MOST_SINGLE_PATTERNS = 32  # more names are searched for together
+_KEYS = ("up", "down", "left", "right", "space")
+
+
+def find_choice(reply: str, actions: Sequence[str]) -> int | Invalid:
+    """Return the number of the one action that a reply names.
+
+    A name has to stand by itself, whatever marks are around it; case, width, blanks, typography and a period at its
+    end do not matter. No other action may be named; the same one may be, several times. Of names that are part of each
+    other the longer one is meant.
+    """
+    if len(reply) > LONGEST_REPLY:
+        return Invalid(f"The reply has {len(reply)} characters; at most {LONGEST_REPLY} are read.")
+    indexes = _names(tuple(actions)).find(normal_name(reply))
+    if len(indexes) == 1:
+        return indexes.pop()
+    if not indexes:
+        return Invalid("The reply names no action of the list.")
+    return Invalid("The reply names more than one action: name exactly one.")
+
+
+class _Names:
+    """The names of actions, which it finds in a text."""
+
+    def __init__(self, actions: Sequence[str]) -> None:
+        self._numbers = {normal_name(name).removesuffix("."): number for number, name in enumerate(actions)}
+        names = sorted(self._numbers, key=len, reverse=True)
+        # A pattern that begins with letters is searched for several times as fast as one that begins with an assertion.
+        self._patterns = {
+            name: re.compile(rf"{re.escape(name)}(?<![^\W_]{re.escape(name)})(?![^\W_])") for name in names
+        }
+        self._any = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, names))})(?![^\W_])")
+        few = len(names) <= _MOST_SINGLE_PATTERNS
+        self._are_separate = few and not any(_can_overlap(*pair) for pair in permutations(names, 2))
+
+    def find(self, text: str) -> set[int]:
+        """Return the numbers of the names that stand by themselves in a text; of more than two only two."""
+        if not self._are_separate:
+            return {self._numbers[name] for name in set(self._any.findall(text))}
+        here = (name for name, pattern in self._patterns.items() if name in text and pattern.search(text))
+        return {self._numbers[name] for name in islice(here, 2)}
+
+
+def _can_overlap(first: str, second: str) -> bool:
+    """Return whether another name can begin within a name, so that both stand by themselves and have a part in common.
+
+    Then the one that begins first counts, and of those that begin together the longer one.
+    """
+    for at in range(len(first)):
+        if at == 0 or not first[at - 1].isalnum():
+            short, long = sorted((first[at:], second), key=len)
+            if long.startswith(short) and not long[len(short) : len(short) + 1].isalnum():
+                return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def _names(actions: tuple[str, ...]) -> _Names:
+    return _Names(actions)
+
+
+class ChoiceGame(Game[I, S, str]):
+    """A game without chance whose actions are names of one list, and that can only be won.
+
+    A subclass has `start`, and says what a step leads to and which states are solved. Solving it is worth 1.
+
+    Attributes:
+        actions: The names of all actions.
+    """
+
+    properties = GameProperties(deterministic=True, turns=None)
+    actions: Sequence[str]
+
+    @abstractmethod
+    def step(self, state: S, action: str) -> S | None:
+        """Return the state after an action; None if the action is not possible."""
+
+    @abstractmethod
+    def is_solved(self, state: S) -> bool:
+        """Return whether a state is solved."""
+
+    def events(self, before: S, after: S) -> Mapping[str, Json]:
+        """Return what an action did, for metrics; by default nothing is recorded."""
+        return NOTHING
+
+    def following(self, state: S) -> list[S]:
+        """Return the states after each action that is possible, also of a solved state."""
+        return [after for action in self.actions if (after := self.step(state, action)) is not None]
+
+    def legal(self, state: S) -> Sequence[str]:
+        """Return the actions that are possible; none once it is solved."""
+        if self.is_solved(state):
+            return ()
+        return [action for action in self.actions if self.step(state, action) is not None]
+
+    def apply(self, state: S, action: str, rng: Stream) -> Transition[S]:
+        """Carry out an action; one that is not possible is illegal and changes nothing."""
+        after = None if self.is_solved(state) else self.step(state, action)
+        if after is None:
+            return Transition(state, outcome=Outcome.ILLEGAL)
+        return Transition(after, float(self.is_solved(after)), self.events(state, after))
+
+    def terminal(self, state: S) -> End | None:
+        """Return SOLVED for a solved state."""
+        return End.SOLVED if self.is_solved(state) else None
+
+    def encode(self, action: str) -> Json:
+        """Return the action's name."""
+        return action
+
+    def decode(self, action: Json) -> str:
+        """Return the action of a name.
+
+        Raises:
+            DataError: If it is no name of an action.
+        """
+        if not isinstance(action, str) or action not in self.actions:
+            raise DataError(f"action: give one of {', '.join(self.actions)}")
+        return action
+
+
+class ChoiceWording(Wording[I, S, str]):
+    """The words of a game whose actions are names of one list.
+
+    The rules end with the list. A reply names one action, with or without other text (`find_choice`); with
+    `interface=tools` the action is the argument of a call. Templates can use the fields {actions}, {mistake} and the
+    one that shows the state.
+
+    Args:
+        actions: The names of all actions.
+        rules: The rules, without the list of actions.
+        show: State -> its text.
+        shown: What that text is, in one lower-case word: the name of the template's field, and of the heading.
+        impossible: What the player reads after an action that is not possible.
+    """
+
+    def __init__(
+        self,
+        actions: Sequence[str],
+        rules: str,
+        show: Callable[[S], str],
+        *,
+        shown: str = "position",
+        impossible: str = "That is not possible.",
+    ) -> None:
+        self._actions, self._rules, self._show = tuple(actions), rules, show
+        self._heading, self._impossible = f"The {shown}:", impossible
+        names = {"type": "string", "enum": list(actions), "description": "The action."}
+        self._tool = ActionTool("act", "Take one of the actions.", {"action": names})
+        self.rule_fields = (
+            Field[I]("actions", "The names of all actions, with commas between them.", lambda instance: self._list),
+        )
+        self.fields = (
+            Field[View[S]](shown, f"The {shown} now.", lambda view: show(view.state)),
+            Field[View[S]]("mistake", "Why the last reply had no effect.", lambda view: self._mistake(view.last)),
+        )
+
+    @property
+    def _list(self) -> str:
+        return ", ".join(self._actions)
+
+    def _mistake(self, last: Transition[S] | Invalid | None) -> str:
+        if isinstance(last, Invalid):
+            return last.reason
+        return self._impossible if last is not None and last.outcome is Outcome.ILLEGAL else ""
+
+    def rules(self, instance: I) -> str:
+        """Return the rules and the list of actions."""
+        return f"{self._rules}\nIn each turn, answer with one of these actions: {self._list}."
+
+    def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
+        """Return why the last reply had no effect, if it had none, and the state."""
+        return "\n".join([*filter(None, [self._mistake(last)]), self._heading, self._show(state)])
+
+    def parse(self, reply: str, state: S) -> str | Invalid:
+        """Read the one action that a reply names."""
+        number = find_choice(reply, self._actions)
+        return number if isinstance(number, Invalid) else self._actions[number]
+
+    def render(self, action: str, state: S) -> str:
+        """Return the action's name."""
+        return action
+
+    def tools(self, state: S) -> Sequence[ActionTool]:
+        """Return the tool that takes an action."""
+        return (self._tool,)
+
+    def parse_call(self, call: ToolCall, state: S) -> str:
+        """Return the action of a call."""
+        return call.arguments["action"]
+
+    def render_call(self, action: str, state: S) -> ToolCall:
+        """Return the call for an action."""
+        return ToolCall(self._tool.name, {"action": action})
+
+
+def choice_typing(actions: Sequence[str]) -> Typing[S, str]:
+    """Return what a person types or presses: the names of the actions.
+
+    Up, down, left, right and space have the keys of these names, actions of one character have that key, and the
+    others are numbered.
+
+    Args:
+        actions: The names of all actions.
+    """
+    has_key = {action for action in actions if action in _KEYS or len(action) == 1}
+    numbers = map(str, range(1, 10))
+    keys = {action: action if action in has_key else next(numbers, "") for action in actions}
+    typed_actions = [TypedAction(action, key=keys[action]) for action in actions]
+    return Typing(
+        parse=lambda text, state: action if (action := normal_name(text)) in keys else None,
+        format=lambda action: (action,),
+        help=f"Type one of {', '.join(actions)}.",
+        actions=lambda state: typed_actions,
+    )

@@ -1,0 +1,154 @@
+"""Rooms by key, and rooms from files."""
+
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from waybench.core import (
+    DataError,
+    DataFiles,
+    Dataset,
+    Item,
+    ItemList,
+    Json,
+    KeyedSource,
+    Source,
+    Stream,
+    UsageError,
+    file_key,
+    number_option,
+    read_text,
+    user_path,
+)
+from waybench.core._datasets import read_items
+from waybench.envs.sokoban._rooms import (
+    BY_PUSHES,
+    GAME,
+    MOST_BOXES,
+    PUSH,
+    Position,
+    Room,
+    decode,
+    prove,
+    pushes_alone,
+    reachable,
+)
+
+SMALLEST_LEVEL, HIGHEST_LEVEL = 2, 20
+OPTIONS = (
+    number_option("size", 5, 10, "Cells along each side, walls included; by default 7, from level 7 on 8, from 13 10."),
+    number_option("boxes", 1, 4, "Boxes in a room; by default 2, from level 7 on 3, from level 13 on 4."),
+)
+_DEFAULTS = ((6, 7, 2), (12, 8, 3), (HIGHEST_LEVEL, 10, 4))  # highest level, size, boxes
+_WALLS = 5  # one of so many cells within the outer walls is a wall
+_TRIES = 1_000
+_LARGEST_FILE = 1 << 20  # bytes
+_FILE_FLOOR = str.maketrans("-_", "  ")  # files also write floor so
+
+
+class RoomSource(KeyedSource[Room]):
+    """Rooms whose solutions with the fewest pushes have as many as the level.
+
+    Walls, goals and boxes are random. A room that takes more pushes than the level, up to twice as many, begins where
+    as many as the level remain of a best solution.
+    """
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        super().__init__(key, level, prove)
+        size, boxes = next((size, boxes) for highest, size, boxes in _DEFAULTS if level <= highest)
+        self._size, self._boxes = options["size"] or size, options["boxes"] or boxes
+
+    def instance(self, index: int) -> Room:
+        return _room(self.key, self._size, self._boxes, self.level, index)
+
+
+@lru_cache(maxsize=1024)
+def _room(key: str, size: int, boxes: int, level: int, index: int) -> Room:
+    rng = Stream("sokoban/rooms", key, size, boxes, level, index)
+    for _ in range(_TRIES):
+        position = _position(rng, size, boxes)
+        if position is None:
+            continue
+        if not level <= (BY_PUSHES.pushes(position) or 0) <= 2 * level:
+            continue
+        known = BY_PUSHES.remaining(position) or 0
+        while known // PUSH > level:
+            following = GAME.step(position, BY_PUSHES.best_actions(position)[0])
+            assert following is not None
+            known -= BY_PUSHES.cost(position, following)
+            position = following
+        return position.room
+    raise UsageError(
+        f"level {level}: no room of size {size} with {boxes} boxes took so many pushes in {_TRIES} tries: change size "
+        "or boxes, or give a lower level"
+    )
+
+
+def _position(rng: Stream, size: int, count: int) -> Position | None:
+    """Return boxes on cells from which each could reach a goal alone; None if walls leave too little room."""
+    inner = [y * (size + 1) + x for y in range(1, size - 1) for x in range(1, size - 1)]
+    cells = inner.copy()
+    rng.shuffle(cells)
+    full = "\n".join(["#" * size] * size)
+    connected = reachable(_with(full, cells[len(cells) // _WALLS :], " "), cells[-1])
+    places = [cell for cell in cells if cell in connected]
+    if 3 * len(places) < 2 * len(inner):
+        return None
+    plan = _with(_with(full, connected, " "), places[:count], ".")
+    boxes = [cell for cell in places[count + 1 :] if cell in pushes_alone(plan)][:count]
+    return Position(plan, places[count], tuple(sorted(boxes))) if len(boxes) == count else None
+
+
+def _with(plan: str, cells: Collection[int], symbol: str) -> str:
+    return "".join(symbol if cell in cells else old for cell, old in enumerate(plan))
+
+
+def read_rooms(text: str, name: str) -> Iterator[Room]:
+    """Yield the rooms of a file in the common format (XSB): rows of #@$.+*, with lines of other text between rooms.
+
+    Args:
+        text: The file's text.
+        name: The file's name, for messages.
+
+    Raises:
+        DataError: If one is no room that can be solved; the message names its first line.
+    """
+    rows: list[str] = []
+    for number, line in enumerate([*text.splitlines(), ""], start=1):
+        row = line.rstrip().translate(_FILE_FLOOR)
+        if row and set(row) <= set("#@$.+* "):
+            rows.append(row)
+        elif rows:
+            try:
+                yield decode(rows)
+            except DataError as error:
+                raise DataError(f"{name}: line {number - len(rows)}: {error}") from None
+            rows = []
+
+
+def _open_file(values: Mapping[str, Any], files: DataFiles) -> Source[Room]:
+    path = user_path(values["source"])
+    text = read_text(path, _LARGEST_FILE, "a file of rooms")
+    if text.lstrip()[:1] in ("{", "["):
+        return read_items(path, "sokoban/rooms", decode, level_of, prove)
+    key = file_key(path, "rooms")
+    items = [
+        Item(room, str(number), level_of(room), key, number, prove(room))
+        for number, room in enumerate(read_rooms(text, str(path)))
+    ]
+    if not items:
+        raise DataError(f"{path}: the file has no rooms")
+    return ItemList(items)
+
+
+def level_of(room: Room) -> int:
+    """Return the fewest pushes of a solution."""
+    return int(prove(room)["pushes"])
+
+
+FILES = Dataset(
+    name="file",
+    doc=f"path of a file of rooms (XSB, at most {MOST_BOXES} boxes), or of JSON lines from `waybench generate`",
+    items="rooms",
+    open=_open_file,
+)

@@ -1,0 +1,233 @@
+"""Sokoban: rooms, their rules, and what is known of their solutions."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb
+from typing import Any, NamedTuple
+
+from waybench._late import LateModule
+from waybench.core import ChoiceGame, DataError, Instance, Json, Searched, Solutions, Tile, is_array
+
+_solver: Any = LateModule("waybench.envs.sokoban._solver")  # it imports numpy
+MOST_FLOOR, MOST_BOXES = 64, 9  # what the solver takes
+PUSH = 1 << 12  # cost of a push where pushes are counted before moves
+_LISTED = 20_000  # positions up to which all of a room are listed
+_REMEMBERED = 50_000  # positions of larger rooms whose solutions are remembered
+FLOOR, BOXES, PLAYERS = " .", "$*", "@+"
+_SYMBOLS = {"wall": "#", "floor": " ", "goal": ".", "box": "$", "box on a goal": "*", "you": "@", "you on a goal": "+"}
+TILES = {
+    "#": Tile("", "#5a6372"),
+    " ": Tile(),
+    ".": Tile(".", "#cfe8d5"),
+    "$": Tile("$", "#e69f00"),
+    "*": Tile("*", "#009e73"),
+    "@": Tile("@", "#56b4e9"),
+    "+": Tile("+", "#cc79a7"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Room(Instance):
+    """A room as Sokoban files have it (XSB), in rows of the same length.
+
+    # is a wall, @ the player, $ a box, . a goal, * a box on a goal, + the player on a goal.
+    """
+
+    rows: tuple[str, ...]
+
+    def canonical(self) -> str:
+        return "\n".join(self.rows)
+
+    def to_json(self) -> Json:
+        return list(self.rows)
+
+
+class Position(NamedTuple):
+    """A position in a room; cells are indexes of the plan.
+
+    Attributes:
+        plan: The room with its goals, without player and boxes, row by row with a line break after each but the last.
+        player: The player's cell.
+        boxes: The cells of the boxes, in rising order.
+    """
+
+    plan: str
+    player: int
+    boxes: tuple[int, ...]
+
+    def __str__(self) -> str:
+        cells = list(self.plan)
+        for symbols, places in ((BOXES, self.boxes), (PLAYERS, (self.player,))):
+            for cell in places:
+                cells[cell] = symbols[self.plan[cell] == "."]
+        return "".join(cells)
+
+    @property
+    def room(self) -> Room:
+        """The room that begins with this position."""
+        return Room(tuple(str(self).split("\n")))
+
+
+@lru_cache(maxsize=256)
+def directions(plan: str) -> dict[str, int]:
+    """Return what each move adds to a cell."""
+    width = plan.index("\n") + 1
+    return {"up": -width, "down": width, "left": -1, "right": 1}
+
+
+class RoomGame(ChoiceGame[Room, Position]):
+    """A move leads to a free cell, or pushes a box on to one."""
+
+    actions = ("up", "down", "left", "right")
+
+    def start(self, instance: Room) -> Position:
+        text = instance.canonical()
+        boxes = tuple(cell for cell, symbol in enumerate(text) if symbol in BOXES)
+        player = next(cell for cell, symbol in enumerate(text) if symbol in PLAYERS)
+        return Position(text.translate(str.maketrans("@$+*", "  ..")), player, boxes)
+
+    def step(self, state: Position, action: str) -> Position | None:
+        plan, player, boxes = state
+        way = directions(plan)[action]
+        player += way
+        if player in boxes:
+            if plan[player + way] not in FLOOR or player + way in boxes:
+                return None
+            boxes = tuple(sorted(cell + way if cell == player else cell for cell in boxes))
+        return Position(plan, player, boxes) if plan[player] in FLOOR else None
+
+    def is_solved(self, state: Position) -> bool:
+        return {state.plan[cell] for cell in state.boxes} == {"."}
+
+    def events(self, before: Position, after: Position) -> dict[str, Json]:
+        return {"push": before.boxes != after.boxes}
+
+
+GAME = RoomGame()
+
+
+def reachable(plan: str, start: int) -> set[int]:
+    """Return the cells that are connected with one, as if there were no boxes."""
+    cells, ways = [start], directions(plan).values()
+    for cell in cells:  # the list grows meanwhile
+        cells += {cell + way for way in ways if plan[cell + way] in FLOOR}.difference(cells)
+    return set(cells)
+
+
+@lru_cache(maxsize=256)
+def pushes_alone(plan: str) -> dict[int, int]:
+    """Return the fewest pushes to a goal of a box that is alone, from each cell from which one can be reached.
+
+    The player is taken to be able to walk to any side of the box.
+    """
+    pushes = {cell: 0 for cell, symbol in enumerate(plan) if symbol == "."}
+    for cell in (waiting := list(pushes)):  # the list grows meanwhile
+        for way in directions(plan).values():
+            if plan[cell - way] in FLOOR and plan[cell - 2 * way] in FLOOR and cell - way not in pushes:
+                pushes[cell - way] = pushes[cell] + 1
+                waiting.append(cell - way)
+    return pushes
+
+
+def decode(data: Json) -> Room:
+    """Read the rows of a room that can be solved and is not.
+
+    Raises:
+        DataError: If it is no such room, or one with too much floor or too many boxes for the solver.
+    """
+    if (
+        not is_array(data)
+        or not 3 <= len(data) <= 50
+        or not all(isinstance(row, str) and len(row) <= 50 for row in data)
+    ):
+        raise DataError("room: give 3 to 50 rows of at most 50 symbols")
+    text = "".join(data)
+    if not set(text) <= set(_SYMBOLS.values()) or sum(text.count(symbol) for symbol in PLAYERS) != 1:
+        raise DataError(f"room: give one player, and as symbols only {''.join(_SYMBOLS.values())!r}")
+    width = max(map(len, data))
+    room = Room(tuple(row.ljust(width) for row in data))
+    edge = "?" * (width + 2)
+    plan, player, boxes = GAME.start(Room((edge, *(f"?{row}?" for row in room.rows), edge)))
+    inside = reachable(plan, player)
+    goals = {cell for cell in inside if plan[cell] == "."}
+    if any(plan[cell + way] == "?" for cell in inside for way in directions(plan).values()):
+        raise DataError("room: close its walls around the player")
+    if not boxes or not len(boxes) == len(goals) == plan.count(".") or not inside.issuperset(boxes):
+        raise DataError("room: give as many boxes as goals, all within the walls")
+    if len(inside) > MOST_FLOOR or len(goals) > MOST_BOXES:
+        raise DataError(f"room: give at most {MOST_FLOOR} cells of floor and {MOST_BOXES} boxes")
+    if not BY_PUSHES.remaining(GAME.start(room)):
+        raise DataError("room: give one that can be solved and is not")
+    return room
+
+
+def _room_map(state: Position) -> Any:
+    plan = state.plan
+    return _solver.RoomMap(state, reachable(plan, state.player), directions(plan), pushes_alone(plan))
+
+
+class RoomSolutions(Searched[Room, Position, str]):
+    """Best solutions: in small rooms all positions are listed, and others are solved one by one.
+
+    Args:
+        push: What a push costs, in addition to the move that it is.
+    """
+
+    def __init__(self, push: int) -> None:
+        super().__init__(GAME, decode, lambda before, after: 1 + push * (before.boxes != after.boxes), most=_LISTED)
+        self._push = push
+        self._solved: dict[Position, tuple[int | None, str]] = {}
+
+    def remaining(self, state: Position) -> int | None:
+        return super().remaining(state) if is_listed(state) else self._plan(state)[0]
+
+    def best_actions(self, state: Position) -> list[str]:
+        return super().best_actions(state) if is_listed(state) else [*filter(None, [self._plan(state)[1]])]
+
+    def check(self, start: Position) -> int:
+        return super().check(start) if is_listed(start) else Solutions.check(self, start)
+
+    def pushes(self, state: Position) -> int | None:
+        """Return the fewest pushes of a solution, which is faster to know than its moves; None if there is none."""
+        if is_listed(state):
+            known = BY_PUSHES.remaining(state)
+            return None if known is None else known // PUSH
+        return _room_map(state).fewest_pushes()
+
+    def _plan(self, state: Position) -> tuple[int | None, str]:
+        """Return the cost of a best solution and its first move, and remember those of all positions on its way."""
+        if state not in self._solved:
+            moves = _room_map(state).solve(self._push)
+            positions, costs = [state], list[int]()
+            for move in moves or ():
+                after = GAME.step(positions[-1], move)
+                assert after is not None
+                costs.append(self.cost(positions[-1], after))
+                positions.append(after)
+            known = dict(self._solved) if len(self._solved) < _REMEMBERED else {}
+            known[state] = (None, "")
+            for number, position in enumerate(positions if moves is not None else ()):
+                known[position] = (sum(costs[number:]), moves[number] if number < len(moves) else "")
+            self._solved = known
+        return self._solved[state]
+
+
+@lru_cache(maxsize=1024)
+def _floor(plan: str, player: int) -> int:
+    return len(reachable(plan, player))
+
+
+def is_listed(state: Position) -> bool:
+    """Return whether a room has so few positions that all of them are listed."""
+    floor, boxes = _floor(state.plan, state.player), len(state.boxes)
+    return comb(floor, boxes) * (floor - boxes) <= _LISTED
+
+
+BY_PUSHES, BY_MOVES = RoomSolutions(PUSH), RoomSolutions(0)
+
+
+@lru_cache(maxsize=4096)
+def prove(room: Room) -> dict[str, Json]:
+    """Return the fewest pushes of any solution, and the fewest moves, which can be those of another one."""
+    start = GAME.start(room)
+    return {"pushes": (BY_PUSHES.remaining(start) or 0) // PUSH, "moves": BY_MOVES.remaining(start)}
