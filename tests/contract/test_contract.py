@@ -35,6 +35,7 @@ REACHABLE = {
     "graph/paths": 2,  # the question, and that a path of one edge is wrong
     "hanoi/rods": MOST + 1,
     "rps/rounds": MOST + 1,
+    "sokoban/rooms": 228,  # the cells of the player and of two boxes, as far as pushes lead
     "maze/alicia": 9,  # the cells that are paths
     "maze/explore": 36,  # the cells, what was seen and the cell before
     "messenger/roles": MOST + 1,  # every place within reach, the last two observations, and how many there were

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from waybench.core import Invalid, find_choice
+from waybench.core import Invalid
+from waybench.core._choices import find_choice
 from waybench.envs.smartplay._wording import published_match
 
 PULLS = [f"Pull slot machine {number}." for number in range(1, 13)]

@@ -4,7 +4,7 @@ Read `_game`, `_wording` and `_episode` first, and then `_environment` with its 
 """
 
 from waybench.core._board import Board, Tile, TypedAction
-from waybench.core._choices import ChoiceGame, ChoiceWording, choice_typing, find_choice
+from waybench.core._choices import ChoiceGame, ChoiceWording, choice_typing
 from waybench.core._context import CONTEXT_TOKENS
 from waybench.core._conversation import with_examples
 from waybench.core._datasets import (
@@ -258,7 +258,6 @@ __all__ = [
     "duration_text",
     "evenly_spaced",
     "file_key",
-    "find_choice",
     "find_secrets",
     "general_failure",
     "has_images",

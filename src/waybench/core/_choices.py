@@ -5,6 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, permutations
+from typing import Any
 
 from waybench.core._board import TypedAction
 from waybench.core._errors import DataError
@@ -210,7 +211,7 @@ class ChoiceWording(Wording[I, S, str]):
         return ToolCall(self._tool.name, {"action": action})
 
 
-def choice_typing(actions: Sequence[str]) -> Typing[S, str]:
+def choice_typing(actions: Sequence[str]) -> Typing[Any, str]:
     """Return what a person types or presses: the names of the actions.
 
     Up, down, left, right and space have the keys of these names, actions of one character have that key, and the

@@ -241,13 +241,16 @@ class Searched(Solutions[I, S, A]):
         """
         return self.table(state)[state]
 
+    def _from_start(self, state: S) -> list[S]:
+        """Return the states after each action: a solved position leads nowhere, unless the list begins with it."""
+        game = self.game
+        return game.following(state) if isinstance(game, ChoiceGame) else self.following(state)
+
     def _listed(self, start: S) -> dict[S, int | None]:
         numbers, states = {start: 0}, [start]
         reached_from: list[list[tuple[int, int]]] = [[]]  # of each position: (the one before it, the cost of the step)
         for number, state in enumerate(states):  # the list grows meanwhile
-            # A solved position leads nowhere, unless the list begins with it.
-            from_solved = not number and isinstance(self.game, ChoiceGame)
-            for after in self.game.following(state) if from_solved else self.following(state):
+            for after in self.following(state) if number else self._from_start(state):
                 if after not in numbers:
                     if len(states) == self._most:
                         raise DataError(f"more than {self._most:,} positions can be reached: give a smaller instance")

@@ -20,8 +20,8 @@ from waybench.core import (
     Transition,
     View,
     Wording,
-    find_choice,
 )
+from waybench.core._choices import find_choice
 from waybench.core._wording import CALL_RULES
 from waybench.envs.smartplay._game import THOUGHT, AgentReply, AgentState, I, Rules, W, history_text, manual_text
 

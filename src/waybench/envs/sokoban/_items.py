@@ -66,7 +66,7 @@ class RoomSource(KeyedSource[Room]):
 def _room(key: str, size: int, boxes: int, level: int, index: int) -> Room:
     rng = Stream("sokoban/rooms", key, size, boxes, level, index)
     for _ in range(_TRIES):
-        position = _position(rng, size, boxes)
+        position = draw_position(rng, size, boxes)
         if position is None:
             continue
         if not level <= (BY_PUSHES.pushes(position) or 0) <= 2 * level:
@@ -84,7 +84,7 @@ def _room(key: str, size: int, boxes: int, level: int, index: int) -> Room:
     )
 
 
-def _position(rng: Stream, size: int, count: int) -> Position | None:
+def draw_position(rng: Stream, size: int, count: int) -> Position | None:
     """Return boxes on cells from which each could reach a goal alone; None if walls leave too little room."""
     inner = [y * (size + 1) + x for y in range(1, size - 1) for x in range(1, size - 1)]
     cells = inner.copy()

@@ -6,7 +6,7 @@ from math import comb
 from typing import Any, NamedTuple
 
 from waybench._late import LateModule
-from waybench.core import ChoiceGame, DataError, Instance, Json, Searched, Solutions, Tile, is_array
+from waybench.core import ChoiceGame, DataError, Instance, Json, Searched, Tile, is_array
 
 _solver: Any = LateModule("waybench.envs.sokoban._solver")  # it imports numpy
 MOST_FLOOR, MOST_BOXES = 64, 9  # what the solver takes
@@ -161,7 +161,7 @@ def decode(data: Json) -> Room:
     return room
 
 
-def _room_map(state: Position) -> Any:
+def room_map(state: Position) -> Any:
     plan = state.plan
     return _solver.RoomMap(state, reachable(plan, state.player), directions(plan), pushes_alone(plan))
 
@@ -185,28 +185,29 @@ class RoomSolutions(Searched[Room, Position, str]):
         return super().best_actions(state) if is_listed(state) else [*filter(None, [self._plan(state)[1]])]
 
     def check(self, start: Position) -> int:
-        return super().check(start) if is_listed(start) else Solutions.check(self, start)
+        return super().check(start) if is_listed(start) else super(Searched, self).check(start)
 
     def pushes(self, state: Position) -> int | None:
         """Return the fewest pushes of a solution, which is faster to know than its moves; None if there is none."""
         if is_listed(state):
             known = BY_PUSHES.remaining(state)
             return None if known is None else known // PUSH
-        return _room_map(state).fewest_pushes()
+        return room_map(state).fewest_pushes()
 
     def _plan(self, state: Position) -> tuple[int | None, str]:
         """Return the cost of a best solution and its first move, and remember those of all positions on its way."""
         if state not in self._solved:
-            moves = _room_map(state).solve(self._push)
+            solution: list[str] | None = room_map(state).solve(self._push)
+            moves = solution or []
             positions, costs = [state], list[int]()
-            for move in moves or ():
+            for move in moves:
                 after = GAME.step(positions[-1], move)
                 assert after is not None
                 costs.append(self.cost(positions[-1], after))
                 positions.append(after)
             known = dict(self._solved) if len(self._solved) < _REMEMBERED else {}
             known[state] = (None, "")
-            for number, position in enumerate(positions if moves is not None else ()):
+            for number, position in enumerate(positions if solution is not None else ()):
                 known[position] = (sum(costs[number:]), moves[number] if number < len(moves) else "")
             self._solved = known
         return self._solved[state]

@@ -98,7 +98,7 @@ def _walk(beside: list[list[int]], occupied: set[int], start: int, end: int) -> 
 
 
 @compiled
-def _flood(beside: Any, occupied: Any, start: int, distances: Any, queue: Any) -> int:  # pragma: no cover  compiled
+def _flood(beside: Any, occupied: Any, start: Any, distances: Any, queue: Any) -> int:  # pragma: no cover  compiled
     """Set the distance of each cell from one, -1 out of reach, and return the first cell within reach."""
     distances[:] = -1
     distances[start] = 0
