@@ -1,6 +1,5 @@
 """Sliding tiles: bring the numbers of a square board into their order by sliding tiles into its gap."""
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -43,52 +42,20 @@ def solved(size: int) -> Board:
     return Board(size, (*range(1, size**2), 0))
 
 
-@cache
-def distances(size: int) -> dict[Board, int]:
-    """Return every position from which the board can be solved, with the moves of a shortest solution."""
-    found, waiting = {solved(size): 0}, deque([solved(size)])
-    while waiting:
-        board = waiting.popleft()
-        for move in GAP:
-            after = board.moved(move)
-            if after is not None and after not in found:
-                found[after] = found[board] + 1
-                waiting.append(after)
-    return found
-
-
-@cache
-def positions(size: int, distance: int) -> list[Board]:
-    return [board for board, moves in distances(size).items() if moves == distance]
-
-
-class TilesGame(wb.Game[Board, Board, str]):
+class TilesGame(wb.ChoiceGame[Board, Board]):
     """An action is the direction in which a tile moves into the gap."""
 
     properties = wb.GameProperties(deterministic=True, turns=TURNS, reward=(0.0, 1.0))
+    actions = tuple(GAP)
 
     def start(self, instance: Board) -> Board:
         return instance
 
-    def legal(self, state: Board) -> list[str]:
-        return [] if self.terminal(state) else [move for move in GAP if state.moved(move)]
+    def step(self, state: Board, action: str) -> Board | None:
+        return state.moved(action)
 
-    def apply(self, state: Board, action: str, rng: wb.Stream) -> wb.Transition[Board]:
-        after = state.moved(action)
-        if after is None:
-            return wb.Transition(state, 0.0, {}, wb.Outcome.ILLEGAL)
-        return wb.Transition(after, float(after == solved(after.size)), {}, wb.Outcome.OK)
-
-    def terminal(self, state: Board) -> wb.End | None:
-        return wb.End.SOLVED if state == solved(state.size) else None
-
-    def encode(self, action: str) -> wb.Json:
-        return action
-
-    def decode(self, action: wb.Json) -> str:
-        if not isinstance(action, str) or action not in GAP:
-            raise wb.DataError(f"action: give one of {', '.join(GAP)}")
-        return action
+    def is_solved(self, state: Board) -> bool:
+        return state == solved(state.size)
 
 
 class TilesWording(wb.Wording[Board, Board, str]):
@@ -111,6 +78,17 @@ class TilesWording(wb.Wording[Board, Board, str]):
 
     def render(self, action: str, state: Board) -> str:
         return action
+
+
+@cache
+def distances(size: int) -> dict[Board, int]:
+    """Return every position from which the board can be solved, with the moves of a shortest solution."""
+    return SOLUTIONS.table(solved(size))
+
+
+@cache
+def positions(size: int, distance: int) -> list[Board]:
+    return [board for board, moves in distances(size).items() if moves == distance]
 
 
 class TilesSource(wb.KeyedSource[Board]):
@@ -152,8 +130,7 @@ def prove(board: Board) -> dict[str, wb.Json]:
     return {"minimum": distances(board.size)[board]}
 
 
-def oracle(state: Board, rng: wb.Stream) -> str:
-    return min(TilesGame().legal(state), key=lambda move: distances(state.size)[state.moved(move)])
+SOLUTIONS = wb.Searched(TilesGame(), decode, most=200_000)
 
 
 def heuristic(state: Board, rng: wb.Stream) -> str:
@@ -211,6 +188,8 @@ TILES: wb.Environment[Board, Board, str] = wb.Environment(
         success="the tiles are in their order, after any number of moves",
         horizon=wb.HorizonSpec(levels=tuple(range(4, 30, 2))),
     ),
-    players=wb.Players(policies={"oracle": oracle, "heuristic": heuristic}, oracle_is_ceiling=lambda record: True),
+    players=wb.Players(
+        policies={"oracle": SOLUTIONS.oracle, "heuristic": heuristic}, oracle_is_ceiling=lambda record: True
+    ),
     presentation=wb.Presentation(level="distance", item="board", metrics=("score",), draw=draw),
 )

@@ -15,10 +15,10 @@ from waybench.envs.sokoban._rooms import (
     GAME,
     PUSH,
     Room,
-    room_map,
     decode,
     is_listed,
     prove,
+    room_map,
 )
 
 ROOMS = waybench.load("sokoban/rooms")
