@@ -7,10 +7,10 @@ import pytest
 from tests.analysis.foreign import BROKEN, CUT, REFUSED, RIGHT, WRONG, ask, dated, rescored
 from waybench.results import read_logs
 from waybench.results.comparisons import ItemScores
-from waybench.results.comparisons._comparison import Verdict
 from waybench.results.comparisons._models import compare_sides, foreign_scores
 from waybench.results.comparisons._text import comparisons_text
 from waybench.results.logs._logs import NoEpisodesError
+from waybench.results.stats._verdicts import Verdict
 
 Told = dict[str, float]
 

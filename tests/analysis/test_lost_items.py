@@ -7,8 +7,9 @@ import pytest
 
 from tests.analysis.test_contrasts import made
 from waybench.results.comparisons import ItemScores
-from waybench.results.comparisons._comparison import Comparison, Verdict
+from waybench.results.comparisons._comparison import Comparison
 from waybench.results.comparisons._models import compare_sides
+from waybench.results.stats._verdicts import Verdict
 
 
 def lose(scores: ItemScores, numbers: set[int]) -> ItemScores:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.analysis.test_contrasts import made
-from waybench.results.comparisons._comparison import Verdict
 from waybench.results.comparisons._models import compare_pairs
+from waybench.results.stats._verdicts import Verdict
 
 BETTER = (Verdict.FIRST, Verdict.SECOND)
 

@@ -10,8 +10,9 @@ from tests.analysis.searches import searched
 from waybench.envs import registry
 from waybench.results import rows
 from waybench.results.comparisons import item_scores
-from waybench.results.comparisons._comparison import Verdict, effect_frame
+from waybench.results.comparisons._comparison import effect_frame
 from waybench.results.comparisons._isomorphs import TwinEffect, compare_twins, twin_effects
+from waybench.results.stats._verdicts import Verdict
 
 PAIRS = {"search/coin": "search/guessnum", "search/cavedfs": "search/dfs", "search/cavebfs": "search/bfs"}
 

@@ -4,10 +4,11 @@ import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
 
 from waybench.core import Json
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
-from waybench.results.estimates._model_differences import model_ranks
+from waybench.results.estimates._model_pairs import ModelEstimates, ModelPair, model_pairs, order_notes, ranks
 from waybench.results.formatting import NO_RANK, NOTHING, ItemCounts, aligned, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human
 from waybench.results.results import Family, Group, Row, at_items, family_of, fixed, grouped
@@ -127,10 +128,18 @@ class Matrix:
         families: The columns, in order of their titles.
         rows: Models and people, the best mean first, then the reference players. Rows of more families come first,
             for means over different families cannot be compared.
+        pairs: All pairs of the models that are ranked among themselves, the one with the better mean first; ranks are
+            read from them.
     """
 
     families: tuple[Family, ...]
     rows: tuple[MatrixRow, ...]
+    pairs: tuple[ModelPair, ...] = ()
+
+    @property
+    def order_notes(self) -> list[str]:
+        """Sentences on where pairs of models differ from the order of their means (`order_notes`)."""
+        return order_notes(self.pairs, {row.model: row.mean.value for row in self.rows if row.mean})
 
     def to_json(self) -> list[dict[str, Json]]:
         """Return a row for each model, with its cells by family."""
@@ -215,11 +224,13 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
         mean = row.mean.value if row.mean else -math.inf
         return row.kind == "reference", row.lost > 0, -row.families, -mean, row.model
 
+    in_order = sorted(matrix_rows, key=order)
+    groups, pairs = _ranked_pairs(in_order, grouped(totals.values(), lambda total: total.group.model))
+    rank = ranks(groups, pairs)
     return Matrix(
         families=families,
-        rows=tuple(
-            _with_ranks(sorted(matrix_rows, key=order), grouped(totals.values(), lambda total: total.group.model))
-        ),
+        rows=tuple(replace(row, rank=rank.get(row.model)) for row in in_order),
+        pairs=tuple(pairs),
     )
 
 
@@ -312,16 +323,19 @@ def _lost(scores: Sequence[Score]) -> LostAttempts | None:
     return LostAttempts(sum(lost.lost for lost in lacking), sum(lost.planned for lost in lacking), ends[0], ends[1])
 
 
-def _with_ranks(rows: Sequence[MatrixRow], totals: Mapping[str, Sequence[Estimate]]) -> list[MatrixRow]:
-    """Return the rows with the ranks of models among those with scores in the same families."""
+def _ranked_pairs(
+    rows: Sequence[MatrixRow], totals: Mapping[str, Sequence[Estimate]]
+) -> tuple[list[list[str]], list[ModelPair]]:
+    """Return the models that are ranked, those with scores in the same families together, and all of their pairs."""
 
     def families(row: MatrixRow) -> frozenset[Family]:
         rankable = row.kind != "reference" and not row.lost and row.mean is not None and row.mean.interval
         return frozenset(family for family, cell in row.cells.items() if cell.score) if rankable else frozenset()
 
     by_families = grouped((row for row in rows if families(row)), families)
-    ranks = model_ranks([[row.model for row in together] for together in by_families.values()], totals)
-    return [replace(row, rank=ranks.get(row.model)) for row in rows]
+    groups = [[row.model for row in together] for together in by_families.values()]
+    models = [[ModelEstimates(model, totals[model]) for model in group] for group in groups]
+    return groups, model_pairs(pair for group in models for pair in combinations(group, 2))
 
 
 def matrix_text(matrix: Matrix, columns: int = 100) -> str:
@@ -369,6 +383,7 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
         for family, cell in row.cells.items()
         if cell.score and cell.score.lost
     ]
+    sentences += matrix.order_notes
     if lost:
         sentences.append(f"{NO_RANK[0].upper()}{NO_RANK[1:]}: {'; '.join(lost)}")
     tables += ["\n".join(textwrap.wrap(f"{'. '.join(sentences)}.", columns))] if sentences else []
