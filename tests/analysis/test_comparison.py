@@ -71,6 +71,6 @@ def test_items_and_models_are_compared_by_the_same_functions(name: str) -> None:
         for package in ("results", "reporting", "cli")
         for path in sorted((SOURCE / package).rglob("*.py"))
         if path.parent.name != "stats"
-        and re.search(rf"\bimport\b[^\n]*\b{name}\b|^    {name},$", path.read_text(), re.M)
+        and re.search(rf"import [^\n]*\b{name}\b|^    {name},$", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
     assert users == ["_comparison.py", "_model_pairs.py"]

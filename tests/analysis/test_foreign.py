@@ -49,7 +49,7 @@ def test_compared_sample_by_sample(asked: Path) -> None:
     assert (found.difference.n, found.metric.low, found.metric.high) == (11, 0, 1)
     # Of the eleven that both have, the good one alone solves 0, 2, 6, 8 and 10; the poor one alone 3.
     assert found.difference.value == pytest.approx((5 - 1) / 11)
-    assert (found.test.method, found.test.p) == ("mcnemar", pytest.approx(2 * (1 + 6) / 2**6))
+    assert (found.test.method, found.test.p) == ("mcnemar", pytest.approx(2 * (1 + 6 / 2) / 2**6))
     assert found.verdict is Verdict.NOT_SHOWN
     text = comparisons_text([found], left, 0.05, ("", ""))
     assert "Excluded: 1 item missing due to infrastructure errors (A 1, B 0)." in text

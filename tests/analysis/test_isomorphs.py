@@ -18,7 +18,7 @@ from waybench.results.estimates import matrix
 from waybench.results.stats._verdicts import Verdict
 
 DFS = waybench.load("search/dfs")
-COUNT = 8
+COUNT = 10
 
 
 def episodes(player: str, number: int = 0, *, count: int = COUNT, model: str = "m") -> list[LoggedEpisode]:

@@ -49,8 +49,8 @@ def test_what_depends_says_so_and_is_turned_round() -> None:
     assert compared(first, second).verdict is Verdict.FIRST
     found = compared(first, lose(second, set(range(10, 20))))
     assert found.verdict is Verdict.DEPENDS
-    assert found.bounds == (Verdict.NOT_SHOWN, Verdict.FIRST)
-    assert found.swapped.bounds == (Verdict.SECOND, Verdict.NOT_SHOWN)
+    assert found.bounds == (Verdict.TOO_FEW, Verdict.FIRST)
+    assert found.swapped.bounds == (Verdict.SECOND, Verdict.TOO_FEW)
 
 
 def test_too_few_items_stay_too_few() -> None:

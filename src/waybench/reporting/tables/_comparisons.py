@@ -16,6 +16,7 @@ from waybench.reporting.tables._table import (
     RowGroup,
     Table,
     TableColumn,
+    declared_cell,
     mean_cell,
     metric_column,
     model_cell,
@@ -34,7 +35,7 @@ from waybench.results.formatting import NOTHING, change_text, difference_text, m
 from waybench.results.frames import Column
 from waybench.results.papers import Paper
 from waybench.results.published import Beside, beside, label_of
-from waybench.results.results import LONGEST, Group, labels, setting
+from waybench.results.results import Group, labels, setting
 from waybench.results.results._groups import differing
 from waybench.results.stats import CONFIDENCE, Mean
 from waybench.results.stats._verdicts import Verdict
@@ -228,13 +229,9 @@ def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
 def _effect_cell(column: Column[Any], effect: Effect) -> Cell:
     if column.name == "difference":
         return _difference_cell(effect.comparison)
-    value: Any = None if column.only == "table" else column.value(effect)
     if column.type is Mean:
-        return mean_cell(value, column.metric or effect.comparison.metric)
-    if column.type is str:
-        return Cell(one_line(value, LONGEST), kind="name")
-    text, *lines = (column.text(effect) if column.text else amount(value)).split("\n")
-    return Cell(text or NOTHING, notes=notes(lines))
+        return mean_cell(column.value(effect), column.metric or effect.comparison.metric)
+    return declared_cell(column, effect)
 
 
 def pair_tables(view: TaskView, ordered: Sequence[Group], pairs: Iterable[Comparison]) -> list[Table]:

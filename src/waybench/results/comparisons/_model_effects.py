@@ -285,7 +285,6 @@ _AGENTS = EffectKind(
     doc="One model with an agent around it beside the bare model, all else being the same; the headline metric.",
     columns=(
         GROUP,
-        NOT_ADJUSTED,
         Column("agent", str, "The agent with its arguments.", heading="Agent"),
         *metric_and_items("Items that both were given."),
         *comparison_columns(

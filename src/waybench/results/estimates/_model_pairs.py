@@ -8,11 +8,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 from waybench.core import Json
-from waybench.results.estimates._estimates import Estimate
+from waybench.results.estimates._estimates import Estimate, overall
 from waybench.results.formatting import NOTHING, adjusted_p_text, aligned, one_line
 from waybench.results.frames import Column, column_json
-from waybench.results.results import Family, family_of, grouped
+from waybench.results.results import Family, Row, family_of, fixed, grouped
 from waybench.results.results._anchors import normalized_cell
+from waybench.results.results._rows import original_rows
 from waybench.results.stats import Mean
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._contributions import Difference
@@ -74,9 +75,13 @@ COLUMNS: "tuple[Column[ModelPair], ...]" = (
         "The conclusion, from which ranks are read; first is A. Null if the two are not comparable.",
         null=True,
         heading="Verdict",
-        text=lambda pair: "not comparable" if pair.verdict is None else _VERDICTS[pair.verdict],
+        text=lambda pair: f"not comparable\n{pair.why_not}" if pair.verdict is None else _VERDICTS[pair.verdict],
     ),
     Column("why_not", str, "Why the two are not comparable; empty if they are."),
+)
+RARE_EXTREMES_CAPTION = (
+    "Where graded scores have none at a bound, rare extreme scores that did not occur are in no test: below 50 items, "
+    "take such a difference with care."
 )
 PAIRS_DOC = "Two models with scores in the same families, at the items that both ran."
 
@@ -143,6 +148,34 @@ class ModelPair:
 
 def _points(value: float) -> str:
     return f"{value:+.1f}".replace("-", "−")
+
+
+def compare_models(first: Sequence[Row], second: Sequence[Row], models: Iterable[tuple[str, str]]) -> list[ModelPair]:
+    """Compare models of two sides, such as two folders, in pairs.
+
+    Args:
+        first: The rows of the first side, with floors and ceilings; results of searches, and isomorphic items beside
+            original ones, are left out.
+        second: The rows of the second side; a model can be on both.
+        models: The pairs: a model of the first side and one of the second.
+    """
+    names = [{row.group.model for row in side} for side in (first, second)]
+    # What one player shows about an item's ceiling holds for all, as far as their results can be told apart.
+    together = [] if names[0] & names[1] else _totals([*first, *second])
+    sides = [
+        grouped((total for total in together if total.group.model in models_of_side), lambda total: total.group.model)
+        if together
+        else grouped(_totals(rows), lambda total: total.group.model)
+        for rows, models_of_side in zip((first, second), names, strict=True)
+    ]
+    return model_pairs(
+        (ModelEstimates(one, sides[0].get(one, [])), ModelEstimates(other, sides[1].get(other, [])))
+        for one, other in models
+    )
+
+
+def _totals(rows: Sequence[Row]) -> list[Estimate]:
+    return [total for total in overall(original_rows(fixed(rows))) if not total.guided]
 
 
 def model_pairs(models: Iterable[tuple[ModelEstimates, ModelEstimates]]) -> list[ModelPair]:
@@ -224,17 +257,15 @@ def model_pairs_text(pairs: Sequence[ModelPair]) -> str:
     columns = [column for column in COLUMNS if column.heading]
 
     def cell(column: Column[ModelPair], pair: ModelPair) -> str:
-        return column.text(pair) if column.text else one_line(str(column.value(pair)), _LONGEST)
+        text = column.text(pair) if column.text else one_line(str(column.value(pair)), _LONGEST)
+        return text.partition("\n")[0]
 
     lines = [[column.heading for column in columns], *([cell(column, pair) for column in columns] for pair in pairs)]
-    reasons = dict.fromkeys(pair.why_not for pair in pairs if pair.why_not)
-    return "\n".join(
-        [
-            "Pairs of models: normalised scores (0 floor, 100 ceiling) at the items that both ran",
-            aligned(lines),
-            *(f"Not comparable: {reason}" for reason in reasons),
-        ]
-    )
+    notes = [f"Not comparable: {reason}" for reason in dict.fromkeys(pair.why_not for pair in pairs if pair.why_not)]
+    if any(pair.paired and pair.paired.omits_rare_extremes for pair in pairs):
+        notes.append(RARE_EXTREMES_CAPTION)
+    title = "Pairs of models: normalised scores (0 floor, 100 ceiling) at the items that both ran"
+    return "\n".join([title, aligned(lines), *notes])
 
 
 def _model_pair(first: ModelEstimates, second: ModelEstimates) -> ModelPair:
