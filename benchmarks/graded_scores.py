@@ -63,8 +63,8 @@ BETTER: Mapping[str, Draw] = {
 
 
 def _is_shown(first: NDArray[Any], second: Numbers, clusters: Sequence[int]) -> bool:
-    sides = [side.astype(np.float64).tolist() for side in (first, second)]
-    return Difference.from_values(*sides, clusters, 0, 1).test.p < ALPHA
+    values = first.astype(np.float64).tolist()
+    return Difference.from_values(values, second.tolist(), clusters, 0, 1).test.p < ALPHA
 
 
 def exact_error(rate: float, items: int) -> float:

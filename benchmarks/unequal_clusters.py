@@ -105,7 +105,7 @@ def paired_coverage(name: str, clusters: int, runs: int = RUNS) -> float:
             for rate in (kind.rate, kind.rate - kind.better)
         ]
         held += _holds(
-            Difference.from_values(*(side.tolist() for side in sides), where.tolist(), 0, 1).mean(), kind.better
+            Difference.from_values(sides[0].tolist(), sides[1].tolist(), where.tolist(), 0, 1).mean(), kind.better
         )
     return held / runs
 

@@ -97,10 +97,10 @@ class ModelPair:
 
     first: str
     second: str
-    families: int = 0
-    tasks: int = 0
-    items: int = 0
-    paired: Difference | None = field(default=None, repr=False, compare=False)
+    families: int
+    tasks: int
+    items: int
+    paired: Difference | None = field(repr=False, compare=False)
     adjusted: float | None = None
     why_not: str = ""
 
@@ -270,10 +270,10 @@ def model_pairs_text(pairs: Sequence[ModelPair]) -> str:
 
 def _model_pair(first: ModelEstimates, second: ModelEstimates) -> ModelPair:
     """Return two models' difference in mean normalised scores, or why there is none."""
-    sides = {"first": first.model, "second": second.model}
+    names = first.model, second.model
     lost = [side.model for side in (first, second) if any(total.lost for total in side.totals)]
     if lost:
-        return ModelPair(**sides, why_not=f"attempts of {' and '.join(dict.fromkeys(lost))} have no result")
+        return _not_comparable(*names, f"attempts of {' and '.join(dict.fromkeys(lost))} have no result")
     cells: dict[Family, dict[tuple[str, tuple[str, ...]], list[tuple[Cell, Cell]]]] = {}
     for task, (ours, theirs) in _common_tasks(first.totals, second.totals).items():
         of_task = [common for pair in _equal_settings(ours, theirs) if (common := _common_cells(*pair))]
@@ -283,19 +283,26 @@ def _model_pair(first: ModelEstimates, second: ModelEstimates) -> ModelPair:
     lacking = [family.title for family, tasks in cells.items() if not tasks]
     if lacking or not cells:
         where = f" in {', '.join(lacking)}" if lacking else ""
-        return ModelPair(
-            **sides,
-            why_not=f"no task{where} that both ran with equal settings, at {FEWEST_CLUSTERS} common items or maps",
-        )
+        why_not = f"no task{where} that both ran with equal settings, at {FEWEST_CLUSTERS} common items or maps"
+        return _not_comparable(*names, why_not)
     weighted = [
         (*pair, 1 / (len(cells) * len(tasks) * len(settings)))
         for tasks in cells.values()
         for settings in tasks.values()
         for pair in settings
     ]
-    paired = Difference(*zip(*weighted, strict=True))
-    tasks = sum(len(tasks) for tasks in cells.values())
-    return ModelPair(**sides, families=len(cells), tasks=tasks, items=paired.mean().n, paired=paired)
+    return ModelPair(
+        first=first.model,
+        second=second.model,
+        families=len(cells),
+        tasks=sum(len(tasks) for tasks in cells.values()),
+        items=sum(cell.n for cell, _, _ in weighted),
+        paired=Difference(*zip(*weighted, strict=True)),
+    )
+
+
+def _not_comparable(first: str, second: str, why_not: str) -> ModelPair:
+    return ModelPair(first=first, second=second, families=0, tasks=0, items=0, paired=None, why_not=why_not)
 
 
 def _common_tasks(
