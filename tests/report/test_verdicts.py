@@ -192,3 +192,34 @@ def test_one_environments_kinds_are_columns_on_a_models_page(tmp_path: Path) -> 
 def test_where_nothing_failed_there_is_no_table(tmp_path: Path) -> None:
     made = site(tmp_path, solved("a", 2))
     assert not [page for page in made.pages if "How attempts failed" in page.text]
+
+
+def test_the_first_page_has_the_pairs_from_which_ranks_are_read(tmp_path: Path) -> None:
+    episodes = [
+        each
+        for model, wrong in (("a", 0), ("b", 7), ("c", 8))
+        for each in [
+            *[logged(detour(item(9, number), 0), model) for number in range(12 - wrong)],
+            *[logged(said(["x"] * 3, level=9, number=number), model) for number in range(12 - wrong, 12)],
+        ]
+    ]
+    made = site(tmp_path, episodes)
+    head, *lines = made.home.table("Pairs of models.")
+    assert head == ["A", "B", "Families", "Tasks", "Items", "A − B", "p", "Verdict"]
+    assert [(*line[:5], line[-1]) for line in lines] == [
+        ("a", "b", "1", "1", "12", "A better"),
+        ("a", "c", "1", "1", "12", "A better"),
+        ("b", "c", "1", "1", "12", "too few to tell"),
+    ]
+    assert lines[0][5].startswith("+58.3 (+") and lines[2][6] == "0.50 unadjusted"
+    pairs = summary(made)["model_pairs"]
+    assert [(pair["first"], pair["second"], pair["verdict"]) for pair in pairs] == [
+        ("a", "b", "first"),
+        ("a", "c", "first"),
+        ("b", "c", "too_few"),
+    ]
+    # Seven and eight of 12 mazes, all of them by "a": the mid-p values 2^-7 and 2^-8, adjusted for two tests.
+    assert [pair["p_adjusted"] for pair in pairs] == [pytest.approx(2**-7), pytest.approx(2**-7), None]
+    assert [row["rank"] for row in summary(made)["matrix"]] == [[1, 1], [2, 3], [2, 3]]
+    # The verdicts of the task say the same.
+    assert [one["verdict"] for one in summary(made)["comparisons"]] == [pair["verdict"] for pair in pairs]
