@@ -111,9 +111,15 @@ def test_intervals_are_in_the_range() -> None:
             assert -300 <= ends[0] <= difference.value <= ends[1] <= 300
 
 
-def test_values_beyond_their_bounds_have_none() -> None:
-    first, second = [0.1, 0.7, 0.2, 0.4, 0.9, 1.3], [0.2, 0.5, 0.2, 0.1, 0.5, 0.4]
-    assert from_values(first, second).test.p == pytest.approx(stats.ttest_rel(first, second).pvalue)
+@pytest.mark.parametrize("beyond", [0.3, 2.0, 50.0])
+def test_values_beyond_their_bounds_do_no_harm(beyond: float) -> None:
+    """Records of other programs, and normalised scores of items with ranges of their own, can have some."""
+    for first in ([beyond] * 8, [beyond * number for number in range(8)]):
+        difference = from_values(first, [0.1] * 8)
+        low, high = difference.interval() or (difference.value, difference.value)
+        assert low <= difference.value <= high
+        assert 0 <= difference.test.p <= 1
+        assert difference.swapped.test.p == pytest.approx(difference.test.p)
 
 
 def holds(difference: Difference, confidence: float) -> bool:

@@ -198,7 +198,9 @@ class Difference:
         self.value = float(
             np.dot(self._weights, [one.value - other.value for one, other in zip(first, second, strict=True)])
         )
-        self._bounded = all(_is_between_bounds(cell) for cell in (*first, *second))
+        self._bounded = all(
+            cell.low is not None and cell.high is not None and cell.low < cell.high for cell in (*first, *second)
+        )
         shares = np.asarray(weights, dtype=np.float64)
         if self._bounded:
             shares = shares * [(cell.high or 0.0) - (cell.low or 0.0) for cell in first]
@@ -271,12 +273,17 @@ class Difference:
         """
         return self._bounded and self.groups < _MANY_CLUSTERS and self._share_at_bound == 0
 
+    @property
+    def _delta(self) -> float:
+        """The difference from 0, where it is the least one possible, to 1, where it is the greatest."""
+        return min(1.0, max(0.0, (self._mean.value + 1) / 2))
+
     @cached_property
     def _variance(self) -> float:
         """The variance of delta, with what was not seen; without bounds that of the difference."""
         if not self._bounded:
             return self._mean.variance
-        weights, delta = self._mean.weight_by_cluster, (self._mean.value + 1) / 2
+        weights, delta = self._mean.weight_by_cluster, self._delta
         variance, unseen = self._mean.variance / 4, self._share_at_bound
         if any((side <= ALIKE).all() or (side >= 1 - ALIKE).all() for side in self._sides):
             unseen *= 2
@@ -299,11 +306,9 @@ class Difference:
 
     @property
     def _statistic(self) -> float:
-        value, variance = self._mean.value, self._variance
-        if not self._bounded:
-            return abs(value) / variance**0.5
-        delta = (value + 1) / 2
-        return abs(delta - 0.5) * (4 * delta * (1 - delta) / variance) ** 0.5
+        if self._bounded:
+            return abs(self._delta - 0.5) * (4 * (self._trials or 0.0)) ** 0.5
+        return abs(self._mean.value) / self._variance**0.5
 
     @property
     def _trials(self) -> float | None:
@@ -311,7 +316,7 @@ class Difference:
 
         Where all differences are the greatest possible, it is what it tends to: the effective number of clusters.
         """
-        delta = (self._mean.value + 1) / 2
+        delta = self._delta
         if delta <= ALIKE or delta >= 1 - ALIKE:
             return 1 / float(np.square(self._mean.weight_by_cluster).sum())
         return delta * (1 - delta) / self._variance if self._variance > self._tiny**2 else None
@@ -325,7 +330,7 @@ class Difference:
             trials = self._trials
             if trials is None:
                 return None
-            low, high = wilson(min(1.0, max(0.0, (value + 1) / 2)), trials, quantile, -1.0, 1.0)
+            low, high = wilson(self._delta, trials, quantile, -1.0, 1.0)
         else:
             if self._variance <= self._tiny**2:
                 return None
@@ -340,14 +345,6 @@ class Difference:
         """Return the difference with its interval, which has no ends where nothing is known of them."""
         low, high = self.interval(confidence) or (None, None)
         return Mean(self.value, low, high, sum(cell.n for cell in self._first), self.groups)
-
-
-def _is_between_bounds(cell: Cell) -> bool:
-    """Return whether a cell has two bounds, and all of its values are between them."""
-    if cell.low is None or cell.high is None or cell.low >= cell.high:
-        return False
-    totals = cell.unit.totals
-    return bool((totals >= -ALIKE * cell.sizes).all() and (totals <= (1 + ALIKE) * cell.sizes).all())
 
 
 def _at_bound(values: Numbers) -> NDArray[np.bool_]:
