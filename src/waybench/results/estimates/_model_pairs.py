@@ -17,7 +17,7 @@ from waybench.results.results._rows import original_rows
 from waybench.results.stats import Mean
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._contributions import Difference
-from waybench.results.stats._power import FEWEST_CLUSTERS
+from waybench.results.stats._intervals import FEWEST_CLUSTERS
 from waybench.results.stats._verdicts import MARGIN, Verdict, adjust_p_values, conclude
 
 _LONGEST = 40
