@@ -2,13 +2,12 @@
 
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import combinations
 
 from waybench.core import Json
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
-from waybench.results.estimates._model_pairs import ModelEstimates, ModelPair, model_pairs, order_notes, ranks
+from waybench.results.estimates._model_pairs import ModelPair, order_notes, ranked_pairs, ranks
 from waybench.results.formatting import NO_RANK, NOTHING, ItemCounts, aligned, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human
 from waybench.results.results import Family, Group, Row, at_items, family_of, fixed, grouped
@@ -113,6 +112,12 @@ class MatrixRow:
         return sum(cell.lost for cell in self.cells.values())
 
     @property
+    def ranked_in(self) -> frozenset[Family]:
+        """The families of its mean, which models that are ranked together share; none if it has no rank."""
+        has_rank = self.kind != "reference" and not self.lost and self.mean is not None and self.mean.interval
+        return frozenset(family for family, cell in self.cells.items() if cell.score) if has_rank else frozenset()
+
+    @property
     def why_no_rank(self) -> str:
         """Why the row has no rank, where more data would give it one; "" elsewhere."""
         if self.lost:
@@ -179,12 +184,8 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
     Intervals of means are those of `waybench.results.stats` for cells that share clusters: two tasks on the same maps
     are no more maps than one.
 
-    A rank interval says how many models are better, and how many are not worse: two models differ if the paired test of
-    their difference, on the items of the tasks and levels that both ran, has a p value below 5 % after Holm's
-    procedure over all pairs. Of a task, results with equal settings are paired; of one that each ran once with others,
-    these two, if their scores have one scale. So no third model enters a pair, and levels that count as 0 enter none. A
-    pair without six common clusters in a task of each family is not comparable. A row of which attempts have no result
-    has no rank, comes after the others, and has no influence on their ranks.
+    Ranks are read from the pairs of models with scores in the same families (`ranked_pairs`). A row of which attempts
+    have no result has no rank, comes after the others, and has no influence on their ranks.
 
     Isomorphic items are not in it where there are original ones of the same environment.
 
@@ -225,13 +226,12 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
         return row.kind == "reference", row.lost > 0, -row.families, -mean, row.model
 
     in_order = sorted(matrix_rows, key=order)
-    groups, pairs = _ranked_pairs(in_order, grouped(totals.values(), lambda total: total.group.model))
+    by_families = grouped((row for row in in_order if row.ranked_in), lambda row: row.ranked_in)
+    groups = [[row.model for row in rows_of_group] for rows_of_group in by_families.values()]
+    pairs = ranked_pairs(groups, grouped(totals.values(), lambda total: total.group.model))
     rank = ranks(groups, pairs)
-    return Matrix(
-        families=families,
-        rows=tuple(replace(row, rank=rank.get(row.model)) for row in in_order),
-        pairs=tuple(pairs),
-    )
+    ranked_rows = tuple(replace(row, rank=rank.get(row.model)) for row in in_order)
+    return Matrix(families=families, rows=ranked_rows, pairs=tuple(pairs))
 
 
 def _family_score(
@@ -321,21 +321,6 @@ def _lost(scores: Sequence[Score]) -> LostAttempts | None:
         values = [score.value if score.lost is None else getattr(score.lost, name) for score in scores]
         ends.append(None if None in values else math.fsum(values) / len(values))
     return LostAttempts(sum(lost.lost for lost in lacking), sum(lost.planned for lost in lacking), ends[0], ends[1])
-
-
-def _ranked_pairs(
-    rows: Sequence[MatrixRow], totals: Mapping[str, Sequence[Estimate]]
-) -> tuple[list[list[str]], list[ModelPair]]:
-    """Return the models that are ranked, those with scores in the same families together, and all of their pairs."""
-
-    def families(row: MatrixRow) -> frozenset[Family]:
-        rankable = row.kind != "reference" and not row.lost and row.mean is not None and row.mean.interval
-        return frozenset(family for family, cell in row.cells.items() if cell.score) if rankable else frozenset()
-
-    by_families = grouped((row for row in rows if families(row)), families)
-    groups = [[row.model for row in together] for together in by_families.values()]
-    models = [[ModelEstimates(model, totals[model]) for model in group] for group in groups]
-    return groups, model_pairs(pair for group in models for pair in combinations(group, 2))
 
 
 def matrix_text(matrix: Matrix, columns: int = 100) -> str:

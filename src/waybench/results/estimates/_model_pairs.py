@@ -195,8 +195,24 @@ def model_pairs(models: Iterable[tuple[ModelEstimates, ModelEstimates]]) -> list
     return pairs
 
 
+def ranked_pairs(groups: Sequence[Sequence[str]], totals: Mapping[str, Sequence[Estimate]]) -> list[ModelPair]:
+    """Return all pairs of models that are ranked together, of all groups as one family of tests.
+
+    Of a task, results with equal settings are paired; of one that each ran once with others, these two, if their scores
+    have one scale. A pair without six common clusters in a task of each family is not comparable.
+
+    Args:
+        groups: Models whose means are over the same families.
+        totals: Each model's estimates over all levels.
+    """
+    models = [[ModelEstimates(model, totals[model]) for model in group] for group in groups]
+    return model_pairs(pair for group in models for pair in combinations(group, 2))
+
+
 def ranks(groups: Sequence[Sequence[str]], pairs: Iterable[ModelPair]) -> dict[str, tuple[int, int]]:
     """Return the best and the worst rank of each model within its group; of a model alone there is none.
+
+    They say how many models are better, and how many are not worse.
 
     Args:
         groups: Models whose means are over the same families.
