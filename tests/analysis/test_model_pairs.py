@@ -120,6 +120,10 @@ def test_on_the_same_items_nothing_is_said_of_the_order() -> None:
 def test_what_is_not_comparable_says_why() -> None:
     ones = [0.9, 0.8] * 4
     few = [*attempts("a", MAZE, ones[:5]), *attempts("b", MAZE, ones[:5])]
+    few += [
+        *attempts("a", MAZE, ones, 7),
+        *attempts("b", MAZE, ones, 9),
+    ]  # none in common
     (found,) = matrix(few).pairs
     assert (found.verdict, found.difference, found.p, found.adjusted) == (None, None, None, None)
     assert found.why_not.startswith("no task in Mazes (AliciaBench) that both ran with equal settings, at 6 common")

@@ -120,6 +120,8 @@ def test_values_beyond_their_bounds_do_no_harm(beyond: float) -> None:
         assert low <= difference.value <= high
         assert 0 <= difference.test.p <= 1
         assert difference.swapped.test.p == pytest.approx(difference.test.p)
+    first, second = [0.1, 0.7, 0.2, 0.4, 0.9, 0.6, 1 + beyond], [0.2, 0.5, 0.2, 0.1, 0.5, 0.5, 0.4]
+    assert from_values(first, second).test.p == pytest.approx(float(stats.ttest_rel(first, second).pvalue))
 
 
 def holds(difference: Difference, confidence: float) -> bool:

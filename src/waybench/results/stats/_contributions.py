@@ -181,7 +181,7 @@ class Difference:
     Where every cluster of both models is at a bound, and all weigh the same, the test is McNemar's with the mid-p value
     (Fagerland, Lydersen and Laake, BMC Medical Research Methodology 13, 2013, 91), and the interval is moved to agree.
 
-    **Values without two bounds.** Student's t.
+    **Values without two bounds**, or beyond them. Student's t.
 
     P values are at least 2 ^ (1 - G), the least of a sign test of G clusters; those of McNemar's test only where that
     is above 5 %, so that fewer than six clusters show no difference.
@@ -198,9 +198,7 @@ class Difference:
         self.value = float(
             np.dot(self._weights, [one.value - other.value for one, other in zip(first, second, strict=True)])
         )
-        self._bounded = all(
-            cell.low is not None and cell.high is not None and cell.low < cell.high for cell in (*first, *second)
-        )
+        self._bounded = all(_is_between_bounds(cell) for cell in (*first, *second))
         shares = np.asarray(weights, dtype=np.float64)
         if self._bounded:
             shares = shares * [(cell.high or 0.0) - (cell.low or 0.0) for cell in first]
@@ -345,6 +343,17 @@ class Difference:
         """Return the difference with its interval, which has no ends where nothing is known of them."""
         low, high = self.interval(confidence) or (None, None)
         return Mean(self.value, low, high, sum(cell.n for cell in self._first), self.groups)
+
+
+def _is_between_bounds(cell: Cell) -> bool:
+    """Return whether a cell has two bounds with all clusters between them.
+
+    Not so where items have ranges of their own: the bounds of a normalised score are then those of their mean.
+    """
+    if cell.low is None or cell.high is None or cell.low >= cell.high:
+        return False
+    totals = cell.unit.totals
+    return bool((totals >= -ALIKE * cell.sizes).all() and (totals <= (1 + ALIKE) * cell.sizes).all())
 
 
 def _at_bound(values: Numbers) -> NDArray[np.bool_]:
