@@ -5,13 +5,15 @@ exchangeable: the differences are skewed, and in few items the rare ones may not
 them different in no more than 7 % of samples. The second table shows how often real differences are found.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from waybench.results.stats._paired import ALPHA, Pairs
+from waybench.results.stats._contributions import Difference
+from waybench.results.stats._paired import ALPHA
 
 ITEMS = (10, 20, 50, 200)
 MAPS = ((10, 6), (10, 20), (20, 6), (53, 6))  # maps, and questions about each
@@ -60,6 +62,11 @@ BETTER: Mapping[str, Draw] = {
 }
 
 
+def _is_shown(first: NDArray[Any], second: Numbers, clusters: Sequence[int]) -> bool:
+    values = first.astype(np.float64).tolist()
+    return Difference.from_values(values, second.tolist(), clusters, 0, 1).test.p < ALPHA
+
+
 def exact_error(rate: float, items: int) -> float:
     """Return the chance that the all-or-nothing player and the steady one are called different, by counting.
 
@@ -68,7 +75,10 @@ def exact_error(rate: float, items: int) -> float:
         items: Number of items.
     """
     is_significant = [
-        Pairs([1.0] * solved + [0.0] * (items - solved), [rate] * items, range(items), 0, 1).test.p < ALPHA
+        Difference.from_values(
+            [1.0] * solved + [0.0] * (items - solved), [rate] * items, list(range(items)), 0, 1
+        ).test.p
+        < ALPHA
         for solved in range(items + 1)
     ]
     return float(stats.binom.pmf(np.arange(items + 1), items, rate)[is_significant].sum())
@@ -86,7 +96,7 @@ def shown_share(draw: Draw, items: int, runs: int = RUNS) -> float:
     rejections = 0
     for _ in range(runs):
         first, second = draw(rng, items)
-        rejections += Pairs(first.tolist(), second.tolist(), range(items), 0, 1).test.p < ALPHA
+        rejections += _is_shown(first, second, range(items))
     return rejections / runs
 
 
@@ -106,7 +116,7 @@ def clustered_error(rate: float, alike: float, maps: int, questions: int, runs: 
     for _ in range(runs):
         rates = rng.beta(rate * more, (1 - rate) * more, maps) if more else (rng.random(maps) < rate).astype(float)
         solved = (rng.random(len(where)) < rates[where]).astype(np.float64)
-        rejections += Pairs(solved.tolist(), [rate] * len(where), where.tolist(), 0, 1).test.p < ALPHA
+        rejections += _is_shown(solved, np.full(len(where), rate), where.tolist())
     return rejections / runs
 
 

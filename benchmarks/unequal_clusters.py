@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from waybench.results.stats import Mean, clustered_mean
-from waybench.results.stats._paired import Pairs
+from waybench.results.stats._contributions import Difference
 
 CLUSTERS = (5, 10, 20, 53)
 RUNS = 2_000
@@ -104,7 +104,9 @@ def paired_coverage(name: str, clusters: int, runs: int = RUNS) -> float:
             _answers(rng, _rates(rng, rate, kind.alike, clusters), where)
             for rate in (kind.rate, kind.rate - kind.better)
         ]
-        held += _holds(Pairs(sides[0].tolist(), sides[1].tolist(), where.tolist(), 0, 1).difference(), kind.better)
+        held += _holds(
+            Difference.from_values(sides[0].tolist(), sides[1].tolist(), where.tolist(), 0, 1).mean(), kind.better
+        )
     return held / runs
 
 

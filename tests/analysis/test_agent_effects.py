@@ -10,10 +10,10 @@ import waybench
 from tests.report.pages import site
 from waybench.core import Episode, EpisodeRecord, Price, Reply, Usage, policy
 from waybench.results import LoggedEpisode, Row, rows
-from waybench.results.comparisons._comparison import Verdict
 from waybench.results.comparisons._model_effects import agent_effects, agent_table
 from waybench.results.results import exclude
 from waybench.results.results._measured_row import row
+from waybench.results.stats._verdicts import Verdict
 
 COIN = waybench.load("search/coin")
 COUNT = 8

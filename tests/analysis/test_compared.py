@@ -4,8 +4,8 @@ from dataclasses import replace
 from statistics import mean
 from typing import Any
 
-import numpy as np
 import pytest
+from scipy import stats
 
 import waybench
 from tests.analysis.episodes import SCORE, failed
@@ -78,12 +78,17 @@ def test_changes_are_paired_by_item() -> None:
     size = bare[0].instance.high - bare[0].instance.low
     assert (change.items, change.level, change.group.examples) == (2, 6, 2)
     assert change.metrics["err_min"].value == pytest.approx(-(2 + 1) / 2 / size)
-    # The interval of Bonett and Price, with a pair at each bound added; two items do not exclude 0.
-    added = np.array([-2 / size, -1 / size, 1, -1])
-    low = added.mean() - 1.959964 * added.std() / 2
+    # Wilson's interval of delta = (1 + mean) / 2, for as many trials as give it this variance, extended to 0.
+    delta, variance = (1 - 1.5 / size) / 2, (0.5 / size**2) / 2 / 4
+    square = stats.t.ppf(0.975, 1) ** 2 * variance / (delta * (1 - delta))
+    half = (square * (delta * (1 - delta) + square / 4)) ** 0.5
     found = change.metrics["err_min"]
-    assert (found.low, found.n, found.clusters) == (pytest.approx(low), 2, 2)
-    assert found.high == pytest.approx(added.mean() + 1.959964 * added.std() / 2)
+    assert (found.low, found.n, found.clusters) == (
+        pytest.approx(2 * (delta + square / 2 - half) / (1 + square) - 1),
+        2,
+        2,
+    )
+    assert found.high == pytest.approx(max(0, 2 * (delta + square / 2 + half) / (1 + square) - 1))
     assert change.to_json()["group"]["options"]["examples"] == 2
 
 

@@ -10,7 +10,7 @@ from tests.analysis.test_contrasts import made
 from tests.analysis.test_frames import row
 from tests.analysis.test_wordings import ASCII, MATRIX, group, scored
 from waybench.results.comparisons import item_scores
-from waybench.results.comparisons._comparison import adjust_p_values, compare
+from waybench.results.comparisons._comparison import adjust_comparisons, compare
 from waybench.results.comparisons._item_scores import MODEL, matched
 from waybench.results.comparisons._models import compare_pairs
 from waybench.results.comparisons._prompts import wording_effects
@@ -19,7 +19,7 @@ SOURCE = Path(waybench.__file__).parent
 
 
 def test_p_values_are_adjusted_within_a_family_and_in_their_order() -> None:
-    # Of n items that all differ alike, McNemar's test has p = 2 / 2^n.
+    # Of n items that all differ alike, McNemar's test has the mid-p value 2^-n.
     counts = {"a": 6, "b": 8, "c": 7}
     found = [
         compare(made([1.0] * count), made([0.0] * count, "b"), MODEL, family=family)
@@ -27,9 +27,9 @@ def test_p_values_are_adjusted_within_a_family_and_in_their_order() -> None:
         for count in (counts[name] for name in some)
     ]
     ordered = [found[0], found[2], found[1]]  # families need not stand together
-    first, alone, second = adjust_p_values([each for each in ordered if each])
-    assert [each.test.p for each in (first, second, alone)] == pytest.approx([2 / 64, 2 / 256, 2 / 128])
-    assert [each.adjusted for each in (first, second, alone)] == pytest.approx([2 / 64, 2 * 2 / 256, 2 / 128])
+    first, alone, second = adjust_comparisons([each for each in ordered if each])
+    assert [each.test.p for each in (first, second, alone)] == pytest.approx([1 / 64, 1 / 256, 1 / 128])
+    assert [each.adjusted for each in (first, second, alone)] == pytest.approx([1 / 64, 2 / 256, 1 / 128])
     assert [each.family_size for each in (first, second, alone)] == [2, 2, 1]
 
 
@@ -64,12 +64,13 @@ def test_without_a_common_item_there_is_no_comparison() -> None:
     assert compare_pairs([(alone[0], other[0])]) == []
 
 
-@pytest.mark.parametrize("name", ["holm", "Pairs"])
-def test_one_module_compares(name: str) -> None:
+@pytest.mark.parametrize("name", ["Difference", "adjust_p_values", "conclude"])
+def test_items_and_models_are_compared_by_the_same_functions(name: str) -> None:
     users = [
         path.name
         for package in ("results", "reporting", "cli")
         for path in sorted((SOURCE / package).rglob("*.py"))
-        if path.parent.name != "stats" and re.search(rf"\b{name}\b", path.read_text(encoding="utf-8"))
+        if path.parent.name != "stats"
+        and re.search(rf"import [^\n]*\b{name}\b|^    {name},$", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
-    assert users == ["_comparison.py"]
+    assert users == ["_comparison.py", "_model_pairs.py"]

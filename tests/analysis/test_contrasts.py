@@ -19,13 +19,14 @@ from waybench.core import ILLEGAL, TURN_LIMIT, FailureKind, Metric, UsageError
 from waybench.core._metrics import GENERAL_FAILURES, TRUNCATED, WRONG
 from waybench.results import rows
 from waybench.results.comparisons import ItemScores, failure, item_scores
-from waybench.results.comparisons._comparison import Comparison, Verdict
+from waybench.results.comparisons._comparison import Comparison
 from waybench.results.comparisons._item_scores import most_frequent
 from waybench.results.comparisons._models import compare_sides
-from waybench.results.comparisons._text import comparisons_json, comparisons_text, verdict_sentence
+from waybench.results.comparisons._text import comparison_lines, comparisons_json, comparisons_text, verdict_sentence
 from waybench.results.results import Cluster, ItemKey
+from waybench.results.stats._contributions import Difference
 from waybench.results.stats._intervals import holm
-from waybench.results.stats._paired import Pairs
+from waybench.results.stats._verdicts import Verdict
 
 SHARE = Metric(name="share", of=lambda record: None, title="Share", doc="", low=0, high=1)
 LATE = FailureKind("turn_limit", "running out of guesses", "They ran out.")
@@ -92,16 +93,16 @@ def test_ratings_of_the_prime_minister() -> None:
         pytest.approx(0.059, abs=5e-4),
     )
     assert found.test.method == "mcnemar"
-    # 17.36 has p = 3.1e-5 without continuity correction, and 3.8e-5 with it, which the exact one is near to.
-    corrected = stats.chi2.sf((150 - 86 - 1) ** 2 / (150 + 86), 1)
-    assert found.test.p == pytest.approx(corrected, rel=0.1)
+    # 17.36 has p = 3.1e-5 without continuity correction, which the mid-p value is near to.
+    assert found.test.p == pytest.approx(stats.chi2.sf(17.36, 1), rel=0.1)
     assert found.verdict is Verdict.FIRST
 
 
 def test_few_pairs_that_differ_by_hand() -> None:
-    # Nine pairs against one: both tails of Binomial(10, 1/2) from there, 2 (1 + 10) / 1024.
+    # Nine pairs against one: both tails of Binomial(10, 1/2) from there, with half of the 10 cases of each that are as
+    # extreme: 2 (1 + 10 / 2) / 1024.
     found = one(*table(5, 9, 1, 3))
-    assert found.test.p == pytest.approx(22 / 1024)
+    assert found.test.p == pytest.approx(12 / 1024)
     assert found.verdict is Verdict.FIRST
 
 
@@ -120,10 +121,10 @@ def test_darwins_maize() -> None:
     # degrees of freedom, which is beyond 2.145, the 5 % point. Nothing bounds heights.
     apart = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
     assert sum(apart) == 314
-    found = Pairs(apart, [0] * 15, range(15)).test
-    assert found == (pytest.approx(2 * stats.t.sf(2.148, 14), rel=1e-3), "t", False)
-    mean = Pairs(apart, [0] * 15, range(15)).difference()
-    assert mean is not None and mean.low is not None and mean.high is not None
+    difference = Difference.from_values(apart, [0] * 15, list(range(15)))
+    assert difference.test == (pytest.approx(2 * stats.t.sf(2.148, 14), rel=1e-3), "t", 2.0**-14)
+    mean = difference.mean()
+    assert mean.low is not None and mean.high is not None
     assert mean.low > 0
     assert mean.value / (mean.high - mean.low) * 2 * stats.t.ppf(0.975, 14) == pytest.approx(2.148, abs=5e-4)
 
@@ -134,10 +135,10 @@ def test_holms_procedure() -> None:
 
 
 def test_adjusted_over_all_comparisons() -> None:
-    first, second = table(5, 9, 1, 3)
+    first, second = table(5, 8, 1, 3)  # mid-p 2 (1 + 9 / 2) / 512
     tests = "wxyz"
     found, _ = compare_sides([made(first, "a", test=t) for t in tests], [made(second, "b", test=t) for t in tests])
-    assert [each.adjusted for each in found] == pytest.approx([4 * 22 / 1024] * 4)
+    assert [each.adjusted for each in found] == pytest.approx([4 * 11 / 512] * 4)
     assert {each.verdict for each in found} == {Verdict.NOT_SHOWN}
     # The interval is that of one comparison alone: it does not contain 0, and says why that is not enough.
     low, high = found[0].difference.low, found[0].difference.high
@@ -146,12 +147,44 @@ def test_adjusted_over_all_comparisons() -> None:
     assert verdict_sentence(found[0]) == wanted
 
 
+def test_only_tests_that_can_show_a_difference_are_adjusted() -> None:
+    # 13 tasks of five items, all solved by one alone, and three of 20: only the latter can be significant.
+    small, large = ([1.0] * 5, [0.0] * 5), table(5, 9, 1, 5)
+    sides = [small] * 13 + [large] * 3
+    comparisons, _ = compare_sides(
+        [made(first, "a", test=str(n)) for n, (first, _) in enumerate(sides)],
+        [made(second, "b", test=str(n)) for n, (_, second) in enumerate(sides)],
+    )
+    assert [each.adjusted for each in comparisons] == [None] * 13 + [pytest.approx(3 * 12 / 1024)] * 3
+    assert [each.verdict for each in comparisons] == [Verdict.TOO_FEW] * 13 + [Verdict.FIRST] * 3
+    assert {each.family_size for each in comparisons} == {3}
+    text = comparisons_text(comparisons, [], 0.05, ("", ""))
+    rows = [line.split() for line in text.splitlines() if line.startswith(("0: Share", "15: Share"))]
+    assert rows[0][-4:] == ["0.0625", "unadjusted", "too", "few"]
+    assert rows[1][-3:] == ["0.0352", "A", "better"]
+    assert "Holm: the p value, adjusted for 3 comparisons of 16, those that can show a difference" in text
+    assert verdict_sentence(comparisons[0]).startswith("too few to tell (")
+    told = comparisons_json(comparisons, [], 0.05)["comparisons"]
+    assert [told[n]["p_holm"] for n in (0, 15)] == [None, pytest.approx(3 * 12 / 1024)]  # pyright: ignore
+
+
 def test_two_values_that_are_not_the_bounds_are_graded() -> None:
     # Ten times 0 against 0.1: of the player with 0 it is not known that it never has 1.
-    found = Pairs([0.0] * 10, [0.1] * 10, range(10), 0, 1).test
-    assert found.method == "t"
-    assert found.p > 0.3
-    assert Pairs([0.0] * 10, [1.0] * 10, range(10), 0, 1).test == (pytest.approx(2 / 1024), "mcnemar", True)
+    graded = Difference.from_values([0.0] * 10, [0.1] * 10, list(range(10)), 0, 1).test
+    assert graded.method == "t"
+    assert graded.p > 0.3
+    binary = Difference.from_values([0.0] * 10, [1.0] * 10, list(range(10)), 0, 1).test
+    assert binary == (pytest.approx(1 / 1024), "mcnemar", 2.0**-10)
+
+
+def test_the_text_says_what_is_not_in_a_test_of_few_graded_scores() -> None:
+    rng = np.random.default_rng(6)
+    few, many = (rng.uniform(0.3, 0.6, (2, size)).tolist() for size in (20, 60))
+    omitted = "rare extreme scores that did not occur here are not in this test"
+    assert omitted in next(comparison_lines(one(*few)))
+    assert omitted not in next(comparison_lines(one(*many)))
+    assert omitted not in next(comparison_lines(one([0.0, *few[0]], [0.1, *few[1]])))
+    assert omitted not in next(comparison_lines(one(*table(5, 9, 1, 3))))
 
 
 def test_bounds_that_no_player_comes_near_do_not_count() -> None:
@@ -161,44 +194,40 @@ def test_bounds_that_no_player_comes_near_do_not_count() -> None:
     found = one(first, second, metric=replace(crafter, low=0, high=1320))
     assert found.test.p == pytest.approx(stats.ttest_rel(first, second).pvalue, abs=2**-7)
     assert (found.verdict, found.margin) == (Verdict.FIRST, None)
-    # With a bound at 1320, eight worlds of which each is as different say nothing of others that could be more so.
-    assert one(first, second, metric=replace(crafter, low=0, high=1320, far_bounds=False)).verdict is Verdict.NOT_SHOWN
 
 
 def test_clusters_are_what_a_test_counts() -> None:
     clusters = [number // 5 for number in range(40)]
     values = [float(cluster % 4 != 0) for cluster in clusters]
     found = one(values, [0.0] * 40, clusters=clusters)
-    # Six of eight clusters differ by 1 and are all alike, so that the two that are added weigh as much: of ten, seven
-    # have 1, one has -1, and two 0: mean 0.6, variance (8 - 10 * 0.36) / 9.
-    error = ((8 - 3.6) / 9 / 10) ** 0.5
-    assert found.test == (pytest.approx(2 * stats.t.sf(0.6 / error, 7)), "t", False)
+    # Eight maps are all solved or not at all: six pairs differ, all in one direction.
+    assert found.test == (pytest.approx(1 / 64), "mcnemar", 1 / 64)
     assert found.difference.clusters == 8
 
 
 def test_all_alike_has_a_width() -> None:
-    # Of ten pairs none differs, and one that differs by 1 and one by -1 are added: a variance of 2 / 12.
-    alike = Pairs([0.5] * 10, [0.5] * 10, range(10), 0, 1).difference()
-    assert alike is not None
-    half = 1.959964 * (2 / 144) ** 0.5
-    assert (alike.low, alike.high) == (pytest.approx(-half), pytest.approx(half))
-    solved = Pairs([1] * 10, [1] * 10, range(10), 0, 1).difference()
-    # Bonett and Price: 0 +- 1.96 sqrt(2 / 12 / 12).
-    assert solved is not None
-    assert solved.high == pytest.approx(1.959964 * (2 / 144) ** 0.5)
-    unbounded = Pairs([3.0] * 10, [3.0] * 10, range(10)).difference()
-    assert unbounded is not None and unbounded.low is None
+    solved = one([1.0] * 10, [1.0] * 10)
+    # A whole pair at either bound is added: the variance of delta = 1/2 is 1/2 / 10^2, and Wilson's interval of as many
+    # trials as give it is 1/2 +- t / sqrt(N + t^2) / 2.
+    trials, quantile = 0.25 / (0.5 / 100), stats.t.ppf(0.975, 9)
+    assert solved.difference.high == pytest.approx(quantile / (trials + quantile**2) ** 0.5)
+    assert (solved.test.p, solved.difference.low) == (1, pytest.approx(-(solved.difference.high or 0)))
+    # Alike between the bounds, nothing says how others would differ.
+    assert one([0.5] * 10, [0.5] * 10).difference.low is None
+    assert one([3.0] * 10, [3.0] * 10, metric=replace(SHARE, high=None)).difference.low is None
 
 
 @pytest.mark.parametrize(
     ("first", "second", "margin", "verdict"),
     [
         ([1.0] * 100, [1.0] * 100, 0.05, Verdict.TIED),
-        # The interval, +-0.049, is within the margin, but of 46 items up to 3 / 46 may be others.
-        ([1.0] * 46, [1.0] * 46, 0.05, Verdict.NOT_SHOWN),
-        ([1.0] * 20, [1.0] * 20, 0.05, Verdict.NOT_SHOWN),
+        # The interval, +-0.048, is within the margin, but of 49 items up to 3 / 49 may be others.
+        ([1.0] * 49, [1.0] * 49, 0.05, Verdict.TOO_FEW),
+        ([1.0] * 20, [1.0] * 20, 0.05, Verdict.TOO_FEW),
+        ([1.0] * 24, [1.0] * 20 + [0.0] * 4, 0.05, Verdict.TOO_FEW),  # four differ: mid-p 1 / 16 at least
         ([1.0] * 20, [1.0] * 20, 0.2, Verdict.TIED),
         ([1.0] * 5, [0.0] * 5, 0.05, Verdict.TOO_FEW),
+        ([0.9] * 5, [0.2] * 5, 0.05, Verdict.TOO_FEW),
         ([1.0] * 6, [0.0] * 6, 0.05, Verdict.FIRST),
         ([0.0] * 6, [1.0] * 6, 0.05, Verdict.SECOND),
         ([1.0, 0.0] * 10, [0.0, 1.0] * 10, 0.05, Verdict.NOT_SHOWN),
@@ -209,11 +238,11 @@ def test_verdicts(first: list[float], second: list[float], margin: float, verdic
 
 
 def test_a_tie_takes_many_clusters_and_not_only_many_items() -> None:
-    # Ten maps of 50 questions each, at which one in a hundred results differs, to either side. One map in ten may be
-    # another story altogether, and is in none of ten maps in 35 % of samples.
+    # 50 maps of ten questions each, at which one in a hundred results differs, to either side. One map in twenty may be
+    # another story altogether, and is in none of 50 maps in 8 % of samples.
     rng = np.random.default_rng(3)
     mine, theirs = (rng.random((2, 500)) > 0.005).astype(float)
-    maps = [number // 50 for number in range(500)]
+    maps = [number // 10 for number in range(500)]
     alone = one(mine, theirs)
     assert (alone.within_margin, alone.verdict) == (True, Verdict.TIED)
     clustered = one(mine, theirs, clusters=maps)
@@ -249,7 +278,7 @@ def test_what_a_verdict_says() -> None:
     assert verdict_sentence(tied) == "tied within ±0.050 (90 % interval −0.023 to +0.023)"
     open_ = one([1.0, 0.0] * 10, [0.0, 1.0] * 10)
     assert verdict_sentence(open_).startswith("no difference shown (could be −0.4")
-    close = one([1.0] * 46, [1.0] * 46)
+    close = one([1.0] * 49, [1.0] * 49)
     assert "a tie within ±0.050 takes 60 items" in verdict_sentence(close)
     unbounded = one([3.0] * 9, [3.0] * 9, metric=replace(SHARE, high=None))
     assert (unbounded.margin, unbounded.verdict) == (None, Verdict.NOT_SHOWN)
@@ -505,11 +534,11 @@ def test_intervals_of_pairs_hold_the_difference(count: int, first: float, second
         drawn = rng.random(count)
         mine = (drawn < first).astype(float)
         theirs = ((drawn >= first) & (drawn < first + second)).astype(float)
-        mean = Pairs(mine.tolist(), theirs.tolist(), range(count), 0, 1).difference()
-        assert mean is not None and mean.low is not None and mean.high is not None
+        difference = Difference.from_values(mine.tolist(), theirs.tolist(), list(range(count)), 0, 1)
+        mean, narrow = difference.mean(), difference.mean(0.9)
+        assert mean.low is not None and mean.high is not None
+        assert narrow.high is not None and narrow.low is not None
         held += mean.low <= first - second <= mean.high
-        narrow = Pairs(mine.tolist(), theirs.tolist(), range(count), 0, 1).difference(0.9)
-        assert narrow is not None and narrow.high is not None and narrow.low is not None
         tied += narrow.low >= -0.05 and narrow.high <= 0.05 and count >= 60
     assert held / runs >= 0.95 - 3 * (0.05 * 0.95 / runs) ** 0.5
     # Players who differ by more than the margin are seldom called tied.
@@ -517,7 +546,4 @@ def test_intervals_of_pairs_hold_the_difference(count: int, first: float, second
 
 
 def test_a_true_tie_is_found() -> None:
-    rng = np.random.default_rng(14)
-    mine = (rng.random(400) < 0.9).astype(float)
-    theirs = np.where(rng.random(400) < 0.97, mine, 1 - mine)
-    assert one(mine.tolist(), theirs.tolist()).verdict is Verdict.TIED
+    assert one(*table(354, 7, 5, 34)).verdict is Verdict.TIED

@@ -7,10 +7,10 @@ import pytest
 from tests.analysis.foreign import BROKEN, CUT, REFUSED, RIGHT, WRONG, ask, dated, rescored
 from waybench.results import read_logs
 from waybench.results.comparisons import ItemScores
-from waybench.results.comparisons._comparison import Verdict
 from waybench.results.comparisons._models import compare_sides, foreign_scores
 from waybench.results.comparisons._text import comparisons_text
 from waybench.results.logs._logs import NoEpisodesError
+from waybench.results.stats._verdicts import Verdict
 
 Told = dict[str, float]
 
@@ -49,7 +49,7 @@ def test_compared_sample_by_sample(asked: Path) -> None:
     assert (found.difference.n, found.metric.low, found.metric.high) == (11, 0, 1)
     # Of the eleven that both have, the good one alone solves 0, 2, 6, 8 and 10; the poor one alone 3.
     assert found.difference.value == pytest.approx((5 - 1) / 11)
-    assert (found.test.method, found.test.p) == ("mcnemar", pytest.approx(2 * (1 + 6) / 2**6))
+    assert (found.test.method, found.test.p) == ("mcnemar", pytest.approx(2 * (1 + 6 / 2) / 2**6))
     assert found.verdict is Verdict.NOT_SHOWN
     text = comparisons_text([found], left, 0.05, ("", ""))
     assert "Excluded: 1 item missing due to infrastructure errors (A 1, B 0)." in text

@@ -12,12 +12,13 @@ from waybench.core import IsomorphicSource, Item, play_out, policy
 from waybench.core._items import split_isomorphic_key
 from waybench.results import LoggedEpisode, rows
 from waybench.results.comparisons import item_scores
-from waybench.results.comparisons._comparison import Verdict, effect_frame
+from waybench.results.comparisons._comparison import effect_frame
 from waybench.results.comparisons._isomorphs import IsomorphEffect, compare_isomorphs, invariance_text, isomorph_effects
 from waybench.results.estimates import matrix
+from waybench.results.stats._verdicts import Verdict
 
 DFS = waybench.load("search/dfs")
-COUNT = 8
+COUNT = 10
 
 
 def episodes(player: str, number: int = 0, *, count: int = COUNT, model: str = "m") -> list[LoggedEpisode]:

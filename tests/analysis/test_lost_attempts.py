@@ -20,7 +20,6 @@ from waybench.reporting._format import TaskView, presentation_of
 from waybench.reporting.charts._charts import OPEN, level_charts
 from waybench.results import Estimate, LoggedEpisode, Row, by_level, overall, rows, score_frame
 from waybench.results.comparisons import item_scores
-from waybench.results.comparisons._comparison import Verdict
 from waybench.results.comparisons._models import compare_sides
 from waybench.results.estimates import lost_rows, matrix
 from waybench.results.estimates._matrix import matrix_text
@@ -34,6 +33,7 @@ from waybench.results.horizons._text import horizon_text
 from waybench.results.results import UNFINISHED, exclude
 from waybench.results.results._measured_row import row
 from waybench.results.stats import LostAttempts
+from waybench.results.stats._verdicts import Verdict
 
 
 def mazes(solved: int, unsolved: int, lost: int, model: str = "v/model", level: int = 7) -> list[LoggedEpisode]:

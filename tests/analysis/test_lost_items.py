@@ -7,8 +7,9 @@ import pytest
 
 from tests.analysis.test_contrasts import made
 from waybench.results.comparisons import ItemScores
-from waybench.results.comparisons._comparison import Comparison, Verdict
+from waybench.results.comparisons._comparison import Comparison
 from waybench.results.comparisons._models import compare_sides
+from waybench.results.stats._verdicts import Verdict
 
 
 def lose(scores: ItemScores, numbers: set[int]) -> ItemScores:
@@ -48,8 +49,8 @@ def test_what_depends_says_so_and_is_turned_round() -> None:
     assert compared(first, second).verdict is Verdict.FIRST
     found = compared(first, lose(second, set(range(10, 20))))
     assert found.verdict is Verdict.DEPENDS
-    assert found.bounds == (Verdict.NOT_SHOWN, Verdict.FIRST)
-    assert found.swapped.bounds == (Verdict.SECOND, Verdict.NOT_SHOWN)
+    assert found.bounds == (Verdict.TOO_FEW, Verdict.FIRST)
+    assert found.swapped.bounds == (Verdict.SECOND, Verdict.TOO_FEW)
 
 
 def test_too_few_items_stay_too_few() -> None:

@@ -49,12 +49,15 @@ def test_three_wordings_by_hand() -> None:
     assert found.spread == pytest.approx(13.75)
     assert found.worst_of_items.value == pytest.approx((80 + 70 + 40 + 30 + 0 + 0 + 20 + 10) / 8)
     assert found.worst_of_items.value < min(one.mean.value for one in found.wordings)
-    # The differences sum to -110 and their squares to 2,700, to which two pairs with +-100 add 20,000.
-    error = math.sqrt((22_700 / 10 - 11**2) / 10)
+    # The differences sum to -110 and their squares to 2,700; at three items either wording has 0 or 100, so that half
+    # of 3 / 8 of a pair at each bound is added to the variance of delta = 1/2 - 13.75 / 200.
+    delta = 0.5 - 0.06875
+    variance = (0.27 - 1.1**2 / 8) / 7 / 8 / 4 + 3 / 8 / 2 * (delta**2 + (1 - delta) ** 2) / 64
+    p = 2 * stats.t.sf((0.5 - delta) * 2 * math.sqrt(delta * (1 - delta) / variance), 7)
     _, ascii_, prose = (one.comparison for one in found.wordings)
     assert ascii_ and prose
-    assert ascii_.test.p == pytest.approx(2 * stats.norm.sf(11 / error))
-    assert (ascii_.adjusted, prose.adjusted) == (pytest.approx(4 * stats.norm.sf(11 / error)), 1.0)
+    assert ascii_.test.p == pytest.approx(p)
+    assert (ascii_.adjusted, prose.adjusted) == (pytest.approx(2 * p), 1.0)
     assert (ascii_.varies, ascii_.family_size) == ("wording", 2)
 
 
@@ -134,7 +137,7 @@ def test_the_table_for_a_terminal() -> None:
     ]
     assert lines[0].split()[-2:] == ["8", "47.5"]
     assert "−13.8" in lines[1]
-    assert lines[1].endswith("0.91")
+    assert lines[1].endswith("0.35")
 
 
 def test_hostile_names_do_not_steer_a_terminal() -> None:

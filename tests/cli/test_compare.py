@@ -39,10 +39,10 @@ def sums(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_models_of_a_folder(command: Command, ours: Path) -> None:
     out = command("compare", "oracle", "waybench/null", "--in", ours).stdout
     assert out.startswith("A: waybench/oracle\nB: waybench/null\n")
-    # Seven mazes, each solved by one alone: 2 / 2^7. With one pair of each kind added, its interval
-    # is 7 / 9 - 1.96 sqrt((1 - (7 / 9)^2) / 9), up to all.
+    # Seven mazes, each solved by one alone: 1 / 2^7. The interval is Wilson's of 7 of 7 with Student's t of 6 degrees
+    # of freedom, 2.447: from 2 * 7 / (7 + 2.447^2) - 1 up to all.
     row = next(line for line in out.splitlines() if line.startswith("Mazes (AliciaBench): Score "))
-    assert row.split()[3:] == ["7", "100.0", "0.0", "+100.0", "+36.7", "to", "+100.0", "0.0156", "A", "better"]
+    assert row.split()[3:] == ["7", "100.0", "0.0", "+100.0", "+7.8", "to", "+100.0", "0.0078", "A", "better"]
     assert "A fails in none of 7 attempts, B by unreadable replies (7 of 7 failures)." in out
 
 
@@ -71,7 +71,7 @@ def test_json(command: Command, ours: Path, tmp_path: Path) -> None:
     assert (told["schema"], told["a"], told["b"]) == (1, "oracle", "null")
     (found,) = told["comparisons"]
     assert (found["metric"]["name"], found["items"], found["verdict"]) == ("solved", 7, "first")
-    assert found["test"] == {"p": 2 / 2**7, "method": "mcnemar", "exact": True}
+    assert found["test"] == {"p": 1 / 2**7, "method": "mcnemar", "least_p": 1 / 2**7, "exact": False}
     file = tmp_path / "x.json"
     both = command("compare", "oracle", "null", "--in", ours, "--metric", "solved", "--json", file)
     assert both.stdout.startswith("A: ")
@@ -214,3 +214,19 @@ def test_what_both_were_asked_is_compared(command: Command, tmp_path: Path) -> N
     assert (found["belief"], found["first_known"]["value"], found["verdict"]) == ("range", 1.0, "first")
     assert found["difference"]["n"] == 10 and 0 < found["second_known"]["value"] < 0.8
     assert "Belief probes:\n  guessnum, range: A 100.0 %, B " in command(*asked).stdout
+
+
+def test_pairs_of_models_over_all_tasks(command: Command, tmp_path: Path) -> None:
+    run(tmp_path, "oracle", "null", task="bfs", limit=7)
+    run(tmp_path, "oracle", "null", task="guessnum", limit=8)
+    asked = ("compare", "oracle", "null", "--in", tmp_path)
+    (pair,) = json.loads(command(*asked, "--json", "-").stdout)["model_pairs"]
+    assert (pair["first"], pair["second"], pair["verdict"]) == ("waybench/oracle", "waybench/null", "first")
+    assert (pair["families"], pair["tasks"], pair["items"], pair["clusters"]) == (1, 2, 15, 15)
+    assert pair["difference"]["value"] >= 100, "empty replies can be worse than the floor"
+    lines = command(*asked).stdout.split("Pairs of models: ")[1].splitlines()
+    assert lines[1].split() == ["A", "B", "Families", "Tasks", "Items", "A", "−", "B", "p", "Verdict"]
+    assert lines[3].split()[:5] == ["waybench/oracle", "waybench/null", "1", "2", "15"]
+    assert lines[3].endswith("A better")
+    # By another metric than the headline there are no normalised scores.
+    assert json.loads(command(*asked, "--metric", "solved", "--json", "-").stdout)["model_pairs"] == []

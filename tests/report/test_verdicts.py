@@ -40,10 +40,10 @@ def test_the_verdict_stands_on_the_page_in_both_directions(tmp_path: Path) -> No
     (page,) = made.compared.values()
     told = data(page)
     assert [model["name"] for model in told["models"]] == ["a", "b"]
-    # Eight mazes against none: both tails of Binomial(8, 1/2), 2 / 256.
+    # Eight mazes against none: both tails of Binomial(8, 1/2), of which half counts, 1 / 256.
     first, failing = told["verdicts"]["0 1"]
     assert first.startswith("A is better: A − B is +100.0 (")
-    assert first.endswith("; exact p 0.0078 by McNemar's test over 8 items, level 5.")
+    assert first.endswith("; p 0.0039 by McNemar's test (mid-p) over 8 items, level 5.")
     assert failing == "A fails in none of 8 attempts, B by unreadable replies (8 of 8 failures)."
     turned, failing = told["verdicts"]["1 0"]
     assert turned.startswith("B is better: A − B is −100.0 (−")
@@ -52,12 +52,12 @@ def test_the_verdict_stands_on_the_page_in_both_directions(tmp_path: Path) -> No
     _, (*cells, verdict) = page.table("Pairwise comparisons.")
     assert cells[:5] == ["a", "b", "8", "100.0", "0.0"]
     assert cells[5].startswith("+100.0 ")
-    assert (cells[6], verdict) == ("0.0078", "A better")
+    assert (cells[6], verdict) == ("0.0039", "A better")
     (one,) = summary(made)["comparisons"]
     assert (one["verdict"], one["items"], one["test"]) == (
         "first",
         8,
-        {"p": pytest.approx(2 / 256), "method": "mcnemar", "exact": True},
+        {"p": pytest.approx(1 / 256), "method": "mcnemar", "least_p": pytest.approx(1 / 256), "exact": False},
     )
     assert [one[side]["failures"] for side in ("first", "second")] == [{}, {"unparsed": 8}]
     pages = {each["group"]["model"]: each["page"] for each in summary(made)["overall"]}
@@ -68,9 +68,9 @@ def test_few_items_are_too_few_and_nothing_is_no_tie(tmp_path: Path) -> None:
     few = site(tmp_path / "few", [*solved("a", 3), *unread("b", 3)])
     assert summary(few)["comparisons"][0]["verdict"] == "too_few"
     alike = site(tmp_path / "alike", [*solved("a", 8), *solved("b", 8)])
-    assert summary(alike)["comparisons"][0]["verdict"] == "not_shown"
+    assert summary(alike)["comparisons"][0]["verdict"] == "too_few"
     (page,) = alike.compared.values()
-    assert page.table("Pairwise comparisons.")[1][-2:] == ["1.0000", "not shown"]
+    assert page.table("Pairwise comparisons.")[1][-2:] == ["1.0000 unadjusted", "too few"]
 
 
 def test_p_values_are_adjusted_over_all_comparisons_of_models(tmp_path: Path) -> None:
@@ -91,14 +91,15 @@ def test_p_values_are_adjusted_over_all_comparisons_of_models(tmp_path: Path) ->
         ("Depth-first", "a", "b")
     }
     both, alone, other = found["Mazes", "a", "b"], found["Mazes", "a", "c"], found["Depth-first", "a", "b"]
-    # Four comparisons: the two smallest p values are the same, and Holm's procedure never lets one pass another.
-    assert {one["together"] for one in found.values()} == {4}
-    assert both["p_holm"] == alone["p_holm"] == pytest.approx(4 * 2 / 256)
-    assert other["p_holm"] == 1.0
+    # Of four comparisons two can show a difference: at mazes "b" and "c" solve the same ones, and there are two graphs.
+    assert {one["together"] for one in found.values()} == {2}
+    assert both["p_holm"] == alone["p_holm"] == pytest.approx(2 / 256)
+    assert other["p_holm"] is None
+    assert (found["Mazes", "b", "c"]["p_holm"], found["Mazes", "b", "c"]["verdict"]) == (None, "too_few")
     lines = data(made.compared["maze-alicia"])["verdicts"]
     told = [line for some in lines.values() for line in some if line.startswith("After Holm's")]
-    assert len(told) == 6  # three pairs, with either model as A
-    assert "After Holm's procedure over the 4 comparisons of this report: p 0.0312." in told
+    assert len(told) == 4  # two pairs, with either model as A
+    assert "After Holm's procedure over the 2 comparisons of this report: p 0.0078." in told
 
 
 def test_who_was_asked_something_else_has_no_verdict(tmp_path: Path) -> None:
@@ -191,3 +192,34 @@ def test_one_environments_kinds_are_columns_on_a_models_page(tmp_path: Path) -> 
 def test_where_nothing_failed_there_is_no_table(tmp_path: Path) -> None:
     made = site(tmp_path, solved("a", 2))
     assert not [page for page in made.pages if "How attempts failed" in page.text]
+
+
+def test_the_first_page_has_the_pairs_from_which_ranks_are_read(tmp_path: Path) -> None:
+    episodes = [
+        each
+        for model, wrong in (("a", 0), ("b", 7), ("c", 8))
+        for each in [
+            *[logged(detour(item(9, number), 0), model) for number in range(12 - wrong)],
+            *[logged(said(["x"] * 3, level=9, number=number), model) for number in range(12 - wrong, 12)],
+        ]
+    ]
+    made = site(tmp_path, episodes)
+    head, *lines = made.home.table("Pairs of models.")
+    assert head == ["A", "B", "Families", "Tasks", "Items", "A − B", "p", "Verdict"]
+    assert [(*line[:5], line[-1]) for line in lines] == [
+        ("a", "b", "1", "1", "12", "A better"),
+        ("a", "c", "1", "1", "12", "A better"),
+        ("b", "c", "1", "1", "12", "too few to tell"),
+    ]
+    assert lines[0][5].startswith("+58.3 (+") and lines[2][6] == "0.50 unadjusted"
+    pairs = summary(made)["model_pairs"]
+    assert [(pair["first"], pair["second"], pair["verdict"]) for pair in pairs] == [
+        ("a", "b", "first"),
+        ("a", "c", "first"),
+        ("b", "c", "too_few"),
+    ]
+    # Seven and eight of 12 mazes, all of them by "a": the mid-p values 2^-7 and 2^-8, adjusted for two tests.
+    assert [pair["p_adjusted"] for pair in pairs] == [pytest.approx(2**-7), pytest.approx(2**-7), None]
+    assert [row["rank"] for row in summary(made)["matrix"]] == [[1, 1], [2, 3], [2, 3]]
+    # The verdicts of the task say the same.
+    assert [one["verdict"] for one in summary(made)["comparisons"]] == [pair["verdict"] for pair in pairs]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from waybench.core import Price
     from waybench.results import Row
     from waybench.results.comparisons import ItemScores
+    from waybench.results.comparisons._comparison import Comparison
 
 
 _EXAMPLES = """\b
@@ -90,20 +91,24 @@ def compare(
     The logs of other Inspect tasks work too: each of their scores is compared, sample by sample.
 
     For each task, the output shows both means for a single attempt; their difference with its 95 % interval; a
-    test (McNemar's exact test for solved or not, otherwise a test that belongs to the interval, clustered by map
-    where maps are shared); the p value, adjusted by Holm's procedure over all tasks; and the verdict: A or B is
-    better, they are tied, or no difference is shown. Infrastructure errors are excluded and counted.
+    test (McNemar's test with the mid-p value for solved or not, otherwise a test that belongs to the interval,
+    clustered by map where maps are shared); the p value, adjusted by Holm's procedure over all tasks that can show a
+    difference; and the verdict: A or B is better, they are tied, no difference is shown, or there are too few items
+    to tell. Infrastructure errors are excluded and counted.
+
+    Where normalised scores are known, a table of pairs of models has the difference over all tasks of both, from which
+    a report reads its ranks.
 
     Where both sides were asked what they know (--probe), the shares of right answers are compared likewise, by item.
 
-    Where both sides have a 50 % horizon, the output shows their ratio with its 90 % interval, and the p value of their
-    order, adjusted by Holm's procedure over all horizons that are compared. Searches for horizons (horizon_ tasks) are
-    compared by it alone, since they choose their items by their results.
+    Where both sides have a 50 % horizon, the output shows their ratio with its 90 % interval. Searches for horizons
+    (horizon_ tasks) are compared by it alone, since they choose their items by their results.
     """
     from waybench.results.comparisons._beliefs import compare_beliefs
     from waybench.results.comparisons._models import compare_sides
     from waybench.results.comparisons._text import comparisons_json, comparisons_text
-    from waybench.results.horizons._text import compare_horizons, horizon_comparisons_text, ratio_over_families
+    from waybench.results.estimates._model_pairs import compare_models, model_pairs_text
+    from waybench.results.horizons._text import compare_horizons, ratio_over_families
 
     pairings = [name for name, is_given in zip(_PAIRINGS, (twins, isomorphs, wordings), strict=True) if is_given]
     if len(pairings) > 1:
@@ -117,7 +122,7 @@ def compare(
     if b is None:
         raise UsageError("give B: another folder or model, or --twins, --isomorphs or --wordings")
     sides = _side(a, folders), _side(b, folders)
-    results = {side.folders: read_results(side.folders, metric) for side in sides}
+    results = {side.folders: read_results(side.folders, metric, with_bounds=not metric) for side in sides}
     models = [
         _model(side, [*(score.model for score in scores), *(row.group.model for row in rows)])
         for side in sides
@@ -139,6 +144,7 @@ def compare(
         for side, model in zip(sides, models, strict=True)
     ]
     comparisons, missing = compare_sides(scores[0], scores[1], margin)
+    model_pairs = [] if metric else compare_models(rows[0], rows[1], _model_names(comparisons))
     ratios, beliefs = compare_horizons(rows[0], rows[1]), compare_beliefs(rows[0], rows[1])
     is_one_pair = len({(ratio.first.model, ratio.second.model) for ratio in ratios}) == 1
     over_families = ratio_over_families(ratios) if is_one_pair else None
@@ -155,13 +161,17 @@ def compare(
             "horizons": [ratio.to_json() for ratio in ratios],
             "horizons_over_families": None if over_families is None else over_families.to_json(),
             "beliefs": [belief.to_json() for belief in beliefs],
+            "model_pairs": [pair.to_json() for pair in model_pairs],
         }
         write_json(out, document)
     if out != "-":
         origins = ("", "") if sides[0].folders == sides[1].folders else (_location(sides[0]), _location(sides[1]))
+        texts = [ratio.text for ratio in ratios if ratio.is_bounded]
+        texts += [] if over_families is None else [over_families.text]
         _print_blocks(
             comparisons_text(comparisons, missing, margin, origins),
-            horizon_comparisons_text(ratios, over_families),
+            model_pairs_text([pair for pair in model_pairs if pair.paired]),
+            "\n".join(["Horizons:", *(f"  {text}" for text in texts)]) if texts else "",
             "\n".join(["Belief probes:", *(f"  {belief.text}" for belief in beliefs)]) if beliefs else "",
         )
 
@@ -252,8 +262,17 @@ def _location(side: Side) -> str:
     return ", ".join(str(path.relative_to(here) if path.is_relative_to(here) else path) for path in side.folders)
 
 
+def _model_names(comparisons: "Iterable[Comparison]") -> list[tuple[str, str]]:
+    """Return the names of the models that are compared at some task of ours, in pairs."""
+    return list(dict.fromkeys((pair.first.model, pair.second.model) for pair in comparisons if pair.first.group))
+
+
 def read_results(
-    folders: tuple[Path, ...], metric: str, prices: "Mapping[str, Price] | None" = None
+    folders: tuple[Path, ...],
+    metric: str,
+    prices: "Mapping[str, Price] | None" = None,
+    *,
+    with_bounds: bool = False,
 ) -> "tuple[list[ItemScores], list[Row]]":
     """Read the scores of models at our tasks and at others, and the rows of our tasks.
 
@@ -261,6 +280,7 @@ def read_results(
         folders: Folders of logs, and files of records.
         metric: Name of the metric; "" for each task's headline metric.
         prices: Model -> what its tokens cost, as far as that is known.
+        with_bounds: Whether the rows have the floors and the ceilings of their items, for normalised scores.
 
     Raises:
         UsageError: If there are no scores, or none by this metric.
@@ -271,6 +291,7 @@ def read_results(
     from waybench.results.logs import Skipped
     from waybench.results.logs._logs import NoEpisodesError
     from waybench.results.results import fixed, measurable
+    from waybench.results.results._anchors import anchored
 
     reported: set[Skipped] = set()
 
@@ -282,7 +303,9 @@ def read_results(
     foreign = foreign_scores(*folders, on_problem=tell)
     try:
         episodes = read_logs(*folders, on_problem=tell)
-        _, all_rows = measurable(episodes, prices=prices, on_problem=tell, confirm=True)
+        measured, all_rows = measurable(episodes, prices=prices, on_problem=tell, confirm=True)
+        if with_bounds:
+            all_rows = anchored((episode.record for episode in measured), all_rows)
     except NoEpisodesError:
         all_rows = []
     scores = [score for score in foreign if metric in ("", score.metric.name)]

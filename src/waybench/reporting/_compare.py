@@ -75,7 +75,7 @@ def sentences(comparison: Comparison) -> list[str]:
     """Return the statements about a comparison, the first one being the verdict with its test."""
     verdict, *others = comparison_lines(comparison, settings=False)
     lines = [verdict[0].upper() + verdict[1:], *others]
-    if comparison.family_size > 1:
+    if comparison.family_size > 1 and comparison.adjusted is not None:
         adjusted = f"After Holm's procedure over the {comparison.family_size} comparisons of this report: p "
         lines.insert(1, f"{adjusted}{comparison_cells(comparison).p}.")
     return lines

@@ -25,6 +25,8 @@ from waybench.results.comparisons._model_effects import AgentEffect, SettingEffe
 from waybench.results.comparisons._prompts import WordingEffect, wording_frame
 from waybench.results.estimates._difficulty import spread
 from waybench.results.estimates._ledger import ledger_frame
+from waybench.results.estimates._model_pairs import COLUMNS as PAIR_COLUMNS
+from waybench.results.estimates._model_pairs import PAIRS_DOC
 from waybench.results.formatting import one_line, visible
 from waybench.results.frames import Frame, column_frame, column_schema
 from waybench.results.horizons import SHARES
@@ -51,7 +53,7 @@ def summary_schema() -> dict[str, Any]:
         page = {"type": "string", "description": f"The page of the results with the {side} value, as in overall."}
         effects["effect"]["properties"][side] = page
         effects["effect"]["required"].append(side)
-    schema["$defs"] |= effects
+    schema["$defs"] |= effects | {"model_pair": column_schema(PAIRS_DOC, PAIR_COLUMNS)}
     return schema
 
 
@@ -125,6 +127,7 @@ def summary_json(title: str, site: Site, compared: Compared) -> str:
         "comparisons": site.verdicts.to_json(site.pages),
         "failures": site.failed.to_json(site.pages),
         "matrix": site.matrix.to_json(),
+        "model_pairs": records(site.matrix.pairs),
     }
 
     def text(value: Any) -> str:

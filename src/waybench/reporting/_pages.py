@@ -25,7 +25,7 @@ from waybench.reporting._task_pages import write_family
 from waybench.reporting.charts._svg import ChartFiles, colour_number, model_colours
 from waybench.reporting.tables._horizons import leading_of
 from waybench.reporting.tables._leaders import leader_tables
-from waybench.reporting.tables._matrix import horizon_matrix, matrix_table
+from waybench.reporting.tables._matrix import horizon_matrix, matrix_table, pairs_table
 from waybench.results import Estimate
 from waybench.results.estimates._matrix import short_title
 from waybench.results.logs import is_embedded, is_human
@@ -202,6 +202,7 @@ def _write_front(site: Site, charts: Sequence[Sequence[str]], compared: Compared
         "index.html",
         "index.html",
         matrix=matrix_table(site.matrix, family_pages, pages, model_pages),
+        pairs=pairs_table(site.matrix, model_pages),
         horizons=horizon_matrix(site.matrix, leading_of(compared.curves), env_pages, pages, model_pages),
         families=[
             (

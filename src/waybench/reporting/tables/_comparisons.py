@@ -16,6 +16,7 @@ from waybench.reporting.tables._table import (
     RowGroup,
     Table,
     TableColumn,
+    declared_cell,
     mean_cell,
     metric_column,
     model_cell,
@@ -25,18 +26,19 @@ from waybench.reporting.tables._table import (
     table_rows,
 )
 from waybench.results import Estimate
-from waybench.results.comparisons._comparison import Comparison, Effect, Verdict
+from waybench.results.comparisons._comparison import Comparison, Effect
 from waybench.results.comparisons._item_scores import matched
 from waybench.results.comparisons._model_effects import EFFECT, NO_EFFECT, UNCLEAR, SettingEffect
 from waybench.results.comparisons._prompts import WordingEffect
 from waybench.results.comparisons._text import comparison_cells
-from waybench.results.formatting import NOTHING, change_text, difference_text, mean_text, one_line, p_text
+from waybench.results.formatting import NOTHING, change_text, difference_text, mean_text, one_line
 from waybench.results.frames import Column
 from waybench.results.papers import Paper
 from waybench.results.published import Beside, beside, label_of
-from waybench.results.results import LONGEST, Group, labels, setting
+from waybench.results.results import Group, labels, setting
 from waybench.results.results._groups import differing
 from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.stats._verdicts import Verdict
 
 _VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}
 _DIAGONAL = Cell("*", kind="score diagonal", hidden=True)
@@ -69,10 +71,11 @@ def model_table(
     items = view.presentation.items
     caption = (
         f"{view.env.title}: mean score of a single attempt at the {items} that both were given. A − B with its paired "
-        f"95 % interval; p is adjusted by Holm's procedure over all comparisons of models in this report (those with "
-        f"reference players are adjusted by themselves), and a difference is significant below 0.05. "
+        f"95 % interval; p is adjusted by Holm's procedure over all comparisons of models in this report that can show "
+        f"a difference (those with reference players by themselves), and a difference is significant below 0.05. "
         f"Tied: the 90 % interval is within 5 % of the range, with at least 60 independent {items}. Not shown: neither "
-        f"a difference nor a tie. Too few: with so few independent {items} no difference can be significant. "
+        f"a difference nor a tie. Too few: with so few independent {items}, or so few on which the two differ, no "
+        f"difference can be significant, and p is unadjusted. "
         f"Depends: another verdict if {items} lost to infrastructure errors had the worst or the best scores."
     )
     if most is not None:
@@ -132,7 +135,7 @@ def setting_table(effects: Iterable[SettingEffect], pages: Mapping[Group, str]) 
         TableColumn("Items", lambda effect: amount(effect.items)),
         TableColumn("Same replies", lambda effect: amount(effect.same)),
         TableColumn("Change in tokens", lambda effect: effect.change_text.replace(" tokens differ by", "") or NOTHING),
-        TableColumn("p", lambda effect: p_text(effect.adjusted)),
+        TableColumn("p", lambda effect: effect.comparison.p_text if effect.comparison else NOTHING),
         TableColumn("Verdict", verdict),
     ]
     return Table.of(
@@ -159,7 +162,7 @@ def wording_table(view: TaskView, effects: Sequence[WordingEffect]) -> Table | N
         TableColumn("Wording", lambda row: row[0], "name"),
         metric_column(metric, lambda row: mean_cell(row[1], metric)),
         TableColumn("Difference", lambda row: _difference_cell(row[2]) if row[2] else ""),
-        TableColumn("p", lambda row: p_text(row[2].adjusted) if row[2] else ""),
+        TableColumn("p", lambda row: row[2].p_text if row[2] else ""),
     ]
     groups: list[RowGroup] = []
     for effect in sorted(effects, key=lambda effect: effect.group.embedded):
@@ -226,13 +229,9 @@ def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
 def _effect_cell(column: Column[Any], effect: Effect) -> Cell:
     if column.name == "difference":
         return _difference_cell(effect.comparison)
-    value: Any = None if column.only == "table" else column.value(effect)
     if column.type is Mean:
-        return mean_cell(value, column.metric or effect.comparison.metric)
-    if column.type is str:
-        return Cell(one_line(value, LONGEST), kind="name")
-    text, *lines = (column.text(effect) if column.text else amount(value)).split("\n")
-    return Cell(text or NOTHING, notes=notes(lines))
+        return mean_cell(column.value(effect), column.metric or effect.comparison.metric)
+    return declared_cell(column, effect)
 
 
 def pair_tables(view: TaskView, ordered: Sequence[Group], pairs: Iterable[Comparison]) -> list[Table]:

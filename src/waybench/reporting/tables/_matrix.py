@@ -12,6 +12,7 @@ from waybench.reporting.tables._table import (
     RowGroup,
     Table,
     TableColumn,
+    declared_column,
     lost_mark,
     name_of,
     notes,
@@ -19,6 +20,7 @@ from waybench.reporting.tables._table import (
 )
 from waybench.results.estimates import Matrix
 from waybench.results.estimates._matrix import NO_INTERVAL, SCALE, MatrixRow, Score, number, short_title
+from waybench.results.estimates._model_pairs import COLUMNS, RARE_EXTREMES_CAPTION, ModelPair
 from waybench.results.formatting import LOST, NOTHING, lost_text
 from waybench.results.horizons import Horizon
 from waybench.results.horizons._references import axis_named
@@ -51,6 +53,7 @@ def matrix_table(
     caption = f"{SCALE} Small: the {100 * CONFIDENCE:.0f} % interval. A family’s score is the mean of its tasks."
     if alike:
         caption += f" Means are over the {numbers.copy().pop()} of {n_families} families with scores."
+    caption += "".join(f" {note}." for note in matrix.order_notes)
     meaning = [
         "Mean: over the families with a score, each with the same weight. Its interval allows for maps that tasks "
         "share. Families are fixed, not a sample of families: the mean says nothing of other kinds of tasks.",
@@ -58,7 +61,8 @@ def matrix_table(
         *(
             [
                 "Rank: the best and the worst rank among models with scores in the same families. Two models differ if "
-                "the paired test on the items that both ran has p below 5 %, by Holm’s procedure over all pairs."
+                "the paired test on the items that both ran has p below 5 %, by Holm’s procedure over all pairs, "
+                "which have a table of their own."
             ]
             * ranked
         ),
@@ -113,6 +117,33 @@ def matrix_table(
         caption=(Note(caption),),
         help=list(map(Note, meaning)),
         kind="scores matrix",
+    )
+
+
+def pairs_table(matrix: Matrix, model_pages: Mapping[str, str]) -> Table | None:
+    """Return the table of the pairs of models from which ranks are read; None without any."""
+    pairs = matrix.pairs
+    if not pairs:
+        return None
+    caption = (
+        f"The ranks above are read from this table. A − B: the difference of mean normalised scores at the items that "
+        f"both ran, with its paired {100 * CONFIDENCE:.0f} % interval; levels that count as 0 beyond a ladder’s end "
+        f"are in no pair. p is adjusted by Holm’s procedure over all pairs that can show a difference."
+    )
+    rare = [RARE_EXTREMES_CAPTION] if any(pair.paired and pair.paired.omits_rare_extremes for pair in pairs) else []
+    models: list[TableColumn[ModelPair]] = [
+        TableColumn("A", lambda pair: _model_cell(pair.first, model_pages)),
+        TableColumn("B", lambda pair: replace(_model_cell(pair.second, model_pages), kind="name"), "name"),
+    ]
+    return Table.of(
+        [*models, *(declared_column(column) for column in COLUMNS[2:] if column.heading)],
+        pairs,
+        id="model-pairs",
+        title="Pairs of models",
+        caption=tuple(map(Note, [caption, *rare])),
+        kind="judged",
+        summary=f"Pairs of models ({len(pairs)})",
+        folded=True,
     )
 
 

@@ -8,7 +8,8 @@ from waybench.core import Metric
 from waybench.reporting._format import amount, heading, interval_text, mean_part, part
 from waybench.results import Estimate
 from waybench.results.formatting import LOST, NOTHING, mean_text, one_line
-from waybench.results.results import Group
+from waybench.results.frames import Column
+from waybench.results.results import LONGEST, Group
 from waybench.results.results._groups import differing
 from waybench.results.stats import LostAttempts, Mean
 
@@ -273,6 +274,27 @@ def table_rows(
         kind = row_kind(subject) if row_kind else ""
         rows.append(TableRow(head, others, kind, choice(subject) if choice else ""))
     return rows
+
+
+def declared_column(column: Column[T], words: Mapping[str, str] | None = None) -> TableColumn[T]:
+    """Return the column of a table from its declaration.
+
+    Args:
+        column: The declaration.
+        words: What the words in braces of its heading stand for.
+    """
+    alignment = "name" if issubclass(column.type, str) else ""
+    heading = column.heading.format(**words) if words else column.heading
+    return TableColumn(heading, lambda subject: declared_cell(column, subject), alignment)
+
+
+def declared_cell(column: Column[T], subject: T) -> Cell:
+    """Return the cell of a declared column: its text, with lines below it."""
+    value: Any = None if column.only == "table" or column.text else column.value(subject)
+    if column.text is None and isinstance(value, str):
+        return Cell(one_line(value, LONGEST), kind="name")
+    text, *lines = (column.text(subject) if column.text else amount(value)).split("\n")
+    return Cell(text or NOTHING, notes=notes(lines), kind="name" if issubclass(column.type, str) else "")
 
 
 def rows_of(rows: Iterable[TableRow]) -> tuple[RowGroup, ...]:

@@ -9,10 +9,9 @@ from waybench.core import Belief, FailureKind, Json, Metric
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import Comparison, adjust_effects, compare
 from waybench.results.comparisons._item_scores import MODEL, ItemScores, comparison_key, failure, values_of
-from waybench.results.formatting import NOTHING, aligned, p_text
+from waybench.results.formatting import NOTHING, aligned
 from waybench.results.results import Group, Row, at_items, grouped, labels
 from waybench.results.stats import Mean, clustered_mean
-from waybench.results.stats._paired import ALPHA
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +152,7 @@ class BeliefComparison:
     @property
     def verdict(self) -> str:
         """Which side knows more, "first" or "second"; "not shown" without a significant difference."""
-        if self.comparison.adjusted >= ALPHA:
+        if not self.comparison.is_shown:
             return "not shown"
         return "first" if self.comparison.difference.value > 0 else "second"
 
@@ -167,7 +166,7 @@ class BeliefComparison:
         return (
             f"{comparison.first.task}, {self.belief.title.lower()}: A {100 * comparison.first_mean.value:.1f} %, B "
             f"{100 * comparison.second_mean.value:.1f} % of answers right at {comparison.items} items; A − B "
-            f"{_points(comparison.difference.value)}{ends}; p {p_text(comparison.adjusted)}: "
+            f"{_points(comparison.difference.value)}{ends}; p {comparison.p_text}: "
             f"{conclusions[self.verdict]}"
         )
 

@@ -2,41 +2,34 @@
 
 Whatever differs (the model, the wording, the in-context examples, a setting of the model), a comparison is the same:
 groups are matched that have all else in common (`matched`), their scores are paired item by item
-(`compare`) and tested, and the p values are adjusted within a family of tests (`adjust_p_values`).
+(`compare`) and tested, and the p values are adjusted within a family of tests (`adjust_comparisons`).
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from waybench.core import FailureKind, Json, Metric
 from waybench.core._metrics import FirstError
 from waybench.results.comparisons._item_scores import ItemScores
-from waybench.results.formatting import p_text
+from waybench.results.formatting import adjusted_p_text
 from waybench.results.frames import Column, Frame, column_json, group_frame
 from waybench.results.results import Group, ItemKey, count_items, grouped
 from waybench.results.stats import Mean, clustered_mean
-from waybench.results.stats._intervals import holm
-from waybench.results.stats._paired import ALPHA, PairedTest, Pairs
+from waybench.results.stats._contributions import Difference, DifferenceTest
+from waybench.results.stats._paired import ALPHA
+from waybench.results.stats._verdicts import (
+    MARGIN,
+    Verdict,
+    adjust_p_values,
+    conclude,
+    is_within,
+    min_clusters_for_tie,
+)
 
-MARGIN = 0.05  # of ties, as a share of the metric's range
-_FEWEST_CLUSTERS = 3  # over the margin, for a tie: see `Comparison.verdict_of_scores`
-_UNTESTED = PairedTest(1.0, "", True)
+NOT_ADJUSTED = "null where no result could have shown a difference, which leaves the test out of the adjustment"
 GROUP: Column[Any] = Column("group", Group, "Model, task and settings.", only="json")
-
-
-class Verdict(StrEnum):
-    """The conclusion from a comparison."""
-
-    FIRST = "first"
-    SECOND = "second"
-    TIED = "tied"
-    NOT_SHOWN = "not_shown"
-    TOO_FEW = "too_few"
-    DEPENDS = "depends"
 
 
 _SWAPPED = {Verdict.FIRST: Verdict.SECOND, Verdict.SECOND: Verdict.FIRST}
@@ -55,12 +48,12 @@ class Comparison:
         keys: The items.
         first_mean: The first group's mean at these items, of what a single attempt gives.
         second_mean: The second group's.
-        difference: The first group's mean minus the second group's, with its 95 % interval for pairs.
+        paired: The first group's mean minus the second group's, with its test and its intervals.
         margin: The greatest difference in a tie; None where the metric is unbounded, or far from its bounds.
         family: Comparisons of one family have their p values adjusted together.
-        test: The test of whether there is a difference; p is 1 before it is made (`adjust_p_values`).
-        adjusted: The p value after Holm's procedure over the family.
-        family_size: Number of comparisons in the family.
+        adjusted: The p value adjusted within the family (`adjust_comparisons`); 1 before it is. None where the test is
+            not in the family, since it could have shown no difference whatever the results were.
+        family_size: Number of comparisons whose p values are adjusted together.
         bounds: Where infrastructure errors lost items of either side: the conclusions if all lost items had the worst
             score for the first group and the best for the second, and the other way round; the same for lost attempts
             at an item. Empty where nothing is lost.
@@ -74,11 +67,10 @@ class Comparison:
     keys: tuple[ItemKey, ...]
     first_mean: Mean
     second_mean: Mean
-    difference: Mean
+    paired: Difference = field(repr=False, compare=False)
     margin: float | None
     family: Hashable = None
-    test: PairedTest = _UNTESTED
-    adjusted: float = 1.0
+    adjusted: float | None = 1.0
     family_size: int = 1
     bounds: tuple[Verdict, ...] = ()
 
@@ -99,11 +91,29 @@ class Comparison:
         return count_items(self.keys)
 
     @property
+    def difference(self) -> Mean:
+        """The difference with its 95 % interval for pairs."""
+        return self.paired.mean()
+
+    @property
     def interval_90(self) -> Mean:
         """The difference with its 90 % interval, which decides about ties."""
-        difference = self._pairs.difference(1 - 2 * ALPHA)
-        assert difference is not None
-        return difference
+        return self.paired.mean(1 - 2 * ALPHA)
+
+    @property
+    def test(self) -> DifferenceTest:
+        """The test of whether there is a difference, by the same numbers as its interval."""
+        return self.paired.test
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the adjusted p value is below 5 %."""
+        return self.adjusted is not None and self.adjusted < ALPHA
+
+    @property
+    def p_text(self) -> str:
+        """The adjusted p value as text; or its own, where the test is not in the family."""
+        return adjusted_p_text(self.test.p, self.adjusted)
 
     @property
     def relative(self) -> Mean:
@@ -124,36 +134,18 @@ class Comparison:
 
     @property
     def verdict_of_scores(self) -> Verdict:
-        """The conclusion from the items at which both have a score.
-
-        A difference is shown if the adjusted p value is below 5 %. If it is not, a tie is shown if the difference's
-        90 % interval is within the margin, which is two one-sided tests at 5 % (Schuirmann, J. Pharmacokinetics and
-        Biopharmaceutics 15, 1987), and if there are at least 3 clusters over the margin: what happens to none of n
-        clusters, which are single items or maps of several, may still happen to 3 / n of all (Hanley and Lippman-Hand,
-        JAMA 249, 1983), which an interval from nearly equal clusters does not reflect. Fewer than six clusters can show
-        no difference at 5 %: every possible result has a probability of 1 in 16 or more.
-        """
-        if self.adjusted < ALPHA:
-            higher = self.difference.value > 0
-            return Verdict.FIRST if higher != (self.metric.better == "lower") else Verdict.SECOND
-        if self.within_margin and self.difference.clusters >= self.min_clusters_for_tie:
-            return Verdict.TIED
-        return Verdict.TOO_FEW if 2.0 ** (1 - self.difference.clusters) >= ALPHA else Verdict.NOT_SHOWN
+        """The conclusion from the items at which both have a score (`conclude`)."""
+        return conclude(self.paired, self.adjusted, self.margin, lower_is_better=self.metric.better == "lower")
 
     @property
     def within_margin(self) -> bool:
         """Whether the 90 % interval is within the margin, whatever the number of clusters."""
-        if self.margin is None:
-            return False
-        narrow = self.interval_90
-        return narrow.low is not None and -self.margin <= narrow.low and (narrow.high or 0.0) <= self.margin
+        return is_within(self.paired, self.margin)
 
     @property
     def min_clusters_for_tie(self) -> int:
         """Number of clusters that a tie takes; 0 where the metric is unbounded and has none."""
-        if self.margin is None or self.metric.low is None or self.metric.high is None:
-            return 0
-        return math.ceil(_FEWEST_CLUSTERS * (self.metric.high - self.metric.low) / self.margin - 1e-9)
+        return min_clusters_for_tie(self.margin, self.paired.range)
 
     @property
     def n_inputs_differing(self) -> int:
@@ -163,15 +155,13 @@ class Comparison:
     @property
     def swapped(self) -> "Comparison":
         """The same comparison with the two sides exchanged."""
-        mean = self.difference
-        low, high = (None if end is None else -end for end in (mean.high, mean.low))
         return replace(
             self,
             first=self.second,
             second=self.first,
             first_mean=self.second_mean,
             second_mean=self.first_mean,
-            difference=replace(mean, value=-mean.value, low=low, high=high),
+            paired=self.paired.swapped,
             bounds=tuple(_SWAPPED.get(bound, bound) for bound in reversed(self.bounds)),
         )
 
@@ -184,18 +174,15 @@ class Comparison:
         """Return the first errors of one of the two at these items."""
         return [error for key in self.keys for error in side.first_errors.get(key, ())]
 
-    def run_test(self) -> PairedTest:
-        """Test whether there is a difference: by the same numbers as its interval (`Pairs` of `results.stats`)."""
-        return self._pairs.test
-
     def verdicts_under_missing(self) -> tuple[Verdict, ...]:
         """Return the conclusions under both bounds on lost items, first the one that is worst for the first group.
 
         Items of which some attempts are lost have the score that they would have with the worst or the best of these.
         Items with an attempt that does not replay have the worst possible score in both.
 
-        The p value of each is adjusted by as much as that of the comparison itself. Where the metric has no bounds,
-        the least and the greatest score of either group stand for them.
+        The p value of each is adjusted by as much as that of the comparison itself; by the number of tests with which
+        it would be in the family, where that is not. Where the metric has no bounds, the least and the greatest score
+        of either group stand for them.
         """
         sides, common = (self.first, self.second), self.common
         if not any(common & {*side.missing, *side.unconfirmed, *side.incomplete} for side in sides):
@@ -204,7 +191,10 @@ class Comparison:
         low = min(scores) if self.metric.low is None else self.metric.low
         high = max(scores) if self.metric.high is None else self.metric.high
         worst, best = (high, low) if self.metric.better == "lower" else (low, high)
-        factor = max(1.0, self.adjusted / self.test.p) if self.test.p > 0 else 1.0
+        if self.adjusted is None:
+            factor = self.family_size + 1.0
+        else:
+            factor = max(1.0, self.adjusted / self.test.p) if self.test.p > 0 else 1.0
 
         def completed(side: ItemScores, value: float) -> ItemScores:
             """Return the scores with a value for what is lost."""
@@ -223,14 +213,10 @@ class Comparison:
                 completed(self.first, first), completed(self.second, second), self.varies, metric=self.metric
             )
             if pair is not None:
-                test = pair.run_test()
-                pair = replace(pair, margin=self.margin, test=test, adjusted=min(1.0, test.p * factor))
-                verdicts.append(pair.verdict_of_scores)
+                test = pair.test
+                adjusted = None if test.least_p * factor > ALPHA else min(1.0, test.p * factor)
+                verdicts.append(replace(pair, margin=self.margin, adjusted=adjusted).verdict_of_scores)
         return tuple(verdicts)
-
-    @property
-    def _pairs(self) -> Pairs:
-        return _paired(self.first, self.second, self.keys, self.metric)
 
 
 def compare(
@@ -254,21 +240,23 @@ def compare(
         metric: What a score is, with its bounds; by default the first group's metric (`with_inferred_bounds`).
         keys: The items; by default all at which both have a score.
         margin: What counts as a tie, as a share of the metric's range.
-        family: Comparisons of one family have their p values adjusted together (`adjust_p_values`).
+        family: Comparisons of one family have their p values adjusted together (`adjust_comparisons`).
 
     Returns:
         The comparison; None if there is no item at which both have a score.
     """
     metric = metric or with_inferred_bounds((first, second))
     both = tuple(sorted(key for key in first.values if key in second.values) if keys is None else keys)
-    clusters, pairs = [key.cluster for key in both], _paired(first, second, both, metric)
-    first_mean, second_mean = (
-        clustered_mean([side.values[key] for key in both], clusters, *metric.interval_bounds)
-        for side in (first, second)
-    )
-    difference = pairs.difference()
-    if first_mean is None or second_mean is None or difference is None:
+    if not both:
         return None
+    clusters = [key.cluster for key in both]
+    values = [[side.values[key] for key in both] for side in (first, second)]
+    first_mean, second_mean = (clustered_mean(numbers, clusters, *metric.interval_bounds) for numbers in values)
+    assert first_mean is not None
+    assert second_mean is not None
+    # A set's value may be a ratio of sums; an item's score is not, so its bounds are those of the metric.
+    bounds = (None, None) if metric.far_bounds else (metric.low, metric.high)
+    paired = Difference.from_values(values[0], values[1], clusters, *bounds)
     return Comparison(
         varies=varies,
         first=first,
@@ -278,30 +266,23 @@ def compare(
         keys=both,
         first_mean=first_mean,
         second_mean=second_mean,
-        difference=difference,
-        margin=None if pairs.range is None else margin * pairs.range,
+        paired=paired,
+        margin=None if paired.range is None else margin * paired.range,
         family=family,
     )
 
 
-def _paired(first: ItemScores, second: ItemScores, keys: Sequence[ItemKey], metric: Metric) -> Pairs:
-    # A set's value may be a ratio of sums; an item's score is not, so its bounds are those of the metric.
-    low, high = (None, None) if metric.far_bounds else (metric.low, metric.high)
-    first_values, second_values = ([side.values[key] for key in keys] for side in (first, second))
-    return Pairs(first_values, second_values, [key.cluster for key in keys], low, high)
-
-
-def adjust_p_values(comparisons: Iterable[Comparison | None]) -> list[Comparison]:
-    """Test comparisons and adjust the p values by Holm's procedure within each family, in the given order.
+def adjust_comparisons(comparisons: Iterable[Comparison | None]) -> list[Comparison]:
+    """Return comparisons with p values adjusted within each family (`adjust_p_values`), in the given order.
 
     None, which stands for two sides without a common item, is left out.
     """
     pairs = [comparison for comparison in comparisons if comparison is not None]
     for indices in grouped(range(len(pairs)), lambda index: pairs[index].family).values():
-        tests = [pairs[index].run_test() for index in indices]
-        for index, test, p in zip(indices, tests, holm([test.p for test in tests]), strict=True):
-            tested = replace(pairs[index], test=test, adjusted=p, family_size=len(indices))
-            pairs[index] = replace(tested, bounds=tested.verdicts_under_missing())
+        family = adjust_p_values([pairs[index].test for index in indices])
+        for index, (p, size) in zip(indices, family, strict=True):
+            adjusted = replace(pairs[index], adjusted=p, family_size=size)
+            pairs[index] = replace(adjusted, bounds=adjusted.verdicts_under_missing())
     return pairs
 
 
@@ -316,13 +297,13 @@ E = TypeVar("E", bound=HasComparison)
 
 
 def adjust_effects(effects: Iterable[E]) -> list[E]:
-    """Return effects whose comparisons are tested and adjusted together (`adjust_p_values`).
+    """Return effects whose comparisons are tested and adjusted together (`adjust_comparisons`).
 
     Args:
         effects: Dataclasses with a field `comparison`; those in which it is None stay as they are.
     """
     all_effects = list(effects)
-    comparisons = iter(adjust_p_values(effect.comparison for effect in all_effects))
+    comparisons = iter(adjust_comparisons(effect.comparison for effect in all_effects))
     return [
         effect if effect.comparison is None else replace(cast(Any, effect), comparison=next(comparisons))
         for effect in all_effects
@@ -415,11 +396,12 @@ def comparison_columns(
         Column(
             "p_adjusted",
             float,
-            f"The same by Holm's procedure, over all {family}.",
+            f"The same, adjusted over all {family}; {NOT_ADJUSTED}.",
             "comparison.adjusted",
             key="adjusted",
+            null=True,
             heading="p",
-            text=lambda effect: p_text(effect.comparison.adjusted),
+            text=lambda effect: effect.comparison.p_text,
         ),
         *([Column("verdict", Verdict, f"The conclusion; first {verdict}.", "comparison.verdict")] if verdict else []),
     )

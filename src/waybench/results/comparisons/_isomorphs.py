@@ -12,12 +12,11 @@ from waybench.core._items import split_isomorphic_key
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import (
     GROUP,
-    MARGIN,
     Comparison,
     Effect,
     EffectKind,
+    adjust_comparisons,
     adjust_effects,
-    adjust_p_values,
     compare,
     comparison_columns,
     metric_and_items,
@@ -27,6 +26,7 @@ from waybench.results.formatting import interval_text, mean_text, one_line
 from waybench.results.frames import Column
 from waybench.results.results import LONGEST, Group, ItemKey, Row, grouped
 from waybench.results.stats import Mean, clustered_mean
+from waybench.results.stats._verdicts import MARGIN
 
 TWIN = "twin"  # what varies: the environment, and with it all words
 
@@ -99,7 +99,7 @@ def compare_twins(
         chosen: The name of a task -> whether it, or its twin's task, is compared.
     """
     pairs = [(side, twin) for side, twin in twin_pairs(scores) if chosen(side.task) or chosen(twin.task)]
-    return adjust_p_values(
+    return adjust_comparisons(
         compare(side, twin, TWIN, name=f"{side.name} against {twin.name}", margin=margin) for side, twin in pairs
     )
 

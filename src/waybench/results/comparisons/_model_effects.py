@@ -10,6 +10,7 @@ from waybench.core import AGENT, Json, Metric, plural, short_count
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import (
     GROUP,
+    NOT_ADJUSTED,
     Comparison,
     Effect,
     EffectKind,
@@ -20,7 +21,7 @@ from waybench.results.comparisons._comparison import (
 )
 from waybench.results.comparisons._item_scores import matched, values_of, without_option
 from waybench.results.estimates import total_if_known
-from waybench.results.formatting import aligned, better_text, difference_text, mean_text, one_line, p_text
+from waybench.results.formatting import aligned, better_text, difference_text, mean_text, one_line
 from waybench.results.frames import Column, column_json, group_id
 from waybench.results.logs._settings import SERVER
 from waybench.results.results import (
@@ -39,7 +40,6 @@ from waybench.results.results import (
     setting_order,
 )
 from waybench.results.stats import Mean
-from waybench.results.stats._paired import ALPHA
 
 EFFECT, NO_EFFECT, UNCLEAR = "effect", "no effect", "cannot tell"  # verdicts
 FEWEST_CLUSTERS = 10  # below which "no effect" is never concluded
@@ -81,7 +81,7 @@ _SETTINGS = EffectKind(
         Column(
             "p_adjusted",
             float,
-            "The same by Holm's procedure, over all values' pairs.",
+            f"The same by Holm's procedure, over all values' pairs; {NOT_ADJUSTED}.",
             "adjusted",
             key="adjusted",
             null=True,
@@ -137,13 +137,13 @@ class SettingEffect:
 
     @property
     def adjusted(self) -> float | None:
-        """The same, adjusted by Holm's procedure for all pairs of values of this setting that are compared."""
+        """The same, adjusted by Holm's procedure for all pairs of values of this setting that can show an effect."""
         return self.comparison and self.comparison.adjusted
 
     @property
     def verdict(self) -> str:
         """The conclusion: "effect", "no effect" or "cannot tell"; see `setting_effects`."""
-        if self.adjusted is not None and self.adjusted < ALPHA:
+        if self.comparison and self.comparison.is_shown:
             return EFFECT
         if self.clusters < FEWEST_CLUSTERS:
             return UNCLEAR
@@ -441,7 +441,7 @@ def _lines(env_id: str, effects: Sequence[AgentEffect]) -> tuple[list[list[str]]
         comparison, costs = effect.comparison, effect.spent_texts(in_dollars=in_dollars)
         name, items = one_line(effect.group.model, LONGEST), str(comparison.items)
         lines.append([f"{name}, bare", items, mean_text(comparison.second_mean.value, metric), "", "", costs[1], ""])
-        change = [difference_text(comparison.difference, metric), p_text(comparison.adjusted)]
+        change = [difference_text(comparison.difference, metric), comparison.p_text]
         with_agent = mean_text(comparison.first_mean.value, metric)
         gained = effect.gain_text(in_dollars=in_dollars)
         lines.append([f"{name}, {one_line(effect.agent, LONGEST)}", items, with_agent, *change, costs[0], gained])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from waybench.core import TURN_LIMIT, UNPARSED, FailureKind, Json, Metric
 from waybench.core._metrics import OVERFLOW, REFUSED, TRUNCATED, WRONG
-from waybench.results.comparisons._comparison import MARGIN, Comparison, adjust_p_values, compare, with_inferred_bounds
+from waybench.results.comparisons._comparison import Comparison, adjust_comparisons, compare, with_inferred_bounds
 from waybench.results.comparisons._item_scores import MODEL, ItemScores, matched, values_of
 from waybench.results.logs import Skipped, is_embedded, newest, read_samples
 from waybench.results.logs._inspect import Log, Seen, as_number, runs, to_stderr
@@ -19,6 +19,7 @@ from waybench.results.logs._settings import settings_of_any
 from waybench.results.results import Cluster, ItemKey, Row, at_items, grouped, metric_values, over
 from waybench.results.stats import PowerAssumptions
 from waybench.results.stats._power import FEWEST_ITEMS, pilot_assumptions
+from waybench.results.stats._verdicts import MARGIN
 
 # All that a sample's output is read without.
 _UNUSED = {"events", "timelines", "messages", "store", "attachments", "events_data", "metadata"}
@@ -194,7 +195,7 @@ def compare_sides(
                 unpaired.append(Unpaired(scores=first_scores, first=True, why=why))
             else:
                 comparisons.append(comparison)
-    return adjust_p_values(comparisons), unpaired
+    return adjust_comparisons(comparisons), unpaired
 
 
 def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]]) -> list[Comparison]:
@@ -213,7 +214,7 @@ def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]]) -> list[Compar
     for first, second in all_pairs:
         has_embedded = is_embedded(first.model) or is_embedded(second.model)
         comparisons.append(compare(first, second, MODEL, name=names[first.test], family=has_embedded))
-    return adjust_p_values(comparisons)
+    return adjust_comparisons(comparisons)
 
 
 def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Comparison]:

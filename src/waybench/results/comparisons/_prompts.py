@@ -7,10 +7,16 @@ from typing import Any, ClassVar, NamedTuple
 
 from waybench.core import Json, Metric, Series
 from waybench.envs import registry
-from waybench.results.comparisons._comparison import MARGIN, Comparison, EffectKind, adjust_p_values, compare
+from waybench.results.comparisons._comparison import (
+    NOT_ADJUSTED,
+    Comparison,
+    EffectKind,
+    adjust_comparisons,
+    compare,
+)
 from waybench.results.comparisons._item_scores import ItemScores, matched, values_of, without_option
 from waybench.results.estimates._bounds import contributions
-from waybench.results.formatting import aligned, better_text, difference_text, mean_text, one_line, p_text
+from waybench.results.formatting import aligned, better_text, difference_text, mean_text, one_line
 from waybench.results.frames import Column, Frame, column_json, column_schema, group_frame
 from waybench.results.results import (
     EXAMPLES,
@@ -29,6 +35,7 @@ from waybench.results.results import (
     over,
 )
 from waybench.results.stats import Mean, clustered_mean
+from waybench.results.stats._verdicts import MARGIN
 
 WORDING = "wording"  # the option that names an item's wording
 
@@ -48,14 +55,14 @@ _SCORE: tuple[Column[Any], ...] = (
     Column(
         "p",
         float,
-        "P value of the paired test of the differences; null likewise.",
+        "P value of the paired test of the differences; null for the reference itself.",
         "score.comparison.test.p",
         null=True,
     ),
     Column(
         "p_adjusted",
         float,
-        "The same, adjusted by Holm's procedure over all wordings.",
+        f"The same, adjusted by Holm's procedure over all wordings; {NOT_ADJUSTED}.",
         "score.comparison.adjusted",
         key="adjusted",
         null=True,
@@ -176,7 +183,7 @@ def _wording_effect(
         return None
     scores = {name: values_of(groups[name], metric, of_names[name]) for name in names}
     others = [name for name in names if name != reference]
-    pairs = adjust_p_values(
+    pairs = adjust_comparisons(
         compare(scores[name], scores[reference], WORDING, metric=metric, keys=both) for name in others
     )
     by_name = dict(zip(others, pairs, strict=True))
@@ -239,7 +246,7 @@ def compare_wordings(
             if name != reference:
                 title = f"{by_name[name].name}, {name} against {reference}"
                 comparisons.append(compare(by_name[name], by_name[reference], WORDING, name=title, margin=margin))
-    return adjust_p_values(comparisons)
+    return adjust_comparisons(comparisons)
 
 
 def wording_table(all_rows: Iterable[Row]) -> str:
@@ -262,7 +269,7 @@ def _lines(env_id: str, effects: Sequence[WordingEffect]) -> tuple[list[list[str
         for score in effect.wordings:
             change, mean = ["", ""], mean_text(score.mean.value, metric)
             if score.comparison:
-                change = [difference_text(score.comparison.difference, metric), p_text(score.comparison.adjusted)]
+                change = [difference_text(score.comparison.difference, metric), score.comparison.p_text]
             lines.append([f"{name}, {one_line(score.name, LONGEST)}", items, mean, *change])
         worst = mean_text(effect.worst_of_items.value, metric)
         lines.append([f"{name}, worst wording of each item", items, worst, "", ""])

@@ -7,22 +7,25 @@ from statistics import median
 from typing import NamedTuple
 
 from waybench.core import NO_ANSWER, Json, Metric, plural
-from waybench.results.comparisons._comparison import Comparison, Verdict
+from waybench.results.comparisons._comparison import Comparison
 from waybench.results.comparisons._item_scores import Failures, ItemScores, most_frequent
 from waybench.results.comparisons._models import Unpaired
-from waybench.results.formatting import NOTHING, aligned, change_text, mean_text, one_line, width
+from waybench.results.formatting import NOTHING, adjusted_p_text, aligned, change_text, mean_text, one_line, width
 from waybench.results.results import LONGEST, ItemKey, count_items, grouped, setting
 from waybench.results.stats import Mean
 from waybench.results.stats._paired import ALPHA
+from waybench.results.stats._verdicts import Verdict
 
 SCHEMA = 1
+RARE_EXTREMES = "rare extreme scores that did not occur here are not in this test"
 _LEGEND = {
     Verdict.TIED: "tied: the 90 % interval is within ±{margin:g} of the range (two one-sided tests at 5 %)",
     Verdict.NOT_SHOWN: "not shown: no significant difference, but not a tie either: any value in the interval is "
     "possible",
     Verdict.DEPENDS: "depends: another verdict if the items lost to infrastructure errors had the worst or the best "
     "scores; run the same command again to repeat them",
-    Verdict.TOO_FEW: "too few: with fewer than 6 independent items (or maps), no difference can be significant at 5 %",
+    Verdict.TOO_FEW: "too few: with so few independent items (or maps), or so few on which the two differ, no "
+    "difference can be significant at 5 %",
 }
 _SHORT = {
     Verdict.FIRST: "A {merit}",
@@ -64,8 +67,10 @@ def comparisons_text(
     if any(comparison.metric.better == "lower" for comparison in comparisons):
         notes.append("↓ lower is better")
     if several:
-        count = plural(len(comparisons), "comparison")
-        notes.append(f"Holm: the p value, adjusted for {count}: a difference is shown if it is below 0.05")
+        adjusted = sum(comparison.adjusted is not None for comparison in comparisons)
+        of = "" if adjusted == len(comparisons) else f" of {len(comparisons):,}, those that can show a difference"
+        count = plural(adjusted, "comparison")
+        notes.append(f"Holm: the p value, adjusted for {count}{of}: a difference is shown if it is below 0.05")
     if notes:
         blocks.append("\n".join(notes))
     not_compared = ["Not compared:"]
@@ -88,7 +93,8 @@ class ComparisonCells(NamedTuple):
 
     Attributes:
         difference: The first mean minus the second.
-        p: The p value after Holm's procedure over all comparisons that were made together.
+        p: The p value after Holm's procedure over the comparisons that were made together and can show a difference;
+            the comparison's own, marked as unadjusted, where it cannot.
         verdict: The verdict in words, the first side being A: "A better", "tied", "not shown".
     """
 
@@ -110,7 +116,7 @@ def comparison_cells(comparison: Comparison) -> ComparisonCells:
         second=mean_text(comparison.second_mean.value, metric),
         difference=_change(difference.value, metric),
         interval=_interval(difference, metric),
-        p=_p(comparison.adjusted),
+        p=adjusted_p_text(comparison.test.p, comparison.adjusted, _p),
         verdict=_short(comparison.verdict, metric),
     )
 
@@ -155,7 +161,9 @@ def verdict_sentence(comparison: Comparison) -> str:
         f"; a tie within {within} takes {comparison.min_clusters_for_tie:,} {unit}" if comparison.within_margin else ""
     )
     # The interval is of this comparison alone, and does not contain 0.
-    if comparison.test.p < ALPHA <= comparison.adjusted:
+    if comparison.test.p < ALPHA and comparison.adjusted is None:
+        could = f"alone {interval}, but there are {plural(comparison.family_size, 'other comparison')}"
+    elif comparison.test.p < ALPHA:
         could = f"alone {interval}, but this is one of {comparison.family_size:,} comparisons"
     return f"{what} ({could}{more})"
 
@@ -186,15 +194,15 @@ def comparison_lines(comparison: Comparison, *, settings: bool = True) -> Iterat
 
 
 def _test(comparison: Comparison) -> str:
-    name = {"mcnemar": "McNemar's test", "t": "a t test of the pairs"}[comparison.test.method]
-    how = "exact " if comparison.test.exact else ""
+    name = {"mcnemar": "McNemar's test (mid-p)", "t": "a t test of the pairs"}[comparison.test.method]
     items, clusters, values = comparison.items, comparison.difference.clusters, comparison.difference.n
     of = plural(items, "item")
     if values > items:  # attempts at a single item are what was drawn
         of += f", {plural(values, 'attempt')}"
     elif clusters != items:
         of += f" in {plural(clusters, 'cluster')}"
-    return f"{how}p {_p(comparison.test.p)} by {name} over {of}{_levels(comparison.keys)}"
+    rare = f"; {RARE_EXTREMES}" if comparison.paired.omits_rare_extremes else ""
+    return f"p {_p(comparison.test.p)} by {name} over {of}{_levels(comparison.keys)}{rare}"
 
 
 def _levels(keys: Iterable[ItemKey]) -> str:
@@ -306,7 +314,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Json]:
         "clusters": comparison.difference.clusters,
         "difference": asdict(comparison.difference),
         "interval_90": [narrow.low, narrow.high],
-        "test": comparison.test._asdict(),
+        "test": {**comparison.test._asdict(), "exact": False},
         "p_holm": comparison.adjusted,
         "margin": comparison.margin,
         "verdict": str(comparison.verdict),

@@ -2,12 +2,12 @@
 
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from waybench.core import Json
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
-from waybench.results.estimates._model_differences import model_ranks
+from waybench.results.estimates._model_pairs import ModelPair, order_notes, ranked_pairs, ranks
 from waybench.results.formatting import NO_RANK, NOTHING, ItemCounts, aligned, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human
 from waybench.results.results import Family, Group, Row, at_items, family_of, fixed, grouped
@@ -112,6 +112,12 @@ class MatrixRow:
         return sum(cell.lost for cell in self.cells.values())
 
     @property
+    def ranked_in(self) -> frozenset[Family]:
+        """The families of its mean, which models that are ranked together share; none if it has no rank."""
+        has_rank = self.kind != "reference" and not self.lost and self.mean is not None and self.mean.interval
+        return frozenset(family for family, cell in self.cells.items() if cell.score) if has_rank else frozenset()
+
+    @property
     def why_no_rank(self) -> str:
         """Why the row has no rank, where more data would give it one; "" elsewhere."""
         if self.lost:
@@ -127,10 +133,18 @@ class Matrix:
         families: The columns, in order of their titles.
         rows: Models and people, the best mean first, then the reference players. Rows of more families come first,
             for means over different families cannot be compared.
+        pairs: All pairs of the models that are ranked among themselves, the one with the better mean first; ranks are
+            read from them.
     """
 
     families: tuple[Family, ...]
     rows: tuple[MatrixRow, ...]
+    pairs: tuple[ModelPair, ...] = ()
+
+    @property
+    def order_notes(self) -> list[str]:
+        """Sentences on where pairs of models differ from the order of their means (`order_notes`)."""
+        return order_notes(self.pairs, {row.model: row.mean.value for row in self.rows if row.mean})
 
     def to_json(self) -> list[dict[str, Json]]:
         """Return a row for each model, with its cells by family."""
@@ -170,12 +184,8 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
     Intervals of means are those of `waybench.results.stats` for cells that share clusters: two tasks on the same maps
     are no more maps than one.
 
-    A rank interval says how many models are better, and how many are not worse: two models differ if the paired test of
-    their difference, on the items of the tasks and levels that both ran, has a p value below 5 % after Holm's
-    procedure over all pairs. Of a task, results with equal settings are paired; of one that each ran once with others,
-    these two, if their scores have one scale. So no third model enters a pair, and levels that count as 0 enter none. A
-    pair without six common clusters in a task of each family is not comparable. A row of which attempts have no result
-    has no rank, comes after the others, and has no influence on their ranks.
+    Ranks are read from the pairs of models with scores in the same families (`ranked_pairs`). A row of which attempts
+    have no result has no rank, comes after the others, and has no influence on their ranks.
 
     Isomorphic items are not in it where there are original ones of the same environment.
 
@@ -215,12 +225,13 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
         mean = row.mean.value if row.mean else -math.inf
         return row.kind == "reference", row.lost > 0, -row.families, -mean, row.model
 
-    return Matrix(
-        families=families,
-        rows=tuple(
-            _with_ranks(sorted(matrix_rows, key=order), grouped(totals.values(), lambda total: total.group.model))
-        ),
-    )
+    in_order = sorted(matrix_rows, key=order)
+    by_families = grouped((row for row in in_order if row.ranked_in), lambda row: row.ranked_in)
+    groups = [[row.model for row in rows_of_group] for rows_of_group in by_families.values()]
+    pairs = ranked_pairs(groups, grouped(totals.values(), lambda total: total.group.model))
+    rank = ranks(groups, pairs)
+    ranked_rows = tuple(replace(row, rank=rank.get(row.model)) for row in in_order)
+    return Matrix(families=families, rows=ranked_rows, pairs=tuple(pairs))
 
 
 def _family_score(
@@ -312,18 +323,6 @@ def _lost(scores: Sequence[Score]) -> LostAttempts | None:
     return LostAttempts(sum(lost.lost for lost in lacking), sum(lost.planned for lost in lacking), ends[0], ends[1])
 
 
-def _with_ranks(rows: Sequence[MatrixRow], totals: Mapping[str, Sequence[Estimate]]) -> list[MatrixRow]:
-    """Return the rows with the ranks of models among those with scores in the same families."""
-
-    def families(row: MatrixRow) -> frozenset[Family]:
-        rankable = row.kind != "reference" and not row.lost and row.mean is not None and row.mean.interval
-        return frozenset(family for family, cell in row.cells.items() if cell.score) if rankable else frozenset()
-
-    by_families = grouped((row for row in rows if families(row)), families)
-    ranks = model_ranks([[row.model for row in together] for together in by_families.values()], totals)
-    return [replace(row, rank=ranks.get(row.model)) for row in rows]
-
-
 def matrix_text(matrix: Matrix, columns: int = 100) -> str:
     """Return the matrix as an aligned table: a line for each model, with its mean, ranks and families.
 
@@ -369,6 +368,7 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
         for family, cell in row.cells.items()
         if cell.score and cell.score.lost
     ]
+    sentences += matrix.order_notes
     if lost:
         sentences.append(f"{NO_RANK[0].upper()}{NO_RANK[1:]}: {'; '.join(lost)}")
     tables += ["\n".join(textwrap.wrap(f"{'. '.join(sentences)}.", columns))] if sentences else []

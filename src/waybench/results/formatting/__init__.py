@@ -235,6 +235,19 @@ def p_text(p: float | None) -> str:
     return NOTHING if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
+def adjusted_p_text(p: float | None, adjusted: float | None, show: Callable[[float], str] = p_text) -> str:
+    """Return the p value of a test that is adjusted for others; its own where it is in no family, which it says.
+
+    Args:
+        p: The test's own p value; None without a test.
+        adjusted: The adjusted one; None where no result could have been significant, so that the test left its family.
+        show: Returns a p value as text.
+    """
+    if p is None:
+        return NOTHING
+    return f"{show(p)} unadjusted" if adjusted is None else show(adjusted)
+
+
 def aligned(lines: Sequence[Sequence[str]], kinds: Sequence[str] = ()) -> str:
     """Return a table as text, its columns aligned.
 

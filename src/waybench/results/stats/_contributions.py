@@ -5,7 +5,7 @@ so its error is one sum over the clusters (maps, instances). A cluster that cell
 same map or two wordings give the same item, is one cluster in the sum.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waybench.results.stats._cells import ALIKE, Cell, wilson
-from waybench.results.stats._intervals import CONFIDENCE, FEWEST_CLUSTERS, Numbers, holm, mid_p, t_quantile, t_tail
+from waybench.results.stats._intervals import CONFIDENCE, FEWEST_CLUSTERS, Mean, Numbers, mid_p, t_quantile, t_tail
+from waybench.results.stats._paired import ALPHA
+
+_MANY_CLUSTERS = 50  # from which on a rare extreme value would have occurred, or moves the mean by little
 
 
 class Functional:
@@ -154,10 +157,13 @@ class DifferenceTest(NamedTuple):
     Attributes:
         p: The two-sided p value.
         method: "mcnemar", or "t" for the test that belongs to the interval.
+        least_p: The least p value that was possible: with McNemar's test, where all pairs that differ do so in one
+            direction, and otherwise that of a sign test where all clusters do.
     """
 
     p: float
     method: str
+    least_p: float
 
 
 class Difference:
@@ -170,14 +176,15 @@ class Difference:
     is Wilson's of delta, with the variance and the degrees of freedom of the weighted mean, and the test is the score
     test of delta = 1 / 2 that belongs to it. The variance allows for differences at the bounds that did not occur: a
     value at a bound in some clusters says that it can be there in others. Where no value is at a bound, nothing says
-    so, and rare extreme values that did not occur are in neither.
+    so, and rare extreme values that did not occur are in neither (`omits_rare_extremes`).
 
     Where every cluster of both models is at a bound, and all weigh the same, the test is McNemar's with the mid-p value
     (Fagerland, Lydersen and Laake, BMC Medical Research Methodology 13, 2013, 91), and the interval is moved to agree.
 
-    **Values without two bounds.** Student's t.
+    **Values without two bounds**, or beyond them. Student's t.
 
-    Other p values are at least 2 ^ (1 - G), the least of a sign test of G clusters.
+    P values are at least 2 ^ (1 - G), the least of a sign test of G clusters; those of McNemar's test only where that
+    is above 5 %, so that fewer than six clusters show no difference.
 
     Args:
         first: The cells of the one model.
@@ -187,7 +194,11 @@ class Difference:
 
     def __init__(self, first: Sequence[Cell], second: Sequence[Cell], weights: Sequence[float]) -> None:
         """See the class."""
-        self._bounded = all(cell.low is not None and cell.high is not None for cell in first)
+        self._first, self._second, self._weights = list(first), list(second), list(weights)
+        self.value = float(
+            np.dot(self._weights, [one.value - other.value for one, other in zip(first, second, strict=True)])
+        )
+        self._bounded = all(_is_between_bounds(cell) for cell in (*first, *second))
         shares = np.asarray(weights, dtype=np.float64)
         if self._bounded:
             shares = shares * [(cell.high or 0.0) - (cell.low or 0.0) for cell in first]
@@ -200,11 +211,43 @@ class Difference:
         self._mean = Functional(cells, (shares / self._scale).tolist())
         self.groups = len(self._mean.clusters)
         self._sides = [self._mean.by_cluster(side) for side in (first, second)] if self._bounded else []
+        # Smaller differences are rounding; without bounds, in comparison with the values themselves.
+        largest = max(float(np.abs(cell.totals / cell.sizes.sum()).max()) for cell in (*first, *second))
+        self._tiny = ALIKE if self._bounded else ALIKE * min(1.0, largest)
+
+    @classmethod
+    def from_values(
+        cls,
+        first: Sequence[float],
+        second: Sequence[float],
+        clusters: Sequence[Hashable],
+        low: float | None = None,
+        high: float | None = None,
+    ) -> "Difference":
+        """Return the difference of the means of some values.
+
+        Args:
+            first: The one model's values, at least one.
+            second: The other's, in the same order.
+            clusters: The cluster of each pair.
+            low: The least value possible; None if unbounded.
+            high: The greatest value possible; None if unbounded.
+
+        Raises:
+            ValueError: If there are not as many values and clusters, or none.
+        """
+        first_cell, second_cell = (Cell.from_values(values, clusters, low, high) for values in (first, second))
+        return cls([first_cell], [second_cell], [1.0])
 
     @property
-    def value(self) -> float:
-        """The difference, in the cells' units."""
-        return self._mean.value * self._scale
+    def swapped(self) -> "Difference":
+        """The difference of the second model from the first."""
+        return Difference(self._second, self._first, self._weights)
+
+    @property
+    def range(self) -> float | None:
+        """The greatest difference possible, in the cells' units; None without two bounds."""
+        return self._scale if self._bounded else None
 
     @cached_property
     def _is_binary(self) -> bool:
@@ -215,13 +258,31 @@ class Difference:
         )
 
     @cached_property
+    def _share_at_bound(self) -> float:
+        """The share of clusters, by weight, in which either model's value is at a bound."""
+        is_at_bound = _at_bound(self._sides[0]) | _at_bound(self._sides[1])
+        return float(self._mean.weight_by_cluster[is_at_bound].sum())
+
+    @property
+    def omits_rare_extremes(self) -> bool:
+        """Whether values at the bounds may exist that nothing in the data tells of: then they are not in the test.
+
+        They are graded, none of fewer than 50 clusters is at a bound, and one that is would move the mean by much.
+        """
+        return self._bounded and self.groups < _MANY_CLUSTERS and self._share_at_bound == 0
+
+    @property
+    def _delta(self) -> float:
+        """The difference from 0, where it is the least one possible, to 1, where it is the greatest."""
+        return min(1.0, max(0.0, (self._mean.value + 1) / 2))
+
+    @cached_property
     def _variance(self) -> float:
         """The variance of delta, with what was not seen; without bounds that of the difference."""
         if not self._bounded:
             return self._mean.variance
-        weights, delta = self._mean.weight_by_cluster, (self._mean.value + 1) / 2
-        variance = self._mean.variance / 4
-        unseen = float(weights[_at_bound(self._sides[0]) | _at_bound(self._sides[1])].sum())
+        weights, delta = self._mean.weight_by_cluster, self._delta
+        variance, unseen = self._mean.variance / 4, self._share_at_bound
         if any((side <= ALIKE).all() or (side >= 1 - ALIKE).all() for side in self._sides):
             unseen *= 2
         added = unseen / 2 * (delta**2 + (1 - delta) ** 2) * self._mean.weight_of_one**2
@@ -230,46 +291,69 @@ class Difference:
     @cached_property
     def test(self) -> DifferenceTest:
         """The test of whether the difference is 0."""
+        least = 2.0 ** (1 - self.groups)
         if self._is_binary:
             won, lost = (int((sign * (self._sides[0] - self._sides[1]) > 0.5).sum()) for sign in (1, -1))
-            return DifferenceTest(mid_p(won, lost), "mcnemar")
-        least = 2.0 ** (1 - self.groups)
-        if self.groups < 2 or abs(self._mean.value) <= ALIKE:
-            return DifferenceTest(1.0, "t")
-        if self._variance <= ALIKE**2:
-            return DifferenceTest(least, "t")
-        return DifferenceTest(max(least, 2 * t_tail(self._statistic, self._mean.freedom)), "t")
+            fewest = least if least >= ALPHA else 0.0
+            return DifferenceTest(max(fewest, mid_p(won, lost)), "mcnemar", max(fewest, 2.0 ** -(won + lost)))
+        if self.groups < 2 or abs(self._mean.value) <= self._tiny:
+            return DifferenceTest(1.0, "t", least)
+        if self._variance <= self._tiny**2:
+            return DifferenceTest(least, "t", least)
+        return DifferenceTest(max(least, 2 * t_tail(self._statistic, self._mean.freedom)), "t", least)
 
     @property
     def _statistic(self) -> float:
-        value, variance = self._mean.value, self._variance
-        if not self._bounded:
-            return abs(value) / variance**0.5
-        delta = (value + 1) / 2
-        return abs(delta - 0.5) * (4 * delta * (1 - delta) / variance) ** 0.5
+        if self._bounded:
+            return abs(self._delta - 0.5) * (4 * (self._trials or 0.0)) ** 0.5
+        return abs(self._mean.value) / self._variance**0.5
+
+    @property
+    def _trials(self) -> float | None:
+        """Number of independent trials that give delta this variance; None where nothing is known of it.
+
+        Where all differences are the greatest possible, it is what it tends to: the effective number of clusters.
+        """
+        delta = self._delta
+        if delta <= ALIKE or delta >= 1 - ALIKE:
+            return 1 / float(np.square(self._mean.weight_by_cluster).sum())
+        return delta * (1 - delta) / self._variance if self._variance > self._tiny**2 else None
 
     def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
         """Return the ends of the confidence interval; None for one cluster, and where all differences are the same."""
-        value, variance = self._mean.value, self._variance
-        if self.groups < 2 or variance <= ALIKE**2:
+        if self.groups < 2:
             return None
-        quantile = t_quantile((1 - confidence) / 2, self._mean.freedom)
+        value, quantile = self._mean.value, t_quantile((1 - confidence) / 2, self._mean.freedom)
         if self._bounded:
-            delta = (value + 1) / 2
-            low, high = wilson(delta, delta * (1 - delta) / variance, quantile, -1.0, 1.0)
+            trials = self._trials
+            if trials is None:
+                return None
+            low, high = wilson(self._delta, trials, quantile, -1.0, 1.0)
         else:
-            low, high = value - quantile * variance**0.5, value + quantile * variance**0.5
-        low, high = min(low, value), max(high, value)
+            if self._variance <= self._tiny**2:
+                return None
+            low, high = value - quantile * self._variance**0.5, value + quantile * self._variance**0.5
         if self.test.p >= 1 - confidence:
             low, high = min(low, 0.0), max(high, 0.0)
         elif low <= 0 <= high:
-            low, high = (0.0, high) if value > 0 else (low, 0.0)
-        return low * self._scale, high * self._scale
+            low, high = (self._tiny, high) if value > 0 else (low, -self._tiny)
+        return min(low * self._scale, self.value), max(high * self._scale, self.value)
+
+    def mean(self, confidence: float = CONFIDENCE) -> Mean:
+        """Return the difference with its interval, which has no ends where nothing is known of them."""
+        low, high = self.interval(confidence) or (None, None)
+        return Mean(self.value, low, high, sum(cell.n for cell in self._first), self.groups)
 
 
-def adjusted_p_values(differences: Sequence[Difference | None]) -> list[float]:
-    """Return the p values of differences, adjusted by Holm's procedure over all of them; 1 where there is none."""
-    return holm([1.0 if difference is None else difference.test.p for difference in differences])
+def _is_between_bounds(cell: Cell) -> bool:
+    """Return whether a cell has two bounds with all clusters between them.
+
+    Not so where items have ranges of their own: the bounds of a normalised score are then those of their mean.
+    """
+    if cell.low is None or cell.high is None or cell.low >= cell.high:
+        return False
+    totals = cell.unit.totals
+    return bool((totals >= -ALIKE * cell.sizes).all() and (totals <= (1 + ALIKE) * cell.sizes).all())
 
 
 def _at_bound(values: Numbers) -> NDArray[np.bool_]:

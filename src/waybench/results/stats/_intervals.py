@@ -115,16 +115,6 @@ def satterthwaite_freedom(sizes: Numbers) -> float:
     return 1 / float((shares**2).sum() + leverage.sum() ** 2 - (leverage**2).sum())
 
 
-def mcnemar(won: int, lost: int) -> float:
-    """Return the two-sided p value of McNemar's exact test.
-
-    Args:
-        won: Number of pairs in which only the first is one.
-        lost: Number of pairs in which only the second is.
-    """
-    return min(1.0, 2 * float(special.bdtr(min(won, lost), won + lost, 0.5)))
-
-
 def mid_p(won: int, lost: int) -> float:
     """Return the two-sided mid-p value of McNemar's test: half of what was seen counts as extreme.
 

@@ -1,0 +1,359 @@
+"""Pairs of models: differences of normalised scores at the items that both have, from which ranks are read."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import NamedTuple
+
+from waybench.core import Json
+from waybench.results.estimates._estimates import Estimate, overall
+from waybench.results.formatting import NOTHING, adjusted_p_text, aligned, one_line
+from waybench.results.frames import Column, column_json
+from waybench.results.results import Family, Row, family_of, fixed, grouped
+from waybench.results.results._anchors import normalized_cell
+from waybench.results.results._rows import original_rows
+from waybench.results.stats import Mean
+from waybench.results.stats._cells import Cell
+from waybench.results.stats._contributions import Difference
+from waybench.results.stats._intervals import FEWEST_CLUSTERS
+from waybench.results.stats._verdicts import MARGIN, Verdict, adjust_p_values, conclude
+
+_LONGEST = 40
+_MOST_NAMED = 3  # pairs in a sentence
+_ROUNDING = 1e-7  # points of a normalised score
+_VERDICTS = {
+    Verdict.FIRST: "A better",
+    Verdict.SECOND: "B better",
+    Verdict.TIED: "tied",
+    Verdict.NOT_SHOWN: "not shown",
+    Verdict.TOO_FEW: "too few to tell",
+}
+
+
+class ModelEstimates(NamedTuple):
+    """A model with its estimates over all levels, one for each task and settings."""
+
+    model: str
+    totals: Sequence[Estimate]
+
+
+def _count(name: str, doc: str) -> "Column[ModelPair]":
+    return Column(name, int, doc, heading=name.capitalize(), text=lambda pair: f"{getattr(pair, name):,}")
+
+
+COLUMNS: "tuple[Column[ModelPair], ...]" = (
+    Column("first", str, "The one model, A.", heading="A"),
+    Column("second", str, "The other model, B.", heading="B"),
+    _count("families", "Number of families, each with the same weight."),
+    _count("tasks", "Number of tasks that both ran; those of a family have the same weight."),
+    _count("items", "Number of items that both ran; one in two wordings or settings counts twice."),
+    Column("clusters", int, "Number of independent clusters of these items, such as maps."),
+    Column(
+        "difference",
+        Mean,
+        "A's mean normalised score (0 to 100) at these items minus B's, with its interval for pairs; null if the two "
+        "are not comparable.",
+        null=True,
+        heading="A − B",
+        text=lambda pair: pair.difference_text,
+    ),
+    Column("p", float, "P value of the paired test of this difference.", null=True),
+    Column(
+        "p_adjusted",
+        float,
+        "The same after Holm's procedure over all pairs that can show a difference; null for those that cannot.",
+        "adjusted",
+        null=True,
+        heading="p",
+        text=lambda pair: pair.p_text,
+    ),
+    Column(
+        "verdict",
+        Verdict,
+        "The conclusion, from which ranks are read; first is A. Null if the two are not comparable.",
+        null=True,
+        heading="Verdict",
+        text=lambda pair: f"not comparable\n{pair.why_not}" if pair.verdict is None else _VERDICTS[pair.verdict],
+    ),
+    Column("why_not", str, "Why the two are not comparable; empty if they are."),
+)
+RARE_EXTREMES_CAPTION = (
+    "Where graded scores have none at a bound, rare extreme scores that did not occur are in no test: below 50 items, "
+    "take such a difference with care."
+)
+PAIRS_DOC = "Two models with scores in the same families, at the items that both ran."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPair:
+    """Two models at the items that both ran. Its columns say what most of its fields are.
+
+    Attributes:
+        paired: The difference in points of normalised scores; None if the two are not comparable.
+        adjusted: The p value, adjusted over all pairs (`adjust_p_values`); None where it is in no family of tests.
+    """
+
+    first: str
+    second: str
+    families: int
+    tasks: int
+    items: int
+    paired: Difference | None = field(repr=False, compare=False)
+    adjusted: float | None = None
+    why_not: str = ""
+
+    @property
+    def clusters(self) -> int:
+        """Number of independent clusters."""
+        return self.paired.groups if self.paired else 0
+
+    @property
+    def difference(self) -> Mean | None:
+        """The difference with its 95 % interval."""
+        return self.paired and self.paired.mean()
+
+    @property
+    def p(self) -> float | None:
+        """The p value before it is adjusted."""
+        return self.paired and self.paired.test.p
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The conclusion; None if the two are not comparable."""
+        if self.paired is None:
+            return None
+        size = self.paired.range
+        return conclude(self.paired, self.adjusted, None if size is None else MARGIN * size)
+
+    @property
+    def difference_text(self) -> str:
+        """The difference with its interval in words: "+3.2 (−0.5 to +6.9)"."""
+        mean = self.difference
+        if mean is None:
+            return NOTHING
+        ends = "" if mean.low is None or mean.high is None else f" ({_points(mean.low)} to {_points(mean.high)})"
+        return _points(mean.value) + ends
+
+    @property
+    def p_text(self) -> str:
+        """The adjusted p value in words; or its own, where the pair is in no family of tests."""
+        return adjusted_p_text(self.p, self.adjusted)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the pair as JSON values."""
+        return column_json(COLUMNS, self)
+
+
+def _points(value: float) -> str:
+    return f"{value:+.1f}".replace("-", "−")
+
+
+def compare_models(first: Sequence[Row], second: Sequence[Row], models: Iterable[tuple[str, str]]) -> list[ModelPair]:
+    """Compare models of two sides, such as two folders, in pairs.
+
+    Args:
+        first: The rows of the first side, with floors and ceilings; results of searches, and isomorphic items beside
+            original ones, are left out.
+        second: The rows of the second side; a model can be on both.
+        models: The pairs: a model of the first side and one of the second.
+    """
+    names = [{row.group.model for row in side} for side in (first, second)]
+    # What one player shows about an item's ceiling holds for all, as far as their results can be told apart.
+    together = [] if names[0] & names[1] else _totals([*first, *second])
+    sides = [
+        grouped((total for total in together if total.group.model in models_of_side), lambda total: total.group.model)
+        if together
+        else grouped(_totals(rows), lambda total: total.group.model)
+        for rows, models_of_side in zip((first, second), names, strict=True)
+    ]
+    return model_pairs(
+        (ModelEstimates(one, sides[0].get(one, [])), ModelEstimates(other, sides[1].get(other, [])))
+        for one, other in models
+    )
+
+
+def _totals(rows: Sequence[Row]) -> list[Estimate]:
+    return [total for total in overall(original_rows(fixed(rows))) if not total.guided]
+
+
+def model_pairs(models: Iterable[tuple[ModelEstimates, ModelEstimates]]) -> list[ModelPair]:
+    """Compare pairs of models, all of which are one family of tests.
+
+    A pair is compared at the items of tasks and levels that both ran: no other model enters it, and neither does the 0
+    that a level counts which only one of them reached.
+
+    Args:
+        models: The pairs, each with what both models ran in the same families.
+    """
+    pairs = [_model_pair(first, second) for first, second in models]
+    comparable = [number for number, pair in enumerate(pairs) if pair.paired]
+    tests = [pair.paired.test for pair in pairs if pair.paired]
+    for number, adjusted in zip(comparable, adjust_p_values(tests), strict=True):
+        pairs[number] = replace(pairs[number], adjusted=adjusted.p)
+    return pairs
+
+
+def ranked_pairs(groups: Sequence[Sequence[str]], totals: Mapping[str, Sequence[Estimate]]) -> list[ModelPair]:
+    """Return all pairs of models that are ranked together, of all groups as one family of tests.
+
+    Of a task, results with equal settings are paired; of one that each ran once with others, these two, if their scores
+    have one scale. A pair without six common clusters in a task of each family is not comparable.
+
+    Args:
+        groups: Models whose means are over the same families.
+        totals: Each model's estimates over all levels.
+    """
+    models = [[ModelEstimates(model, totals[model]) for model in group] for group in groups]
+    return model_pairs(pair for group in models for pair in combinations(group, 2))
+
+
+def ranks(groups: Sequence[Sequence[str]], pairs: Iterable[ModelPair]) -> dict[str, tuple[int, int]]:
+    """Return the best and the worst rank of each model within its group; of a model alone there is none.
+
+    They say how many models are better, and how many are not worse.
+
+    Args:
+        groups: Models whose means are over the same families.
+        pairs: The pairs within these groups.
+    """
+    better, worse = Counter[str](), Counter[str]()
+    for pair in pairs:
+        if pair.verdict in (Verdict.FIRST, Verdict.SECOND):
+            sides = (pair.first, pair.second) if pair.verdict is Verdict.FIRST else (pair.second, pair.first)
+            worse[sides[0]] += 1
+            better[sides[1]] += 1
+    return {
+        model: (1 + better[model], len(models) - worse[model])
+        for models in groups
+        if len(models) > 1
+        for model in models
+    }
+
+
+def order_notes(pairs: Iterable[ModelPair], means: Mapping[str, float]) -> list[str]:
+    """Return sentences on where pairs differ from the order of means, or go round in a circle.
+
+    Both can be, where models ran different items: a pair is at those that both ran.
+
+    Args:
+        pairs: The pairs.
+        means: Each model's mean.
+    """
+    above: dict[tuple[str, str], float] = {}
+    for pair in pairs:
+        if pair.paired and abs(pair.paired.value) > _ROUNDING:
+            sides = (pair.first, pair.second) if pair.paired.value > 0 else (pair.second, pair.first)
+            above[sides] = abs(pair.paired.value)
+    against = [
+        f"{one_line(upper, _LONGEST)} is {value:.1f} above {one_line(lower, _LONGEST)}"
+        for (upper, lower), value in above.items()
+        if means[upper] < means[lower] - _ROUNDING
+    ]
+    sentences: list[str] = []
+    if against:
+        more = f" and {len(against) - _MOST_NAMED:,} more" if len(against) > _MOST_NAMED else ""
+        named = "; ".join(against[:_MOST_NAMED])
+        sentences.append(f"At the items that both ran, the order is not that of the means: {named}{more}")
+    models = list(dict.fromkeys(model for sides in above for model in sides))
+    for three in combinations(models, 3):
+        for first, second, third in (three, three[::-1]):
+            if {(first, second), (second, third), (third, first)} <= above.keys():
+                names = [one_line(model, _LONGEST) for model in (first, second, third)]
+                circle = f"{names[0]} is above {names[1]}, {names[1]} above {names[2]}, and {names[2]} above {names[0]}"
+                return [*sentences, f"Pairs at different items have no order: {circle}"]
+    return sentences
+
+
+def model_pairs_text(pairs: Sequence[ModelPair]) -> str:
+    """Return pairs of models as an aligned table of plain text with its notes; "" without any."""
+    if not pairs:
+        return ""
+    columns = [column for column in COLUMNS if column.heading]
+
+    def cell(column: Column[ModelPair], pair: ModelPair) -> str:
+        text = column.text(pair) if column.text else one_line(str(column.value(pair)), _LONGEST)
+        return text.partition("\n")[0]
+
+    lines = [[column.heading for column in columns], *([cell(column, pair) for column in columns] for pair in pairs)]
+    notes = [f"Not comparable: {reason}" for reason in dict.fromkeys(pair.why_not for pair in pairs if pair.why_not)]
+    if any(pair.paired and pair.paired.omits_rare_extremes for pair in pairs):
+        notes.append(RARE_EXTREMES_CAPTION)
+    title = "Pairs of models: normalised scores (0 floor, 100 ceiling) at the items that both ran"
+    return "\n".join([title, aligned(lines), *notes])
+
+
+def _model_pair(first: ModelEstimates, second: ModelEstimates) -> ModelPair:
+    """Return two models' difference in mean normalised scores, or why there is none."""
+    names = first.model, second.model
+    lost = [side.model for side in (first, second) if any(total.lost for total in side.totals)]
+    if lost:
+        return _not_comparable(*names, f"attempts of {' and '.join(dict.fromkeys(lost))} have no result")
+    cells: dict[Family, dict[tuple[str, tuple[str, ...]], list[tuple[Cell, Cell]]]] = {}
+    for task, (ours, theirs) in _common_tasks(first.totals, second.totals).items():
+        of_task = [common for pair in _equal_settings(ours, theirs) if (common := _common_cells(*pair))]
+        of_family = cells.setdefault(family_of(task[0]), {})
+        if of_task:
+            of_family[task] = of_task
+    lacking = [family.title for family, tasks in cells.items() if not tasks]
+    if lacking or not cells:
+        where = f" in {', '.join(lacking)}" if lacking else ""
+        why_not = f"no task{where} that both ran with equal settings, at {FEWEST_CLUSTERS} common items or maps"
+        return _not_comparable(*names, why_not)
+    weighted = [
+        (*pair, 1 / (len(cells) * len(tasks) * len(settings)))
+        for tasks in cells.values()
+        for settings in tasks.values()
+        for pair in settings
+    ]
+    return ModelPair(
+        first=first.model,
+        second=second.model,
+        families=len(cells),
+        tasks=sum(len(tasks) for tasks in cells.values()),
+        items=sum(cell.n for cell, _, _ in weighted),
+        paired=Difference(*zip(*weighted, strict=True)),
+    )
+
+
+def _not_comparable(first: str, second: str, why_not: str) -> ModelPair:
+    return ModelPair(first=first, second=second, families=0, tasks=0, items=0, paired=None, why_not=why_not)
+
+
+def _common_tasks(
+    first: Sequence[Estimate], second: Sequence[Estimate]
+) -> dict[tuple[str, tuple[str, ...]], tuple[list[Estimate], list[Estimate]]]:
+    """Return both models' estimates by task, empty where one did not run it."""
+    sides = [
+        grouped((total for total in side if total.rescaled), lambda total: (total.group.env, total.group.apart))
+        for side in (first, second)
+    ]
+    return {task: (sides[0].get(task, []), sides[1].get(task, [])) for task in dict.fromkeys([*sides[0], *sides[1]])}
+
+
+def _equal_settings(first: Sequence[Estimate], second: Sequence[Estimate]) -> list[tuple[Estimate, Estimate]]:
+    """Return the estimates of two models with equal settings; of one task that each ran once, these two."""
+    equal = [(one, other) for one in first for other in second if one.group.settings == other.group.settings]
+    return equal or ([(first[0], second[0])] if len(first) == len(second) == 1 else [])
+
+
+def _common_cells(first: Estimate, second: Estimate) -> tuple[Cell, Cell] | None:
+    """Return the cells of the items that both have in per cent, normalised by the first one's floors and ceilings."""
+    assert first.rescaled is not None
+    assert second.rescaled is not None
+    ours, theirs = first.rescaled.items, second.rescaled.items
+    common = sorted(ours.keys() & theirs.keys())
+    if len({key.cluster for key in common}) < FEWEST_CLUSTERS:
+        return None
+    # Where an option changes the range of scores, they are not on one scale.
+    if any(ours[key]._replace(score=0.0, floor=0.0) != theirs[key]._replace(score=0.0, floor=0.0) for key in common):
+        return None
+    if math.fsum(ours[key].ceiling - ours[key].floor for key in common) <= 0:
+        return None
+    sides = (
+        {key: ours[key] for key in common},
+        {key: ours[key]._replace(score=theirs[key].score) for key in common},
+    )
+    first_cell, second_cell = (normalized_cell(side).scaled(100) for side in sides)
+    return first_cell, second_cell

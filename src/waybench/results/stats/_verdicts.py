@@ -1,0 +1,96 @@
+"""From tests to verdicts: p values adjusted within a family of tests, ties, and the conclusion."""
+
+import math
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from waybench.results.stats._contributions import Difference, DifferenceTest
+from waybench.results.stats._intervals import holm
+from waybench.results.stats._paired import ALPHA
+
+MARGIN = 0.05  # of ties, as a share of the range
+_CLUSTERS_OVER_MARGIN = 3  # for a tie: see `conclude`
+
+
+class Verdict(StrEnum):
+    """The conclusion from a comparison."""
+
+    FIRST = "first"
+    SECOND = "second"
+    TIED = "tied"
+    NOT_SHOWN = "not_shown"
+    TOO_FEW = "too_few"
+    DEPENDS = "depends"
+
+
+class AdjustedP(NamedTuple):
+    """A p value adjusted for the other tests of its family.
+
+    Attributes:
+        p: The adjusted p value; None for a test that left the family, since it could not have shown a difference.
+        family: Number of tests in the family, without those that left it.
+    """
+
+    p: float | None
+    family: int
+
+
+def adjust_p_values(tests: Sequence[DifferenceTest], level: float = ALPHA) -> list[AdjustedP]:
+    """Return the p values of a family of tests, adjusted for their number.
+
+    A test whose least p value possible is too large for any result to be significant takes no part (Tarone,
+    Biometrics 46, 1990, 515-522): K is the least k such that at most k tests have a least p value up to level / k, and
+    tests with one above level / K leave the family. The least p value depends on the number of clusters, or of pairs
+    that differ, and not on the direction of differences. Over the other tests, it is Holm's procedure.
+
+    Args:
+        tests: The tests.
+        level: The level of the family.
+    """
+    least = [test.least_p for test in tests]
+    count = next((k for k in range(1, len(tests) + 1) if sum(p <= level / k for p in least) <= k), 1)
+    members = [number for number, p in enumerate(least) if p <= level / count]
+    adjusted = dict(zip(members, holm([tests[number].p for number in members]), strict=True))
+    return [AdjustedP(adjusted.get(number), len(members)) for number in range(len(tests))]
+
+
+def min_clusters_for_tie(margin: float | None, size: float | None) -> int:
+    """Return the number of clusters that a tie takes; 0 where there is none.
+
+    Args:
+        margin: The greatest difference in a tie; None where there is none, as for unbounded metrics.
+        size: The greatest difference possible; None likewise.
+    """
+    return math.ceil(_CLUSTERS_OVER_MARGIN * size / margin - 1e-9) if margin and size else 0
+
+
+def is_within(difference: Difference, margin: float | None) -> bool:
+    """Return whether the 90 % interval is within a margin, whatever the number of clusters; False without a margin."""
+    ends = difference.interval(1 - 2 * ALPHA)
+    return margin is not None and ends is not None and -margin <= ends[0] and ends[1] <= margin
+
+
+def conclude(
+    difference: Difference, adjusted: float | None, margin: float | None, *, lower_is_better: bool = False
+) -> Verdict:
+    """Return the conclusion from a difference.
+
+    A difference is shown if the adjusted p value is below 5 %. If it is not, a tie is shown if the difference's 90 %
+    interval is within the margin, which is two one-sided tests at 5 % (Schuirmann, J. Pharmacokinetics and
+    Biopharmaceutics 15, 1987), and if there are at least 3 clusters over the margin: what happens to none of n
+    clusters, which are single items or maps of several, may still happen to 3 / n of all (Hanley and Lippman-Hand, JAMA
+    249, 1983), which an interval from nearly equal clusters does not reflect. Otherwise there are too few clusters
+    where the test left its family.
+
+    Args:
+        difference: The difference of the first side from the second.
+        adjusted: Its p value, adjusted (`adjust_p_values`).
+        margin: The greatest difference in a tie; None where there is none, as for unbounded metrics.
+        lower_is_better: Whether less is better.
+    """
+    if adjusted is not None and adjusted < ALPHA:
+        return Verdict.FIRST if (difference.value > 0) != lower_is_better else Verdict.SECOND
+    if is_within(difference, margin) and difference.groups >= min_clusters_for_tie(margin, difference.range):
+        return Verdict.TIED
+    return Verdict.TOO_FEW if adjusted is None else Verdict.NOT_SHOWN
