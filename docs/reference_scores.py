@@ -15,11 +15,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from waybench.core import Environment, Episode, Json, has_images
+from waybench.core import Environment, Episode, Json, Source, has_images
 from waybench.envs import registry
 from waybench.evaluation.tasks import TASKS
 from waybench.results.references import Budget, _stored, measure, setting_of
-from waybench.results.references._measure import KEY, MOST_ITEMS
+from waybench.results.references._measure import KEY, LADDER_ATTEMPTS, MOST_ITEMS
+from waybench.results.references._stored import Setting
 
 PATH = Path(_stored.__file__).with_name(_stored.FILE)
 # Levels of presets whose parameters do not name them: modes of AQA-Bench, the ladder of AliciaBench, and defaults.
@@ -30,7 +31,6 @@ LEVELS: Mapping[str, Sequence[int]] = {
     **{f"textmap/{name}": (3,) for name in ("destination", "route", "minigame", "extract")},
     **{f"tilemap/{name}": (3,) for name in ("gtb", "state", "stepwise")},
 }
-LADDER_ATTEMPTS = (1, 3)  # of the ladder of mazes, where the best one counts: one, and as published
 _RESERVE = 0.9  # of the time that is left, which a single measurement may take
 
 AnyEnvironment = Environment[Any, Any, Any]
@@ -90,17 +90,25 @@ def _fixed(env: AnyEnvironment) -> Iterator[tuple[Mapping[str, Json], Mapping[st
                 yield {**level, **part.fixed}, changed
 
 
+def setting(job: Job) -> Setting:
+    """Return what the scores of a measurement are stored as."""
+    env = registry.load(job.env)
+    drawn = dict(job.drawn)
+    if env.scoring.published_setting is not None and "setting" in drawn:  # results have the published name
+        record = Episode(env, _source(job).item(0), dict(job.played)).record()
+        drawn["setting"] = env.scoring.published_setting(record) or drawn["setting"]
+    return setting_of(env, job.level, env.resolve_options(job.played), drawn)
+
+
+def _source(job: Job) -> Source[Any]:
+    return registry.load(job.env).source(KEY, job.level, protocol=str(job.played["protocol"]), **job.drawn)
+
+
 def measured(job: Job, budget: Budget) -> dict[str, Any]:
     """Return the line of one measurement."""
     env = registry.load(job.env)
-    source = env.source(KEY, job.level, protocol=str(job.played["protocol"]), **job.drawn)
-    scores = measure(env, source, job.played, budget, job.attempts)
-    drawn = dict(job.drawn)
-    if env.scoring.published_setting is not None and "setting" in drawn:  # results have the published name
-        record = Episode(env, source.item(0), dict(job.played)).record()
-        drawn["setting"] = env.scoring.published_setting(record) or drawn["setting"]
-    setting = setting_of(env, job.level, env.resolve_options(job.played), drawn, job.attempts)
-    return _stored.to_line(setting, scores)
+    scores = measure(env, _source(job), job.played, budget, job.attempts)
+    return _stored.to_line(setting(job), scores, job.attempts if env.scoring.best_of else None)
 
 
 def measure_all(all_jobs: Sequence[Job], processes: int, seconds: float, items: int = MOST_ITEMS) -> Iterator[Any]:

@@ -3,11 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from waybench.results.estimates._estimates import Estimate
 from waybench.results.results import Family, family_of, grouped
-from waybench.results.results._anchors import normalized_cell
+from waybench.results.results._normalized import NormalizedScore, normalized_cell
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._contributions import Difference, adjusted_p_values
 from waybench.results.stats._paired import ALPHA
@@ -85,19 +86,34 @@ def _equal_settings(first: Sequence[Estimate], second: Sequence[Estimate]) -> li
 
 
 def _common_cells(first: Estimate, second: Estimate) -> tuple[Cell, Cell] | None:
-    """Return the cells of the items that both have, normalised by the first one's floors and ceilings."""
+    """Return the cells of the items that both have, normalised by the first one's floors and ceilings.
+
+    A model that is below the floor of the whole task counts as 0, as in means.
+    """
     assert first.rescaled is not None
     assert second.rescaled is not None
     ours, theirs = first.rescaled.items, second.rescaled.items
     common = sorted(ours.keys() & theirs.keys())
     if len({key.cluster for key in common}) < FEWEST_CLUSTERS:
         return None
-    # Where an option changes the range of scores, they are not on one scale.
-    if any(ours[key]._replace(score=0.0, floor=0.0) != theirs[key]._replace(score=0.0, floor=0.0) for key in common):
+    # Where an option changes the range of scores, they are not on one scale. Floors and ceilings that come from the
+    # very items of a run are those of all its items.
+    is_measured = "items" not in (first.rescaled.origin, second.rescaled.origin)
+    if any(
+        ours[key].ends != theirs[key].ends or (is_measured and ours[key].ceiling != theirs[key].ceiling)
+        for key in common
+    ):
         return None
     if math.fsum(ours[key].ceiling - ours[key].floor for key in common) <= 0:
         return None
     return (
-        normalized_cell({key: ours[key] for key in common}),
-        normalized_cell({key: ours[key]._replace(score=theirs[key].score) for key in common}),
+        _counted(normalized_cell({key: ours[key] for key in common}), first.rescaled),
+        _counted(
+            normalized_cell({key: ours[key]._replace(score=theirs[key].score) for key in common}), second.rescaled
+        ),
     )
+
+
+def _counted(cell: Cell, score: NormalizedScore) -> Cell:
+    """Return a cell as it counts: with the floor as its mean, and its own spread, if it is below the floor."""
+    return replace(cell, totals=cell.totals - cell.value * cell.sizes) if score.is_below_floor else cell

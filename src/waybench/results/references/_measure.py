@@ -3,9 +3,9 @@
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import fsum, inf, isfinite
-from time import process_time
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from waybench.core import (
     Metric,
     Policy,
     Source,
-    evenly_chosen,
+    evenly_spaced,
     own_turns,
     play_out,
     policy,
@@ -26,6 +26,7 @@ from waybench.core import (
 from waybench.results.stats._cells import Cell
 
 KEY = "waybench reference scores"  # of the items that are played; no preset and no public set has it
+LADDER_ATTEMPTS = (1, 3)  # that are measured where the best one counts (`Scoring.best_of`): one, and as published
 MOST_ITEMS = 2_000
 MOST_CONSTANTS = 16  # replies that are tried
 _LOOKED_AT = 16  # items whose states are looked at for replies to try
@@ -33,6 +34,7 @@ _STATES = 6  # on the oracle's way at such an item
 _LONGEST = 200  # characters of such a reply
 _STAGES = (MOST_CONSTANTS, 4, 2)  # replies that are tried on the first items, on some more, and on the others
 _FIRST, _SECOND = 100, 400  # where the first items end, and the others begin
+_FEWEST = 2  # clusters
 _ROUNDING = 1e-12
 _PILOT = 8  # items that are played to tell how long the others take
 
@@ -82,6 +84,8 @@ class ReferenceScores:
         origin: "stored" where they are part of the package, "measured" where independent items were played for this
             report, "items" where the very items of the run were, "known" where the environment knows them.
         name: A name of what was measured: scores with the same name have the same errors.
+        best_random: The best of several attempts of a random player by their number, where an item's score is that of
+            the best one (`Scoring.best_of`); otherwise empty.
     """
 
     silence: Reference | None
@@ -92,6 +96,11 @@ class ReferenceScores:
     items: int = 0
     origin: str = "stored"
     name: str = ""
+    best_random: Mapping[int, Reference] = field(default_factory=dict[int, Reference])
+
+    def without_ceiling(self) -> "ReferenceScores":
+        """Return the scores without that of the oracle, where a player is better."""
+        return replace(self, ceiling=None)
 
 
 class Budget(NamedTuple):
@@ -100,7 +109,7 @@ class Budget(NamedTuple):
     Attributes:
         items: At most so many.
         turns: No more items once so many turns have been played in a pilot's proportion; infinite without a limit.
-        seconds: As many items as are expected to take so many seconds of processor time; infinite without a limit.
+        seconds: As many items as are expected to take so many seconds; infinite without a limit.
             Scores depend on the number of items alone, so that they come out again with this number as `items`.
     """
 
@@ -113,6 +122,8 @@ def measure(
     environment: AnyEnvironment, source: Source[Any], options: Options, budget: Budget, attempts: int = 1
 ) -> ReferenceScores:
     """Play items of a source to find their reference scores.
+
+    Where the oracle is not known to be the best possible at some item, there are no scores.
 
     Where the source has fewer different items than the budget allows, all of them are played, in as many rounds as
     chance makes useful; the standard error is then that of the rounds alone, for the items are the whole set.
@@ -148,7 +159,7 @@ class _Measurement:
         self._head = environment.scoring.metrics[0]
         self._better = min if self._head.better == "lower" else max
         play = environment.play_with(environment.resolve_options(self._options))
-        self._is_deterministic = play.game.facts.deterministic
+        self._is_deterministic = play.game.properties.deterministic
         self._items: dict[int, Item[Any]] = {}
         self._values: dict[tuple[str, int], float | None] = {}
         self._turns = 0
@@ -163,12 +174,11 @@ class _Measurement:
         count = self._affordable(budget)
         space = self._space if self._space is not None and self._space <= count else None
         if space is not None:
-            count = space * max(2, count // space)
+            count = space * max(2 if self._is_deterministic else 4, count // space)
         numbers = range(count)
         oracle, is_ceiling = policy("oracle"), self._environment.players.oracle_is_ceiling
         best: list[float | None] = []
         clusters: list[Hashable] = []
-        is_known = True
         for number in numbers:
             if space and self._is_deterministic and number >= space:
                 best.append(best[number - space])
@@ -177,19 +187,26 @@ class _Measurement:
             record = self._records(number, oracle)[0]
             best.append(self._head.of(record))
             clusters.append(number // space if space else self._cluster(number, record))
-            is_known = is_known and (is_ceiling is None or is_ceiling(record))
+            if is_ceiling is not None and not is_ceiling(record):  # then nothing can be normalised by these scores
+                return ReferenceScores(
+                    silence=None, random=None, constant=None, reply="", ceiling=None, items=space or count
+                )
         worst = worse_end(self._head, *self._head.range_of(self._records(0, oracle)[0]))
-        choosing, measuring = _halves(clusters)
+        choosing, measuring = halves(clusters)
         reply = self._best_constant(choosing) if measuring else None
         player = None if reply is None else ConstantPolicy(reply)
         constant = [player and self._score(number, player) for number in measuring]
         silence = [self._score(number, policy("null")) for number in numbers]
+
+        def reference(values: Sequence[float | None], at: Sequence[int] = numbers) -> Reference | None:
+            return _reference_of_rounds(values, space) if space else reference_of(values, [clusters[n] for n in at])
+
         return ReferenceScores(
-            silence=_reference([worst if value is None else value for value in silence], clusters),
-            random=_reference([self._score(number, policy("random")) for number in numbers], clusters),
-            constant=_reference(constant, [clusters[number] for number in measuring]),
+            silence=reference([worst if value is None else value for value in silence]),
+            random=reference([self._score(number, policy("random")) for number in numbers]),
+            constant=reference(constant, measuring),
             reply=reply or "",
-            ceiling=_reference(best, clusters) if is_known else None,
+            ceiling=reference(best),
             items=space or count,
         )
 
@@ -198,16 +215,18 @@ class _Measurement:
         if not (isfinite(budget.seconds) or isfinite(budget.turns)):
             return budget.items
         pilot = range(min(_PILOT, budget.items))
-        spent = [(process_time(), 0)]
+        for player in ("oracle", "null", "random"):  # what is imported and compiled once is no part of the costs
+            self._play(0, policy(player))
+        spent = [(perf_counter(), self._turns)]
         for number in pilot:
             for player in ("oracle", "null", "random"):
                 self._play(number, policy(player))
-        spent.append((process_time(), self._turns))
+        spent.append((perf_counter(), self._turns))
         replies = self._replies(pilot)
-        spent.append((process_time(), self._turns))
+        spent.append((perf_counter(), self._turns))
         for number in pilot:
             self._play(number, ConstantPolicy(replies[number % len(replies)] if replies else ""))
-        spent.append((process_time(), self._turns))
+        spent.append((perf_counter(), self._turns))
         affordable = budget.items
         for of, most in enumerate((budget.seconds, budget.turns)):
             costs = _Costs((spent[1][of] - spent[0][of]) / len(pilot), (spent[3][of] - spent[2][of]) / len(pilot))
@@ -292,26 +311,41 @@ def replies_on_the_way(environment: AnyEnvironment, item: Item[Any], options: Op
 
 def _legal_replies(episode: Episode[Any, Any, Any]) -> list[str]:
     play = episode.play
-    actions = evenly_chosen(play.game.legal(episode.state), MOST_CONSTANTS)
+    actions = evenly_spaced(play.game.legal(episode.state), MOST_CONSTANTS)
     replies = [play.wording.render(action, episode.state) for action in actions]
     return [text for text in replies if len(text) <= _LONGEST]
 
 
-def _reference(values: Sequence[float | None], clusters: Sequence[Hashable]) -> Reference | None:
-    """Return the mean of those values that are defined, with its clustered standard error; None without any.
+def reference_of(values: Sequence[float | None], clusters: Sequence[Hashable]) -> Reference | None:
+    """Return the mean of those values that are defined, with its clustered standard error.
 
-    A single cluster has no error, for there is nothing to estimate it from.
+    Returns:
+        The mean; None without two clusters, which do not say how others would differ.
     """
     pairs = [(value, cluster) for value, cluster in zip(values, clusters, strict=True) if value is not None]
-    if not pairs:
+    if len({cluster for _, cluster in pairs}) < _FEWEST:
         return None
     cell = Cell.from_values([value for value, _ in pairs], [cluster for _, cluster in pairs])
-    error = float(np.square(cell.residuals).sum()) ** 0.5 if len(cell.clusters) > 1 else 0.0
-    error = error if error > _ROUNDING * max(1.0, abs(cell.value)) else 0.0
-    return Reference(cell.value, error, len(cell.clusters))
+    error = float(np.square(cell.residuals).sum()) ** 0.5
+    return Reference(cell.value, error if error > _ROUNDING * max(1.0, abs(cell.value)) else 0.0, len(cell.clusters))
 
 
-def _halves(clusters: Sequence[Hashable]) -> tuple[list[int], list[int]]:
+def _reference_of_rounds(values: Sequence[float | None], items: int) -> Reference | None:
+    """Return the mean of rounds in which the same items were played, round by round; None where one is not defined.
+
+    The items are all that there are, so that the error is that of chance within items alone. A single round has none.
+    """
+    if not values or None in values:
+        return None
+    table = np.array(values, dtype=np.float64).reshape(-1, items)
+    rounds = len(table)
+    variance = float(table.var(axis=0, ddof=1).sum()) / (rounds * items**2) if rounds > 1 else 0.0
+    error = variance**0.5
+    mean = float(table.mean())
+    return Reference(mean, error if error > _ROUNDING * max(1.0, abs(mean)) else 0.0, items * max(1, rounds - 1) + 1)
+
+
+def halves(clusters: Sequence[Hashable]) -> tuple[list[int], list[int]]:
     """Return the numbers of the items of every second cluster, and of the others."""
     side: dict[Hashable, int] = {}
     halves: tuple[list[int], list[int]] = [], []

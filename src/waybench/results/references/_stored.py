@@ -26,7 +26,6 @@ class Setting:
         level: The level of the items.
         played: The protocol, and the options of play that are not left to their default.
         drawn: The options of the items that are not left to their default.
-        attempts: Attempts at an item, where its score is that of the best one; otherwise 1.
     """
 
     env: str
@@ -34,12 +33,11 @@ class Setting:
     level: int
     played: Mapping[str, Json]
     drawn: Mapping[str, Json]
-    attempts: int = 1
 
     @property
     def name(self) -> str:
         """A name that no other setting has."""
-        return json.dumps([self.env, self.version, self.level, self.played, self.drawn, self.attempts], sort_keys=True)
+        return json.dumps([self.env, self.version, self.level, self.played, self.drawn], sort_keys=True)
 
 
 def setting_of(
@@ -47,7 +45,6 @@ def setting_of(
     level: int,
     played: Mapping[str, Json],
     drawn: Mapping[str, Json],
-    attempts: int = 1,
 ) -> Setting:
     """Return the setting of items and options of play.
 
@@ -57,7 +54,6 @@ def setting_of(
         played: Resolved options of play.
         drawn: Options of the items; those of other things, and those that only say how many items there are, are left
             out.
-        attempts: Attempts at an item.
     """
     plain = registry.load(environment.items.twin or environment.id)
     protocol = str(played["protocol"])
@@ -70,7 +66,6 @@ def setting_of(
         level,
         {"protocol": protocol, **changed},
         {name: value for name, value in drawn.items() if name in defaults and value != defaults[name]},
-        attempts if environment.scoring.best_of else 1,
     )
 
 
@@ -81,11 +76,25 @@ def stored_scores(setting: Setting) -> ReferenceScores | None:
 
 @cache
 def _table() -> Mapping[str, ReferenceScores]:
-    return dict(map(_read, json.loads(read_text(__file__, FILE))["scores"]))
+    table: dict[str, ReferenceScores] = {}
+    best_random: dict[str, dict[int, Reference]] = {}
+    for line in json.loads(read_text(__file__, FILE))["scores"]:
+        setting, scores, attempts = _read(line)
+        if scores.random is not None and "attempts" in line:
+            best_random.setdefault(setting.name, {})[attempts] = scores.random
+        if attempts == 1:
+            table[setting.name] = scores
+    return {name: replace(scores, best_random=best_random.get(name, {}), name=name) for name, scores in table.items()}
 
 
-def to_line(setting: Setting, scores: ReferenceScores) -> dict[str, Json]:
-    """Return a line of the file: a setting and its reference scores, each as mean, standard error and clusters."""
+def to_line(setting: Setting, scores: ReferenceScores, attempts: int | None = None) -> dict[str, Json]:
+    """Return a line of the file: a setting and its reference scores, each as mean, standard error and clusters.
+
+    Args:
+        setting: The setting.
+        scores: The scores.
+        attempts: Attempts at an item, where its score is that of the best one; otherwise None.
+    """
     players: dict[str, Json] = {
         player: [*(float(f"{number:.{_DIGITS}g}") for number in reference[:2]), reference.clusters]
         for player in _PLAYERS
@@ -94,16 +103,22 @@ def to_line(setting: Setting, scores: ReferenceScores) -> dict[str, Json]:
     return {
         **{"env": setting.env, "version": setting.version, "level": setting.level, "played": dict(setting.played)},
         **({"drawn": dict(setting.drawn)} if setting.drawn else {}),
-        **({"attempts": setting.attempts} if setting.attempts > 1 else {}),
+        **({} if attempts is None else {"attempts": attempts}),
         **{"items": scores.items, **players},
         **({"reply": scores.reply} if scores.reply else {}),
     }
 
 
-def _read(line: Mapping[str, Any]) -> tuple[str, ReferenceScores]:
-    setting = Setting(
-        *(line[name] for name in ("env", "version", "level", "played")), line.get("drawn", {}), line.get("attempts", 1)
+def _read(line: Mapping[str, Any]) -> tuple[Setting, ReferenceScores, int]:
+    """Return what a line says: the setting, its scores, and attempts at an item."""
+    env, version, level, played = (line[name] for name in ("env", "version", "level", "played"))
+    silence, random, constant, ceiling = (Reference(*line[player]) if player in line else None for player in _PLAYERS)
+    scores = ReferenceScores(
+        silence=silence,
+        random=random,
+        constant=constant,
+        reply=line.get("reply", ""),
+        ceiling=ceiling,
+        items=line["items"],
     )
-    players = {player: Reference(*line[player]) if player in line else None for player in _PLAYERS}
-    scores = ReferenceScores(**players, reply=line.get("reply", ""), items=line["items"])
-    return setting.name, replace(scores, name=setting.name)
+    return Setting(env, version, level, played, line.get("drawn", {})), scores, line.get("attempts", 1)
