@@ -1,5 +1,8 @@
 """Measure the horizons of players that know nothing of an item: `python docs/reference_horizons.py` (minutes).
 
+With `scores`, their mean scores and the oracle's are measured instead (docs/reference_scores.py), of all environments
+or of those that are named: `python docs/reference_horizons.py scores rps/rounds`.
+
 A random player, and the best of the replies that are the same in every turn of every item, play each environment that
 has axes of difficulty, with the default options of each protocol and from the easiest level on, until neither of them
 succeeds any more. Of twins, which have the same items and scores, the plain one is played. The results stand beside
@@ -7,9 +10,13 @@ every horizon (`waybench.results.horizons`); a test measures some of them again.
 """
 
 import json
+import os
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import reference_scores
 
 from waybench.core import Environment, EpisodeRecord, Policy, policy
 from waybench.envs import registry
@@ -76,7 +83,23 @@ def _line(env: AnyEnvironment, protocol: str, horizon: Horizon) -> dict[str, Any
 
 
 def main() -> None:
-    """Write the file, a line for each horizon."""
+    """Measure what the command line says."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("what", nargs="?", choices=("horizons", "scores"), default="horizons")
+    parser.add_argument("env", nargs="*", help="environments whose scores are measured; by default all")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seconds", type=float, default=3600, help="that all measurements may take together")
+    parser.add_argument("--items", type=int, default=reference_scores.MOST_ITEMS, help="at most, of each setting")
+    parser.add_argument("--output", type=Path, default=reference_scores.PATH)
+    given = parser.parse_args()
+    if given.what == "scores":
+        reference_scores.main(given.env, given.processes, given.seconds, given.items, given.output)
+    else:
+        write_horizons()
+
+
+def write_horizons() -> None:
+    """Write the file of horizons, a line for each."""
     lines: list[str] = []
     for env in measured_environments():
         for protocol in protocols(env):

@@ -1,6 +1,8 @@
 """Scores between floor and ceiling of the same items."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from math import hypot
 from typing import Any
 from unittest.mock import ANY
 
@@ -10,18 +12,20 @@ import waybench
 from tests.analysis.episodes import detour, failed, item, logged, played
 from waybench.core import Episode, play_out, policy
 from waybench.envs.search._number import GuessGame
-from waybench.results import Estimate, LoggedEpisode, overall, rows
+from waybench.results import Estimate, LoggedEpisode, overall
 from waybench.results.estimates._estimates import estimate
+from waybench.results.references._measure import Reference, ReferenceScores
 from waybench.results.results import exclude
 from waybench.results.results._anchors import Anchoring
 from waybench.results.results._measured_row import row
 from waybench.results.results._rows import ReferenceBounds
+from waybench.results.stats._intervals import normal_quantile
 from waybench.testing._suite import run_check
 
 
 def anchored(episodes: list[LoggedEpisode]) -> Estimate:
     known = Anchoring()
-    (found,) = overall(exclude(row(each, anchors=known.of(each.record)) for each in episodes))
+    (found,) = overall(exclude(row(each, anchors=known.of(each.record, row(each).group)) for each in episodes))
     return found
 
 
@@ -33,28 +37,22 @@ def at(env_id: str, player: str, level: int, count: int = 6) -> list[LoggedEpiso
     ]
 
 
-def test_the_oracle_is_1_and_nobody_0_at_mazes_where_no_move_is_always_right() -> None:
-    for player, wanted in (("oracle", 1.0), ("null", 0.0)):
-        found = anchored(played(player, (11,))).rescaled
-        assert found is not None
-        assert (found.floor, found.ceiling, found.constant) == (0.0, 100.0, "")
-        assert found.mean.value == wanted
+def test_the_oracle_is_1_and_nobody_below_0_at_mazes_that_chance_solves_now_and_then() -> None:
+    oracle, nobody = (anchored(played(player, (11,))).rescaled for player in ("oracle", "null"))
+    assert oracle is not None and nobody is not None
+    assert (oracle.ceiling, oracle.constant, oracle.chance, oracle.origin) == (100.0, "", True, "stored")
+    assert 0 < oracle.floor < 40  # a random player, which the stored scores have
+    assert oracle.mean.value == 1.0
+    assert nobody.mean.value == pytest.approx(nobody.floor / (nobody.floor - 100))
 
 
-def test_a_constant_reply_that_solves_some_mazes_is_the_floor() -> None:
-    # Level 5 has mazes whose exit is one straight move away; saying so always solves these.
+def test_a_floor_has_as_many_attempts_as_the_score() -> None:
     env = waybench.load("maze/alicia")
-    some = env.source(level=5).head(10)
-    straight = '{"movements": [{"direction": "down", "cells": 4}]}'
-    solved = 0
-    for one in some:
-        episode = Episode(env, one)
-        episode.step(straight)
-        solved += episode.record().end == "solved"
-    found = anchored([logged(play_out(env, one, policy("oracle")).record()) for one in some]).rescaled
-    assert found is not None
-    assert found.floor >= 100 * solved / len(some)
-    assert found.mean.value == pytest.approx(1)
+    (one,) = [play_out(env, item, policy("null")).record() for item in env.source(level=11).head(1)]
+    known = Anchoring().of(one, row(logged(one)).group)
+    assert isinstance(known, ReferenceScores)
+    assert known.random is not None
+    assert known.best_random[3].mean > known.random.mean + 5
 
 
 @pytest.mark.parametrize(
@@ -72,34 +70,62 @@ def test_an_oracle_that_runs_out_of_steps_is_no_ceiling(
 ) -> None:
     """After 4 of 8 nodes another order has seen more of the tree; after 7 moves of 15 no disk is where it goes."""
     env = waybench.load(env_id)
-    anchoring = Anchoring()
-    played_out = [play_out(env, one, policy("random"), options).record() for one in env.source(level=level).head(4)]
-    found = [anchoring.of(record) for record in played_out]
-    assert [each is not None and each.ceiling is not None for each in found] == [known] * 4
+    (item,) = env.source(level=level).head(1)
+    record = play_out(env, item, policy("random"), options).record()
+    scores = Anchoring().of(record, row(logged(record)).group)
+    assert scores is not None
+    assert (scores.ceiling is not None) is known
+    if known:
+        assert isinstance(scores, ReferenceScores)
+        assert scores.origin == "measured"  # of other options than those that are stored
 
 
-def test_the_best_constant_is_worth_nothing_more_than_0() -> None:
-    # The bisected middle of 0 to 8 is right or near it: always saying so is a floor well below "nothing known".
-    found = anchored(at("search/coin", "oracle", 3, 12)).rescaled
-    assert found is not None
-    assert found.constant
-    assert 0 < found.floor < 1
-    assert (str(found.ceiling), found.mean.value) == ("0.0", pytest.approx(1))  # and not -0.0
-    nobody = anchored(at("search/coin", "null", 3, 12)).rescaled
-    assert nobody is not None
-    assert nobody.mean.value < 0  # below what the constant reply is worth
+def test_a_normalised_score_is_the_score_on_another_scale() -> None:
+    """The interval too, but for the errors of floor and ceiling."""
+    for env_id, level in (("search/bfs", 8), ("search/coin", 3)):
+        estimated = anchored(at(env_id, "random", level, 12))
+        normalised, score = estimated.rescaled, estimated.best
+        assert normalised is not None and score is not None
+        assert normalised.origin == "stored" and normalised.reference_items == 2000
+        assert score.low is not None and score.high is not None
+        scale = normalised.ceiling - normalised.floor
+        low, value, high = sorted((end - normalised.floor) / scale for end in (score.low, score.value, score.high))
+        assert normalised.mean.value == pytest.approx(value)
+        more = normal_quantile(0.025) * hypot(*normalised.errors.values())
+        assert normalised.mean.low == pytest.approx(value - hypot(value - low, more))
+        assert normalised.mean.high == pytest.approx(value + hypot(high - value, more))
+        cell = normalised.cell.mean()
+        assert (cell.low, cell.high) == (pytest.approx(low), pytest.approx(high))
 
 
-def test_rescaling_is_the_linear_map_of_the_means() -> None:
-    episodes = at("search/bfs", "random", 8)
-    estimated = anchored(episodes)
-    found, score = estimated.rescaled, estimated.best
-    assert found is not None
-    assert score is not None
-    assert found.mean.value == pytest.approx((score.value - found.floor) / (found.ceiling - found.floor))
-    assert found.mean.low is not None
-    assert found.mean.high is not None
-    assert found.mean.low < found.mean.value < found.mean.high
+def test_errors_of_the_floor_count_at_the_floor_and_those_of_the_ceiling_at_the_ceiling() -> None:
+    scores = ReferenceScores(
+        silence=Reference(0.0),
+        random=Reference(20.0, 2.0, 1000),
+        constant=None,
+        reply="",
+        ceiling=Reference(100.0, 4.0, 1000),
+        name="a",
+    )
+    for player, value, expected in (("oracle", 1.0, 4.0), ("null", -0.25, hypot(1.25 * 2, 0.25 * 4))):
+        normalised = between([scores] * 12, player).rescaled
+        assert normalised is not None
+        assert normalised.mean.value == pytest.approx(value)
+        assert hypot(*normalised.errors.values()) == pytest.approx(expected / 80, rel=0.01)
+
+
+def test_a_floor_is_the_best_of_the_three_with_the_levels_as_among_the_items() -> None:
+    def scores(name: str, *means: float) -> ReferenceScores:
+        silence, random, constant = map(Reference, means)
+        return ReferenceScores(
+            silence=silence, random=random, constant=constant, reply=name, ceiling=Reference(100.0), name=name
+        )
+
+    one, other = scores("a", 0.0, 30.0, 40.0), scores("b", 0.0, 30.0, 20.0)
+    for anchors, floor, chance in (([one] * 6, 40.0, False), ([one, other, other], 30.0, True)):
+        normalised = between(anchors).rescaled
+        assert normalised is not None
+        assert (normalised.floor, normalised.chance) == (pytest.approx(floor), chance)
 
 
 def test_what_is_not_known_is_none() -> None:
@@ -107,32 +133,46 @@ def test_what_is_not_known_is_none() -> None:
     lost = logged(failed(detour(item(5), 2)))
     assert anchored([lost]).rescaled is None
     # Nobody knows the best score of Crafter.
-    crafter = [at("crafter/survival", "null", 1, 1)[0]]
-    assert Anchoring().of(crafter[0].record) == ReferenceBounds(0.0, {}, None, item=ANY)
-    assert anchored(crafter).rescaled is None
+    env = waybench.load("crafter/survival")
+    start = Episode(env, env.source(level=1).item(0), {"steps": 40}).record()
+    assert Anchoring().of(start, row(logged(start)).group) == ReferenceBounds(0.0, {}, None, name=ANY)
 
 
-def test_an_item_is_played_once_for_all_who_played_it() -> None:
+def test_items_of_a_file_are_played_themselves_and_once_for_all() -> None:
+    env = waybench.load("search/dfs")
+    items = [replace(item, key="mine.jsonl-01234567") for item in env.source(level=13).head(8)]
     known = Anchoring()
-    first, second = (at("search/dfs", player, 5, 1)[0] for player in ("oracle", "random"))
-    assert known.of(first.record) is known.of(second.record)
-    assert rows([first])[0].anchors is None
+    for player, value in (("oracle", 1.0), ("random", None)):
+        records = [play_out(env, item, policy(player)).record() for item in items]
+        episodes = [LoggedEpisode(model="m", task="t", record=record) for record in records]
+        anchors = [known.of(each.record, row(each).group) for each in episodes]
+        assert all(isinstance(each, ReferenceBounds) and each.was_played for each in anchors)
+        (total,) = overall(exclude(row(each, anchors=own) for each, own in zip(episodes, anchors, strict=True)))
+        assert total.rescaled is not None
+        assert (total.rescaled.origin, total.rescaled.origin_note) == ("items", "floor from these items")
+        assert value is None or total.rescaled.mean.value == value
+        again = [known.of(each.record, row(each).group) for each in episodes]
+        assert all(one is other for one, other in zip(anchors, again, strict=True))
+    few = Anchoring(plays_items=False)
+    assert few.of(records[0], row(episodes[0]).group) is None
 
 
-def between(anchors: list[ReferenceBounds], player: str = "oracle") -> Estimate:
+def between(anchors: Sequence[ReferenceScores | ReferenceBounds], player: str = "oracle") -> Estimate:
     """Return the estimate of a player at as many mazes, with these anchors."""
     episodes = at("maze/alicia", player, 9, len(anchors))
     (found,) = overall(exclude(row(each, anchors=known) for each, known in zip(episodes, anchors, strict=True)))
     return found
 
 
-def test_the_constant_of_an_item_is_chosen_on_others() -> None:
+def test_a_constant_reply_is_chosen_at_some_items_and_measured_at_the_others() -> None:
     # Each maze has a reply that is right there and nowhere else. The best of them would be worth 25 at these four.
-    lucky = [ReferenceBounds(0.0, {f"reply {number}": 100.0}, 100.0) for number in range(4)]
+    lucky = [ReferenceBounds(0.0, {f"reply {number}": 100.0}, 100.0, was_played=True) for number in range(4)]
     found = between(lucky).rescaled
     assert found is not None
     assert (found.floor, found.constant) == (0.0, "")
-    common = [ReferenceBounds(0.0, {f"reply {number}": 100.0, "always": 60.0}, 100.0) for number in range(4)]
+    common = [
+        ReferenceBounds(0.0, {f"reply {number}": 100.0, "always": 60.0}, 100.0, was_played=True) for number in range(4)
+    ]
     found = between(common).rescaled
     assert found is not None
     assert (found.floor, found.constant) == (60.0, "always")
@@ -141,21 +181,24 @@ def test_the_constant_of_an_item_is_chosen_on_others() -> None:
 
 def test_without_a_resolved_distance_there_is_no_normalised_score() -> None:
     # From 0 to 100 at one maze, and hardly anything at the others: the mean distance is 34 (-29 to 97).
-    far, near = ReferenceBounds(0.0, {}, 100.0), ReferenceBounds(0.0, {}, 1.0)
+    far, near = (ReferenceBounds(0.0, {}, ceiling, was_played=True) for ceiling in (100.0, 1.0))
     assert between([far, near, near]).rescaled is None
     assert between([far, far, far]).rescaled is not None
     assert between([far]).rescaled is None  # of a single maze nobody knows how others differ
 
 
-def test_a_normalised_score_stays_between_the_bounds_of_the_score() -> None:
-    # The score is 0 to 100, the floor 40: so it is from -2/3 to 1, and the interval of six mazes ends there.
-    known = [ReferenceBounds(0.0, {"always": 40.0}, 100.0)] * 6
-    for player in ("null", "random", "noisy-0.3"):
-        found = between(known, player).rescaled
-        assert found is not None
-        assert found.mean.low is not None
-        assert found.mean.high is not None
-        assert -2 / 3 - 1e-9 <= found.mean.low <= found.mean.value <= found.mean.high <= 1 + 1e-9
+def test_only_a_whole_interval_below_the_floor_is_below_it() -> None:
+    floor = ReferenceScores(
+        silence=Reference(60.0), random=None, constant=None, reply="", ceiling=Reference(100.0), name="a"
+    )
+    below = between([floor] * 12, "null").rescaled
+    assert below is not None and below.mean.value == -1.5 and below.is_below_floor
+    low = replace(floor, silence=Reference(30.0))
+    near = between([low] * 6, "null").rescaled  # six failures of six may be luck: up to 39 %
+    assert near is not None and near.mean.value == pytest.approx(-3 / 7) and not near.is_below_floor
+    assert (near.shown.low, near.shown.high) == (near.mean.value, near.mean.high)
+    good = between([floor] * 12).rescaled
+    assert good is not None and good.shown.high == 1.0
 
 
 class Unlisted(Sequence[int]):
@@ -179,16 +222,19 @@ def test_nobody_lists_the_legal_actions_of_a_game(monkeypatch: pytest.MonkeyPatc
     legal = GuessGame.legal
     monkeypatch.setattr(GuessGame, "legal", lambda self, state: Unlisted(legal(self, state)))
     (played,) = at("search/guessnum", "oracle", 50, 1)
-    known = Anchoring().of(played.record)
-    assert known is not None
-    assert len(known.constants) == 16
+    known = Anchoring().of(played.record, row(played).group)
+    assert isinstance(known, ReferenceScores)
+    assert known.reply
     for check in ("apply", "round trip"):
         run_check(waybench.load("search/guessnum"), check, 50)
 
 
 def test_the_constant_that_is_named_does_not_depend_on_the_order() -> None:
-    # Two replies are each the floor of two mazes.
+    # Two replies are each the floor of half of the mazes.
     first, second = ({"a": 70.0, "b": 60.0}, {"a": 60.0, "b": 70.0})
-    mixed = [ReferenceBounds(0.0, constants, 100.0) for constants in (first, first, second, second)]
-    found = [between(anchors).rescaled for anchors in (mixed, mixed[::-1])]
-    assert [each and (each.floor, each.constant) for each in found] == [(60.0, "a"), (60.0, "a")]
+    mixed = [ReferenceBounds(0.0, constants, 100.0, was_played=True) for constants in (first, second) * 12]
+    episodes = at("maze/alicia", "oracle", 9, 24)
+    rows = exclude(row(each, anchors=known) for each, known in zip(episodes, mixed, strict=True))
+    found = [total.rescaled for order in (rows, rows[::-1]) for total in overall(order)]
+    assert found[0] is not None and found[0].constant
+    assert found[0] == found[1]

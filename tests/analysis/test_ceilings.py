@@ -7,10 +7,11 @@ import pytest
 
 from tests.analysis.episodes import played
 from waybench.results import Estimate, LoggedEpisode, by_level, overall
+from waybench.results.references._measure import Reference, ReferenceScores
 from waybench.results.results import exclude
 from waybench.results.results._anchors import Anchoring
 from waybench.results.results._measured_row import row
-from waybench.results.results._rows import Row
+from waybench.results.results._rows import ReferenceBounds, Row
 
 LEVELS = (7, 9)
 
@@ -20,15 +21,13 @@ def players(*names: str) -> list[Row]:
     known, episodes = Anchoring(), list[LoggedEpisode]()
     for name in names:
         episodes += played(name, LEVELS, attempts=1, model=name)
-    return exclude(row(each, anchors=known.of(each.record)) for each in episodes)
+    return exclude(row(each, anchors=known.of(each.record, row(each).group)) for each in episodes)
 
 
 def lowered(rows: list[Row], of: Callable[[Row], bool]) -> list[Row]:
-    """Return rows with a reference of half the oracle's score at some items."""
-    return [
-        replace(each, anchors=each.anchors._replace(ceiling=50.0)) if each.anchors and of(each) else each
-        for each in rows
-    ]
+    """Return rows with a reference of half the oracle's score at some items, which were played themselves."""
+    bounds = [ReferenceBounds(0.0, {}, 50.0 if of(each) else 100.0, name=each.item, was_played=True) for each in rows]
+    return [replace(each, anchors=own) for each, own in zip(rows, bounds, strict=True)]
 
 
 def known(estimates: list[Estimate]) -> dict[tuple[str, int | None], bool]:
@@ -70,3 +69,28 @@ def test_one_better_item_does_not_make_a_better_player(rows: list[Row]) -> None:
         for each in rows
     ]
     assert known(overall(lucky))["noisy-0.1", None]
+
+
+def test_an_oracle_that_played_other_items_is_beaten_only_beyond_doubt(rows: list[Row]) -> None:
+    """A perfect player has easier items than the oracle had every second time."""
+    oracle = [each for each in rows if each.group.model == "oracle"]
+
+    def is_known(ceiling: float, error: float) -> bool:
+        anchors = ReferenceScores(
+            silence=Reference(0.0),
+            random=None,
+            constant=None,
+            reply="",
+            ceiling=Reference(ceiling, error, 500),
+            name="a",
+        )
+        scores = [
+            replace(each, anchors=anchors, metrics={**each.metrics, "score": 90.0 + number})
+            for number, each in enumerate(oracle)
+        ]
+
+        [total] = overall(scores)
+        return total.rescaled is not None
+
+    assert is_known(92.0, 1.0)
+    assert not is_known(50.0, 1.0)

@@ -10,8 +10,10 @@ from tests.analysis.test_frames import row
 from waybench.envs import registry
 from waybench.results import Row, overall
 from waybench.results.estimates import matrix
-from waybench.results.estimates._matrix import NO_INTERVAL, TOO_FEW, FamilyScore, Score, matrix_text, mean_score
+from waybench.results.estimates._matrix import NO_INTERVAL, TOO_FEW, FamilyScore, matrix_text
+from waybench.results.estimates._mean_scores import Score, mean_score
 from waybench.results.estimates._summary import summary_table
+from waybench.results.references._measure import Reference, ReferenceScores
 from waybench.results.results import Cluster, Group, family_of
 from waybench.results.results._rows import ReferenceBounds
 from waybench.results.stats._cells import Cell
@@ -290,10 +292,64 @@ def test_a_cell_without_a_score_says_why() -> None:
     known = ReferenceBounds(0.0, {}, 100.0)
     assert why(known, None) == "floor and ceiling not measured"
     assert why(known, ReferenceBounds(0.0, {}, None)) == "best possible score not known"
-    assert why(known) == "too few items"
+    assert why(known._replace(was_played=True)) == "too few items"
     assert why(*[ReferenceBounds(50.0, {}, 50.0)] * 9) == "floor and ceiling cannot be distinguished"
     unread = [replace(each, metrics=dict.fromkeys(each.metrics)) for each in attempts("a", MAZE, [1.0] * 9)]
     (cell,) = by_model(unread)["a"].cells.values()
     assert (cell.score, cell.why_none) == (None, "no reply that counts")
     (cell,) = by_model(attempts("a", MAZE, [1.0] * 3))["a"].cells.values()
     assert (cell.score is not None, cell.why_none) == (True, "")
+
+
+def test_a_task_that_is_wholly_below_the_floor_counts_as_0_and_others_enter_as_they_are() -> None:
+    def with_floor(rows: list[Row], floor: float) -> list[Row]:
+        return [replace(each, anchors=ReferenceBounds(floor, {}, 100.0)) for each in rows]
+
+    below = with_floor(attempts("a", MAZE, [0.0, 0.2] * 10), 50.0)
+    near = with_floor(attempts("a", "maze/explore", [0.0, 0.9] * 3), 50.0)
+    found = by_model([*below, *near])["a"]
+    cells = {family.name: cell for family, cell in found.cells.items()}
+    assert cells["maze"].notes == ("below the floor: counts as 0",)
+    assert cells["maze"].score.value == 0
+    assert found.mean.value == pytest.approx((0 + -10) / 2)
+    alone = by_model(near)["a"].mean
+    assert alone.value == pytest.approx(-10)  # not cut at 0
+    assert alone.shown_interval == (alone.value, alone.high)
+    counted = by_model(below)["a"].mean
+    estimated = next(iter(overall(below))).rescaled
+    assert estimated is not None and estimated.mean.low is not None and estimated.mean.high is not None
+    assert counted.value == 0
+    # With its own distances to the ends.
+    ends = (100 * (end - estimated.mean.value) for end in (estimated.mean.low, estimated.mean.high))
+    assert (counted.low, counted.high) == tuple(map(pytest.approx, ends))
+
+
+def test_two_models_below_the_floor_do_not_differ() -> None:
+    def rows(model: str, scores: list[float], floor: float) -> list[Row]:
+        return [replace(each, anchors=ReferenceBounds(floor, {}, 100.0)) for each in attempts(model, MAZE, scores)]
+
+    first, second = [0.0, 0.05] * 10, [0.2, 0.3] * 10
+
+    def ranks(floor: float) -> list[tuple[int, int]]:
+        return [row.rank for row in matrix([*rows("a", first, floor), *rows("b", second, floor)]).rows]
+
+    assert ranks(0.0) == [(1, 1), (2, 2)]
+    assert ranks(60.0) == [(1, 2), (1, 2)]
+
+
+def test_errors_of_a_floor_that_tasks_share_are_shared() -> None:
+    def rows(env: str, name: str) -> list[Row]:
+        scores = ReferenceScores(
+            silence=Reference(20.0, 8.0, 1000),
+            random=None,
+            constant=None,
+            reply="",
+            ceiling=Reference(100.0),
+            name=name,
+        )
+        return [replace(each, anchors=scores) for each in attempts("a", env, [0.2, 0.3] * 200)]
+
+    shared = by_model([*rows(MAZE, "one"), *rows("maze/explore", "one")])["a"].mean
+    apart = by_model([*rows(MAZE, "one"), *rows("maze/explore", "other")])["a"].mean
+    alone = by_model(rows(MAZE, "one"))["a"].mean
+    assert apart.high - apart.value < 0.75 * (alone.high - alone.value) < shared.high - shared.value

@@ -15,7 +15,7 @@ from waybench.ext.train.gymnasium import TextEnv
 from waybench.people._play import reply_for
 from waybench.results import LoggedEpisode, rows
 from waybench.results.results._anchors import Anchoring
-from waybench.results.results._measured_row import simulate
+from waybench.results.results._measured_row import row, simulate
 from waybench.testing._walks import ways
 
 MIB = 1 << 20
@@ -52,7 +52,7 @@ def _report(env: Any, item: Item[Any], options: dict[str, Json]) -> None:
     """What a report makes of an episode: its simulation, floor, ceiling and row."""
     logged = LoggedEpisode(model="m", task="t", record=_played(env, item, options, "oracle"))
     assert not simulate(logged).mismatch
-    Anchoring().of(logged.record)
+    Anchoring().of(logged.record, row(logged).group)
     assert len(rows([logged])) == 1
 
 

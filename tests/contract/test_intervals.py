@@ -43,7 +43,7 @@ def records(env: Environment[Any, Any, Any], count: int, level: int, options: An
 def estimates(made: list[EpisodeRecord]) -> list[Estimate]:
     known = Anchoring()
     logged = [LoggedEpisode(model="m", task="t", record=record, log="") for record in made]
-    rows = exclude(row(each, anchors=known.of(each.record)) for each in logged)
+    rows = exclude(row(each, anchors=known.of(each.record, row(each).group)) for each in logged)
     return [*by_level(rows), *overall(rows)]
 
 

@@ -58,7 +58,7 @@ SEARCHED = ("noisy-0.1", "noisy-0.05", "noisy-0.02")
 PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
 MOST_TOKENS = 64  # of a reply of a language model: a minute or two for all of them
 INTRODUCTION = """\
-Normalised scores: 0 is the floor (empty or constant replies), 100 the ceiling; below 0 is worse.
+Normalised scores: 0 is the floor (empty, random or constant replies), 100 the ceiling.
 The players are waybench's own, from null, which replies nothing, to oracle, which plays perfectly.
 """
 _EXAMPLE = TASKS[0].name

@@ -227,8 +227,9 @@ def _meaning(env: str, metric: Metric) -> Meaning:
 _STATISTICS = {
     "best": "the mean over items of the best attempt's headline metric, where that is an item's score, and otherwise "
     "the same as single",
-    "rescaled": "the same, normalised on the same items: 0 is the better of empty replies and the best constant "
-    "reply (chosen on other items), 1 is the oracle; null where the two do not differ significantly",
+    "rescaled": "the same, normalised: 0 is the best of empty replies, a random player and the best constant reply, 1 "
+    "is the oracle, both measured on other items of the same levels and options; null where the two do not differ "
+    "significantly",
     "single": "the mean of a single attempt over items",
     "pass@k": "the mean over items of the probability that at least one of k attempts succeeds (pass@2, pass@4, ...)",
     "pass^k": "the same of the probability that all k attempts succeed",
@@ -414,13 +415,11 @@ _FACTS: Sequence[Column[Score]] = (
     Column(
         "floor",
         float,
-        "The better of empty replies and the best constant reply (chosen on other items) by the headline metric on "
-        "the same items; null where it does not differ significantly from the ceiling.",
+        "The headline metric of the best of empty replies, a random player and the best constant reply, at the levels "
+        "of the items; null where it does not differ significantly from the ceiling.",
         "estimate.rescaled.floor",
     ),
-    Column(
-        "ceiling", float, "The oracle's value of the headline metric on the same items.", "estimate.rescaled.ceiling"
-    ),
+    Column("ceiling", float, "The oracle's headline metric at the levels of the items.", "estimate.rescaled.ceiling"),
     Column(
         "attempts_share",
         float,

@@ -288,7 +288,7 @@ def test_the_floor_is_chance_and_the_ceiling_the_best_machine(protocol: str) -> 
             LoggedEpisode("m", "t", play_out(ENVIRONMENT, one, policy(player), {"protocol": protocol}).record())
             for one in ENVIRONMENT.source(level=5).head(30)
         ]
-        (found,) = overall(row(each, anchors=known.of(each.record)) for each in episodes)
+        (found,) = overall(row(each, anchors=known.of(each.record, row(each).group)) for each in episodes)
         assert found.rescaled is not None
         assert (found.rescaled.floor, found.rescaled.ceiling) == (10.0, 50.0)
         assert found.rescaled.floor_player == "a random player, on average,"

@@ -146,7 +146,7 @@ def _rescaled(options: dict[str, Any], level: int, numbers: tuple[int, ...]) -> 
     for number in numbers:
         record = play_out(GTB, GTB.source(level=level).item(number), policy("heuristic"), options).record()
         episode = LoggedEpisode(model="m", task="t", record=record, log="")
-        found.append(row(episode, anchors=known.of(record)))
+        found.append(row(episode, anchors=known.of(record, row(episode).group)))
     [total] = overall(exclude(found))
     return total.rescaled
 

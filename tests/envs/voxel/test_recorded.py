@@ -162,4 +162,4 @@ def test_floor_and_ceiling_are_printed_beside_the_score() -> None:
     assert found.best is not None
     assert found.rescaled.mean.value == pytest.approx((found.best.value - 0.7) / 0.3)
     told = text_table([found], totals=overall(made))
-    assert "on the same items an empty reply scores 0.700, the oracle 1.000" in " ".join(told.split())
+    assert "an empty reply scores 0.700, the oracle 1.000" in " ".join(told.split())

@@ -38,6 +38,7 @@ from waybench.results.horizons._references import axis_named
 from waybench.results.horizons._text import horizon_context
 from waybench.results.results import Group, grouped, over
 from waybench.results.results._groups import differing
+from waybench.results.results._normalized import BELOW_FLOOR
 from waybench.results.stats import CONFIDENCE, LostAttempts, Mean
 
 OUTCOMES = Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED
@@ -59,7 +60,7 @@ class Leader:
         score: The score.
         interval: Its interval, as text.
         unbounded: Which bound the score does not have, as "no lower bound"; "" if it has both.
-        normalised: The score between floor (0) and ceiling (100) of the same items with its interval, as text; "" if
+        normalised: The score between floor (0) and ceiling (100) with its interval, as text; "" if
             that is nothing new.
         part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
         note: What has to be said of the score; "" for nothing.
@@ -272,9 +273,11 @@ def _normalised(total: Estimate, metric: Metric) -> str:
     score = total.rescaled
     if score is None or {score.floor, score.ceiling} == set(metric.bounds):
         return ""
-    mean = score.mean
+    mean = score.shown
     if mean.lost:
         return f"{text(mean.value)} ({bounds_text(mean.lost, text)})"
+    if score.is_below_floor:
+        return BELOW_FLOOR
     if mean.low is None or mean.high is None:
         return text(mean.value)
     # No line ends within the brackets.
@@ -343,8 +346,9 @@ def _help(rows: Leaders) -> Iterator[Note]:
     )
     if rows.rescaled:
         yield Note(
-            "Normalised: 0 is the better of empty replies and the best constant reply (chosen on other items), 100 "
-            "is the oracle, on the same items, with its interval; omitted where the two do not differ significantly."
+            "Normalised: 0 is the best of empty replies, a random player and the best constant reply, 100 is the "
+            "oracle, both measured on other items of the same levels and options, with its interval; omitted where the "
+            "two do not differ significantly."
         )
     if rows.lost:
         yield Note("*", "flag")

@@ -19,7 +19,8 @@ from waybench.reporting.tables._table import (
     table_rows,
 )
 from waybench.results.estimates import Matrix
-from waybench.results.estimates._matrix import NO_INTERVAL, SCALE, MatrixRow, Score, number, short_title
+from waybench.results.estimates._matrix import NO_INTERVAL, SCALE, MatrixRow, number, short_title
+from waybench.results.estimates._mean_scores import Score
 from waybench.results.estimates._model_pairs import COLUMNS, RARE_EXTREMES_CAPTION, ModelPair
 from waybench.results.formatting import LOST, NOTHING, lost_text
 from waybench.results.horizons import Horizon
@@ -73,6 +74,7 @@ def matrix_table(
             ]
             * lacking
         ),
+        "“Below the floor”: the whole interval of a task is; it counts as 0.",
         "“–”: there is no normalised score, and the cell says why; the family’s page has the score itself. With too "
         "few items it is not certain that floor and ceiling differ.",
         *([f"No interval and no rank: {NO_INTERVAL}. A family of few items says how many they are."] * gaps),
@@ -167,9 +169,7 @@ def _labelled(heading: str, cell: Callable[[T], Cell], **attributes: Any) -> Tab
 def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_none: str = "") -> Cell:
     if score is None:
         return Cell(NOTHING, kind="score", link=link, notes=notes([why_none], "why"))
-    ends = (
-        score.few_items() if score.low is None or score.high is None else f"{number(score.low)} – {number(score.high)}"
-    )
+    ends = " – ".join(map(number, score.shown_interval)) if score.shown_interval else score.few_items()
     lost = lost_text(score.lost, show=number)
     return Cell(
         number(score.value),

@@ -35,7 +35,7 @@ from waybench.results.results import (
     rows,
     whole_items,
 )
-from waybench.results.results._anchors import NormalizedScore, beaten_items, normalize_score, without_ceilings
+from waybench.results.results._normalized import NormalizedScore, beaten_ceilings, normalize_score, without_ceilings
 from waybench.results.results._rows import ItemValues, Ranges, headline_values, joint_ranges
 from waybench.results.stats import LostAttempts, Mean, VarianceComponents, clustered_mean
 from waybench.results.stats._intervals import jackknifed
@@ -265,7 +265,7 @@ def overall(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> lis
 def _estimates(
     samples: Sequence[tuple[Group, int | None, Sequence[Row]]], cache: KnownEstimates | None
 ) -> list[Estimate]:
-    beaten = beaten_items(sample for _, _, sample in samples)
+    beaten = beaten_ceilings(sample for _, _, sample in samples)
     memo = {} if cache is None else cache
     estimates: list[Estimate] = []
     for group, level, sample in samples:

@@ -3,64 +3,28 @@
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from waybench.core import Json
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
+from waybench.results.estimates._mean_scores import CEILING, Score, mean_score
 from waybench.results.estimates._model_pairs import ModelPair, order_notes, ranked_pairs, ranks
-from waybench.results.formatting import NO_RANK, NOTHING, ItemCounts, aligned, bounds_text, lost_text, one_line
+from waybench.results.formatting import NO_RANK, NOTHING, aligned, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human
 from waybench.results.results import Family, Group, Row, at_items, family_of, fixed, grouped
-from waybench.results.results._anchors import why_not_normalized
+from waybench.results.results._normalized import BELOW_FLOOR, why_not_normalized
 from waybench.results.results._rows import original_rows
-from waybench.results.stats import LostAttempts
-from waybench.results.stats._cells import Cell
-from waybench.results.stats._contributions import Functional
 
 TOO_FEW = "no rank: fewer than six items or clusters in all"
 HARDER = "harder levels count as 0"
 SCALE = (
-    "Normalised scores: 0 is the floor (the better of empty replies and the best constant reply), 100 the ceiling "
-    "(the oracle). Below 0 is worse than the floor."
+    "Normalised scores: 0 is the floor (the best of empty replies, a random player and the best constant reply), 100 "
+    "the ceiling (the oracle)."
 )
 NO_INTERVAL = "fewer than six items or clusters, or a family with one item or with equal scores alone"
 LONGEST_NAME = 30
 _GAP = 2
 _FEW = "†"  # marks a score of too few items for an interval
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """A normalised score in per cent: 0 is the floor, 100 the ceiling.
-
-    Attributes:
-        low: Lower end of its 95 % confidence interval; None if it is not known.
-        high: Upper end, None where `low` is.
-        lost: The attempts that it lacks, with its bounds; None if it lacks none.
-        cells: The cells that it is a weighted mean of, with their weights.
-        counts: Its items, attempts and solved items.
-    """
-
-    value: float
-    low: float | None
-    high: float | None
-    lost: LostAttempts | None = None
-    cells: tuple[tuple[Cell, float], ...] = field(default=(), repr=False, compare=False)
-    counts: ItemCounts = field(default=ItemCounts(), compare=False)
-
-    def few_items(self, *, solved: bool = True) -> str:
-        """Return what stands in the place of the interval below six clusters (`ItemCounts.few_text`)."""
-        clusters = len({cluster for cell, _ in self.cells for cluster in cell.clusters})
-        return self.counts.few_text(clusters, solved=solved)
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the score with its interval."""
-        return {"value": self.value, "low": self.low, "high": self.high, "lost": self.lost and asdict(self.lost)}
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The interval; None if it is not known."""
-        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,11 +142,13 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
 
     A cell is the mean of the normalised scores (`Estimate.rescaled`) of a family's tasks, and a row's mean is that of
     its cells. A task that a model ran with several settings has the mean over these. Where a ladder ended for a model
-    before it did for another one, the levels beyond count as 0, the floor. Episodes with a teacher, and those of
+    before it did for another one, the levels beyond count as 0, the floor. A task whose whole interval is below the
+    floor counts as 0, too; all others enter means as they are, also below 0, for the mean of a guesser's scores would
+    else be above the floor. Episodes with a teacher, and those of
     adaptive searches, whose items are chosen by the model's own results, are not in it.
 
     Intervals of means are those of `waybench.results.stats` for cells that share clusters: two tasks on the same maps
-    are no more maps than one.
+    are no more maps than one. The errors of floors and ceilings are added to them; those of what is shared are shared.
 
     Ranks are read from the pairs of models with scores in the same families (`ranked_pairs`). A row of which attempts
     have no result has no rank, comes after the others, and has no influence on their ranks.
@@ -240,9 +206,8 @@ def _family_score(
     notes: dict[str, None] = {}
     scores: dict[tuple[str, tuple[str, ...]], list[Score]] = {}
     for total, levels, run in results:
-        score, note = _normalised(total, levels, run)
-        if note:
-            notes[note] = None
+        score, limits = _normalised(total, levels, run)
+        notes |= dict.fromkeys(limits)
         if score:
             scores.setdefault((total.group.env, total.group.apart), []).append(score)
     if scores and len(scores) < most:
@@ -268,10 +233,10 @@ def _why_none(total: Estimate, rows: Sequence[Row]) -> str:
     return why_not_normalized(at_items(rows))
 
 
-def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> tuple[Score | None, str]:
+def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> tuple[Score | None, list[str]]:
     """Return a task's score over the levels that any model was run on, and what limits its comparison."""
     if total.rescaled is None:
-        return None, ""
+        return None, []
     mean, share, note = total.rescaled.mean, 1.0, ""
     own_levels = sorted(estimate.level for estimate in levels if estimate.level is not None)
     if set(own_levels) != run:
@@ -282,11 +247,21 @@ def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> t
         else:
             first, end = own_levels[0], own_levels[-1]
             note = f"level {first} only" if first == end else f"levels {first} to {end} only"
-    value, low, high = (None if end is None else 100 * share * end for end in (mean.value, mean.low, mean.high))
+    is_below, cell, scale = total.rescaled.is_below_floor, total.rescaled.cell, CEILING * share
+    above = mean.value if is_below else 0.0  # with its own distances to the ends
+    value, low, high = (None if end is None else scale * (end - above) for end in (mean.value, mean.low, mean.high))
     assert value is not None
-    cell = total.rescaled.cell.scaled(100 * share)
-    lost = mean.lost and mean.lost.scaled(100 * share)
-    return Score(value=value, low=low, high=high, lost=lost, cells=((cell, 1.0),), counts=total.counts), note
+    score = Score(
+        value=value,
+        low=low,
+        high=high,
+        lost=mean.lost and mean.lost.scaled(scale),
+        cells=((cell.shifted(-above).scaled(scale), 1.0),),
+        counts=total.counts,
+        errors={name: scale * error for name, error in total.rescaled.errors.items()},
+    )
+    limits = [note, f"{BELOW_FLOOR}: counts as 0" if is_below else "", total.rescaled.origin_note]
+    return score, [limit for limit in limits if limit]
 
 
 def ladder_ended(last: Estimate) -> bool:
@@ -297,30 +272,6 @@ def ladder_ended(last: Estimate) -> bool:
     """
     ladder = last.group.environment.scoring.best_of and not last.guided
     return bool(ladder and not (last.solved_items or last.lost))
-
-
-def mean_score(scores: Sequence[Score]) -> Score | None:
-    """Return the mean of scores; None without any. Its interval is that of all their cells (`Functional`)."""
-    if not scores:
-        return None
-    value = math.fsum(score.value for score in scores) / len(scores)
-    lost = _lost(scores)
-    cells = tuple((cell, weight / len(scores)) for score in scores for cell, weight in score.cells)
-    low, high = Functional(*zip(*cells, strict=True)).interval() or (None, None)
-    counts = ItemCounts.total([score.counts for score in scores])
-    return Score(value=value, low=low, high=high, lost=lost, cells=cells, counts=counts)
-
-
-def _lost(scores: Sequence[Score]) -> LostAttempts | None:
-    """Return the attempts that a mean of scores lacks; of the scores that lack none, the number is not counted."""
-    lacking = [score.lost for score in scores if score.lost]
-    if not lacking:
-        return None
-    ends: list[float | None] = []
-    for name in ("lowest", "highest"):
-        values = [score.value if score.lost is None else getattr(score.lost, name) for score in scores]
-        ends.append(None if None in values else math.fsum(values) / len(values))
-    return LostAttempts(sum(lost.lost for lost in lacking), sum(lost.planned for lost in lacking), ends[0], ends[1])
 
 
 def matrix_text(matrix: Matrix, columns: int = 100) -> str:
@@ -402,7 +353,7 @@ def _score(score: Score | None, *, interval: bool = False) -> str:
     value = number(score.value)
     if score.lost:
         return f"{value} ({bounds_text(score.lost, number)})" if interval else value
-    ends = score.few_items() if score.interval is None else " to ".join(map(number, score.interval))
+    ends = score.few_items() if score.shown_interval is None else " to ".join(map(number, score.shown_interval))
     return f"{value} ({ends})" if interval and ends else value
 
 

@@ -237,7 +237,8 @@ def _between(title: str, estimate: Estimate, measured: Measure) -> str:
         return ""
     floor, ceiling = (mean_text(end, measured.metric) for end in (rescaled.floor, rescaled.ceiling))
     player = one_line(rescaled.floor_player, 80)
-    return f"{title}, {estimate.level}: on the same items {player} scores {floor}, the oracle {ceiling}"
+    origin = f" ({rescaled.origin_note})" if rescaled.origin_note else ""
+    return f"{title}, {estimate.level}: {player} scores {floor}, the oracle {ceiling}{origin}"
 
 
 def _blocks(lines: Sequence[Sequence[str]], columns: int) -> Iterator[list[list[str]]]:

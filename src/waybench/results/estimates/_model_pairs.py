@@ -12,7 +12,7 @@ from waybench.results.estimates._estimates import Estimate, overall
 from waybench.results.formatting import NOTHING, adjusted_p_text, aligned, one_line
 from waybench.results.frames import Column, column_json
 from waybench.results.results import Family, Row, family_of, fixed, grouped
-from waybench.results.results._anchors import normalized_cell
+from waybench.results.results._normalized import NormalizedScore, normalized_cell
 from waybench.results.results._rows import original_rows
 from waybench.results.stats import Mean
 from waybench.results.stats._cells import Cell
@@ -339,21 +339,34 @@ def _equal_settings(first: Sequence[Estimate], second: Sequence[Estimate]) -> li
 
 
 def _common_cells(first: Estimate, second: Estimate) -> tuple[Cell, Cell] | None:
-    """Return the cells of the items that both have in per cent, normalised by the first one's floors and ceilings."""
+    """Return the cells of the items that both have in per cent, normalised by the first one's floors and ceilings.
+
+    A model that is below the floor of the whole task counts as 0, as in means.
+    """
     assert first.rescaled is not None
     assert second.rescaled is not None
     ours, theirs = first.rescaled.items, second.rescaled.items
     common = sorted(ours.keys() & theirs.keys())
     if len({key.cluster for key in common}) < FEWEST_CLUSTERS:
         return None
-    # Where an option changes the range of scores, they are not on one scale.
-    if any(ours[key]._replace(score=0.0, floor=0.0) != theirs[key]._replace(score=0.0, floor=0.0) for key in common):
+    # Where an option changes the range of scores, they are not on one scale. Floors and ceilings that come from the
+    # very items of a run are those of all its items.
+    is_measured = "items" not in (first.rescaled.origin, second.rescaled.origin)
+    if any(
+        ours[key].ends != theirs[key].ends or (is_measured and ours[key].ceiling != theirs[key].ceiling)
+        for key in common
+    ):
         return None
     if math.fsum(ours[key].ceiling - ours[key].floor for key in common) <= 0:
         return None
     sides = (
-        {key: ours[key] for key in common},
-        {key: ours[key]._replace(score=theirs[key].score) for key in common},
+        ({key: ours[key] for key in common}, first.rescaled),
+        ({key: ours[key]._replace(score=theirs[key].score) for key in common}, second.rescaled),
     )
-    first_cell, second_cell = (normalized_cell(side).scaled(100) for side in sides)
+    first_cell, second_cell = (_counted(normalized_cell(items), score).scaled(100) for items, score in sides)
     return first_cell, second_cell
+
+
+def _counted(cell: Cell, score: NormalizedScore) -> Cell:
+    """Return a cell as it counts: with the floor as its mean, and its own spread, if it is below the floor."""
+    return replace(cell, totals=cell.totals - cell.value * cell.sizes) if score.is_below_floor else cell

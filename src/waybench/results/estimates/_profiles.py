@@ -9,7 +9,8 @@ import numpy as np
 
 from waybench.core import Json, UsageError
 from waybench.results.estimates._estimates import Estimate, overall
-from waybench.results.estimates._matrix import LONGEST_NAME, Matrix, Score, matrix, number, short_title
+from waybench.results.estimates._matrix import LONGEST_NAME, Matrix, matrix, number, short_title
+from waybench.results.estimates._mean_scores import Score
 from waybench.results.formatting import NO_RANK, aligned, lost_text, one_line
 from waybench.results.results import Family, Group, ItemKey, Row, at_items, family_of, fixed, grouped
 from waybench.results.results._rows import headline_values

@@ -21,6 +21,7 @@ from waybench.results.formatting import (
 )
 from waybench.results.logs import LoggedEpisode
 from waybench.results.results import Group, Row, grouped, labels, short_labels
+from waybench.results.results._normalized import NormalizedScore
 from waybench.results.stats import LostAttempts, Mean
 
 UNREADABLE = (Outcome.UNPARSED, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED)
@@ -36,6 +37,7 @@ _INDENT = "  "
 _FEW = "†"  # marks an interval from too few items
 _CHANGED = "!"  # marks a line of which episodes do not replay
 _LONGEST_NAME, _SHORTEST_NAME = 48, 16
+_BELOW = "below floor"
 MOST_COLUMNS = 100
 _LOST = (
     "(a to b): the score if all attempts without a result were failures, and if all were as good as possible; such a "
@@ -43,7 +45,7 @@ _LOST = (
 )
 _LEGEND = {
     "95 %": "score: the mean over items, with its 95 % interval",
-    "normalised": "normalised: 0 = floor (empty or constant replies), 100 = ceiling (the oracle); below 0 is worse",
+    "normalised": "normalised: 0 = floor (empty, random or constant replies), 100 = ceiling (the oracle)",
     "solved": "solved: the share of attempts that solve their item, also beside a score of the best attempts",
     "unreadable": "unreadable: replies that were unparsed, truncated, overflow or refused",
     "unnamed": "unnamed: steps at which the reply named no action",
@@ -225,13 +227,17 @@ def _cells(total: Estimate, measured: Measure, rows: Sequence[Row], searched: bo
         n,
         span,
         score,
-        NOTHING if rescaled is None else _interval(rescaled.mean, None, 100),
+        NOTHING if rescaled is None else _normalised(rescaled),
         _interval(solved, None, 100, " %") if solved and solved.lost else _share(solved and solved.value),
         _share(unreadable),
         _share(_unnamed(rows)),
         NOTHING if tokens is None else short_count(tokens),
         "" if cost is None else f"{cost:.2f}",
     ]
+
+
+def _normalised(score: NormalizedScore) -> str:
+    return _BELOW if score.is_below_floor and not score.mean.lost else _interval(score.shown, None, 100)
 
 
 def _count(total: Estimate) -> str:

@@ -35,7 +35,8 @@ from waybench.core._extensions import wording_name
 from waybench.core._items import split_isomorphic_key
 from waybench.envs import registry
 from waybench.results.logs import LoggedEpisode, Skipped, skipped
-from waybench.results.results._anchors import Anchoring, known_anchors
+from waybench.results.references._measure import ReferenceScores
+from waybench.results.results._anchors import Anchoring, known_bounds
 from waybench.results.results._groups import (
     EXAMPLES,
     SEARCHED,
@@ -68,7 +69,7 @@ def row(
     *,
     confirmed: bool = True,
     price: Price | None = None,
-    anchors: ReferenceBounds | None = None,
+    anchors: ReferenceScores | ReferenceBounds | None = None,
     not_simulated: str = "",
 ) -> Row:
     """Return an episode's row.
@@ -158,7 +159,7 @@ def row(
             answered=tuple(dict.fromkeys(usage.model for usage in usages if usage.model)),
             replies=hashlib.sha256(json.dumps(replies).encode("ascii")).hexdigest()[:16] if replies else "",
             setting=published,
-            anchors=anchors if anchors is not None or unmeasured else known_anchors(environment, record),
+            anchors=anchors if anchors is not None or unmeasured else known_bounds(environment, record),
             not_simulated=not_simulated,
             adaptive=bool(episode.search),
             search_range=search_range(episode.search),
@@ -444,9 +445,11 @@ class Verifier:
                 episode,
                 confirmed=not again.mismatch,
                 price=self._prices.get(episode.model),
-                anchors=self._anchoring.of(episode.record) if again.confirmed else None,
                 not_simulated=again.skipped,
             )
+            if again.confirmed:
+                anchors = self._anchoring.of(episode.record, episode_row.group)
+                episode_row = replace(episode_row, anchors=anchors)
         except Exception as error:  # a record is data from outside: it is not to take the others with it
             self.on_problem(skipped(recorded.log, as_defect(recorded.record.env, error), recorded.sample))
             return None

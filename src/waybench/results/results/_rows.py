@@ -12,6 +12,7 @@ from waybench.core import Bounded, Environment, EpisodeRecord, Metric, Range
 from waybench.core._items import split_isomorphic_key
 from waybench.core._metrics import FirstError
 from waybench.results.logs._settings import Origin
+from waybench.results.references._measure import ReferenceScores
 from waybench.results.results._groups import Cluster, Group
 from waybench.results.stats import Mean, clustered_mean
 
@@ -84,21 +85,29 @@ def search_range(search: Mapping[str, Any]) -> SearchRange | None:
 
 
 class ReferenceBounds(NamedTuple):
-    """Floor and ceiling of an item's headline metric.
+    """Floor and ceiling of one item's headline metric.
 
     Attributes:
         nothing: The score of empty replies; None if that is not defined.
         constants: The score of the same reply in every turn, for some replies.
         ceiling: The oracle's score, likewise; None also where that is not known to be the best possible.
         chance: Whether `nothing` is the expected score of a player that chooses at random instead.
-        item: A name of the item with the options of play.
+        name: A name of the item with the options of play.
+        random: Scores of a random player's attempts.
+        was_played: Whether the item was played to find these scores; otherwise the environment knows them.
     """
 
     nothing: float | None
     constants: Mapping[str, float]
     ceiling: float | None
     chance: bool = False
-    item: str = ""
+    name: str = ""
+    random: tuple[float, ...] = ()
+    was_played: bool = False
+
+    def without_ceiling(self) -> "ReferenceBounds":
+        """Return the scores without that of the oracle, where a player is better."""
+        return self._replace(ceiling=None)
 
 
 class Probed(NamedTuple):
@@ -160,7 +169,7 @@ class Row:
             not say.
         replies: Stands for all that was replied, the same for the same replies; "" without any.
         setting: The published name of the setting that was played; "" if it is none.
-        anchors: What the headline metric lies between; None if that is not known.
+        anchors: What the headline metric lies between, at its level or at its very item; None if that is not known.
         not_simulated: Why its record was not simulated again and is taken for what it says; "" if it was, or if nobody
             tried to.
         adaptive: Whether its item was chosen by a search for a horizon, from the results of the episodes before it:
@@ -202,7 +211,7 @@ class Row:
     answered: tuple[str, ...] = ()
     replies: str = ""
     setting: str = ""
-    anchors: ReferenceBounds | None = None
+    anchors: ReferenceScores | ReferenceBounds | None = None
     not_simulated: str = ""
     adaptive: bool = False
     search_range: SearchRange | None = None

@@ -136,6 +136,11 @@ class Cell:
         low, high = (None if end is None else factor * end for end in (self.low, self.high))
         return replace(self, totals=factor * self.totals, low=low, high=high)
 
+    def shifted(self, amount: float) -> "Cell":
+        """Return the cell of all values plus an amount; so are the bounds."""
+        low, high = (None if end is None else end + amount for end in (self.low, self.high))
+        return replace(self, totals=self.totals + amount * self.sizes, low=low, high=high)
+
     def limits(self, freedom: float, tail: float, factor: float = 1.0) -> tuple[float, float] | None:
         """Return the ends of the interval of the mean, by the rule of `clustered_mean`.
 

@@ -1,0 +1,85 @@
+"""Normalised scores in per cent, and their means over tasks and families."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+from waybench.core import Json
+from waybench.results.formatting import ItemCounts
+from waybench.results.results._normalized import cut_end, widened
+from waybench.results.stats import LostAttempts
+from waybench.results.stats._cells import Cell
+from waybench.results.stats._contributions import Functional
+
+CEILING = 100.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """A normalised score in per cent: 0 is the floor, 100 the ceiling.
+
+    Attributes:
+        low: Lower end of its 95 % confidence interval; None if it is not known.
+        high: Upper end, None where `low` is.
+        lost: The attempts that it lacks, with its bounds; None if it lacks none.
+        cells: The cells that it is a weighted mean of, with their weights.
+        counts: Its items, attempts and solved items.
+        errors: The standard errors of floors and ceilings, by what was measured (`NormalizedScore.errors`).
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    lost: LostAttempts | None = None
+    cells: tuple[tuple[Cell, float], ...] = field(default=(), repr=False, compare=False)
+    counts: ItemCounts = field(default=ItemCounts(), compare=False)
+    errors: Mapping[str, float] = field(default_factory=dict[str, float], repr=False, compare=False)
+
+    def few_items(self, *, solved: bool = True) -> str:
+        """Return what stands in the place of the interval below six clusters (`ItemCounts.few_text`)."""
+        clusters = len({cluster for cell, _ in self.cells for cluster in cell.clusters})
+        return self.counts.few_text(clusters, solved=solved)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the score with its interval."""
+        return {"value": self.value, "low": self.low, "high": self.high, "lost": self.lost and asdict(self.lost)}
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval; None if it is not known."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
+    def shown_interval(self) -> tuple[float, float] | None:
+        """The interval as it is printed: its ends are cut at floor and ceiling."""
+        low, high = (cut_end(end, self.value, CEILING) for end in (self.low, self.high))
+        return None if low is None or high is None else (low, high)
+
+
+def mean_score(scores: Sequence[Score]) -> Score | None:
+    """Return the mean of scores; None without any. Its interval is that of all their cells (`Functional`)."""
+    if not scores:
+        return None
+    value = math.fsum(score.value for score in scores) / len(scores)
+    lost = _lost(scores)
+    cells = tuple((cell, weight / len(scores)) for score in scores for cell, weight in score.cells)
+    counts = ItemCounts.total([score.counts for score in scores])
+    errors: dict[str, float] = {}
+    for score in scores:
+        for name, error in score.errors.items():
+            errors[name] = errors.get(name, 0.0) + error / len(scores)
+    interval = Functional(*zip(*cells, strict=True)).interval()
+    low, high = widened(interval[0], value, interval[1], errors.values()) if interval else (None, None)
+    return Score(value=value, low=low, high=high, lost=lost, cells=cells, counts=counts, errors=errors)
+
+
+def _lost(scores: Sequence[Score]) -> LostAttempts | None:
+    """Return the attempts that a mean of scores lacks; of the scores that lack none, the number is not counted."""
+    lacking = [score.lost for score in scores if score.lost]
+    if not lacking:
+        return None
+    ends: list[float | None] = []
+    for name in ("lowest", "highest"):
+        values = [score.value if score.lost is None else getattr(score.lost, name) for score in scores]
+        ends.append(None if None in values else math.fsum(values) / len(values))
+    return LostAttempts(sum(lost.lost for lost in lacking), sum(lost.planned for lost in lacking), ends[0], ends[1])

@@ -1,0 +1,420 @@
+"""Normalised scores: 0 at the floor, 1 at the ceiling."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from math import fsum, hypot
+from typing import NamedTuple
+
+from waybench.core import Json, Metric, Range
+from waybench.results.references._measure import Reference, ReferenceScores, halves, reference_of
+from waybench.results.results._rows import ItemKey, ItemValues, ReferenceBounds, Row, at_items, headline_values
+from waybench.results.stats import CONFIDENCE, LostAttempts, Mean, clustered_mean
+from waybench.results.stats._cells import Cell
+from waybench.results.stats._intervals import normal_quantile, t_quantile
+
+BELOW_FLOOR = "below the floor"
+_FEW = 5  # items of which it can be said that more may resolve the distance from floor to ceiling
+_TINY = 1e-9
+_NAMED = 60  # characters of a constant reply in a sentence
+_SURELY = 0.998  # the confidence with which a mean score is above the oracle's
+_TAIL = (1 - CONFIDENCE) / 2
+_QUANTILE = normal_quantile(_TAIL)
+_SILENCE, _RANDOM, _CONSTANT, _CEILING = "silence", "random", "constant", "ceiling"  # of `ReferenceScores`
+_ORIGINS = ("known", "stored", "measured", "items")
+
+
+class ItemRange(NamedTuple):
+    """An item's score with what it lies between, signed so that more is better.
+
+    Attributes:
+        score: The score.
+        floor: The mean score of the floor's player at items of its level.
+        ceiling: The oracle's.
+        ends: The bounds that the interval of a mean score takes into account; None if there is none.
+    """
+
+    score: float
+    floor: float
+    ceiling: float
+    ends: Range
+
+
+def normalized_cell(items: Mapping[ItemKey, ItemRange]) -> Cell:
+    """Return the cell of scores between floor and ceiling: that of the scores, scaled.
+
+    Floor and ceiling are the means over the items' levels, and the same for all items, so that the cell's value and
+    limits are those of the score itself on another scale.
+
+    Args:
+        items: The items, at least one, with a distance between the mean floor and ceiling.
+    """
+    count = len(items)
+    floor = fsum(item.floor for item in items.values()) / count
+    room = fsum(item.ceiling for item in items.values()) / count - floor
+    ends: list[float | None] = []
+    for side, outer in ((0, min), (1, max)):
+        bounds = [bound for item in items.values() if (bound := item.ends[side]) is not None]
+        ends.append((outer(bounds) - floor) / room if len(bounds) == count else None)
+    values = [(item.score - floor) / room for item in items.values()]
+    return Cell.from_values(values, [key.cluster for key in items], ends[0], ends[1])
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizedScore:
+    """A score between its floor, 0, and its ceiling, 1.
+
+    Attributes:
+        mean: The score; below 0 if it is worse than the floor. Its interval allows for the errors of floor and ceiling.
+        floor: The best of the mean scores of empty replies, a random player and the best constant reply, at the levels
+            of the items.
+        ceiling: The oracle's score.
+        constant: The constant reply of most items, if that is the floor; "" otherwise.
+        chance: Whether the floor is the score of random choices.
+        origin: Where floor and ceiling come from: "stored", "measured" for independent items that were played for this
+            result, "items" for the very items of the run, "known" for what the environment knows.
+        reference_items: Number of items that they were measured on, the fewest of all levels; 0 where they are known.
+        errors: What the interval allows for, in standard errors of the score: by the name of what was measured.
+        items: The items' scores with their floors and ceilings.
+    """
+
+    mean: Mean
+    floor: float
+    ceiling: float
+    constant: str
+    chance: bool = False
+    origin: str = "known"
+    reference_items: int = 0
+    errors: Mapping[str, float] = field(default_factory=dict[str, float], repr=False, compare=False)
+    items: Mapping[ItemKey, ItemRange] = field(default_factory=dict[ItemKey, ItemRange], repr=False, compare=False)
+
+    @property
+    def cell(self) -> Cell:
+        """The normalised scores by cluster, of which `mean` is the mean."""
+        return normalized_cell(self.items)
+
+    @property
+    def is_below_floor(self) -> bool:
+        """Whether the whole interval is below the floor: in means over tasks, such a score counts as 0."""
+        return self.mean.high is not None and self.mean.high < 0
+
+    @property
+    def shown(self) -> Mean:
+        """The score as it is printed: the ends of its interval are cut at floor and ceiling."""
+        return replace(
+            self.mean, low=cut_end(self.mean.low, self.mean.value), high=cut_end(self.mean.high, self.mean.value)
+        )
+
+    @property
+    def origin_note(self) -> str:
+        """What limits floor and ceiling, in a few words; "" where they are known or stored."""
+        if self.origin == "items":
+            return "floor from these items"
+        return f"floor from {self.reference_items} other items" if self.origin == "measured" else ""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the score as JSON values, without the items."""
+        out: dict[str, Json] = asdict(replace(self, items={}, errors={}))
+        return {name: value for name, value in out.items() if name not in ("items", "errors")}
+
+    def with_lost(self, lost: LostAttempts | None) -> "NormalizedScore":
+        """Return the score with the attempts that it lacks.
+
+        Args:
+            lost: The lost attempts, with the bounds of the score before it is normalised; None for none.
+        """
+        lost = lost and lost.scaled(1 / (self.ceiling - self.floor), self.floor)
+        return replace(self, mean=replace(self.mean, lost=lost))
+
+    @property
+    def floor_player(self) -> str:
+        """Who scores the floor: "an empty reply", "“Rock” in every turn"."""
+        if self.constant:
+            return f"“{self.constant[:_NAMED]}” in every turn"
+        return "a random player, on average," if self.chance else "an empty reply"
+
+
+def cut_end(end: float | None, value: float, ceiling: float = 1.0) -> float | None:
+    """Return an end of a normalised score's interval, cut at floor and ceiling unless the score itself is outside."""
+    return None if end is None else max(min(end, max(ceiling, value)), min(0.0, value))
+
+
+def widened(low: float, value: float, high: float, errors: Iterable[float]) -> tuple[float, float]:
+    """Return the ends of an interval with the standard errors of floors and ceilings added in quadrature."""
+    more = _QUANTILE * hypot(*errors)
+    return value - hypot(value - low, more), value + hypot(high - value, more)
+
+
+def normalize_score(scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> NormalizedScore | None:
+    """Return a score between floor and ceiling: (mean score - floor) / (ceiling - floor).
+
+    The floor is the best of what silence, a random player and the best constant reply score, with the levels weighted
+    as they are among the items. Floors and ceilings are measured on other items than these (`ReferenceScores`), once
+    for all players; only where that is not possible they come from these items. Their standard errors are in the
+    interval: with the score nu, those of the floor times 1 - nu and those of the ceiling times nu.
+
+    Args:
+        scores: The headline metric, item by item.
+        items: Attempts by item.
+        head: The headline metric, with its bounds over these attempts.
+
+    Returns:
+        The score; None where floor or ceiling of an item are not known (`Players.oracle_is_ceiling`), and where the
+        distance between them is not resolved: it is not above 0 by more than its error.
+    """
+    references = _references(scores, items, head)
+    if references is None:
+        return None
+    sign, attempts = _sign(head), max(row.attempt for key in scores.values for row in items[key])
+    floors = {player: _Side.of(player, references, attempts) for player in (_SILENCE, _RANDOM, _CONSTANT)}
+    known = {player: side for player, side in floors.items() if side is not None}
+    ceiling = _Side.of(_CEILING, references, attempts)
+    if not known or ceiling is None:
+        return None
+    # Of equally good ones the first.
+    player = min(known, key=lambda player: (-round(sign * known[player].mean, 9), list(floors).index(player)))
+    floor, room = known[player], sign * (ceiling.mean - known[player].mean)
+    if room <= max(_TINY, _QUANTILE * hypot(*floor.errors.values(), *ceiling.errors.values())):
+        return None
+    ranges = {
+        key: ItemRange(sign * score, sign * of_floor, sign * of_ceiling, _ends(items[key][0], head))
+        for (key, score), of_floor, of_ceiling in zip(scores.values.items(), floor.values, ceiling.values, strict=True)
+    }
+    mean = normalized_cell(ranges).mean()
+    errors = {name: (1 - mean.value) * error / room for name, error in floor.errors.items()}
+    errors |= {name: mean.value * error / room for name, error in ceiling.errors.items()}
+    if mean.low is not None and mean.high is not None:
+        low, high = widened(mean.low, mean.value, mean.high, errors.values())
+        mean = replace(mean, low=low, high=high)
+    # Of several that were taken as often, the first by its text: the order of episodes is to make no difference.
+    replies = sorted(Counter(one.reply for one in references).items(), key=lambda pair: (-pair[1], pair[0]))
+    return NormalizedScore(
+        mean,
+        floor.mean,
+        ceiling.mean,
+        replies[0][0] if player == _CONSTANT else "",
+        chance=player == _RANDOM,
+        origin=max((one.origin for one in references), key=_ORIGINS.index),
+        reference_items=min(one.items for one in references),
+        errors=errors,
+        items=ranges,
+    )
+
+
+def _ends(row: Row, head: Metric) -> Range:
+    """Return the bounds of an item's score that intervals take into account, signed so that more is better."""
+    low, high = row.ranges.get(head.name, (head.low, head.high))
+    high = None if head.far_bounds else high
+    worst, best = (high, low) if head.better == "lower" else (low, high)
+    sign = _sign(head)
+    return None if worst is None else sign * worst, None if best is None else sign * best
+
+
+def _sign(head: Metric) -> int:
+    return -1 if head.better == "lower" else 1
+
+
+class _Side(NamedTuple):
+    """The scores of a player at some items: their floor or their ceiling.
+
+    Attributes:
+        mean: The mean, with each level as often as it is among the items.
+        errors: The standard errors of the mean, by what was measured.
+        values: The mean at the level of each item.
+    """
+
+    mean: float
+    errors: Mapping[str, float]
+    values: Sequence[float]
+
+    @classmethod
+    def of(cls, player: str, references: Sequence[ReferenceScores], attempts: int) -> "_Side | None":
+        """Return the scores of a player; None where they are not known at an item."""
+        by_name = {one.name: _score_of(one, player, attempts) for one in references}
+        known = {name: score for name, score in by_name.items() if score is not None}
+        if len(known) < len(by_name):
+            return None
+        counts, values = Counter(one.name for one in references), [known[one.name].mean for one in references]
+        errors = {
+            f"{player} {name}": counts[name] / len(references) * _error(score)
+            for name, score in known.items()
+            if score.error
+        }
+        return cls(fsum(values) / len(values) + 0.0, errors, values)  # and no -0.0
+
+
+def _score_of(references: ReferenceScores, player: str, attempts: int) -> Reference | None:
+    """Return a player's score, that of a random one with as many attempts as were measured, if fewer."""
+    if player == _RANDOM and (fitting := [count for count in references.best_random if count <= attempts]):
+        return references.best_random[max(fitting)]
+    score: Reference | None = getattr(references, player)
+    return score
+
+
+def _error(score: Reference) -> float:
+    """Return the standard error, larger for few clusters as Student's t is."""
+    return score.error * t_quantile(_TAIL, max(1, score.clusters - 1)) / _QUANTILE
+
+
+def _references(
+    scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], head: Metric
+) -> list[ReferenceScores] | None:
+    """Return the reference scores of each item; None where those of one are not known."""
+    anchors = {key: items[key][0].anchors for key in scores.values}
+    worst = head.high if head.better == "lower" else head.low
+    known: dict[ItemKey, tuple[float, ReferenceBounds]] = {}
+    played: dict[ItemKey, tuple[float, ReferenceBounds]] = {}
+    for key, one in anchors.items():
+        if one is None or one.ceiling is None:
+            return None
+        if isinstance(one, ReferenceBounds):
+            nothing = worst if one.nothing is None else one.nothing
+            if nothing is None:
+                return None
+            (played if one.was_played else known)[key] = nothing, one
+    of_items = _known_scores(known, head) | _scores_of_items(played, head)
+    references = [one if isinstance(one, ReferenceScores) else of_items.get(key) for key, one in anchors.items()]
+    found = [one for one in references if one is not None]
+    return found if found and len(found) == len(anchors) else None
+
+
+_Bounds = Mapping[ItemKey, tuple[float, ReferenceBounds]]  # with the score of saying nothing
+
+
+def _gains(bounds: _Bounds, head: Metric) -> dict[str, float]:
+    """Return by how much constant replies are better than saying nothing, in all; where one means nothing, by 0."""
+    gains: dict[str, float] = defaultdict(float)
+    for nothing, one in bounds.values():
+        for text, value in one.constants.items():
+            gains[text] += (value - nothing) * _sign(head)
+    # Rounded, since the last digits depend on the order of the items.
+    return {text: round(gain, 9) for text, gain in gains.items()}
+
+
+def _best_reply(bounds: _Bounds, keys: Sequence[ItemKey], head: Metric) -> tuple[str, list[ItemKey]]:
+    """Return the constant reply that is best at every second cluster, and the items of the others."""
+    choosing, measuring = ([keys[number] for number in half] for half in halves([key.cluster for key in keys]))
+    gains = _gains({key: bounds[key] for key in choosing}, head)
+    return min(gains, key=lambda text: (-gains[text], text), default=""), measuring
+
+
+def _known_scores(bounds: _Bounds, head: Metric) -> dict[ItemKey, ReferenceScores]:
+    """Return the reference scores of items whose environment knows them, without an error.
+
+    A constant reply counts if it is better than saying nothing also at items that it was not chosen on.
+    """
+    reply, others = _best_reply(bounds, sorted(bounds), head)
+    if _gains({key: bounds[key] for key in others}, head).get(reply, 0.0) <= 0:
+        reply = ""
+    return {
+        key: ReferenceScores(
+            silence=None if one.chance else Reference(nothing),
+            random=Reference(nothing) if one.chance else None,
+            constant=Reference(one.constants.get(reply, nothing)) if reply else None,
+            reply=reply,
+            ceiling=Reference(one.ceiling or 0.0),
+            origin="known",
+            name=repr(key),
+        )
+        for key, (nothing, one) in bounds.items()
+    }
+
+
+def _scores_of_items(bounds: _Bounds, head: Metric) -> dict[ItemKey, ReferenceScores]:
+    """Return the reference scores of items that were played themselves; none of a single cluster.
+
+    The best constant reply is chosen on every second cluster and measured on the others: the best of many replies at
+    the very same few items would be better by chance than it is elsewhere.
+    """
+    keys = sorted(bounds)
+    clusters = [key.cluster for key in keys]
+    if len(set(clusters)) < 2:
+        return {}
+    reply, measuring = _best_reply(bounds, keys, head)
+    best = min if head.better == "lower" else max
+    tries = min(len(one.random) for _, one in bounds.values())
+    random = {
+        count: reference
+        for count in range(1, tries + 1)
+        if (reference := reference_of([best(bounds[key][1].random[:count]) for key in keys], clusters)) is not None
+    }
+    constants = [bounds[key][1].constants.get(reply, bounds[key][0]) for key in measuring]
+    scores = ReferenceScores(
+        silence=reference_of([bounds[key][0] for key in keys], clusters),
+        random=random.get(1),
+        constant=reference_of(constants, [key.cluster for key in measuring]) if reply else None,
+        reply=reply,
+        ceiling=reference_of([bounds[key][1].ceiling for key in keys], clusters),
+        items=len(keys),
+        origin="items",
+        name=f"items {len(keys)} {bounds[keys[0]][1].name}",
+        best_random=random,
+    )
+    return dict.fromkeys(keys, scores)
+
+
+def why_not_normalized(items: Mapping[ItemKey, Sequence[Row]]) -> str:
+    """Return in a few words why `normalize_score` has no score of these items."""
+    anchors = [item[0].anchors for item in items.values()]
+    if any(item_anchors is None for item_anchors in anchors):
+        return "floor and ceiling not measured"
+    if any(item_anchors is not None and item_anchors.ceiling is None for item_anchors in anchors):
+        return "best possible score not known"
+    return "too few items" if len(items) < _FEW else "floor and ceiling cannot be distinguished"
+
+
+def beaten_ceilings(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
+    """Return the names of reference scores whose oracle is worse than some player.
+
+    The oracle's score is no ceiling there, for any player: a score that is rescaled by it would mean nothing. Where the
+    oracle played the items themselves, the means are compared; where it played others of the level, the player has to
+    be better beyond doubt.
+
+    Args:
+        samples: Rows of one model with one task's settings each, at one level or at all.
+
+    Returns:
+        Names of what was measured (`name` of `ReferenceScores` and `ReferenceBounds`).
+    """
+    beaten: set[str] = set()
+    for rows in samples:
+        items = {key: item for key, item in at_items(rows).items() if not any(row.guided for row in item)}
+        if not items:
+            continue
+        head = rows[0].group.environment.scoring.metrics[0]
+        excess, names = 0.0, set[str]()
+        others: dict[str, tuple[Reference, list[float], list[Hashable]]] = {}
+        for key, score in headline_values(items, head).values.items():
+            anchors = items[key][0].anchors
+            if anchors is None or anchors.ceiling is None:
+                continue
+            if isinstance(anchors, ReferenceScores):
+                _, values, clusters = others.setdefault(anchors.name, (anchors.ceiling, [], []))
+                values.append(_excess(score, anchors.ceiling.mean, head))
+                clusters.append(key.cluster)
+            else:
+                excess += _excess(score, anchors.ceiling, head)
+                names.add(anchors.name)
+        if excess > _TINY:
+            beaten |= names
+        for name, (ceiling, values, clusters) in others.items():
+            mean = clustered_mean(values, clusters, confidence=_SURELY)
+            if (
+                mean is not None
+                and mean.low is not None
+                and mean.low > _TINY + normal_quantile((1 - _SURELY) / 2) * ceiling.error
+            ):
+                beaten.add(name)
+    return frozenset(beaten)
+
+
+def _excess(score: float, ceiling: float, head: Metric) -> float:
+    return _sign(head) * (score - ceiling)
+
+
+def without_ceilings(rows: Sequence[Row], names: Collection[str]) -> Sequence[Row]:
+    """Return rows with no ceiling where the reference scores have some of these names."""
+    return [
+        replace(row, anchors=row.anchors.without_ceiling()) if row.anchors and row.anchors.name in names else row
+        for row in rows
+    ]
