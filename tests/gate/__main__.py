@@ -87,7 +87,7 @@ PARTS: Mapping[str, Callable[[int], Iterator[Line]]] = {
     "graded": _graded,
     "profile": _profile,
 }
-RUNS = 300
+RUNS = 200
 
 
 def main() -> None:

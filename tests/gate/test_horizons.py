@@ -17,7 +17,7 @@ def test_equal_models_rarely_reach_further() -> None:
 def test_a_horizon_near_a_plateau_is_printed_only_where_it_is_known() -> None:
     """Fails if a posterior with many curves below the share still gives a horizon (.14 are wrong then)."""
     # At the easiest levels 85 and 82 % are solved, so that there is an 80 % horizon.
-    said = [plateau(runs=150, lapse=lapse) for lapse in (0.15, 0.18)]
+    said = [plateau(runs=110, lapse=lapse) for lapse in (0.15, 0.18)]
     printed, wrong = (
         Rate(sum(rate.hits for rate in rates), sum(rate.runs for rate in rates))
         for rates in ([one.printed for one in said], [one.wrong for one in said])

@@ -34,7 +34,7 @@ POWER = 0.75  # of a difference of .1 with noise of .1 at 20 items
     [
         pytest.param(lambda: equal_at_one_task(runs=30), id="one task"),
         pytest.param(lambda: equal_in_wordings(runs=24), id="four wordings"),
-        pytest.param(lambda: equal_on_same_maps(runs=24), id="two tasks on the same maps"),
+        pytest.param(lambda: equal_on_same_maps(runs=18), id="two tasks on the same maps"),
         pytest.param(lambda: equal_on_ladders(runs=70), id="ladders"),
     ],
 )
