@@ -15,7 +15,8 @@ from waybench.ext.train.gymnasium import TextEnv
 from waybench.people._play import reply_for
 from waybench.results import LoggedEpisode, rows
 from waybench.results.results._anchors import Anchoring
-from waybench.results.results._measured_row import row, simulate
+from waybench.results.results._measured_row import row
+from waybench.results.results._simulation import simulate
 from waybench.testing._walks import ways
 
 MIB = 1 << 20

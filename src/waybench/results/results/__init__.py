@@ -17,7 +17,7 @@ from waybench.results.results._groups import (
     settings_order,
     short_labels,
 )
-from waybench.results.results._measured_row import Simulated, Verifier, exclude, measurable, rows
+from waybench.results.results._measured_row import Verifier, exclude, measurable, rows
 from waybench.results.results._rows import (
     UNCONFIRMED,
     UNFINISHED,
@@ -35,6 +35,7 @@ from waybench.results.results._rows import (
     perfect_attempts,
     whole_items,
 )
+from waybench.results.results._simulation import Simulated
 
 __all__ = [
     "EXAMPLES",

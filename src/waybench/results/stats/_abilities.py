@@ -10,7 +10,7 @@ approximation; slopes and variances are fitted by its evidence with weak priors,
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -301,7 +301,8 @@ class _Model:
         """Return the scores of models without results, with an ability one standard deviation of deviations lower."""
         lower = draws.copy()
         lower[:, self._own(number)] -= residuals[:, None]
-        unknown: list[bool] = np.isnan(self._families[number].shares).all(axis=0).tolist()
+        is_missing: Any = np.isnan(self._families[number].shares).all(axis=0)  # of one model for each column
+        unknown: list[bool] = is_missing.tolist()
         if not any(unknown):
             return [None] * len(unknown)
         scores = self._scores(number, mode, lower, np.random.default_rng(number))
