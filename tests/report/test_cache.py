@@ -169,8 +169,8 @@ def test_a_row_is_all_that_is_read_back() -> None:
 def test_processes_give_results_in_order() -> None:
     program = (
         "import os\n"
-        "from waybench.core import spread\n"
-        "with spread(lambda number: (number, os.getpid()), 8, 2) as results:\n"
+        "from waybench.core import map_in_processes\n"
+        "with map_in_processes(lambda number: (number, os.getpid()), 8, 2) as results:\n"
         "    found = list(results)\n"
         "print([number for number, _ in found], os.getpid() in {pid for _, pid in found})\n"
     )
@@ -183,12 +183,12 @@ def test_processes_give_results_in_order() -> None:
 def test_a_killed_process_is_an_error_that_says_what_to_do() -> None:
     program = (
         "import os, signal\n"
-        "from waybench.core import spread; from waybench.core._errors import LostWorkerError\n"
+        "from waybench.core import map_in_processes; from waybench.core._errors import LostWorkerError\n"
         "def work(number):\n"
         "    return number if number < 5 or os.getpid() == parent else os.kill(os.getpid(), signal.SIGKILL)\n"
         "parent = os.getpid()\n"
         "try:\n"
-        "    with spread(work, 90, 2) as results:\n"
+        "    with map_in_processes(work, 90, 2) as results:\n"
         "        print(sum(results))\n"
         "except LostWorkerError as error:\n"
         "    print(error)\n"

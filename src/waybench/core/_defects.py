@@ -12,8 +12,8 @@ from waybench.core._errors import DefectError, WaybenchError
 DEFECT = "defect in environment "  # what the message of every `DefectError` begins with
 _LONGEST = 300  # characters of an exception's own text
 _OURS = __name__.partition(".")[0]
-# What a machine lacks is no defect of an environment: a server of worlds that has ended, a full disk.
-_OF_THE_MACHINE = (WaybenchError, OSError, MemoryError)
+# What a machine lacks is no defect of an environment: a library, a server of worlds that has ended, a full disk.
+_OF_THE_MACHINE = (WaybenchError, OSError, MemoryError, ModuleNotFoundError)
 
 
 class CodeLocation(NamedTuple):
@@ -75,7 +75,7 @@ def raised_text(error: BaseException) -> str:
 def defects_of(environment_id: str, what: str = "") -> Generator[None]:
     """Report an exception of an environment's code as a defect of the environment.
 
-    Errors that the user can mend, and those of the machine (`OSError`, `MemoryError`), go on as they are.
+    Errors that the user can mend, and those of the machine (a full disk, a library that is missing), go on as they are.
 
     Args:
         environment_id: The environment.
