@@ -62,12 +62,12 @@ def mean_score(scores: Sequence[Score]) -> Score | None:
         return None
     value = math.fsum(score.value for score in scores) / len(scores)
     lost = _lost(scores)
-    cells = tuple((cell, weight / len(scores)) for score in scores for cell, weight in score.cells)
+    weighted = [(cell, weight / len(scores)) for score in scores for cell, weight in score.cells]
+    # Sums have the same bits for any order of the tasks.
+    cells = tuple(sorted(weighted, key=lambda pair: (pair[1], pair[0].totals.tolist(), pair[0].sizes.tolist())))
     counts = ItemCounts.total([score.counts for score in scores])
-    errors: dict[str, float] = {}
-    for score in scores:
-        for name, error in score.errors.items():
-            errors[name] = errors.get(name, 0.0) + error / len(scores)
+    names = sorted({name for score in scores for name in score.errors})
+    errors = {name: math.fsum(score.errors.get(name, 0.0) for score in scores) / len(scores) for name in names}
     interval = Functional(*zip(*cells, strict=True)).interval()
     low, high = widened(interval[0], value, interval[1], errors.values()) if interval else (None, None)
     return Score(value=value, low=low, high=high, lost=lost, cells=cells, counts=counts, errors=errors)
