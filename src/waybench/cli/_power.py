@@ -364,7 +364,7 @@ def _horizon_text(question: PowerQuestion, horizons: HorizonDesign, pilot: Pilot
         else:
             items = items_for_horizons(plan, question.ratio, alpha=alpha, power=question.power)
             found = (
-                "no number of items: add levels, since horizons in neighbouring gaps between levels are not told apart"
+                "no number of items: add levels; horizons in neighbouring gaps between levels are not distinguished"
                 if items is None
                 else f"about {items:,} items of each level, {items * len(plan.levels):,} in all"
             )

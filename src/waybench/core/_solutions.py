@@ -22,7 +22,7 @@ from waybench.core._metrics import (
     general_failure,
     unread,
 )
-from waybench.core._parts import Player, Potential
+from waybench.core._parts import Player
 from waybench.core._record import EpisodeRecord
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
@@ -130,20 +130,6 @@ class Solutions(ABC, Generic[I, S, A]):
             state = self.game.apply(state, following[0], Stream("check")).state
             actions += 1
         return actions
-
-    def potential(self, instance_of: Callable[[S], I], doc: str) -> Potential[S]:
-        """Return the share of the cost of a best solution that is gained, for shaped rewards; -1 in a dead end.
-
-        Args:
-            instance_of: State -> its instance.
-            doc: What it measures, in a sentence.
-        """
-
-        def gained(state: S) -> float:
-            left, full = self.remaining(state), self.remaining(self.game.start(instance_of(state)))
-            return -1.0 if left is None or not full else 1 - left / full
-
-        return Potential("distance", doc, gained)
 
     def simulate(self, record: EpisodeRecord) -> Iterator[RecordStep[S]]:
         """Yield the turns of a record with the states around them."""

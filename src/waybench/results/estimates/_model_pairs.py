@@ -160,7 +160,7 @@ def compare_models(first: Sequence[Row], second: Sequence[Row], models: Iterable
         models: The pairs: a model of the first side and one of the second.
     """
     names = [{row.group.model for row in side} for side in (first, second)]
-    # What one player shows about an item's ceiling holds for all, as far as their results can be told apart.
+    # What one player shows about an item's ceiling holds for all, as far as their results can be distinguished.
     together = [] if names[0] & names[1] else _totals([*first, *second])
     sides = [
         grouped((total for total in together if total.group.model in models_of_side), lambda total: total.group.model)

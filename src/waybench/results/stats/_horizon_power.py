@@ -100,7 +100,7 @@ def horizon_power(plan: HorizonPlan, factor: float, items: int, *, alpha: float 
 def items_for_horizons(plan: HorizonPlan, factor: float, *, alpha: float = ALPHA, power: float = POWER) -> int | None:
     """Return how many items of each level it takes to tell two horizons apart, to a tenth; None if no number does.
 
-    Horizons in neighbouring gaps between levels are never told apart: then more levels help, and no more items.
+    Horizons in neighbouring gaps between levels are never distinguished: then more levels help, and no more items.
     The arguments are those of `horizon_power`, with the wanted power.
     """
     number = bisect_left(_ITEMS, power, key=lambda items: horizon_power(plan, factor, items, alpha=alpha))

@@ -13,22 +13,12 @@ from waybench.results.stats._power import (
     least_number,
     planned_errors,
 )
+from waybench.results.stats._verdicts import min_clusters_for_tie
 
 if TYPE_CHECKING:
     from scipy import stats
 else:
     stats = LateModule("scipy.stats")
-
-_CLUSTERS_OVER_MARGIN = 3  # what happens in none of n clusters may happen in 3 / n of all
-
-
-def min_clusters_for_tie(margin: float) -> int:
-    """Return the number of clusters that a tie takes, however small the differences are (`Comparison`).
-
-    Args:
-        margin: The greatest difference in a tie, as a share of the range.
-    """
-    return math.ceil(_CLUSTERS_OVER_MARGIN / margin - 1e-9)
 
 
 def tie_power(assumptions: PowerAssumptions, margin: float, items: float, *, alpha: float = ALPHA) -> float:

@@ -55,12 +55,12 @@ def adjust_p_values(tests: Sequence[DifferenceTest], level: float = ALPHA) -> li
     return [AdjustedP(adjusted.get(number), len(members)) for number in range(len(tests))]
 
 
-def min_clusters_for_tie(margin: float | None, size: float | None) -> int:
+def min_clusters_for_tie(margin: float | None, size: float | None = 1.0) -> int:
     """Return the number of clusters that a tie takes; 0 where there is none.
 
     Args:
         margin: The greatest difference in a tie; None where there is none, as for unbounded metrics.
-        size: The greatest difference possible; None likewise.
+        size: The greatest difference possible, 1 where the margin is a share of it; None for unbounded metrics.
     """
     return math.ceil(_CLUSTERS_OVER_MARGIN * size / margin - 1e-9) if margin and size else 0
 
