@@ -47,7 +47,7 @@ def rates_of(results: Sequence[Sequence[float]], **more: Any) -> tuple[PassRates
 
 
 def test_by_hand_and_by_all_choices() -> None:
-    results = [[1, 0, 0, 1, 0], [0] * 5, [1] * 5, [1, 1, 1, 0, 1]]
+    results = [[1, 0, 0, 1, 0], [0] * 5, [1] * 5, [1, 1, 1, 0, 1]] * 2
     found = {rates.k: rates for rates in rates_of(results)}
     assert list(found) == [2, 4, 5]
     # Of two attempts out of five with two successes: 3 of 10 pairs have none, 1 has two.
@@ -57,7 +57,7 @@ def test_by_hand_and_by_all_choices() -> None:
         choices = [[chosen for chosen in combinations(item, k)] for item in results]
         assert rates.any_of.value == pytest.approx(fmean(fmean(map(max, of_item)) for of_item in choices))
         assert rates.all_of.value == pytest.approx(fmean(fmean(map(min, of_item)) for of_item in choices))
-        assert (rates.any_of.n, rates.any_of.clusters) == (4, 4)
+        assert (rates.any_of.n, rates.any_of.clusters) == (8, 8)
         assert rates.any_of.low is not None and rates.any_of.low < rates.any_of.value
 
 
@@ -75,7 +75,7 @@ def test_only_of_metrics_that_say_success() -> None:
 
 
 def test_in_all_outputs() -> None:
-    rows = rows_of([[1, 0, 0, 1], [0] * 4, [1] * 4, [1, 1, 1, 0]])
+    rows = rows_of([[1, 0, 0, 1], [0] * 4, [1] * 4, [1, 1, 1, 0]] * 2)
     (total,) = overall(rows)
     assert [rates.k for rates in total.reliability] == [2, 4]
     first: Any = total.to_json()["reliability"]

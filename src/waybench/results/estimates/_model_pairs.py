@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from waybench.core import Json
 from waybench.results.estimates._estimates import Estimate, overall
+from waybench.results.estimates._mean_scores import CEILING
 from waybench.results.formatting import NOTHING, adjusted_p_text, aligned, one_line
 from waybench.results.frames import Column, column_json
 from waybench.results.results import Family, Row, family_of, fixed, grouped
-from waybench.results.results._normalized import NormalizedScore, normalized_cell
+from waybench.results.results._normalized import normalized_cell
 from waybench.results.results._rows import original_rows
 from waybench.results.stats import Mean
 from waybench.results.stats._cells import Cell
@@ -341,7 +342,9 @@ def _equal_settings(first: Sequence[Estimate], second: Sequence[Estimate]) -> li
 def _common_cells(first: Estimate, second: Estimate) -> tuple[Cell, Cell] | None:
     """Return the cells of the items that both have in per cent, normalised by the first one's floors and ceilings.
 
-    A model that is below the floor of the whole task counts as 0, as in means.
+    Where one of them is below the floor of the whole task, which counts as 0 in means, no item of either counts as less
+    than 0: the range from the worst score possible to the ceiling can be many times that from the floor, and all
+    differences would be lost in it.
     """
     assert first.rescaled is not None
     assert second.rescaled is not None
@@ -360,13 +363,9 @@ def _common_cells(first: Estimate, second: Estimate) -> tuple[Cell, Cell] | None
     if math.fsum(ours[key].ceiling - ours[key].floor for key in common) <= 0:
         return None
     sides = (
-        ({key: ours[key] for key in common}, first.rescaled),
-        ({key: ours[key]._replace(score=theirs[key].score) for key in common}, second.rescaled),
+        {key: ours[key] for key in common},
+        {key: ours[key]._replace(score=theirs[key].score) for key in common},
     )
-    first_cell, second_cell = (_counted(normalized_cell(items), score).scaled(100) for items, score in sides)
+    is_cut = first.rescaled.is_below_floor or second.rescaled.is_below_floor
+    first_cell, second_cell = (normalized_cell(items, cut=is_cut).scaled(CEILING) for items in sides)
     return first_cell, second_cell
-
-
-def _counted(cell: Cell, score: NormalizedScore) -> Cell:
-    """Return a cell as it counts: with the floor as its mean, and its own spread, if it is below the floor."""
-    return replace(cell, totals=cell.totals - cell.value * cell.sizes) if score.is_below_floor else cell

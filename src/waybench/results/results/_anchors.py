@@ -20,6 +20,7 @@ from waybench.core import (
     play_out,
     policy,
 )
+from waybench.core._defects import defects_of
 from waybench.core._items import split_isomorphic_key
 from waybench.envs import registry
 from waybench.results.logs._settings import SHOWN
@@ -68,8 +69,14 @@ class Anchoring:
 
         Returns:
             The scores; None where whole episodes take too long even for tests (`Playing.check_options`) or may have
-            more than 500 turns, where a record cannot be simulated again, and where a teacher acted.
+            more than 500 turns, where a record cannot be simulated again, as of one that somebody has edited, where the
+            environment has a defect, and where a teacher acted.
         """
+        with suppress(WaybenchError), defects_of(record.env):
+            return self._of(record, group)
+        return None
+
+    def _of(self, record: EpisodeRecord, group: Group) -> ReferenceScores | ReferenceBounds | None:
         environment = registry.load(record.env)
         if (known := known_bounds(environment, record)) is not None:
             return known
@@ -117,8 +124,7 @@ def anchored(records: Iterable[EpisodeRecord], rows: Iterable[Row]) -> list[Row]
     for record, row in pairs:
         anchors = None
         if row.is_included and not row.error:
-            with suppress(WaybenchError):  # a record that somebody has edited
-                anchors = anchoring.of(record, row.group)
+            anchors = anchoring.of(record, row.group)
         anchored_rows.append(replace(row, anchors=anchors))
     return anchored_rows
 

@@ -11,7 +11,7 @@ from waybench.results.references._measure import Reference, ReferenceScores, hal
 from waybench.results.results._rows import ItemKey, ItemValues, ReferenceBounds, Row, at_items, headline_values
 from waybench.results.stats import CONFIDENCE, LostAttempts, Mean, clustered_mean
 from waybench.results.stats._cells import Cell
-from waybench.results.stats._intervals import normal_quantile, t_quantile
+from waybench.results.stats._intervals import FEWEST_CLUSTERS, normal_quantile, t_quantile
 
 BELOW_FLOOR = "below the floor"
 _FEW = 5  # items of which it can be said that more may resolve the distance from floor to ceiling
@@ -40,7 +40,7 @@ class ItemRange(NamedTuple):
     ends: Range
 
 
-def normalized_cell(items: Mapping[ItemKey, ItemRange]) -> Cell:
+def normalized_cell(items: Mapping[ItemKey, ItemRange], *, cut: bool = False) -> Cell:
     """Return the cell of scores between floor and ceiling: that of the scores, scaled.
 
     Floor and ceiling are the means over the items' levels, and the same for all items, so that the cell's value and
@@ -48,6 +48,7 @@ def normalized_cell(items: Mapping[ItemKey, ItemRange]) -> Cell:
 
     Args:
         items: The items, at least one, with a distance between the mean floor and ceiling.
+        cut: Whether an item's score below the floor counts as 0.
     """
     count = len(items)
     floor = fsum(item.floor for item in items.values()) / count
@@ -57,6 +58,8 @@ def normalized_cell(items: Mapping[ItemKey, ItemRange]) -> Cell:
         bounds = [bound for item in items.values() if (bound := item.ends[side]) is not None]
         ends.append((outer(bounds) - floor) / room if len(bounds) == count else None)
     values = [(item.score - floor) / room for item in items.values()]
+    if cut:
+        values, ends[0] = [max(0.0, value) for value in values], 0.0
     return Cell.from_values(values, [key.cluster for key in items], ends[0], ends[1])
 
 
@@ -95,8 +98,13 @@ class NormalizedScore:
 
     @property
     def is_below_floor(self) -> bool:
-        """Whether the whole interval is below the floor: in means over tasks, such a score counts as 0."""
-        return self.mean.high is not None and self.mean.high < 0
+        """Whether the whole interval is below the floor: in means over tasks, such a score counts as 0.
+
+        Scores that are all alike between the bounds have no interval; enough of them below the floor are below it, too.
+        """
+        if self.mean.high is None:
+            return self.mean.clusters >= FEWEST_CLUSTERS and self.mean.value < 0
+        return self.mean.high < 0
 
     @property
     def shown(self) -> Mean:
