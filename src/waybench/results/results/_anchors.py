@@ -69,14 +69,8 @@ class Anchoring:
 
         Returns:
             The scores; None where whole episodes take too long even for tests (`Playing.check_options`) or may have
-            more than 500 turns, where a record cannot be simulated again, as of one that somebody has edited, where the
-            environment has a defect, and where a teacher acted.
+            more than 500 turns, where a record cannot be simulated again, and where a teacher acted.
         """
-        with suppress(WaybenchError), defects_of(record.env):
-            return self._of(record, group)
-        return None
-
-    def _of(self, record: EpisodeRecord, group: Group) -> ReferenceScores | ReferenceBounds | None:
         environment = registry.load(record.env)
         if (known := known_bounds(environment, record)) is not None:
             return known
@@ -124,7 +118,8 @@ def anchored(records: Iterable[EpisodeRecord], rows: Iterable[Row]) -> list[Row]
     for record, row in pairs:
         anchors = None
         if row.is_included and not row.error:
-            anchors = anchoring.of(record, row.group)
+            with suppress(WaybenchError), defects_of(record.env):  # as of a record that somebody has edited
+                anchors = anchoring.of(record, row.group)
         anchored_rows.append(replace(row, anchors=anchors))
     return anchored_rows
 
