@@ -9,7 +9,7 @@ from benchmarks._timing import Comparison, compare
 from waybench.envs.maze import ALICIA
 from waybench.results.stats import Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import Candidate
-from waybench.results.stats._curves import Shape
+from waybench.results.stats._curves import CurvePrior
 from waybench.results.stats._fit import fit_curves
 
 assert ALICIA.difficulty.horizon is not None
@@ -30,7 +30,7 @@ def horizons() -> Iterator[Comparison]:
 
     def fit() -> None:
         for _ in range(TIMES):
-            fit_curves(Shape(), at, solved, apart).horizon(0.5, 0.9)
+            fit_curves(CurvePrior(), at, solved, apart).horizon(0.5, 0.9)
 
     def decide() -> None:
         for _ in range(TIMES):

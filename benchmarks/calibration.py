@@ -18,7 +18,7 @@ from waybench.envs.maze import ALICIA
 from waybench.evaluation._adaptive import strata
 from waybench.results.stats import FIXED_DESIGN, Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import Candidate, simulate_search
-from waybench.results.stats._curves import Shape
+from waybench.results.stats._curves import CurvePrior
 from waybench.results.stats._fit import fit_curves
 
 Rates = Callable[[float], float]
@@ -194,7 +194,7 @@ def saved(
     # Of attempts that are alike the first says all; independent ones are as good as attempts at other mazes.
     telling = [episode for episode in climbed if not (alike and episode[1])]
     at, solved = (np.array([episode[k] for episode in telling], dtype=np.float64) for k in (0, 2))
-    fit = fit_curves(FIXED_DESIGN if reported else Shape(), at, solved, list(range(len(telling))))
+    fit = fit_curves(FIXED_DESIGN if reported else CurvePrior(), at, solved, list(range(len(telling))))
     _, low, high = fit.spanned_horizon(share, 0.9) if reported else fit.horizon(share, 0.9)
     if low <= 0 or not math.isfinite(high):
         return None

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from waybench.results.stats import FIXED_DESIGN, Array
-from waybench.results.stats._curves import Shape
+from waybench.results.stats._curves import CurvePrior
 from waybench.results.stats._fit import HORIZON_CONFIDENCE, MAYBE, NEVER, fit_curves
 
 LEVELS: Array = np.array([5.0, 9, 13, 21, 29, 35, 41, 49, 69, 101], dtype=np.float64)
@@ -82,7 +82,7 @@ def coverage(name: str, runs: int = RUNS) -> Coverage:
         middle = 15 * 4 ** rng.random()  # 15 to 60, uniform on a log scale
         truth = float(fine[np.flatnonzero(rates(fine, middle) >= 0.5)[-1]])  # where it last falls to one half
         solved = (rng.random(len(at)) < rates(at, middle)).astype(np.float64)
-        _, *plain = fit_curves(Shape(), at, solved, range(len(at))).horizon(0.5, HORIZON_CONFIDENCE)
+        _, *plain = fit_curves(CurvePrior(), at, solved, range(len(at))).horizon(0.5, HORIZON_CONFIDENCE)
         fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
         value, *reported = fit.spanned_horizon(0.5, HORIZON_CONFIDENCE)
         hits = [float(low <= truth <= high) for low, high in (plain, reported)]

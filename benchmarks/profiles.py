@@ -17,7 +17,7 @@ from waybench.envs import registry
 from waybench.results import LoggedEpisode
 from waybench.results.estimates._profiles import joint_data
 from waybench.results.results import measurable
-from waybench.results.results._anchors import anchored
+from waybench.results.results._anchors import with_reference_bounds
 from waybench.results.stats import Array
 from waybench.results.stats._abilities import PROFILE_CONFIDENCE, FamilyResults, Interval, joint_abilities
 
@@ -214,7 +214,7 @@ def embedded() -> tuple[list[FamilyResults], list[str], list[str]]:
                         yield LoggedEpisode(f"waybench/{name}", "benchmark", record)
 
     measured, rows = measurable(episodes())
-    data = joint_data(anchored((episode.record for episode in measured), rows), references=True)
+    data = joint_data(with_reference_bounds((episode.record for episode in measured), rows), references=True)
     return list(data.results), list(data.models), [family.name for family in data.families]
 
 

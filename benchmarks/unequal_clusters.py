@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from waybench.results.stats import Mean, clustered_mean
+from waybench.results.stats import IntervalEstimate, clustered_mean
 from waybench.results.stats._contributions import Difference
 
 CLUSTERS = (5, 10, 20, 53)
@@ -66,7 +66,7 @@ def _samples(name: str, clusters: int, runs: int, part: int) -> Iterator[tuple[n
         yield rng, where
 
 
-def _holds(mean: Mean | None, truth: float) -> bool:
+def _holds(mean: IntervalEstimate | None, truth: float) -> bool:
     """Return whether an interval contains a number; where there is none, nothing wrong is claimed."""
     if mean is None or mean.low is None or mean.high is None:
         return True

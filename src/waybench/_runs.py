@@ -112,12 +112,12 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     from waybench.results.horizons import horizons
     from waybench.results.logs import Skipped
     from waybench.results.results import exclude
-    from waybench.results.results._measured_row import verified
+    from waybench.results.results._measured_row import verify_episodes
 
     passed_over: list[Skipped] = []
     price_by_model = read_prices(Path(prices)) if prices else {}
     episodes = read(*map(Path, folders), on_problem=passed_over.append)
-    rows = exclude(episode.row for episode in verified(episodes, price_by_model, passed_over.append))
+    rows = exclude(episode.row for episode in verify_episodes(episodes, price_by_model, passed_over.append))
     return Results(
         episode_frame(rows).table,
         score_frame([*by_level(rows), *overall(rows)]).table,

@@ -8,7 +8,7 @@ import waybench
 from waybench.core import End, Episode, EpisodeRecord, Item, Reply, Usage, play_out, policy
 from waybench.results import LoggedEpisode, Row
 from waybench.results.estimates._bounds import ClusterVariables, Variables
-from waybench.results.results import Cluster, Group
+from waybench.results.results import Cluster, RunKey
 
 MAZE = waybench.load("maze/alicia")
 SCORE = MAZE.scoring.metrics[0]
@@ -76,7 +76,7 @@ def detour(maze: Item[Any], extra: int, attempt: int = 1) -> EpisodeRecord:
     return episode.record()
 
 
-def variables(all_rows: Sequence[Row], episodes: Iterable[LoggedEpisode]) -> dict[Group, dict[Cluster, Variables]]:
+def variables(all_rows: Sequence[Row], episodes: Iterable[LoggedEpisode]) -> dict[RunKey, dict[Cluster, Variables]]:
     """Return the variables of every cluster with an episode that counts, for each group."""
     found = ClusterVariables()
     for row, episode in zip(all_rows, episodes, strict=True):

@@ -121,7 +121,10 @@ def test_an_attempt_that_was_not_read_is_a_failure_and_in_no_average_of_the_pape
         found.items,
     )
     for name in ("success", "parsed"):
-        assert (found.metrics[name].value, found.macro[name].value) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+        assert (found.metrics[name].value, found.macro[name].value) == (
+            pytest.approx(1 / 3),
+            pytest.approx(1 / 3),
+        )
     (compared,) = item_scores(rows(attempts))
     assert list(compared.values.values()) == [pytest.approx(1 / 3)] * len(compared.values)
     (published,) = item_scores(rows(attempts), "mango_success")
@@ -152,9 +155,9 @@ def test_figures_of_shares() -> None:
 def test_share_of_tokens_that_were_cached() -> None:
     used = Usage(1000, 50, cached_tokens=900)
     found = only(answered("oracle", MAPS, usage=used))
-    assert (found.input_tokens, found.cached_tokens, found.cached) == (1000, 900, 0.9)
-    assert only(answered("oracle", MAPS)).cached is None
-    assert only(answered("oracle", MAPS, usage=Usage(1000, 50))).cached == 0
+    assert (found.input_tokens, found.cached_tokens, found.cached_share) == (1000, 900, 0.9)
+    assert only(answered("oracle", MAPS)).cached_share is None
+    assert only(answered("oracle", MAPS, usage=Usage(1000, 50))).cached_share == 0
     flat = tidy(rows(answered("oracle", MAPS, usage=used)))[0]
     assert (flat["cluster"], flat["cached_tokens"]) == ("small", 900)
 

@@ -13,9 +13,9 @@ from tests.analysis.searches import answered, items, searched
 from waybench.core import Item
 from waybench.results import LoggedEpisode, rows
 from waybench.results.comparisons._prompts import examples_effects
-from waybench.results.estimates._difficulty import set_spread, spread
+from waybench.results.estimates._difficulty import set_spread, set_spreads
 from waybench.results.estimates._estimates import estimate
-from waybench.results.estimates._measures import ranked, text_table
+from waybench.results.estimates._measures import rank_by_merit, text_table
 from waybench.results.formatting import change_text, mean_text
 from waybench.results.results import labels
 
@@ -46,7 +46,7 @@ def test_spread_over_sets() -> None:
     sets = [searched("noisy-0.3", "dfs", count=6, key=key, teacher_guided=True) for key in keys]
     alone = searched("noisy-0.3", "dfs", count=6, teacher_guided=True, model="alone")
     estimates = estimate([*sets[0], *alone, *sets[1], *sets[2]])
-    (found,) = spread(estimates)
+    (found,) = set_spreads(estimates)
     assert (found.keys, found.level, found.group.key, found.group.model) == (
         tuple(keys),
         5,
@@ -66,7 +66,7 @@ def test_spread_over_sets() -> None:
 
 def test_no_spread_of_different_levels_or_settings() -> None:
     others = [*searched("oracle", key="b", level=7), *searched("oracle", key="b", max_retries=0)]
-    assert spread(estimate([*searched("oracle", key="a"), *others])) == []
+    assert set_spreads(estimate([*searched("oracle", key="a"), *others])) == []
 
 
 def test_changes_are_paired_by_item() -> None:
@@ -133,7 +133,7 @@ def test_lower_is_better_in_ranks_and_tables() -> None:
 def test_where_lower_is_better_a_level_more_is_no_harm() -> None:
     climber = [*searched("noisy-0.1", "bfs", model="climber"), *searched("random", "bfs", level=8, model="climber")]
     idle = searched("noisy-0.1", "bfs", model="idle")
-    assert [group.model for group in ranked(estimate([*idle, *climber]))] == ["climber", "idle"]
+    assert [group.model for group in rank_by_merit(estimate([*idle, *climber]))] == ["climber", "idle"]
 
 
 def test_attempts_are_averaged_where_the_best_one_is_not_the_score() -> None:

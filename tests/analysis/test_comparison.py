@@ -11,7 +11,7 @@ from tests.analysis.test_frames import row
 from tests.analysis.test_wordings import ASCII, MATRIX, group, scored
 from waybench.results.comparisons import item_scores
 from waybench.results.comparisons._comparison import adjust_comparisons, compare
-from waybench.results.comparisons._item_scores import MODEL, matched
+from waybench.results.comparisons._item_scores import MODEL, match_groups
 from waybench.results.comparisons._models import compare_pairs
 from waybench.results.comparisons._prompts import wording_effects
 
@@ -52,9 +52,9 @@ def test_groups_are_matched_that_differ_in_one_thing() -> None:
     other, worded = group("matrix", "other/model", temperature=0.0), group("ascii", temperature=0.0)
     groups = [cold, warm, other, worded]
     # How a model was run is its own matter, and so it is no reason not to compare it.
-    assert matched(groups) == [[cold, warm, other], [worded]]
-    assert [some for some in matched(groups, "temperature") if len(some) > 1] == [[cold, warm]]
-    assert [some for some in matched(groups, "wording") if len(some) > 1] == [[cold, worded]]
+    assert match_groups(groups) == [[cold, warm, other], [worded]]
+    assert [some for some in match_groups(groups, "temperature") if len(some) > 1] == [[cold, warm]]
+    assert [some for some in match_groups(groups, "wording") if len(some) > 1] == [[cold, worded]]
 
 
 def test_without_a_common_item_there_is_no_comparison() -> None:

@@ -10,14 +10,14 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from waybench.results.stats import Mean, clustered_mean
+from waybench.results.stats import IntervalEstimate, clustered_mean
 
 SAMPLES = 2_000
 Rng = np.random.Generator
 Numbers = NDArray[np.float64]
 
 
-def holds(found: Mean | None, truth: float) -> bool:
+def holds(found: IntervalEstimate | None, truth: float) -> bool:
     assert found is not None
     if found.low is None or found.high is None:
         return True  # it says that nothing is known

@@ -70,8 +70,8 @@ def test_infrastructure_errors_are_in_no_denominator() -> None:
     assert found.mean and replace(found.mean, lost=None) == without.mean
     assert {name: replace(mean, lost=None) for name, mean in found.metrics.items()} == without.metrics
     assert found.outcomes == without.outcomes
-    assert found.lost and (found.planned, found.lost.lost, found.lost.counted) == (7, 4, 3)
-    assert without.lost is None and without.planned == 3
+    assert found.lost and (found.n_planned, found.lost.lost, found.lost.counted) == (7, 4, 3)
+    assert without.lost is None and without.n_planned == 3
 
 
 def test_a_level_of_errors_only_is_unknown_and_not_zero() -> None:

@@ -23,18 +23,18 @@ from waybench.results.frames import (
     column_schema,
     group_id,
 )
-from waybench.results.results import Cluster, Group
+from waybench.results.results import Cluster, RunKey
 from waybench.results.results._rows import Probed
-from waybench.results.stats import Mean
+from waybench.results.stats import IntervalEstimate
 
 MAPS = [corridor("small", 3), corridor("large", 4)]
 
 
-def group(model: str = "vendor/model", env: str = "maze/alicia", **options: Any) -> Group:
-    return Group(model=model, task="alicia", env=env, version=3, options=tuple(options.items()), key="k1")
+def group(model: str = "vendor/model", env: str = "maze/alicia", **options: Any) -> RunKey:
+    return RunKey(model=model, task="alicia", env=env, version=3, options=tuple(options.items()), key="k1")
 
 
-def row(of: Group, **more: Any) -> Row:
+def row(of: RunKey, **more: Any) -> Row:
     """Return a row with plain values in what a test does not give."""
     given: dict[str, Any] = {
         **{"level": 5, "item": "501", "instance": "ab" * 32, "cluster": Cluster("ab" * 32), "index": 0, "attempt": 1},
@@ -302,13 +302,13 @@ def test_many_rows_are_chunks_of_one_table() -> None:
 
 def test_one_column_is_read_as_frame_json_and_schema() -> None:
     columns: list[Column[Any]] = [
-        Column("mean", Mean, "A mean.", "first", null=True),
+        Column("mean", IntervalEstimate, "A mean.", "first", null=True),
         Column("low", float, "Its lower end.", "first.low", only="frame"),
         Column("sets", list, "Sets.", schema={"items": {"type": "integer"}}),
         Column("adjusted_p", float, "A p value.", "p", key="p"),
         Column("shown", str, "Not in data.", only="table"),
     ]
-    mean = Mean(0.5, 0.25, 0.75, 4, 2)
+    mean = IntervalEstimate(0.5, 0.25, 0.75, 4, 2)
     records = [SimpleNamespace(first=mean, sets=(1, 2), p=0.5), SimpleNamespace(first=None, sets=(), p=1.0)]
     frame = Frame("frame", "A frame.", column_data(columns, records))
     assert [one.name for one in frame.schema] == ["mean", "mean_low", "mean_high", "low", "sets", "adjusted_p"]

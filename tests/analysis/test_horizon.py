@@ -29,7 +29,7 @@ from waybench.results.horizons._text import (
 )
 from waybench.results.results import Cluster
 from waybench.results.stats import FIXED_DESIGN, Fit
-from waybench.results.stats._curves import Curves, Shape, Trials, quantiles
+from waybench.results.stats._curves import CurvePrior, Curves, Trials, quantiles
 from waybench.results.stats._fit import fit_curves
 from waybench.results.stats._horizon_ratios import horizon_order
 
@@ -48,7 +48,7 @@ def exact(rates: Callable[[np.ndarray], np.ndarray], trials: float) -> Trials:
 @pytest.mark.parametrize("middle", [8.0, 15.0, 30.0])
 @pytest.mark.parametrize("slope", [2.0, 4.0])
 def test_a_known_horizon_is_found(middle: float, slope: float) -> None:
-    fit = Fit(Curves(Shape(), PLACES[0], PLACES[-1]), exact(logistic(middle, slope), 400))
+    fit = Fit(Curves(CurvePrior(), PLACES[0], PLACES[-1]), exact(logistic(middle, slope), 400))
     value, low, high = fit.horizon(0.5, 0.9)
     assert value == pytest.approx(middle, rel=0.03)
     assert low < middle < high
@@ -57,7 +57,7 @@ def test_a_known_horizon_is_found(middle: float, slope: float) -> None:
 
 
 def test_a_lapse_is_no_difficulty() -> None:
-    fit = Fit(Curves(Shape(), PLACES[0], PLACES[-1]), exact(logistic(15, 4, lapse=0.1), 400))
+    fit = Fit(Curves(CurvePrior(), PLACES[0], PLACES[-1]), exact(logistic(15, 4, lapse=0.1), 400))
     truth = 15 * 2 ** (-math.log(0.5 / 0.4) / 4)  # where 0.9 / (1 + exp(4 x)) is 0.5
     assert fit.horizon(0.5, 0.9)[0] == pytest.approx(truth, rel=0.03)
     assert float(fit.weights @ fit.curves.lapse) == pytest.approx(0.1, abs=0.03)
@@ -66,13 +66,15 @@ def test_a_lapse_is_no_difficulty() -> None:
 def test_more_trials_say_more_and_clusters_say_less() -> None:
     widths = []
     for trials in (5, 20, 80):
-        _, low, high = Fit(Curves(Shape(), PLACES[0], PLACES[-1]), exact(logistic(15, 3), trials)).horizon(0.5, 0.9)
+        _, low, high = Fit(Curves(CurvePrior(), PLACES[0], PLACES[-1]), exact(logistic(15, 3), trials)).horizon(
+            0.5, 0.9
+        )
         widths.append(math.log2(high / low))
     assert widths[0] > 1.6 * widths[1] > 2.5 * widths[2]
     at = np.repeat(PLACES, 12)
     solved = (np.arange(len(at)) // 4 % 3 < 3 * logistic(15, 3)(at)).astype(float)  # four trials of an item are alike
-    apart = fit_curves(Shape(), at, solved, list(range(len(at))))
-    together = fit_curves(Shape(), at, solved, [number // 4 for number in range(len(at))])
+    apart = fit_curves(CurvePrior(), at, solved, list(range(len(at))))
+    together = fit_curves(CurvePrior(), at, solved, [number // 4 for number in range(len(at))])
     assert apart.design == 1
     assert 2 < together.design <= 5
     ends = [fit.horizon(0.5, 0.9) for fit in (apart, together)]
@@ -95,7 +97,7 @@ def test_intervals_of_90_percent_hold_the_truth_that_often(rates: Callable[[np.n
     rng, repeats = np.random.default_rng(7), 400
     fine = np.linspace(2, 80, 20_001)
     truth = fine[np.argmin(np.abs(rates(fine) - 0.5))]
-    curves, trials = Curves(Shape(), PLACES[0], PLACES[-1]), np.full(len(PLACES), 10.0)
+    curves, trials = Curves(CurvePrior(), PLACES[0], PLACES[-1]), np.full(len(PLACES), 10.0)
     held = 0
     for _ in range(repeats):
         solved = rng.binomial(10, rates(PLACES)).astype(float)
@@ -216,20 +218,20 @@ def test_a_trial_of_many_attempts_says_more_than_one_and_no_more_than_they_do() 
     widths = [
         math.log2(high / low)
         for fit in (
-            fit_curves(Shape(), at, once, every),
-            fit_curves(Shape(), at, often, every, [9] * len(at)),
-            fit_curves(Shape(), at, often, [number // 40 for number in every], [9] * len(at)),
+            fit_curves(CurvePrior(), at, once, every),
+            fit_curves(CurvePrior(), at, often, every, [9] * len(at)),
+            fit_curves(CurvePrior(), at, often, [number // 40 for number in every], [9] * len(at)),
         )
         for _, low, high in [fit.horizon(0.5, 0.9)]
     ]
     assert widths[1] == pytest.approx(widths[0] / 3, rel=0.25)  # nine times as many attempts
-    assert fit_curves(Shape(), at, often, every, [9] * len(at)).design == pytest.approx(1 / 9, rel=0.2)
+    assert fit_curves(CurvePrior(), at, often, every, [9] * len(at)).design == pytest.approx(1 / 9, rel=0.2)
     assert widths[2] >= widths[1] * 0.7
-    assert fit_curves(Shape(), at, np.repeat(often[::40], 40), every, [9] * len(at)).design >= 1 / 9
+    assert fit_curves(CurvePrior(), at, np.repeat(often[::40], 40), every, [9] * len(at)).design >= 1 / 9
 
 
 def test_a_band_holds_the_rates_that_the_posterior_does() -> None:
-    fit = Fit(Curves(Shape(), PLACES[0], PLACES[-1]), exact(logistic(15, 3), 12))
+    fit = Fit(Curves(CurvePrior(), PLACES[0], PLACES[-1]), exact(logistic(15, 3), 12))
     at = np.array([6.0, 15.0, 30.0])
     low, high = fit.band(at, 0.9)
     # Drawn from the posterior one curve at a time.

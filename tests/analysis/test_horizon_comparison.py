@@ -5,12 +5,12 @@ import math
 import pytest
 
 from waybench.results.horizons._text import HorizonComparison, ratio_over_families
-from waybench.results.results import Group
+from waybench.results.results import RunKey
 from waybench.results.stats._horizon_ratios import HorizonRatio
 
 
 def compared(env: str, value: float | None) -> HorizonComparison:
-    group = Group(model="a", task=env, env=env, version=1, options=(), key="k")
+    group = RunKey(model="a", task=env, env=env, version=1, options=(), key="k")
     return HorizonComparison(first=group, second=group, axis="x", ratio=HorizonRatio(value, None, None, 0))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from waybench.results.stats import Mean, clustered_mean
+from waybench.results.stats import IntervalEstimate, clustered_mean
 
 
 def test_known_answer_worked_by_hand() -> None:
@@ -80,15 +80,18 @@ def test_clusters_of_several_sizes_are_no_binomial_sample() -> None:
 @pytest.mark.parametrize("values", [[1.0] * 5, [1.0, 0.0, 1.0, 0.0, 1.0], [0.2, 0.4, 0.9, 0.3, 0.7]])
 def test_five_clusters_give_no_interval_and_six_do(values: list[float]) -> None:
     five, many = clustered_mean(values, range(5), 0, 1), clustered_mean(values * 5, [n % 5 for n in range(25)], 0, 1)
-    assert (five, many) == (Mean(sum(values) / 5, None, None, 5, 5), Mean(sum(values) / 5, None, None, 25, 5))
+    assert (five, many) == (
+        IntervalEstimate(sum(values) / 5, None, None, 5, 5),
+        IntervalEstimate(sum(values) / 5, None, None, 25, 5),
+    )
     six = clustered_mean([*values, 1.0], range(6), 0, 1)
     assert six is not None and six.low is not None and not six.is_few and five is not None and five.is_few
 
 
 def test_what_cannot_be_known_is_none() -> None:
     assert clustered_mean([], []) is None
-    assert clustered_mean([5.0, 9.0], ["a", "a"], 0, 100) == Mean(7.0, None, None, 2, 1)
-    assert clustered_mean([50.0] * 4, range(4), 0, 100) == Mean(50.0, None, None, 4, 4)
+    assert clustered_mean([5.0, 9.0], ["a", "a"], 0, 100) == IntervalEstimate(7.0, None, None, 2, 1)
+    assert clustered_mean([50.0] * 4, range(4), 0, 100) == IntervalEstimate(50.0, None, None, 4, 4)
     with pytest.raises(ValueError, match="one cluster for each value"):
         clustered_mean([1.0], [])
 
@@ -211,7 +214,7 @@ def test_the_order_of_the_values_makes_no_difference() -> None:
     values, clusters = rng.normal(95, 7, 60).tolist(), rng.integers(0, 12, 60).tolist()
     sizes = rng.integers(1, 9, 60).astype(float).tolist()
     for given in (None, sizes):
-        found = set[Mean | None]()
+        found = set[IntervalEstimate | None]()
         for _ in range(50):
             order = rng.permutation(60)
             mixed = None if given is None else [given[number] for number in order]

@@ -10,17 +10,17 @@ from waybench.results import Row
 from waybench.results.comparisons._comparison import effect_frame
 from waybench.results.comparisons._model_effects import SettingEffect, setting_effects
 from waybench.results.estimates._ledger import ledger, ledger_frame
-from waybench.results.results import Cluster, Group
+from waybench.results.results import Cluster, RunKey
 
 ASKED = "openai/gpt-4o"
 
 
-def group(model: str = ASKED, **settings: Any) -> Group:
-    return Group(model=model, task="alicia", env="maze/alicia", version=1, options=tuple(settings.items()), key="k1")
+def group(model: str = ASKED, **settings: Any) -> RunKey:
+    return RunKey(model=model, task="alicia", env="maze/alicia", version=1, options=tuple(settings.items()), key="k1")
 
 
 def rows_of(
-    of: Group,
+    of: RunKey,
     output: Sequence[int | None],
     *,
     reasoning: Sequence[int] | None = None,
@@ -260,7 +260,7 @@ def test_hostile_names_and_settings_are_only_text() -> None:
 
 
 def test_errors_and_teachers_are_in_no_effect() -> None:
-    def broken(of: Group) -> list[Row]:
+    def broken(of: RunKey) -> list[Row]:
         return [row(of, item=str(number), error=True, end="infrastructure_error") for number in range(12)]
 
     assert setting_effects([*rows_of(LOW, [500] * 12), *broken(HIGH)]) == []

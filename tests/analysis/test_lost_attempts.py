@@ -23,7 +23,7 @@ from waybench.results.comparisons import item_scores
 from waybench.results.comparisons._models import compare_sides
 from waybench.results.estimates import lost_rows, matrix
 from waybench.results.estimates._matrix import matrix_text
-from waybench.results.estimates._measures import ranked
+from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.estimates._profiles import profiles, profiles_text
 from waybench.results.estimates._summary import summary_table
 from waybench.results.formatting import LOST, NO_RANK, lost_text
@@ -61,7 +61,7 @@ def test_every_mean_has_what_it_lacks() -> None:
     # A path can have any length, so the steps of lost attempts have no greatest number, and no less than none.
     steps = total.metrics["minimum"]
     assert steps.lost and steps.lost.highest is None and steps.lost.lowest is not None
-    assert (total.planned, total.attempts) == (10, 4)
+    assert (total.n_planned, total.attempts) == (10, 4)
     assert total_of(mazes(4, 6, 0)).lost is None
 
 
@@ -120,7 +120,7 @@ def test_who_quits_is_not_spared_the_attempt() -> None:
 
 def test_a_row_that_lacks_attempts_comes_last_and_has_no_rank() -> None:
     better, worse = mazes(4, 0, 6, "v/survivor"), mazes(4, 6, 0, "v/whole")
-    assert [group.model for group in ranked(by_level(rows([*better, *worse])))] == ["v/whole", "v/survivor"]
+    assert [group.model for group in rank_by_merit(by_level(rows([*better, *worse])))] == ["v/whole", "v/survivor"]
     scores: list[Row] = []
     for model, rate in (("a", 0.9), ("b", 0.5), ("c", 0.1)):
         scores += attempts(model, MAZE_ID, [rate] * 6 + [rate - 0.05, rate + 0.05])

@@ -14,7 +14,7 @@ from waybench.results.estimates._matrix import NO_INTERVAL, TOO_FEW, FamilyScore
 from waybench.results.estimates._mean_scores import Score, mean_score
 from waybench.results.estimates._summary import summary_table
 from waybench.results.references._measure import Reference, ReferenceScores
-from waybench.results.results import Cluster, Group, family_of
+from waybench.results.results import Cluster, RunKey, family_of
 from waybench.results.results._rows import ReferenceBounds
 from waybench.results.stats._cells import Cell
 
@@ -23,7 +23,7 @@ MAZE, EXPLORE, HANOI = "maze/alicia", "maze/explore", "hanoi/rods"
 
 def attempts(model: str, env: str, scores: list[float], level: int = 5, **more: Any) -> list[Row]:
     """Return a row for each item, with a score between a floor of 0 and a ceiling of 100 (a maze's) or 3 (Hanoi's)."""
-    of = Group(model=model, task=env, env=env, version=1, options=(), key="k", embedded=model.startswith("waybench/"))
+    of = RunKey(model=model, task=env, env=env, version=1, options=(), key="k", embedded=model.startswith("waybench/"))
     metric, most = ("score", 3.0) if env == HANOI else ("score", 100.0)
     return [
         row(

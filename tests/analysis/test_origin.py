@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from inspect_ai.model import GenerateConfig
 
-from waybench.results.logs._settings import origin_of, run_command
+from waybench.results.logs._settings import read_origin, run_command
 
 
 def test_the_command_that_runs_a_task_again() -> None:
@@ -45,7 +45,7 @@ def test_what_a_header_says_of_its_run() -> None:
         model_generate_config=GenerateConfig(temperature=0.5, max_retries=3),
     )
     plan = SimpleNamespace(config=GenerateConfig(max_tokens=500, top_p=0.9, system_message="Think first."))
-    found = origin_of(SimpleNamespace(eval=spec, plan=plan))
+    found = read_origin(SimpleNamespace(eval=spec, plan=plan))
     assert found.created == "2026-11-22 21:58 UTC"
     assert found.version == "0.1.0"
     # Defaults are left out, and settings that only say how requests are sent.

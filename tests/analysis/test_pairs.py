@@ -8,7 +8,7 @@ from tests.analysis.maps import answered, corridor, easy
 from waybench.envs.textmap._items import MapQuestion
 from waybench.results import rows
 from waybench.results.comparisons._comparison import Comparison
-from waybench.results.comparisons._item_scores import matched
+from waybench.results.comparisons._item_scores import match_groups
 from waybench.results.comparisons._models import pairs
 from waybench.results.comparisons._text import comparison_json
 
@@ -90,6 +90,6 @@ def test_only_what_was_asked_alike_is_compared() -> None:
         *answered("oracle", MAPS, "destination", model="e", most=1),
     ]
     made = rows(groups)
-    together = matched(dict.fromkeys(row.group for row in made))
+    together = match_groups(dict.fromkeys(row.group for row in made))
     assert [[group.model for group in some] for some in together] == [["a", "b"], ["c"], ["d"], ["e"]]
     assert {(pair.first.model, pair.second.model) for pair in pairs(made, PARTS)} == {("a", "b")}

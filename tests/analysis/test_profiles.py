@@ -10,8 +10,8 @@ from waybench.envs import registry
 from waybench.results import LoggedEpisode, Row
 from waybench.results.estimates import matrix
 from waybench.results.estimates._profiles import joint_data, profiles, profiles_text
-from waybench.results.results import fixed, measurable
-from waybench.results.results._anchors import anchored
+from waybench.results.results import measurable, without_searches
+from waybench.results.results._anchors import with_reference_bounds
 
 PLAYED: tuple[tuple[str, int, int, dict[str, Any]], ...] = (
     ("maze/alicia", 11, 8, {"requests": 1}),
@@ -36,7 +36,7 @@ def episodes(env_id: str, level: int, items: int, options: dict[str, Any], model
 
 def anchored_rows(played: list[Any]) -> list[Row]:
     measured, rows = measurable(played)
-    return anchored((each.record for each in measured), rows)
+    return with_reference_bounds((each.record for each in measured), rows)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_measured_and_predicted_scores_are_kept_apart(all_rows: list[Row]) -> No
     assert [family.name for family in found.families] == ["search", "maze", "tilemap"]
     of_model = {row.model: row for row in found.rows}
     assert set(of_model) == {"vendor/0.01", "vendor/0.1", "vendor/0.6"}
-    measured = {row.model: row for row in matrix(fixed(all_rows)).rows}
+    measured = {row.model: row for row in matrix(without_searches(all_rows)).rows}
     for row in found.rows:
         for family, cell in row.cells.items():
             was_run = (row.model, family.name) != ("vendor/0.1", "search")

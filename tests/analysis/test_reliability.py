@@ -15,7 +15,7 @@ from waybench.reporting.tables._variation import reliability_table
 from waybench.results import Row, overall, score_frame
 from waybench.results.estimates._reliability import PassRates, pass_all, pass_any, pass_rates
 from waybench.results.estimates._summary import summary_table
-from waybench.results.results import Cluster, Group, at_items
+from waybench.results.results import Cluster, RunKey, group_by_item
 from waybench.results.stats import clustered_mean
 
 SUCCESS = Metric(name="success", of=lambda record: None, title="Success", doc="", low=0, high=1)
@@ -23,7 +23,7 @@ SUCCESS = Metric(name="success", of=lambda record: None, title="Success", doc=""
 
 def rows_of(results: Sequence[Sequence[float]], env: str = "graph/paths", **more: Any) -> list[Row]:
     """Return the attempts at items 0, 1, ..., each a cluster of its own, with these values of the headline metric."""
-    group = Group(model="vendor/model", task="paths", env=env, version=1, options=(), key="k1")
+    group = RunKey(model="vendor/model", task="paths", env=env, version=1, options=(), key="k1")
     return [
         row(
             group,
@@ -41,7 +41,7 @@ def rows_of(results: Sequence[Sequence[float]], env: str = "graph/paths", **more
 
 def rates_of(results: Sequence[Sequence[float]], **more: Any) -> tuple[PassRates, ...]:
     rows = rows_of(results, **more)
-    items = at_items(rows)
+    items = group_by_item(rows)
     head = rows[0].group.environment.scoring.metrics[0]
     return pass_rates(items, head, lambda mean_of: mean_of(items))
 

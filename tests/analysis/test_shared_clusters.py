@@ -9,7 +9,7 @@ from waybench.core import IsomorphicSource, play_out, policy
 from waybench.results import LoggedEpisode, Row, rows
 from waybench.results.estimates import matrix
 from waybench.results.results import Cluster
-from waybench.results.results._anchors import anchored
+from waybench.results.results._anchors import with_reference_bounds
 
 
 def episodes(
@@ -96,10 +96,10 @@ def test_isomorphic_forms_in_the_story_are_of_the_clusters_of_the_plain_original
 
 def test_forms_of_six_items_are_no_more_observations_than_six() -> None:
     forms = [episode for number in (1, 2, 3) for episode in episodes("search/dfs", level=6, count=5, isomorph=number)]
-    (five,) = matrix(anchored((form.record for form in forms), rows(forms))).rows
+    (five,) = matrix(with_reference_bounds((form.record for form in forms), rows(forms))).rows
     assert five.mean is not None and five.mean.interval is None
     assert five.mean.few_items() == "15 items in 5 clusters"
     # Those of an oracle: results that are all alike between the bounds have no interval at any number.
     six = episodes("search/dfs", level=6, count=6, isomorph=1, player="oracle")
-    (more,) = matrix(anchored((form.record for form in six), rows(six))).rows
+    (more,) = matrix(with_reference_bounds((form.record for form in six), rows(six))).rows
     assert more.mean is not None and more.mean.interval is not None

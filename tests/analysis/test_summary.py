@@ -9,13 +9,13 @@ from waybench.results import LoggedEpisode, rows
 from waybench.results.estimates import overall
 from waybench.results.estimates._summary import summary_table, unreadable_replies
 from waybench.results.results import measurable
-from waybench.results.results._anchors import anchored
-from waybench.results.stats import Mean
+from waybench.results.results._anchors import with_reference_bounds
+from waybench.results.stats import IntervalEstimate
 
 
 def table(episodes: list[LoggedEpisode], prices: dict[str, Price] | None = None) -> list[str]:
     measured, made = measurable(episodes, prices=prices)
-    return summary_table(anchored((episode.record for episode in measured), made)).splitlines()
+    return summary_table(with_reference_bounds((episode.record for episode in measured), made)).splitlines()
 
 
 def cells(lines: list[str], model: str) -> dict[str, str]:
@@ -35,7 +35,7 @@ def test_a_line_for_each_model_with_what_compare_has() -> None:
     own = cells(lines, "openai/gpt")
     (total,) = (each for each in overall(rows(episodes)) if each.group.model == "openai/gpt")
     best = total.best
-    assert isinstance(best, Mean) and best.low is not None and best.high is not None
+    assert isinstance(best, IntervalEstimate) and best.low is not None and best.high is not None
     assert own["n"] == "16" and own["levels"] == "5–7"
     assert own["score [95 %]"] == f"100.0 [{best.low:.1f}, {best.high:.1f}]"
     assert own["normalised"].startswith("100 [")

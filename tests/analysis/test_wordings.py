@@ -10,15 +10,15 @@ from scipy import stats
 from tests.analysis.test_frames import row
 from waybench.results import Row
 from waybench.results.comparisons._prompts import wording_effects, wording_frame, wording_table
-from waybench.results.results import Cluster, Group
+from waybench.results.results import Cluster, RunKey
 
 
-def group(wording: str | None, model: str = "vendor/model", **more: Any) -> Group:
+def group(wording: str | None, model: str = "vendor/model", **more: Any) -> RunKey:
     options = (*more.items(), *([("wording", wording)] if wording else []))
-    return Group(model=model, task="alicia", env="maze/alicia", version=1, options=options, key="k1")
+    return RunKey(model=model, task="alicia", env="maze/alicia", version=1, options=options, key="k1")
 
 
-def scored(of: Group, scores: Sequence[float | None]) -> list[Row]:
+def scored(of: RunKey, scores: Sequence[float | None]) -> list[Row]:
     return [
         row(
             of,
@@ -105,7 +105,7 @@ def test_the_first_that_was_run_stands_in_for_the_default() -> None:
 
 def test_where_lower_is_better_the_greatest_is_the_worst() -> None:
     def guessed(wording: str, errors: Sequence[float]) -> list[Row]:
-        of = Group(
+        of = RunKey(
             model="m", task="guessnum", env="search/guessnum", version=1, options=(("wording", wording),), key="k"
         )
         return [

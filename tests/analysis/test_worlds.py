@@ -18,7 +18,7 @@ def episodes() -> list[LoggedEpisode]:
 
 
 def test_groups_say_what_keeps_them_apart() -> None:
-    found = {(row.group.model, row.group.apart) for row in rows(episodes())}
+    found = {(row.group.model, row.group.separate_by) for row in rows(episodes())}
     assert found == {
         ("alpha", ()),
         ("alpha", ("engine: luanti",)),
@@ -37,7 +37,7 @@ def test_text_tables() -> None:
 
 def test_no_pair_is_of_two_worlds() -> None:
     found = pairs(rows(episodes()), ["score"])
-    assert [(pair.groups[0].apart, pair.groups[1].apart) for pair in found] == [(("engine: luanti",),) * 2]
+    assert [(pair.groups[0].separate_by, pair.groups[1].separate_by) for pair in found] == [(("engine: luanti",),) * 2]
 
 
 def test_the_report_has_a_section_and_a_page_for_each(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from waybench.results import Estimate, LoggedEpisode, by_level, overall
 from waybench.results.results import exclude
 from waybench.results.results._anchors import Anchoring
 from waybench.results.results._measured_row import row
-from waybench.results.stats import Mean
+from waybench.results.stats import IntervalEstimate
 
 COUNTS = (2, 3)  # with so few items intervals are widest
 MOST_ITEMS = 200  # in which so many clusters are looked for
@@ -47,7 +47,7 @@ def estimates(made: list[EpisodeRecord]) -> list[Estimate]:
     return [*by_level(rows), *overall(rows)]
 
 
-def numbers(env: Environment[Any, Any, Any], found: Estimate) -> Iterator[tuple[Bounded, Mean | None]]:
+def numbers(env: Environment[Any, Any, Any], found: Estimate) -> Iterator[tuple[Bounded, IntervalEstimate | None]]:
     for metric in env.scoring.metrics:
         yield metric, found.metrics.get(metric.name)
         yield metric, found.macro.get(metric.name)
@@ -59,7 +59,7 @@ def numbers(env: Environment[Any, Any, Any], found: Estimate) -> Iterator[tuple[
             yield series, mean
 
 
-def within(one: Bounded, found: Estimate, mean: Mean) -> bool:
+def within(one: Bounded, found: Estimate, mean: IntervalEstimate) -> bool:
     low, high = found.ranges[one.name]
     assert one.unbounded or (low is not None and high is not None), f"{one.name} has no bounds and does not say why"
     values = [value for value in (mean.low, mean.value, mean.high) if value is not None]

@@ -11,7 +11,7 @@ import pytest
 from waybench.envs import registry
 from waybench.results.horizons import SHARES
 from waybench.results.horizons._references import reference_horizons
-from waybench.results.results import Group
+from waybench.results.results import RunKey
 
 DOCS = Path(__file__).parents[2] / "docs"
 STORED = {
@@ -53,7 +53,7 @@ def test_the_numbers_come_out_again(script: ModuleType, env_id: str) -> None:
 @pytest.mark.parametrize(("env_id", "protocol"), sorted(STORED))
 def test_players_that_know_nothing_have_no_horizon_above_the_smallest_level(env_id: str, protocol: str) -> None:
     env = registry.load(env_id)
-    group = Group(model="m", task="t", env=env_id, version=env.version, options=(("protocol", protocol),), key="k")
+    group = RunKey(model="m", task="t", env=env_id, version=env.version, options=(("protocol", protocol),), key="k")
     smallest = (env.difficulty.horizon.levels if env.difficulty.horizon is not None else env.items.sample_levels)[0]
     for share in SHARES:
         found = reference_horizons(group, env.difficulty.axes[0].name, share)
@@ -71,7 +71,7 @@ def test_players_that_know_nothing_have_no_horizon_above_the_smallest_level(env_
 
 
 def test_what_was_not_measured_has_none() -> None:
-    group = Group(model="m", task="t", env="maze/alicia", version=99, options=(("protocol", "paper"),), key="k")
+    group = RunKey(model="m", task="t", env="maze/alicia", version=99, options=(("protocol", "paper"),), key="k")
     assert reference_horizons(group, "dimension", 0.5) == ()
 
 

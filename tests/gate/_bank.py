@@ -18,7 +18,7 @@ from tests.analysis.episodes import detour
 from waybench.core import EpisodeRecord, Item, play_out, policy
 from waybench.results import LoggedEpisode, Row
 from waybench.results.logs import Skipped
-from waybench.results.results._measured_row import verified
+from waybench.results.results._measured_row import verify_episodes
 
 Choices = NDArray[np.intp]
 WORST_AND_BEST = ("null", "oracle")
@@ -42,7 +42,7 @@ class Bank:
     def measured(cls, task: str, records: Iterable[Sequence[EpisodeRecord]]) -> "Bank":
         """Return the bank of some records, item by item, each simulated again as for a report."""
         episodes = tuple(tuple(LoggedEpisode(_MODEL, task, record) for record in of_item) for of_item in records)
-        results = verified((episode for of_item in episodes for episode in of_item), {}, _fail)
+        results = verify_episodes((episode for of_item in episodes for episode in of_item), {}, _fail)
         return cls(episodes, tuple(tuple(next(results).row for _ in of_item) for of_item in episodes))
 
     @cached_property

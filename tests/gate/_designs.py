@@ -20,7 +20,7 @@ from waybench.results.estimates._estimates import KnownEstimates
 from waybench.results.estimates._matrix import MatrixRow
 from waybench.results.horizons import Horizon, horizons
 from waybench.results.horizons._horizons import success_curves
-from waybench.results.results import grouped
+from waybench.results.results import group_by
 
 LEVEL = 0.05
 _TOGETHER = 40  # models whose curves are fitted together, which takes less time than one after the other
@@ -52,7 +52,7 @@ def is_apart(table: Matrix) -> bool:
 def pairs(rows: Iterable[Row]) -> list[Comparison]:
     """Return the comparisons of all pairs of models at every test, as a report makes them, in order of their names."""
     ordered = sorted(item_scores(rows), key=lambda scores: (scores.model, repr(scores.test)))
-    by_test = grouped(ordered, lambda scores: scores.test).values()
+    by_test = group_by(ordered, lambda scores: scores.test).values()
     return compare_pairs(pair for scores in by_test for pair in combinations(scores, 2))
 
 
@@ -182,7 +182,7 @@ def equal_models(
     hits, tables = Counter[int](), Counter[int]()
     for _ in range(runs):
         models, cache = names(most), KnownEstimates()
-        by_model = grouped(draw(models), lambda row: row.group.model)
+        by_model = group_by(draw(models), lambda row: row.group.model)
         for count in sorted(counts, reverse=True):
             for first in range(0, most - count + 1, count):
                 rows = [row for model in models[first : first + count] for row in by_model[model]]

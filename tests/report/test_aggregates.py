@@ -8,13 +8,13 @@ from tests.report.pages import site
 from waybench.envs.crafter._ids import ACHIEVEMENTS
 from waybench.results import Estimate
 from waybench.results.estimates._estimates import estimate
-from waybench.results.stats import Mean
+from waybench.results.stats import IntervalEstimate
 
 MARKER = "Below it, the means over worlds"
 HOSTILE = 'vendor/<img src=x onerror="alert(1)">\u202e'
 
 
-def told(mean: Mean | None, times: float = 1.0) -> str:
+def told(mean: IntervalEstimate | None, times: float = 1.0) -> str:
     assert mean is not None
     if mean.is_few:
         return f"{times * mean.value:.1f} n = {mean.n}"

@@ -19,7 +19,7 @@ from waybench.core import Price
 from waybench.reporting import _cache as cache_module
 from waybench.reporting import write_report
 from waybench.reporting._cache import ReportCache, content_key, open_cache
-from waybench.reporting._files import Folder
+from waybench.reporting._files import SiteFolder
 from waybench.reporting.charts import _svg
 from waybench.results import LoggedEpisode
 from waybench.results.logs._settings import Origin
@@ -34,7 +34,7 @@ class Work:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.simulated, self.drawn, self.written = 0, 0, list[str]()
-        verify, draw, write = Verifier.verify, vl_convert.vegalite_to_svg, Folder.write
+        verify, draw, write = Verifier.verify, vl_convert.vegalite_to_svg, SiteFolder.write
 
         def verified(verifier: Verifier, episode: LoggedEpisode) -> Any:
             self.simulated += 1
@@ -44,13 +44,13 @@ class Work:
             self.drawn += 1
             return draw(spec, **more)
 
-        def written(folder: Folder, name: str, content: str | bytes) -> None:
+        def written(folder: SiteFolder, name: str, content: str | bytes) -> None:
             self.written.append(name)
             write(folder, name, content)
 
         monkeypatch.setattr(Verifier, "verify", verified)
         monkeypatch.setattr(vl_convert, "vegalite_to_svg", drawn)
-        monkeypatch.setattr(Folder, "write", written)
+        monkeypatch.setattr(SiteFolder, "write", written)
 
     @property
     def replays(self) -> int:

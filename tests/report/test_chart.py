@@ -5,12 +5,12 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.analysis.episodes import SCORE, detour, failed, item, logged, played
-from waybench.reporting.charts._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
+from waybench.reporting.charts._chart import NARROW, WIDE, ChartShape, Plot, chart, chart_spec
 from waybench.reporting.charts._points import Point, by_level
 from waybench.reporting.charts._svg import inline_svg
 from waybench.results import LoggedEpisode
 from waybench.results.estimates._estimates import estimate
-from waybench.results.estimates._measures import Measure
+from waybench.results.estimates._measures import HeadlineSpec
 
 EPISODES = [
     *played("heuristic", (5, 7, 9), model="vendor/walker"),
@@ -22,7 +22,7 @@ EPISODES = [
 
 
 def points_of(episodes: list[LoggedEpisode]) -> list[Point]:
-    return by_level(estimate(episodes), Measure(SCORE))
+    return by_level(estimate(episodes), HeadlineSpec(SCORE))
 
 
 def plot_of(episodes: list[LoggedEpisode]) -> Plot:
@@ -43,7 +43,7 @@ def test_points_are_the_estimates() -> None:
 
 
 @pytest.mark.parametrize("shape", [WIDE, NARROW])
-def test_drawing_has_a_mark_at_the_height_of_each_score(shape: Shape) -> None:
+def test_drawing_has_a_mark_at_the_height_of_each_score(shape: ChartShape) -> None:
     points = points_of(EPISODES)
     drawn = ElementTree.fromstring(chart(plot_of(EPISODES), shape, "Score by dimension"))
     marks = {

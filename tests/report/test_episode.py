@@ -200,10 +200,10 @@ def test_long_replies_share_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_lengths_of_texts_by_hand() -> None:
-    assert _format.each_of(3_000_000, 3, 20_000) == 20_000
-    assert _format.each_of(3_000_000, 1000, 20_000) == 3_000
-    assert _format.each_of(3_000_000, 1_000_000, 20_000) == 1_000
-    assert _format.each_of(3_000_000, 0, 20_000) == 20_000
+    assert _format.characters_each(3_000_000, 3, 20_000) == 20_000
+    assert _format.characters_each(3_000_000, 1000, 20_000) == 3_000
+    assert _format.characters_each(3_000_000, 1_000_000, 20_000) == 1_000
+    assert _format.characters_each(3_000_000, 0, 20_000) == 20_000
     assert _format.excerpt_with_end("abcdef", 6) == ("abcdef", 6, "")
     cut = _format.excerpt_with_end("0123456789abcdef", 12)
     assert cut == ("0123456789", 16, "ef")

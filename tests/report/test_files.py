@@ -9,7 +9,7 @@ from tests.analysis.episodes import played
 from tests.analysis.searches import searched
 from waybench.core import UsageError
 from waybench.reporting import write_report
-from waybench.reporting._files import LIST, Folder
+from waybench.reporting._files import LIST, SiteFolder
 
 
 def names(folder: Path) -> set[str]:
@@ -17,7 +17,7 @@ def names(folder: Path) -> set[str]:
 
 
 def written(path: Path, *files: str) -> None:
-    folder = Folder(path)
+    folder = SiteFolder(path)
     for name in files:
         folder.write(name, name)
     folder.finish()
@@ -64,7 +64,7 @@ def test_a_list_removes_nothing_but_files_of_the_site_s_own_folders(tmp_path: Pa
     (tmp_path / "precious.html").write_text("x")
     listed = [*OUTSIDE, str(tmp_path / "precious.html"), 5, None, ["replays/old.html"], {}]
     (out / LIST).write_text(json.dumps([*listed, "replays/old.html", "assets/old.js", "tasks/old.html"]))
-    Folder(out).finish()
+    SiteFolder(out).finish()
     assert names(tmp_path) == {"precious.html", f"site/{LIST}", *(f"site/{name}" for name in kept)}
 
 
@@ -89,7 +89,7 @@ def test_a_link_in_the_folder_is_removed_and_what_it_leads_to_stays(tmp_path: Pa
 
 
 def test_text_and_bytes_are_written_as_they_are(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "deep" / "site")
+    folder = SiteFolder(tmp_path / "deep" / "site")
     folder.write("assets/a.css", "é\r\n\n")
     folder.write("data/b.bin", b"\0\xff")
     assert (tmp_path / "deep" / "site" / "assets" / "a.css").read_bytes() == "é\r\n\n".encode()
@@ -99,10 +99,10 @@ def test_text_and_bytes_are_written_as_they_are(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match=r"\Acannot write the report to .*replays \(.*\): give another folder\Z"):
-        Folder(tmp_path / "file").write("replays/a.html", "")
+        SiteFolder(tmp_path / "file").write("replays/a.html", "")
     (tmp_path / "site" / "index.html").mkdir(parents=True)
     with pytest.raises(UsageError, match="Is a directory"):
-        Folder(tmp_path / "site").write("index.html", "")
+        SiteFolder(tmp_path / "site").write("index.html", "")
     assert [path.name for path in (tmp_path / "site").iterdir()] == ["index.html"]  # no scraps
 
 

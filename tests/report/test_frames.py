@@ -17,7 +17,7 @@ from waybench.core._scene import by_prefixes
 from waybench.envs import registry
 from waybench.reporting import write_report
 from waybench.reporting._format import presentation_of
-from waybench.reporting._replays import MOST_FRAMES, Frames, frames, packed
+from waybench.reporting._replays import MOST_FRAMES, Frames, frames, pack_json
 from waybench.results import LoggedEpisode
 
 draw = drawer("maze/alicia")
@@ -74,7 +74,7 @@ def test_no_element_ends_in_the_data() -> None:
         return "<svg></script><script>alert(1)</script></svg>"
 
     made = frames(by_prefixes(hostile), episode().item.instance, episode().turns)
-    assert re.fullmatch("[A-Za-z0-9+/=]+", packed(dict(made.values)))
+    assert re.fullmatch("[A-Za-z0-9+/=]+", pack_json(dict(made.values)))
     assert drawings(made)[0] == hostile(None, [])
 
 

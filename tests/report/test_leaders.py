@@ -14,14 +14,14 @@ from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import read, site
 from waybench.core import Price, Usage
 from waybench.reporting import write_report
-from waybench.reporting.tables import Cell
+from waybench.reporting.tables import TableCell
 from waybench.reporting.tables._leaders import Leader, Leaders, leaders
 from waybench.results import LoggedEpisode, by_level, overall, rows
 from waybench.results.horizons import horizons
 from waybench.results.horizons._horizons import leading
 from waybench.results.results import exclude
 from waybench.results.results._measured_row import row
-from waybench.results.stats import Mean
+from waybench.results.stats import IntervalEstimate
 
 WAYS = [5, 7, 9]
 
@@ -41,7 +41,7 @@ def line(found: Leaders, model: str) -> Leader:
     return one
 
 
-def number(cell: Cell) -> tuple[str, float | str | None]:
+def number(cell: TableCell) -> tuple[str, float | str | None]:
     """Return a cell's text, and what it is sorted by."""
     return cell.text, cell.order
 
@@ -56,7 +56,7 @@ def lost(level: int, model: str = "vendor/m", count: int = 2) -> list[LoggedEpis
     return [logged(said(["", "", ""], level=level, number=number), model) for number in range(count)]
 
 
-def best(episodes: Sequence[LoggedEpisode]) -> Mean:
+def best(episodes: Sequence[LoggedEpisode]) -> IntervalEstimate:
     """Return the mean over all mazes of the best attempt."""
     (total,) = overall(rows(episodes))
     assert total.best is not None

@@ -10,9 +10,9 @@ from waybench.reporting.charts._chart import (
     NARROW_GRID,
     WIDE,
     WIDE_GRID,
+    ChartShape,
     Grid,
     Plot,
-    Shape,
     chart,
     is_crowded,
     multiples_spec,
@@ -20,7 +20,7 @@ from waybench.reporting.charts._chart import (
 )
 from waybench.reporting.charts._points import Point
 from waybench.reporting.charts._svg import draw
-from waybench.results.stats import Mean
+from waybench.results.stats import IntervalEstimate
 
 NAMES = [f"model-{number}-instruct-preview-2025-09-{number:02}-long-context" for number in range(11)]
 
@@ -33,7 +33,7 @@ def plot(names: list[str], levels: int = 49) -> Plot:
             label=name,
             reference=name == "random",
             at=5 + 2 * level,
-            mean=Mean(100.0 - level, 90.0 - level, 100.0, 5, 5),
+            mean=IntervalEstimate(100.0 - level, 90.0 - level, 100.0, 5, 5),
             text=f"{name}, {5 + 2 * level}",
         )
         for line, name in enumerate(names)
@@ -74,7 +74,7 @@ def test_a_label_at_the_end_of_a_line_is_whole() -> None:
     for name in NAMES[:2]:
         first, second = wrap_label(name, WIDE.letters)
         assert first in texts and second in texts and first + second == name
-    narrow = Shape(250, 300, 12, 8)
+    narrow = ChartShape(250, 300, 12, 8)
     assert "…" not in chart(plot(["averyveryverylongname"]), narrow, "x")
 
 

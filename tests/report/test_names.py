@@ -14,7 +14,7 @@ from waybench.core._errors import with_article
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, rows
 from waybench.results.estimates._estimates import estimate
-from waybench.results.estimates._measures import ranked
+from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.horizons import horizons
 from waybench.results.horizons._text import horizon_table
 from waybench.results.results._measured_row import row
@@ -56,7 +56,7 @@ def test_pages_of_one_task_in_several_environments_name_them(tmp_path: Path) -> 
 
 def test_rows_of_a_model_are_in_the_order_of_their_settings(tmp_path: Path) -> None:
     episodes = [*tried("b", 10, 1, 5), *tried("a", 5, 10, 1, player="oracle")]
-    groups = list(ranked(estimate(episodes)))
+    groups = list(rank_by_merit(estimate(episodes)))
     assert [(group.model, dict(group.options)["tries"]) for group in groups] == [
         (model, tries) for model in "ab" for tries in (1, 5, 10)
     ]

@@ -19,11 +19,11 @@ from waybench.reporting.charts._chart import WIDE, Plot, chart_spec
 from waybench.reporting.charts._points import points_by_examples, points_by_step, step_window
 from waybench.results import Estimate, LoggedEpisode, rows
 from waybench.results.comparisons._prompts import examples_effects
-from waybench.results.estimates import as_metric, measure
+from waybench.results.estimates import as_metric, headline_spec
 from waybench.results.estimates._bounds import Curve
 from waybench.results.estimates._estimates import estimate
-from waybench.results.estimates._measures import Measure
-from waybench.results.stats import Mean
+from waybench.results.estimates._measures import HeadlineSpec
+from waybench.results.stats import IntervalEstimate
 
 GUESS = waybench.load("search/guessnum")
 ERR_MIN, ERR_SUM = GUESS.scoring.metrics[:2]
@@ -149,7 +149,7 @@ def test_number_of_examples_is_drawn_where_there_are_two(tmp_path: Path) -> None
     episodes = [*searched("random", model="a"), *searched("random", model="a", examples=2), *searched("oracle")]
     made = site(tmp_path, episodes)
     assert charts(made.task).count("Err_min by number of in-context examples for each model, level 6") == 1
-    points = points_by_examples(estimate(episodes), Measure(ERR_MIN))
+    points = points_by_examples(estimate(episodes), HeadlineSpec(ERR_MIN))
     assert [(point.label, point.at) for point in points] == [("a", 0), ("a", 2)]
     alone = site(tmp_path / "alone", searched("random", examples=2))
     assert not [label for page in alone.pages for label in charts(page) if "number of" in label]
@@ -177,7 +177,7 @@ def test_curves_of_few_episodes_are_means_over_windows_of_steps() -> None:
     (found,) = estimate(searched("noisy-0.3", "dfs", model="a", teacher_guided=True, count=2))
 
     def of(episodes: int) -> Estimate:
-        steps = tuple(Mean(float(step % 2), 0, 1, episodes, episodes) for step in range(26))
+        steps = tuple(IntervalEstimate(float(step % 2), 0, 1, episodes, episodes) for step in range(26))
         return replace(found, curves={series.name: Curve(steps, steps[0])})
 
     assert [step_window([of(episodes)], series) for episodes in (2, 9, 10)] == [3, 3, 1]
@@ -188,7 +188,7 @@ def test_curves_of_few_episodes_are_means_over_windows_of_steps() -> None:
     points = points_by_step([of(2)], series, 3)
     assert [point.at for point in points] == [2, 5, 8, 11, 14, 17, 20, 23, 25]
     assert [point.mean.value for point in points[:2]] == pytest.approx([1 / 3, 2 / 3])
-    assert points[-1].mean == Mean(0.5, None, None, 2, 2)
+    assert points[-1].mean == IntervalEstimate(0.5, None, None, 2, 2)
 
 
 def test_one_set_is_drawn_and_all_are_spread(tmp_path: Path) -> None:
@@ -267,10 +267,10 @@ def test_hostile_replies_to_a_search(tmp_path: Path) -> None:
 
 
 def test_measure_of_a_group() -> None:
-    assert measure(GUESS, guided=False).metric is ERR_MIN
-    assert measure(GUESS, guided=True).metric.title == "Per-step accuracy"
-    assert measure(waybench.load("maze/alicia"), guided=True).metric is SCORE
+    assert headline_spec(GUESS, guided=False).metric is ERR_MIN
+    assert headline_spec(GUESS, guided=True).metric.title == "Per-step accuracy"
+    assert headline_spec(waybench.load("maze/alicia"), guided=True).metric is SCORE
     guided = searched("noisy-0.3", teacher_guided=True)
     for row, episode in zip(rows(guided), guided, strict=True):
-        measured = measure(GUESS, guided=True)
+        measured = headline_spec(GUESS, guided=True)
         assert measured.value(row) == row.metrics["psacc"] == measured.metric.of(episode.record)

@@ -10,10 +10,10 @@ from jinja2 import Template
 from tests.report.pages import Page
 from waybench.core import Metric
 from waybench.reporting._files import templates
-from waybench.reporting.tables import Cell, Note, Table, TableColumn, TableRow, rows_of
+from waybench.reporting.tables import Note, Table, TableCell, TableColumn, TableRow, single_group
 from waybench.reporting.tables._markdown import markdown
 from waybench.reporting.tables._table import BLANK, HeaderGroup, RowGroup, mean_cell
-from waybench.results.stats import Mean
+from waybench.results.stats import IntervalEstimate
 
 # The tables of two models side by side, which a script fills.
 OTHERS = {"compare.html"}
@@ -28,7 +28,7 @@ def html(table: Table, root: str = "../") -> str:
 
 def small(*rows: TableRow, **values: Any) -> Table:
     columns = [TableColumn("Model"), TableColumn("Score")]
-    return Table(**{"id": "t", "title": "A table", "columns": columns, "groups": rows_of(rows), **values})
+    return Table(**{"id": "t", "title": "A table", "columns": columns, "groups": single_group(rows), **values})
 
 
 def test_header_groups_span_their_columns_and_others_span_both_rows() -> None:
@@ -50,7 +50,7 @@ def test_header_groups_span_their_columns_and_others_span_both_rows() -> None:
 
 
 def test_a_cell_has_its_link_tooltip_class_shade_and_lines() -> None:
-    cell = Cell(
+    cell = TableCell(
         text="66.7",
         bold=True,
         link="results/a.html",
@@ -60,7 +60,7 @@ def test_a_cell_has_its_link_tooltip_class_shade_and_lines() -> None:
         title="3 mazes",
         kind="score",
     )
-    made = html(small(TableRow(Cell(text="vendor/model", notes=(Note("wording: ascii"),)), [cell])))
+    made = html(small(TableRow(TableCell(text="vendor/model", notes=(Note("wording: ascii"),)), [cell])))
     assert (
         '<tr><th scope="row">vendor/<wbr>model<small>wording: ascii</small></th>'
         '<td class="score" title="3 mazes" style="--part:0.667"><b><a href="../results/a.html">66.7</a>'
@@ -70,21 +70,25 @@ def test_a_cell_has_its_link_tooltip_class_shade_and_lines() -> None:
     ) in made
     assert "data-" not in made
     cause = Note("stopping short 40.0 %", "cause", title="It ended early", value="2")
-    made = html(small(TableRow(Cell(text="m"), [Cell(text="a/b", notes=(cause,))])))
+    made = html(small(TableRow(TableCell(text="m"), [TableCell(text="a/b", notes=(cause,))])))
     assert '<td>a/b<small class="cause" title="It ended early"><b>2</b> stopping short 40.0 %</small></td>' in made
 
 
 def test_what_a_cell_says_is_escaped() -> None:
     hostile = '"><script>x</script>'
-    row = TableRow(Cell(text=hostile), [Cell(text=hostile, title=hostile, notes=(Note(hostile, title=hostile),))])
+    row = TableRow(
+        TableCell(text=hostile), [TableCell(text=hostile, title=hostile, notes=(Note(hostile, title=hostile),))]
+    )
     made = html(small(row, title=hostile, caption=(Note(hostile),), choose="Family"))
     assert "<script" not in made
     assert made.count("&lt;script&gt;") == 8  # title, its search, caption, header; and of the cell text, note, tooltips
 
 
 def test_a_sortable_table_names_what_each_cell_is_sorted_by() -> None:
-    row = TableRow(Cell(text="m", order="m"), [Cell(text="–")], choice="Mazes")
-    made = html(small(row, TableRow(Cell(text="n", order="n"), [Cell(text="0", order=0)]), choose="Family", id="all"))
+    row = TableRow(TableCell(text="m", order="m"), [TableCell(text="–")], choice="Mazes")
+    made = html(
+        small(row, TableRow(TableCell(text="n", order="n"), [TableCell(text="0", order=0)]), choose="Family", id="all")
+    )
     assert '<table class="" id="all" data-sortable data-choose="Family" data-search="A table">' in made
     assert 'aria-labelledby="all-title"' in made
     assert '<b id="all-title">A table.</b>' in made
@@ -121,15 +125,15 @@ def test_reference_players_come_after_models_below_a_title_of_theirs() -> None:
     assert made.index("model</th>") < made.index('<tbody class="references">') < made.index(title)
     assert made.index(title) < made.index("oracle</th>")
     assert [group.title for group in table_of("model").groups] == [""]
-    assert '<td colspan="3"' in html(small(TableRow(Cell(text="m"), [Cell(text="none", columns=3)])))
+    assert '<td colspan="3"' in html(small(TableRow(TableCell(text="m"), [TableCell(text="none", columns=3)])))
 
 
 def test_a_table_has_the_columns_that_are_shown_and_cells_may_span_several() -> None:
     columns: list[TableColumn[int]] = [
         TableColumn("Number", str),
         TableColumn("Hidden", str, is_shown=False),
-        TableColumn("Double", lambda number: Cell("none", columns=2) if number < 0 else str(2 * number)),
-        TableColumn("Square", lambda number: Cell(str(number**2), kind="score")),
+        TableColumn("Double", lambda number: TableCell("none", columns=2) if number < 0 else str(2 * number)),
+        TableColumn("Square", lambda number: TableCell(str(number**2), kind="score")),
     ]
     table = Table.of(columns, [3, -1], title="Numbers", row_kind=lambda number: "low" if number < 0 else "")
     assert [column.heading for column in table.columns] == ["Number", "Double", "Square"]
@@ -138,8 +142,11 @@ def test_a_table_has_the_columns_that_are_shown_and_cells_may_span_several() -> 
 
 
 def test_rows_of_a_group_may_share_a_header() -> None:
-    rows = [TableRow(Cell(text="a/b", kind="name"), [Cell(text="1")]), TableRow(Cell(text="worst"), [Cell(text="0")])]
-    groups = [RowGroup(rows, head=Cell(text="v/m")), RowGroup(rows[1:], head=Cell(text="n"))]
+    rows = [
+        TableRow(TableCell(text="a/b", kind="name"), [TableCell(text="1")]),
+        TableRow(TableCell(text="worst"), [TableCell(text="0")]),
+    ]
+    groups = [RowGroup(rows, head=TableCell(text="v/m")), RowGroup(rows[1:], head=TableCell(text="n"))]
     made = html(small(columns=[TableColumn(each) for each in ("Model", "Wording", "Score")], groups=groups))
     assert '<tr><th scope="rowgroup" rowspan="2">v/<wbr>m</th><td class="name">a/<wbr>b</td><td>1</td></tr>' in made
     assert "<tr><td>worst</td><td>0</td></tr>" in made
@@ -147,14 +154,16 @@ def test_rows_of_a_group_may_share_a_header() -> None:
 
 
 def test_a_hidden_value_is_not_for_screen_readers() -> None:
-    assert '<td><span aria-hidden="true">*</span></td>' in html(small(TableRow(BLANK, [Cell(text="*", hidden=True)])))
+    assert '<td><span aria-hidden="true">*</span></td>' in html(
+        small(TableRow(BLANK, [TableCell(text="*", hidden=True)]))
+    )
 
 
 def test_a_mean_that_is_not_defined_is_a_dash() -> None:
     metric = Metric(name="m", of=lambda record: None, title="M", low=0, high=10, doc="A metric.", better="higher")
-    known = mean_cell(Mean(5.0, 4.0, 6.0, 9, 9), metric)
+    known = mean_cell(IntervalEstimate(5.0, 4.0, 6.0, 9, 9), metric)
     assert (known.part, known.kind, [note.kind for note in known.notes]) == (0.5, "score", ["interval"])
-    few, alike = (mean_cell(Mean(5.0, None, None, n, n), metric) for n in (5, 6))
+    few, alike = (mean_cell(IntervalEstimate(5.0, None, None, n, n), metric) for n in (5, 6))
     assert ([note.text for note in few.notes], alike.notes) == (["n = 5"], ())
     unknown = mean_cell(None, metric)
     assert (unknown.text, unknown.part, unknown.notes) == ("–", None, ())
@@ -163,11 +172,11 @@ def test_a_mean_that_is_not_defined_is_a_dash() -> None:
 def test_markdown_has_lines_in_brackets_and_marks_after_them() -> None:
     table = small(
         TableRow(
-            Cell(text="vendor|a", notes=(Note("x: 1"), Note("y: 2"))),
-            [Cell(text="0.5", notes=(Note("0.4 – 0.6"),), mark="*†")],
+            TableCell(text="vendor|a", notes=(Note("x: 1"), Note("y: 2"))),
+            [TableCell(text="0.5", notes=(Note("0.4 – 0.6"),), mark="*†")],
         ),
-        TableRow(Cell(text="oracle", kind="reference"), [BLANK]),
-        TableRow(Cell(text="last"), [Cell(text="n/a")]),
+        TableRow(TableCell(text="oracle", kind="reference"), [BLANK]),
+        TableRow(TableCell(text="last"), [TableCell(text="n/a")]),
         columns=[TableColumn("Model"), TableColumn("Mazes: [score]")],
     )
     assert markdown(table).splitlines() == [
@@ -181,8 +190,8 @@ def test_markdown_has_lines_in_brackets_and_marks_after_them() -> None:
 def test_markdown_of_a_wide_table_goes_on_in_another_one() -> None:
     columns = [TableColumn("Model"), *(TableColumn(str(number)) for number in range(8))]
     rows = [
-        TableRow(Cell(text="all"), [Cell(text="a")] * 8),
-        TableRow(Cell(text="few"), [Cell(text="b")] * 6 + [BLANK] * 2),
+        TableRow(TableCell(text="all"), [TableCell(text="a")] * 8),
+        TableRow(TableCell(text="few"), [TableCell(text="b")] * 6 + [BLANK] * 2),
     ]
     first, second = markdown(small(columns=columns, groups=(RowGroup(rows[:1]), RowGroup(rows[1:])))).split("\n\n")
     assert first.splitlines()[0] == "| Model | 0 | 1 | 2 | 3 | 4 | 5 |"
@@ -205,7 +214,9 @@ def test_rows_of_wide_tables_are_cards_with_labelled_values(columns: int, expect
             TableColumn("Model"),
             *(TableColumn(f"level {number}", group=group) for number in range(1, columns)),
         ],
-        groups=rows_of([TableRow(Cell(text="m"), [Cell(text=str(number)) for number in range(1, columns)])]),
+        groups=single_group(
+            [TableRow(TableCell(text="m"), [TableCell(text=str(number)) for number in range(1, columns)])]
+        ),
         kind="scores",
     )
     assert table.stacking == expected

@@ -22,7 +22,7 @@ from waybench.results.comparisons._models import compare_sides, pairs
 from waybench.results.estimates import matrix
 from waybench.results.estimates._difficulty import regressions
 from waybench.results.estimates._estimates import estimate
-from waybench.results.estimates._measures import ranked, text_table
+from waybench.results.estimates._measures import rank_by_merit, text_table
 from waybench.results.results._rows import ReferenceBounds
 
 MAPS = [corridor(f"m{places}", places, words=20 - places) for places in (3, 4, 5, 6, 7, 9)]
@@ -110,7 +110,7 @@ def test_a_model_with_more_unreadable_answers_is_not_ranked_above_one_that_solve
     assert a.outcomes["unparsed"] > b.outcomes["unparsed"]
     assert a.metrics["mango_success"].value > b.metrics["mango_success"].value, "the paper's number"
     assert a.best and b.best and a.best.value < b.best.value
-    assert next(iter(ranked(estimate(episodes)))).model == "vendor/b"
+    assert next(iter(rank_by_merit(estimate(episodes)))).model == "vendor/b"
     with_floors = [replace(row, anchors=ReferenceBounds(0.0, {}, 1.0)) for row in rows(episodes)]
     assert [line.model for line in matrix(with_floors).rows] == ["vendor/b", "vendor/a"]
     for total in (a, b):

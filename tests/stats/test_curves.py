@@ -4,14 +4,20 @@ import numpy as np
 import pytest
 
 from waybench.results.stats import FIXED_DESIGN, Array
-from waybench.results.stats._curves import Curves, Shape, Trials, monotone_bounds
+from waybench.results.stats._curves import CurvePrior, Curves, Trials, monotone_bounds
 from waybench.results.stats._fit import fit_curves
 
 
 @pytest.mark.parametrize(
-    "shape", [Shape(), Shape(guess={0.25: 1.0}, lapse={0.02: 1.0}), FIXED_DESIGN, Shape(links=("normal",), log=False)]
+    "shape",
+    [
+        CurvePrior(),
+        CurvePrior(guess={0.25: 1.0}, lapse={0.02: 1.0}),
+        FIXED_DESIGN,
+        CurvePrior(links=("normal",), log=False),
+    ],
 )
-def test_sums_are_those_of_the_rates(shape: Shape) -> None:
+def test_sums_are_those_of_the_rates(shape: CurvePrior) -> None:
     curves, rng = Curves(shape, 5, 101), np.random.default_rng(1)
     for at in (np.array([5.0, 21.0, 101.0]), np.array([9.0, 49.0, 57.0]), np.array([7.0])):
         weights = rng.random((2, len(curves.middle))) - 0.2
@@ -19,9 +25,9 @@ def test_sums_are_those_of_the_rates(shape: Shape) -> None:
 
 
 def test_where_a_share_is_reached_is_worked_out_once_and_stays() -> None:
-    curves = Curves(Shape(), 5, 101)
+    curves = Curves(CurvePrior(), 5, 101)
     first = curves.reaches(0.5)
-    assert first.tolist() == Curves(Shape(), 5, 101).reaches(0.5).tolist()
+    assert first.tolist() == Curves(CurvePrior(), 5, 101).reaches(0.5).tolist()
     assert curves.reaches(0.5) is first
     with pytest.raises(ValueError, match="read-only"):
         first[0] = 0.0
@@ -38,7 +44,7 @@ def _steps(start: float, runs: int, items: int = 10) -> tuple[int, int]:
     for _ in range(runs):
         step = start * (float(_LADDER[start < _LADDER][0]) / start) ** rng.random()
         solved: Array = (at < step).astype(np.float64)
-        fit = fit_curves(Shape(), at, solved, range(len(at)))
+        fit = fit_curves(CurvePrior(), at, solved, range(len(at)))
         _, low, high = fit.horizon(0.5, 0.9)
         plain += low <= step <= high
         _, low, high = fit.spanned_horizon(0.5, 0.9)
@@ -48,7 +54,7 @@ def _steps(start: float, runs: int, items: int = 10) -> tuple[int, int]:
 
 def test_a_step_between_two_levels_is_not_located_better_than_the_gap() -> None:
     solved = (np.repeat(_LADDER, 10) < 60).astype(np.float64)
-    fit = fit_curves(Shape(), np.repeat(_LADDER, 10), solved, range(len(solved)))
+    fit = fit_curves(CurvePrior(), np.repeat(_LADDER, 10), solved, range(len(solved)))
     _, plain_low, plain_high = fit.horizon(0.5, 0.9)
     assert 49 < plain_low < plain_high < 69  # the prior alone says so
     median, low, high = fit.spanned_horizon(0.5, 0.9)
@@ -85,7 +91,7 @@ def test_intervals_hold_guesses_and_plateaus(kind: str) -> None:
         solved = (rng.random(len(at)) < np.repeat(_truths(kind, middle), 10)).astype(np.float64)
         _, low, high = fit_curves(FIXED_DESIGN, at, solved, range(len(at))).spanned_horizon(0.5, 0.9)
         held += low <= truth <= high
-        _, low, high = fit_curves(Shape(), at, solved, range(len(at))).horizon(0.5, 0.9)
+        _, low, high = fit_curves(CurvePrior(), at, solved, range(len(at))).horizon(0.5, 0.9)
         without += low <= truth <= high
     assert without < 0.75 * runs
     assert held >= 0.85 * runs
@@ -131,7 +137,7 @@ def test_bounds_of_falling_rates() -> None:
 
 def test_a_horizon_outside_the_levels_has_no_gap() -> None:
     at = np.repeat(_LADDER, 3)
-    fit = fit_curves(Shape(), at, np.ones(len(at)), range(len(at)))
+    fit = fit_curves(CurvePrior(), at, np.ones(len(at)), range(len(at)))
     assert fit.spanned_horizon(0.5, 0.9) == fit.horizon(0.5, 0.9)
     assert fit.horizon(0.5, 0.9)[0] > 101
 

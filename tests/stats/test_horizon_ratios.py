@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from waybench.results.stats import FIXED_DESIGN, Array, Fit
-from waybench.results.stats._curves import Shape
+from waybench.results.stats._curves import CurvePrior
 from waybench.results.stats._fit import fit_curves
 from waybench.results.stats._horizon_ratios import horizon_order, horizon_ratio
 
@@ -20,7 +20,7 @@ def played(horizon: float, rng: np.random.Generator) -> Fit:
 
 
 def solved(values: Array) -> Fit:
-    return fit_curves(Shape(), AT, values, range(len(AT)))
+    return fit_curves(CurvePrior(), AT, values, range(len(AT)))
 
 
 @pytest.mark.parametrize(("ratio", "least", "most"), [(1.0, 0.0, 0.06), (1.5, 0.9, 1.0)])
@@ -60,7 +60,7 @@ def test_who_solves_everything_bounds_the_ratio_on_one_side() -> None:
 
 def test_two_steps_within_the_same_gap_are_not_told_apart() -> None:
     at = np.repeat([13.0, 49, 69, 101], 10)
-    step = fit_curves(Shape(), at, (at < 60).astype(np.float64), range(len(at)))
+    step = fit_curves(CurvePrior(), at, (at < 60).astype(np.float64), range(len(at)))
     found = horizon_ratio(step, step)
     assert (found.low, found.high, found.p) == (pytest.approx(49 / 69), pytest.approx(69 / 49), 1)
 
@@ -69,7 +69,9 @@ def test_p_is_twice_the_posterior_probability_of_the_other_order() -> None:
     at, rng = np.repeat(LEVELS, 2), np.random.default_rng(5)
     draws: list[Array] = []
     one, other = (
-        fit_curves(Shape(), at, (rng.random(len(at)) < 1 / (1 + (at / middle) ** 3)).astype(np.float64), range(len(at)))
+        fit_curves(
+            CurvePrior(), at, (rng.random(len(at)) < 1 / (1 + (at / middle) ** 3)).astype(np.float64), range(len(at))
+        )
         for middle in (30, 13)
     )
     for fit in (one, other):
@@ -83,10 +85,10 @@ def test_p_is_twice_the_posterior_probability_of_the_other_order() -> None:
 
 def test_where_the_gaps_around_two_horizons_meet_nothing_is_shown() -> None:
     at = np.repeat([5.0, 13.0, 29.0, 49.0], 40)
-    near, far = (fit_curves(Shape(), at, (at < step).astype(np.float64), range(len(at))) for step in (20, 40))
+    near, far = (fit_curves(CurvePrior(), at, (at < step).astype(np.float64), range(len(at))) for step in (20, 40))
     # The one is between 13 and 29, the other between 29 and 49: both may be at 29.
     assert horizon_order(near, far).p == 1
-    nearer = fit_curves(Shape(), at, (at < 10).astype(np.float64), range(len(at)))
+    nearer = fit_curves(CurvePrior(), at, (at < 10).astype(np.float64), range(len(at)))
     assert horizon_order(nearer, far).p < 0.001
 
 

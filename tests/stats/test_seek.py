@@ -8,7 +8,7 @@ import pytest
 
 from waybench.results.stats import Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import STOPS, Candidate, Decision, forecast
-from waybench.results.stats._curves import Curves, Shape, Trials, monotone_bounds
+from waybench.results.stats._curves import CurvePrior, Curves, Trials, monotone_bounds
 
 PLACES = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
 Rates = Callable[[float], float]
@@ -59,7 +59,7 @@ def test_it_finds_the_horizon_to_the_precision(middle: float) -> None:
 @pytest.mark.parametrize("share", [0.5, 0.8])
 def test_the_result_that_tells_most_of_the_horizon_is_wanted(results: Sequence[tuple[int, bool]], share: float) -> None:
     """Against the mutual information from the joint distribution of horizon and result, one term after the other."""
-    curves = Curves(Shape(), PLACES[0], PLACES[-1])
+    curves = Curves(CurvePrior(), PLACES[0], PLACES[-1])
     at, solved = (np.array([float(each[k]) for each in results]) for k in (0, 1))
     posterior = curves.posterior(curves.log_likelihood(Trials(at, solved, np.ones(len(at)))))
     low, high = math.log2(PLACES[0]), math.log2(PLACES[-1])

@@ -9,8 +9,8 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
 from tests.conftest import PATIENCE
-from waybench.reporting.view._app import Site, application
-from waybench.reporting.view._serve import Outcome, Server, listen
+from waybench.reporting.view._app import LiveSite, application
+from waybench.reporting.view._serve import AppServer, BuildOutcome, listen
 
 TOKEN = "a-token"
 
@@ -21,11 +21,11 @@ def cookie(port: int) -> dict[str, str]:
 
 
 @contextmanager
-def served(site: Site) -> Iterator[int]:
+def served(site: LiveSite) -> Iterator[int]:
     """Serve a site on a free port of this machine until the block ends."""
     listener = listen(0)
     port = int(listener.getsockname()[1])
-    server = Server(application(site, port, TOKEN))
+    server = AppServer(application(site, port, TOKEN))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:
@@ -61,15 +61,15 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def count(site: Path) -> Outcome:
+def count(site: Path) -> BuildOutcome:
     """Build a page that says how often it was built."""
     index = site / "index.html"
     built = int(index.read_text()) if index.exists() else 0
     index.write_text(str(built + 1))
-    return Outcome(("built",))
+    return BuildOutcome(("built",))
 
 
-def told(site: Path) -> Outcome:
+def told(site: Path) -> BuildOutcome:
     """Do what a file says."""
     what = (site / "what").read_text()
     if what == "bug":
@@ -81,14 +81,14 @@ def told(site: Path) -> Outcome:
         time.sleep(PATIENCE)
     if what == "fine":
         (site / "index.html").write_text(what)
-        return Outcome()
-    return Outcome((what,), problem="" if what == "empty" else what, empty=what == "empty")
+        return BuildOutcome()
+    return BuildOutcome((what,), problem="" if what == "empty" else what, empty=what == "empty")
 
 
-def with_replays(site: Path, replays: frozenset[str] = frozenset()) -> Outcome:
+def with_replays(site: Path, replays: frozenset[str] = frozenset()) -> BuildOutcome:
     """Build a page, and those of replays that were opened, but for one that there cannot be."""
     count(site)
     (site / "replays").mkdir(exist_ok=True)
     for name in replays - {"m-99.html"}:
         (site / "replays" / name).write_text(f"the replay {name}")
-    return Outcome()
+    return BuildOutcome()

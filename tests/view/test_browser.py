@@ -15,7 +15,7 @@ from waybench.core import PROGRESS_FILE
 from waybench.evaluation import evaluate
 from waybench.evaluation._preflight import lock_folder
 from waybench.evaluation.tasks import TASKS, load_task
-from waybench.reporting.view._app import Site
+from waybench.reporting.view._app import LiveSite
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +101,7 @@ def test_a_page_that_reloads_is_left_as_it_was(visit: Visits, tmp_path: Path) ->
             "words.value, box.checked, document.querySelector('select').value]"
         )
 
-    with served(Site(tmp_path, "")) as port:
+    with served(LiveSite(tmp_path, "")) as port:
         page = visit(f"http://localhost:{port}", f"?token={TOKEN}#turn=3")
         page.evaluate(
             "second.open = true; words.value = 'maze'; box.checked = false;"
@@ -132,7 +132,7 @@ def test_a_page_that_reloads_is_left_as_it_was(visit: Visits, tmp_path: Path) ->
 def test_pages_run_no_script_but_those_of_the_site(visit: Visits, tmp_path: Path) -> None:
     hostile = "<script>document.title = 'run'</script><img src=x onerror=\"document.title = 'run'\">"
     (tmp_path / "index.html").write_text(PAGE.format(hostile, ""))
-    with served(Site(tmp_path, "")) as port:
+    with served(LiveSite(tmp_path, "")) as port:
         page = visit(f"http://127.0.0.1:{port}", f"?token={TOKEN}")
         again = mark(page)
         (tmp_path / "index.html").write_text(PAGE.format(hostile, "new"))
@@ -156,7 +156,7 @@ def test_a_strip_shows_the_progress_until_the_run_is_finished(visit: Visits, tmp
         (logs / "new").write_text(json.dumps(data))
         (logs / "new").replace(logs / PROGRESS_FILE)
 
-    with served(Site(tmp_path, "", folders=(logs,))) as port, lock_folder(logs):
+    with served(LiveSite(tmp_path, "", folders=(logs,))) as port, lock_folder(logs):
         write(3)
         page = visit(f"http://127.0.0.1:{port}", f"?token={TOKEN}")
         strip = page.locator("#waybench-progress")

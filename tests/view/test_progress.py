@@ -13,7 +13,7 @@ from tests.conftest import PATIENCE
 from tests.view.support import asked, served
 from waybench.core import LOCK_FILE, PROGRESS_FILE
 from waybench.evaluation._preflight import lock_folder
-from waybench.reporting.view._app import PROGRESS, Site, run_progress
+from waybench.reporting.view._app import PROGRESS, LiveSite, run_progress
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -88,7 +88,7 @@ def test_totals_that_cannot_be_have_no_bar(tmp_path: Path) -> None:
 def test_the_server_answers_with_the_progress_of_its_folders(tmp_path: Path) -> None:
     (tmp_path / "logs" / "deeper").mkdir(parents=True)
     written(tmp_path / "logs" / "deeper", "interrupted")
-    with served(Site(tmp_path / "site", "title", folders=(tmp_path / "logs",))) as port:
+    with served(LiveSite(tmp_path / "site", "title", folders=(tmp_path / "logs",))) as port:
         answer, content = asked(port, PROGRESS)
         assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
         assert json.loads(content)[0]["tasks"][0]["name"] == f"alicia with {HOSTILE}"

@@ -11,7 +11,7 @@ import pytest
 from tests.report.pages import Page
 from tests.view.support import TOKEN, asked, cookie, served
 from waybench.core import UsageError
-from waybench.reporting.view._app import PROGRESS, SCRIPT, Site, version
+from waybench.reporting.view._app import PROGRESS, SCRIPT, LiveSite, version
 from waybench.reporting.view._serve import DEFAULT_PORT, address, listen, new_token
 
 POLICY = "default-src 'none'"
@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def port(folder: Path) -> Iterator[int]:
     """Return the port on which the site is served."""
-    with served(Site(folder, "title")) as found:
+    with served(LiveSite(folder, "title")) as found:
         yield found
 
 
@@ -187,7 +187,7 @@ def test_nothing_is_taken_but_questions(port: int, method: str) -> None:
 
 
 def test_until_there_is_a_page_another_one_stands_in(tmp_path: Path) -> None:
-    site = Site(tmp_path / "later", "<b>title</b>", {"<b>start</b>": "waybench run '<b>'"})
+    site = LiveSite(tmp_path / "later", "<b>title</b>", {"<b>start</b>": "waybench run '<b>'"})
     with served(site) as port, client_of(port) as client:
         building = client.get("/")
         assert building.status_code == 200
@@ -209,7 +209,7 @@ def test_a_replay_without_a_page_is_made_when_it_is_opened(tmp_path: Path) -> No
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "m.html").write_text("results")
     calls: list[str] = []
-    site = Site(tmp_path, "title", call=lambda: calls.append("called"))
+    site = LiveSite(tmp_path, "title", call=lambda: calls.append("called"))
     with served(site) as port, client_of(port) as client:
         first = client.get("/replays/index.html?m-7.html", follow_redirects=True)
         assert first.url.path == "/replays/m-7.html"

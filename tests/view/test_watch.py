@@ -10,8 +10,8 @@ import anyio.to_thread
 import pytest
 
 from tests.view.support import PATIENCE, count, told, with_replays
-from waybench.reporting.view._app import Site
-from waybench.reporting.view._serve import Outcome, keep_built, logs_in
+from waybench.reporting.view._app import LiveSite
+from waybench.reporting.view._serve import BuildOutcome, keep_built, log_states
 
 Act = Callable[[], Awaitable[None]]
 
@@ -21,7 +21,7 @@ def log(folder: Path, text: str) -> None:
     (folder / "a.eval").write_text(text)
 
 
-def kept(build: Callable[..., Outcome], site: Site, logs: Path, act: Act, every: float = 0.01) -> list[str]:
+def kept(build: Callable[..., BuildOutcome], site: LiveSite, logs: Path, act: Act, every: float = 0.01) -> list[str]:
     """Keep a site built while something is done; return what was told."""
     lines: list[str] = []
 
@@ -42,22 +42,22 @@ async def until(true: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
+def site(tmp_path: Path) -> LiveSite:
     folder = tmp_path / "site"
     folder.mkdir()
-    return Site(folder, "title")
+    return LiveSite(folder, "title")
 
 
 def test_logs_are_found_in_any_depth(tmp_path: Path) -> None:
     log(tmp_path / "a" / "b", "x")
     log(tmp_path / "c", "xy")
     (tmp_path / "c" / "other.json").write_text("{}")
-    sizes = {path.relative_to(tmp_path).as_posix(): size for path, (size, _) in logs_in([tmp_path]).items()}
+    sizes = {path.relative_to(tmp_path).as_posix(): size for path, (size, _) in log_states([tmp_path]).items()}
     assert sizes == {"a/b/a.eval": 1, "c/a.eval": 2}
-    assert logs_in([tmp_path / "nothing"]) == {}
+    assert log_states([tmp_path / "nothing"]) == {}
 
 
-def test_it_is_built_at_once_and_when_a_log_changes(site: Site, tmp_path: Path) -> None:
+def test_it_is_built_at_once_and_when_a_log_changes(site: LiveSite, tmp_path: Path) -> None:
     index = site.folder / "index.html"
 
     async def act() -> None:
@@ -77,7 +77,7 @@ def test_it_is_built_at_once_and_when_a_log_changes(site: Site, tmp_path: Path) 
     assert kept(partial(count, site.folder), site, tmp_path, act) == ["built"]  # what is known is not told again
 
 
-def test_a_replay_that_is_opened_is_built_without_waiting_for_a_log(site: Site, tmp_path: Path) -> None:
+def test_a_replay_that_is_opened_is_built_without_waiting_for_a_log(site: LiveSite, tmp_path: Path) -> None:
     (site.folder / "results").mkdir()
     (site.folder / "results" / "m.html").write_text("results")
     index = site.folder / "index.html"
@@ -94,7 +94,7 @@ def test_a_replay_that_is_opened_is_built_without_waiting_for_a_log(site: Site, 
     assert index.read_text() == "3"
 
 
-def test_nothing_is_built_while_nothing_changes(site: Site, tmp_path: Path) -> None:
+def test_nothing_is_built_while_nothing_changes(site: LiveSite, tmp_path: Path) -> None:
     index = site.folder / "index.html"
 
     async def act() -> None:
@@ -107,7 +107,7 @@ def test_nothing_is_built_while_nothing_changes(site: Site, tmp_path: Path) -> N
     assert index.read_text() == "1"
 
 
-def test_what_goes_wrong_is_told_once_and_leaves_the_last_site(site: Site, tmp_path: Path) -> None:
+def test_what_goes_wrong_is_told_once_and_leaves_the_last_site(site: LiveSite, tmp_path: Path) -> None:
     index = site.folder / "index.html"
     waiting = "being built"
 
@@ -138,7 +138,7 @@ def test_what_goes_wrong_is_told_once_and_leaves_the_last_site(site: Site, tmp_p
 
 
 @pytest.mark.skipif(os.name != "posix", reason="asks for a process as POSIX does")
-def test_a_build_ends_with_what_waits_for_it(site: Site, tmp_path: Path) -> None:
+def test_a_build_ends_with_what_waits_for_it(site: LiveSite, tmp_path: Path) -> None:
     pid = site.folder / "pid"
 
     async def act() -> None:

@@ -290,8 +290,8 @@ def read_results(
     from waybench.results.comparisons._models import foreign_scores
     from waybench.results.logs import Skipped
     from waybench.results.logs._logs import NoEpisodesError
-    from waybench.results.results import fixed, measurable
-    from waybench.results.results._anchors import anchored
+    from waybench.results.results import measurable, without_searches
+    from waybench.results.results._anchors import with_reference_bounds
 
     reported: set[Skipped] = set()
 
@@ -305,12 +305,12 @@ def read_results(
         episodes = read_logs(*folders, on_problem=tell)
         measured, all_rows = measurable(episodes, prices=prices, on_problem=tell, confirm=True)
         if with_bounds:
-            all_rows = anchored((episode.record for episode in measured), all_rows)
+            all_rows = with_reference_bounds((episode.record for episode in measured), all_rows)
     except NoEpisodesError:
         all_rows = []
     scores = [score for score in foreign if metric in ("", score.metric.name)]
     # Two searches for horizons share items by chance: they are compared by their horizons alone.
-    paired = fixed(all_rows)
+    paired = without_searches(all_rows)
     if paired:
         scores = [*item_scores(paired, metric, needed=len(paired) == len(all_rows) and not scores), *scores]
     if scores or len(paired) < len(all_rows):
@@ -371,11 +371,11 @@ def profile(
     from waybench.results.estimates._profiles import profiles, profiles_text
     from waybench.results.logs import Skipped
     from waybench.results.results import measurable
-    from waybench.results.results._anchors import anchored
+    from waybench.results.results._anchors import with_reference_bounds
 
     skipped: list[Skipped] = []
     measured, rows = measurable(read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append, confirm=True)
-    rows = anchored((episode.record for episode in measured), rows)
+    rows = with_reference_bounds((episode.record for episode in measured), rows)
     tell_skipped(skipped)
     ability = profiles(rows, references=references)
     if out is not None:

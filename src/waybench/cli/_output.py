@@ -166,7 +166,7 @@ def print_summary(
     from waybench.results.estimates._summary import unreadable_replies
     from waybench.results.logs._logs import NoEpisodesError
     from waybench.results.results import measurable
-    from waybench.results.results._anchors import anchored
+    from waybench.results.results._anchors import with_reference_bounds
 
     skipped: list[Skipped] = []
     try:
@@ -175,7 +175,7 @@ def print_summary(
     except NoEpisodesError:  # which what was skipped explains
         tell_skipped(skipped)
         raise
-    rows = anchored((episode.record for episode in measured), rows)
+    rows = with_reference_bounds((episode.record for episode in measured), rows)
     if text := summary_text(measured, rows, unfinished=bool(unfinished), levels=levels):
         click.echo(text)
     unreadable = unreadable_replies(measured, rows)
@@ -249,9 +249,9 @@ def summary_text(
     from waybench.results.horizons import horizons
     from waybench.results.horizons._searches import search_text, searches
     from waybench.results.horizons._text import horizon_table
-    from waybench.results.results import fixed
+    from waybench.results.results import without_searches
 
-    scored = fixed(rows)
+    scored = without_searches(rows)
     horizon_searches = searches(episodes, rows, unfinished)
     searched = {search.group for search in horizon_searches}
     parts = (

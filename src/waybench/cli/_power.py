@@ -201,10 +201,10 @@ class _TestPlan:
 def _pilot_plans(folder: Path, pilot: PilotRun, shares: AssumedShares) -> tuple[list[_TestPlan], list[str]]:
     """Return what a pilot says of each test, and lines on what it does not say."""
     from waybench.results.comparisons._models import pilots
-    from waybench.results.results import fixed, grouped
+    from waybench.results.results import group_by, without_searches
 
     all_scores, all_rows = read_results((folder,), pilot.metric, read_prices(pilot.prices) if pilot.prices else None)
-    rows = grouped(fixed(all_rows), lambda row: row.group)
+    rows = group_by(without_searches(all_rows), lambda row: row.group)
     if not all_scores:
         raise UsageError(f"{folder} has searches for horizons only, which have no scores: give --ratio and --levels")
     references = sorted({side.model for side in all_scores if is_embedded(side.model)} if not pilot.references else ())
@@ -237,10 +237,10 @@ def _pilot_plans(folder: Path, pilot: PilotRun, shares: AssumedShares) -> tuple[
 def _tests(scores: "Sequence[ItemScores]", isomorphs: int | None) -> "Iterator[tuple[str, Sequence[ItemScores]]]":
     """Yield the name of each test that is planned, "" for its own, with the sides that a pilot has of it."""
     from waybench.results.comparisons._isomorphs import compare_isomorphs, compare_twins
-    from waybench.results.results import grouped
+    from waybench.results.results import group_by
 
     if isomorphs is None:
-        yield from (("", sides) for sides in grouped(scores, lambda side: side.test).values())
+        yield from (("", sides) for sides in group_by(scores, lambda side: side.test).values())
         return
     effects = compare_isomorphs(scores)
     comparisons = [effect.comparison for effect in effects if len(effect.numbers) == isomorphs]

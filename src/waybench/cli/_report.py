@@ -29,7 +29,7 @@ from waybench.evaluation.tasks import TASKS
 
 if TYPE_CHECKING:
     from waybench.reporting._write import Progress, Report
-    from waybench.reporting.view._serve import Outcome
+    from waybench.reporting.view._serve import BuildOutcome
 
 TITLE = option("Title of the site.", default="waybench")
 PRICES = option("Token prices as JSON (see `waybench prices`), for the cost per solved item.", metavar="FILE")
@@ -281,9 +281,9 @@ def build_once(
     prices: Path | None = None,
     *,
     replays: frozenset[str] = frozenset(),
-) -> "Outcome":
+) -> "BuildOutcome":
     """Build the site and say what became of it; this is called in a process of its own."""
-    from waybench.reporting.view._serve import Outcome
+    from waybench.reporting.view._serve import BuildOutcome
     from waybench.results.logs._logs import NoEpisodesError
 
     notes: list[str] = []
@@ -291,8 +291,8 @@ def build_once(
         # No further processes: this one may be ended at any time, and they would be left.
         build(folders, site, title, prices, tell=notes.append, processes=1, also_replays=replays)
     except WaybenchError as error:
-        return Outcome(tuple(notes), " ".join(str(error).split()), empty=isinstance(error, NoEpisodesError))
-    return Outcome(tuple(notes))
+        return BuildOutcome(tuple(notes), " ".join(str(error).split()), empty=isinstance(error, NoEpisodesError))
+    return BuildOutcome(tuple(notes))
 
 
 def _start(folder: Path) -> dict[str, str]:

@@ -9,12 +9,12 @@ from waybench.envs import registry
 from waybench.envs.smartplay import FORMULAS, HUMANS, RECORDED, Capability
 from waybench.envs.smartplay._capabilities import CAPABILITIES, DEGREE_SCALES, DEGREES_SOURCE, degrees
 from waybench.reporting.charts import Chart, colour_numbers
-from waybench.reporting.charts._radar import Overlay, agent_chart, degree_charts, overlays
-from waybench.reporting.tables import Cell, Note, Table, TableColumn, TableRow, name_of, rows_of
+from waybench.reporting.charts._radar import RadarOverlay, agent_chart, degree_charts, overlays
+from waybench.reporting.tables import Note, Table, TableCell, TableColumn, TableRow, model_label, single_group
 from waybench.reporting.tables._table import BLANK, mean_cell, model_cell, notes
 from waybench.results.estimates._agents import Agent
 from waybench.results.formatting import mean_text, one_line
-from waybench.results.results import Group, setting
+from waybench.results.results import RunKey, setting
 from waybench.results.stats import CONFIDENCE
 
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
@@ -78,7 +78,7 @@ class AgentReport:
     degrees: Table
     capabilities: Mapping[str, Table]
     degree_charts: Sequence[Chart]
-    overlays: Sequence[Overlay]
+    overlays: Sequence[RadarOverlay]
 
     @property
     def charts(self) -> list[Chart]:
@@ -87,14 +87,14 @@ class AgentReport:
         return [*(card.chart for card in self.cards), *several, *self.degree_charts]
 
 
-def agent_report(agents: Sequence[Agent], pages: Mapping[Group, str]) -> AgentReport | None:
+def agent_report(agents: Sequence[Agent], pages: Mapping[RunKey, str]) -> AgentReport | None:
     """Return the report of some agents; None if there are none."""
     if not agents:
         return None
     cards = agent_cards(agents)
     rows = list(zip(agents, cards, strict=True))
 
-    def normalised(agent: Agent, game: str) -> Cell:
+    def normalised(agent: Agent, game: str) -> TableCell:
         mean = agent.scores.get(game)
         if mean is None:
             return BLANK
@@ -103,10 +103,10 @@ def agent_report(agents: Sequence[Agent], pages: Mapping[Group, str]) -> AgentRe
         shade = min(max(mean.value, 0.0), 1.0)  # beyond what people had a cell gets no darker
         return replace(mean_cell(mean, metric), part=shade, link=f"results/{pages[group]}")
 
-    def raw(agent: Agent, game: str) -> Cell:
+    def raw(agent: Agent, game: str) -> TableCell:
         mean = agent.raw.get(game)
         if mean is None:
-            return Cell("not run", kind="score")
+            return TableCell("not run", kind="score")
         group = agent.groups[game]
         metric = registry.load(group.env).scoring.metrics[0]
         return replace(mean_cell(mean, metric), part=None, link=f"results/{pages[group]}")
@@ -131,9 +131,11 @@ def agent_report(agents: Sequence[Agent], pages: Mapping[Group, str]) -> AgentRe
             f"Small: {_INTERVAL}. Not run: not played, or not with as many steps as published."
         ),
     )
-    people = [Cell(f"{HUMANS[game].human:g}", kind="score") for game in RECORDED]
-    groups = rows_of([TableRow(Cell("Human baseline"), people, "reference"), *raw_scores.rows])
-    labels = [", ".join([name_of(agent.model), *(one_line(part, 60) for part in card.differs)]) for agent, card in rows]
+    people = [TableCell(f"{HUMANS[game].human:g}", kind="score") for game in RECORDED]
+    groups = single_group([TableRow(TableCell("Human baseline"), people, "reference"), *raw_scores.rows])
+    labels = [
+        ", ".join([model_label(agent.model), *(one_line(part, 60) for part in card.differs)]) for agent, card in rows
+    ]
     return AgentReport(
         cards,
         games,
@@ -161,7 +163,7 @@ def agent_cards(agents: Sequence[Agent], model: str | None = None) -> list[Agent
 
 def _agent_table(
     rows: Iterable[tuple[Agent, AgentCard]],
-    columns: Iterable[tuple[str, Callable[[Agent], Cell]]],
+    columns: Iterable[tuple[str, Callable[[Agent], TableCell]]],
     *,
     caption: str,
     missing: bool = False,
@@ -169,13 +171,13 @@ def _agent_table(
 ) -> Table:
     """Return a table of agents: columns by heading, and below names what agents have not played, if `missing`."""
 
-    def model(row: tuple[Agent, AgentCard]) -> Cell:
+    def model(row: tuple[Agent, AgentCard]) -> TableCell:
         agent, card = row
         cell = model_cell(agent.model, card.differs)
         without = f"without {', '.join(card.missing)}" if missing and card.missing else ""
         return replace(cell, notes=(*cell.notes, *notes([without])))
 
-    def column(heading: str, cell: Callable[[Agent], Cell]) -> TableColumn[tuple[Agent, AgentCard]]:
+    def column(heading: str, cell: Callable[[Agent], TableCell]) -> TableColumn[tuple[Agent, AgentCard]]:
         return TableColumn(heading, lambda row: cell(row[0]), better="higher")
 
     return Table.of(
@@ -189,9 +191,9 @@ def _agent_table(
 
 
 def _degree_table() -> Table:
-    def capability(name: str) -> Cell:
+    def capability(name: str) -> TableCell:
         meaning = "; ".join(f"{degree}: {text}" for degree, text in enumerate(DEGREE_SCALES[name], start=1))
-        return Cell(name, notes=notes([meaning]))
+        return TableCell(name, notes=notes([meaning]))
 
     columns: list[TableColumn[str]] = [
         TableColumn("Capability", capability),
@@ -217,7 +219,7 @@ def _capability_table(formula: str, rows: Iterable[tuple[Agent, AgentCard]]) -> 
         f"other games and cannot be compared with those of models that played all."
     )
 
-    def cell(agent: Agent, number: int) -> Cell:
+    def cell(agent: Agent, number: int) -> TableCell:
         capability, interval = agent.capabilities[formula][number], agent.ranges[formula][number]
         if capability.value is None:
             return BLANK
@@ -226,7 +228,7 @@ def _capability_table(formula: str, rows: Iterable[tuple[Agent, AgentCard]]) -> 
             game, share = max(capability.shares.items(), key=lambda item: item[1])
             most = f"{HUMANS[game].name if game in HUMANS else game} {100 * share:.0f} %"
         ends = "" if interval is None else f"{interval[0]:.3f} – {interval[1]:.3f}"
-        return Cell(
+        return TableCell(
             mean_text(capability.value, _CAPABILITY),
             bold=True,
             notes=(*notes([ends], "interval"), *notes([most])),
@@ -234,22 +236,22 @@ def _capability_table(formula: str, rows: Iterable[tuple[Agent, AgentCard]]) -> 
             kind="score",
         )
 
-    columns: list[tuple[str, Callable[[Agent], Cell]]] = [
+    columns: list[tuple[str, Callable[[Agent], TableCell]]] = [
         (name, lambda agent, number=number: cell(agent, number)) for number, name in enumerate(CAPABILITIES)
     ]
     return _agent_table(rows, columns, caption=caption, missing=True, id=f"agents-{formula}", title=title)
 
 
 def _parts_table(agent: Agent, differs: Sequence[str]) -> Table:
-    def game_part(capability: Capability, game: str) -> Cell:
+    def game_part(capability: Capability, game: str) -> TableCell:
         if game not in capability.parts:
             return BLANK
         share = "" if capability.shares is None else f"{100 * capability.shares[game]:.0f} %"
-        return Cell(f"{capability.parts[game]:.2f}".replace("-", "−"), notes=notes([share]))
+        return TableCell(f"{capability.parts[game]:.2f}".replace("-", "−"), notes=notes([share]))
 
     columns: list[TableColumn[tuple[Capability, Capability]]] = [
         TableColumn("Capability", lambda row: row[0].name),
-        TableColumn("Published", lambda row: Cell(mean_text(row[0].value, _CAPABILITY), bold=True)),
+        TableColumn("Published", lambda row: TableCell(mean_text(row[0].value, _CAPABILITY), bold=True)),
         TableColumn("Capped", lambda row: mean_text(row[1].value, _CAPABILITY)),
         *(TableColumn(HUMANS[game].name, lambda row, game=game: game_part(row[0], game)) for game in RECORDED),
     ]

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, cast
 
 from waybench.core import Price, map_in_processes, to_pickle
 from waybench.envs import registry
-from waybench.reporting._files import Folder
+from waybench.reporting._files import SiteFolder
 from waybench.results import LoggedEpisode, Row
 from waybench.results.results import Simulated
 
@@ -336,7 +336,7 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def load_report(cache: ReportCache, key: bytes, folder: Folder) -> object:
+def load_report(cache: ReportCache, key: bytes, folder: SiteFolder) -> object:
     """Return what was saved of a report (`save_report`) if all that it wrote is in the folder as it was, or None."""
     content = cache.get(key) if key else None
     parts = unpack_values(content) if content else None
@@ -346,6 +346,6 @@ def load_report(cache: ReportCache, key: bytes, folder: Folder) -> object:
     return values if folder.has(files) else None
 
 
-def save_report(cache: ReportCache, key: bytes, folder: Folder, values: object) -> None:
+def save_report(cache: ReportCache, key: bytes, folder: SiteFolder, values: object) -> None:
     """Keep what is said of a report under its key."""
     cache.put(key, pack_values((folder.written, values)))

@@ -17,14 +17,23 @@ from waybench.reporting.tables._comparisons import model_table
 from waybench.results import Estimate, Row
 from waybench.results.comparisons import ItemScores, item_scores
 from waybench.results.comparisons._comparison import Comparison, compare
-from waybench.results.comparisons._item_scores import MODEL, matched, values_of
+from waybench.results.comparisons._item_scores import MODEL, match_groups, scores_from_values
 from waybench.results.comparisons._models import compare_pairs
 from waybench.results.comparisons._text import comparison_cells, comparison_json, comparison_lines
-from waybench.results.estimates import measure
-from waybench.results.estimates._measures import ranked
+from waybench.results.estimates import headline_spec
+from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.formatting import change_text, one_line
-from waybench.results.results import Cluster, Group, ItemKey, at_items, fixed, grouped, labels, whole_items
-from waybench.results.results._groups import differing
+from waybench.results.results import (
+    Cluster,
+    ItemKey,
+    RunKey,
+    group_by,
+    group_by_item,
+    labels,
+    whole_items,
+    without_searches,
+)
+from waybench.results.results._groups import distinguishing_settings
 
 MOST = 12  # models that were given the same, up to which each two of them are compared
 
@@ -37,33 +46,35 @@ class Verdicts:
 
     def __init__(self, rows: Iterable[Row], estimates: Sequence[Estimate]) -> None:
         """Compare."""
-        rows_of = grouped(rows, lambda row: row.group)
-        scores = {group: of_group for group in ranked(estimates) if (of_group := _scores(rows_of.get(group, ())))}
-        alike = matched(scores)
+        rows_of = group_by(rows, lambda row: row.group)
+        scores = {
+            group: of_group for group in rank_by_merit(estimates) if (of_group := _scores(rows_of.get(group, ())))
+        }
+        alike = match_groups(scores)
         self._alike = {group: number for number, groups in enumerate(alike) for group in groups}
         self._bounded = {number for number, groups in enumerate(alike) if len(groups) > MOST}
         pairs = [pair for groups in alike for pair in choose_pairs(groups)]
         self._found = compare_pairs((scores[first], scores[second]) for first, second in pairs)
 
-    def among(self, groups: Sequence[Group]) -> list[Comparison]:
+    def among(self, groups: Sequence[RunKey]) -> list[Comparison]:
         """Return the comparisons of each two of some groups, the better ranked one first."""
         wanted = set(groups)
         return [comparison for comparison in self._found if wanted.issuperset(comparison.groups)]
 
-    def alike(self, group: Group) -> int | None:
+    def alike(self, group: RunKey) -> int | None:
         """Return a number that groups share which were given the same; None without anything to compare."""
         return self._alike.get(group)
 
-    def bounded(self, groups: Iterable[Group]) -> bool:
+    def bounded(self, groups: Iterable[RunKey]) -> bool:
         """Return whether some groups are among so many that not each two of them are compared."""
         return any(self._alike.get(group) in self._bounded for group in groups)
 
-    def to_json(self, pages: Mapping[Group, str]) -> list[dict[str, Any]]:
+    def to_json(self, pages: Mapping[RunKey, str]) -> list[dict[str, Any]]:
         """Return the comparisons as JSON values, with the groups' pages in place of the groups."""
         return [_to_json(comparison, pages) for comparison in self._found]
 
 
-def choose_pairs(groups: Sequence[Group]) -> list[tuple[Group, Group]]:
+def choose_pairs(groups: Sequence[RunKey]) -> list[tuple[RunKey, RunKey]]:
     """Return which of some groups are compared."""
     if len(groups) <= MOST:
         return list(combinations(groups, 2))
@@ -89,7 +100,7 @@ def _scores(rows: Iterable[Row]) -> ItemScores | None:
         return None
 
 
-def _to_json(comparison: Comparison, pages: Mapping[Group, str]) -> dict[str, Any]:
+def _to_json(comparison: Comparison, pages: Mapping[RunKey, str]) -> dict[str, Any]:
     values: dict[str, Any] = comparison_json(comparison)
     for side, group in zip(("first", "second"), comparison.groups, strict=True):
         # There are many of them, so pages stand for the groups.
@@ -133,14 +144,14 @@ def comparison(
     """
     presentation = view.presentation
     numbers = {id(row): number for row, number in rows}
-    metric = measure(view.env, guided=False).metric
-    drawn = {group: at_items(group_rows) for group, group_rows in _by_group(row for row, _ in rows).items()}
+    metric = headline_spec(view.env, guided=False).metric
+    drawn = {group: group_by_item(group_rows) for group, group_rows in _by_group(row for row, _ in rows).items()}
     # By item without the cluster of each: what two models were given in common are items.
     tried = {
         group: {key._replace(cluster=Cluster(key.instance)): rows for key, rows in whole_items(by_key).items()}
         for group, by_key in drawn.items()
     }
-    groups = [group for group in ranked(estimates) if group in tried]
+    groups = [group for group in rank_by_merit(estimates) if group in tried]
     groups = [
         group
         for group in groups
@@ -150,11 +161,11 @@ def comparison(
     order = {key: (key.level, row.index, key) for group in groups for key, row in best[group].items()}
     keys = sorted(order, key=lambda key: order[key])
 
-    def score(group: Group, key: ItemKey) -> float | None:
+    def score(group: RunKey, key: ItemKey) -> float | None:
         value = best[group][key].metrics[metric.name] if key in best[group] else None
         return None if value is None else round(value, 4)
 
-    def solved(group: Group, key: ItemKey) -> int | None:
+    def solved(group: RunKey, key: ItemKey) -> int | None:
         attempts = tried[group].get(key)
         return None if attempts is None else int(any(row.end == End.SOLVED for row in attempts))
 
@@ -163,7 +174,7 @@ def comparison(
         "models": [
             {
                 "name": names[group],
-                "settings": [one_line(part, 80) for part in differing(group, groups)],
+                "settings": [one_line(part, 80) for part in distinguishing_settings(group, groups)],
                 "page": view.pages[group],
                 "embedded": group.embedded,
             }
@@ -199,7 +210,7 @@ def comparison(
     )
 
 
-def _verdicts(groups: Sequence[Group], comparisons: Sequence[Comparison]) -> dict[str, list[str]]:
+def _verdicts(groups: Sequence[RunKey], comparisons: Sequence[Comparison]) -> dict[str, list[str]]:
     """Return the statements about each pair of models, by their numbers; the first is A."""
     numbers = {group: number for number, group in enumerate(groups)}
     texts: dict[str, list[str]] = {}
@@ -213,13 +224,15 @@ def comparable_tasks(rows: Iterable[Row]) -> set[ScoreKey]:
     """Return the tasks that have such a page: those at which two groups have an attempt at the same item."""
     items_at: dict[ScoreKey, Counter[tuple[int, str, str]]] = defaultdict(Counter)
     for group, group_rows in _by_group(rows).items():
-        items_at[group.env, group.apart].update({(row.level, row.item, row.instance) for row in group_rows})
+        items_at[group.env, group.separate_by].update({(row.level, row.item, row.instance) for row in group_rows})
     return {key for key, items in items_at.items() if max(items.values()) > 1}
 
 
-def _by_group(rows: Iterable[Row]) -> dict[Group, list[Row]]:
+def _by_group(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
     """Return the attempts of each group that count."""
-    return grouped((row for row in fixed(rows) if row.is_included and not row.guided), lambda row: row.group)
+    return group_by(
+        (row for row in without_searches(rows) if row.is_included and not row.guided), lambda row: row.group
+    )
 
 
 def _best(attempts: Sequence[Row], metric: Metric) -> Row:
@@ -234,11 +247,11 @@ def _best(attempts: Sequence[Row], metric: Metric) -> Row:
 
 
 def _differences(
-    groups: Sequence[Group], best: Mapping[Group, Mapping[ItemKey, Row]], metric: Metric
+    groups: Sequence[RunKey], best: Mapping[RunKey, Mapping[ItemKey, Row]], metric: Metric
 ) -> dict[str, tuple[int, list[str]]]:
     """Return for each two models at how many items both have scores, their mean difference, and its interval."""
     scores = {
-        group: values_of(
+        group: scores_from_values(
             group, metric, {key: value for key, row in rows.items() if (value := row.metrics[metric.name]) is not None}
         )
         for group, rows in best.items()

@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 from waybench.core import THINK_TAGS, End, Json, Outcome, ProbeRecord, TurnRecord, Usage, split_reasoning
 from waybench.core._prefix import RECORDED
 from waybench.envs import registry
-from waybench.reporting._episode_store import Played, Said, SharedPrefix, prompt_messages
+from waybench.reporting._episode_store import Said, SharedPrefix, StoredEpisode, prompt_messages
 from waybench.reporting._format import (
     LONGEST_MESSAGE,
     LONGEST_REPLY,
@@ -21,13 +21,13 @@ from waybench.reporting._format import (
     REPLIES_OF_A_PAGE,
     SHORT,
     Excerpt,
-    each_of,
+    characters_each,
     excerpt,
 )
 from waybench.reporting._replays import play_command, view_command
 from waybench.results.formatting import visible
 from waybench.results.logs import is_human
-from waybench.results.results import grouped
+from waybench.results.results import group_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class Probe:
     reason: str = ""
 
 
-def probes(played: Played) -> dict[int, list[Probe]]:
+def probes(played: StoredEpisode) -> dict[int, list[Probe]]:
     """Return the belief probes of an episode by the number of the turn, from 0, before whose reply they were asked."""
     record = played.episode.record
     titles = {belief.name: belief.title for belief in registry.load(record.env).probes}
-    longest = each_of(REPLIES_OF_A_PAGE, max(len(record.probes), 1), LONGEST_UNSENT)
+    longest = characters_each(REPLIES_OF_A_PAGE, max(len(record.probes), 1), LONGEST_UNSENT)
 
     def shown(probe: ProbeRecord) -> Probe:
         return Probe(
@@ -67,7 +67,7 @@ def probes(played: Played) -> dict[int, list[Probe]]:
             (probe.reason or "")[:LONGEST_UNSENT],
         )
 
-    by_turn = grouped(record.probes, lambda probe: probe.turn)
+    by_turn = group_by(record.probes, lambda probe: probe.turn)
     return {turn: [shown(probe) for probe in of_turn] for turn, of_turn in by_turn.items()}
 
 
@@ -147,7 +147,7 @@ ENDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class ConversationView:
     """The messages of an episode.
 
     Attributes:
@@ -163,7 +163,7 @@ class Conversation:
     model: str = "Model"
 
 
-def conversation(played: Played, shared: SharedPrefix) -> Conversation:
+def conversation(played: StoredEpisode, shared: SharedPrefix) -> ConversationView:
     """Return the messages of an episode.
 
     Args:
@@ -173,14 +173,14 @@ def conversation(played: Played, shared: SharedPrefix) -> Conversation:
     opening = played.episode.record.opening
     elsewhere = shared.characters > OPENING_OF_AN_EPISODE
     prefix = shared if elsewhere else SharedPrefix()
-    longest = each_of(PROMPT_OF_AN_EPISODE, len(opening), OPENING_OF_AN_EPISODE)
+    longest = characters_each(PROMPT_OF_AN_EPISODE, len(opening), OPENING_OF_AN_EPISODE)
     who = "Person" if is_human(played.row.group.model) else "Model"
-    return Conversation(
+    return ConversationView(
         prompt_messages(played.episode.record, prefix, longest), elsewhere, _exchanges(played, who), who
     )
 
 
-def repeated(conversation: Conversation) -> list[str]:
+def repeated_folds(conversation: ConversationView) -> list[str]:
     """Return the texts of the folds in which answers repeat earlier messages, as a page shows them, in its order."""
     folds = [fold for _, answer in conversation.exchanges for _, fold in answer.folds]
     return [visible(fold.text) for fold in folds]
@@ -201,7 +201,7 @@ class EpisodeSource:
     sample: str
 
 
-def episode_source(played: Played) -> EpisodeSource:
+def episode_source(played: StoredEpisode) -> EpisodeSource:
     """Return where an episode comes from, and the commands that reproduce it."""
     row, episode = played.row, played.episode
     commands = [] if row.origin is None else [("Run the task", row.origin.command)]
@@ -212,16 +212,16 @@ def episode_source(played: Played) -> EpisodeSource:
     return EpisodeSource(commands, PurePosixPath(row.log.replace("\\", "/")).name, f"{episode.sample}{epoch}")
 
 
-def ended(played: Played) -> str:
+def end_text(played: StoredEpisode) -> str:
     """Return how an episode ended, in words."""
     record = played.episode.record
     end = ENDS[record.end] if record.end else "no end"
     return f"{end}, by the teacher" if played.row.guided and record.end is End.SOLVED else end
 
 
-def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
+def _exchanges(played: StoredEpisode, who: str) -> list[tuple[Said, Said]]:
     record, read, executed = played.episode.record, played.again.read, played.again.executed
-    longest = each_of(REPLIES_OF_A_PAGE, len(record.turns), LONGEST_REPLY)
+    longest = characters_each(REPLIES_OF_A_PAGE, len(record.turns), LONGEST_REPLY)
     before = earlier = record.opening[-1].text if record.opening else ""  # the last message, and the last long one
     exchanges: list[tuple[Said, Said]] = []
     for number, turn in enumerate(record.turns, start=1):

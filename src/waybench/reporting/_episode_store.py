@@ -13,11 +13,11 @@ from waybench.core import EpisodeRecord, Instance, Message, Price
 from waybench.envs import registry
 from waybench.reporting._cache import ReportCache
 from waybench.reporting._format import Excerpt, excerpt_with_end
-from waybench.reporting._reading import Batch, read
+from waybench.reporting._reading import ReadBatch, read
 from waybench.results import LoggedEpisode, Row
 from waybench.results.estimates._bounds import ClusterVariables, Variables
-from waybench.results.logs import EpisodeBatches, Skipped, skipped
-from waybench.results.results import Cluster, Group, Simulated, exclude, grouped
+from waybench.results.logs import EpisodeBatches, Skipped, skipped_part
+from waybench.results.results import Cluster, RunKey, Simulated, exclude, group_by
 
 LEAST = 400  # characters: a shorter common beginning of a message stays where it is
 
@@ -183,7 +183,7 @@ def speaker(role: str) -> str:
     return {"system": "System prompt", "user": "Prompt"}.get(role, role)
 
 
-class Played(NamedTuple):
+class StoredEpisode(NamedTuple):
     """An episode with its row, outcomes and origin.
 
     Attributes:
@@ -241,7 +241,7 @@ class EpisodeStore:
         self.passed_over: list[Skipped] = []
         self.unread: list[Skipped] = []
         self._heads: list[LoggedEpisode] = []
-        self._common: dict[tuple[Group, int, Cluster | None], Common] = defaultdict(Common)
+        self._common: dict[tuple[RunKey, int, Cluster | None], Common] = defaultdict(Common)
         self._last: tuple[str, str, Instance] | None = None
         try:
             self._gather(read(episodes, prices, cache or ReportCache(None), processes), progress or (lambda done: None))
@@ -249,7 +249,7 @@ class EpisodeStore:
             self.close()
             raise
 
-    def _gather(self, batches: Iterable[Batch], progress: Callable[[int], None]) -> None:
+    def _gather(self, batches: Iterable[ReadBatch], progress: Callable[[int], None]) -> None:
         rows: list[Row] = []
         variables = ClusterVariables()
         for batch in batches:
@@ -260,7 +260,7 @@ class EpisodeStore:
                 try:
                     variables.add(row, episode.record)
                 except Exception as error:  # a record is data from outside: it is not to take the others with it
-                    self.passed_over.append(skipped(episode.log, error, episode.sample))
+                    self.passed_over.append(skipped_part(episode.log, error, episode.sample))
                     continue
                 # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
                 for cluster in (None, row.cluster) if row.cluster.key else (None,):
@@ -274,27 +274,27 @@ class EpisodeStore:
             progress(len(rows))
         self._file.flush()
         self.rows = exclude(rows)
-        self.variables: Mapping[Group, Mapping[Cluster, Variables]] = variables.of(self.rows)
-        counts = Counter[Group]()
+        self.variables: Mapping[RunKey, Mapping[Cluster, Variables]] = variables.of(self.rows)
+        counts = Counter[RunKey]()
         self.numbers: list[int] = []
         for row in self.rows:
             counts[row.group] += 1
             self.numbers.append(counts[row.group])
-        self._positions = grouped(range(len(self.rows)), lambda position: self.rows[position].group)
+        self._positions = group_by(range(len(self.rows)), lambda position: self.rows[position].group)
 
     def close(self) -> None:
         """Remove the files."""
         self._file.close()
 
-    def positions(self, group: Group) -> list[int]:
+    def positions(self, group: RunKey) -> list[int]:
         """Return the numbers of a group's episodes among all."""
         return self._positions.get(group, [])
 
-    def load(self, positions: Iterable[int]) -> Iterator[Played]:
+    def load(self, positions: Iterable[int]) -> Iterator[StoredEpisode]:
         """Yield episodes, read back one at a time."""
         for position in positions:
             record = EpisodeRecord.from_json(json.loads(zlib.decompress(self._read(*self._locations[position]))))
-            yield Played(
+            yield StoredEpisode(
                 self.numbers[position],
                 self.rows[position],
                 replace(self._heads[position], record=record),
@@ -308,7 +308,7 @@ class EpisodeStore:
         self._file.seek(start)
         return self._file.read(size)
 
-    def opening(self, group: Group, level: int, cluster: Cluster | None) -> SharedPrefix:
+    def opening(self, group: RunKey, level: int, cluster: Cluster | None) -> SharedPrefix:
         """Return the common prefix of the prompts of a group's level, of one cluster or (None) of all."""
         key = group, level, cluster
         return self._common[key].shared_prefix() if key in self._common else SharedPrefix()

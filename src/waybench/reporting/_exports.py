@@ -15,7 +15,7 @@ from jinja2.filters import do_filesizeformat
 from waybench._version import __version__
 from waybench.reporting._reading import with_models
 from waybench.reporting._site import Compared, Site
-from waybench.reporting.tables import Cell, Note, Table, TableColumn
+from waybench.reporting.tables import Note, Table, TableCell, TableColumn
 from waybench.reporting.tables._markdown import readme_table
 from waybench.reporting.tables._table import notes
 from waybench.results import Estimate, episode_frame, horizon_frame, score_frame
@@ -23,7 +23,7 @@ from waybench.results.comparisons._comparison import effect_frame
 from waybench.results.comparisons._isomorphs import IsomorphEffect, TwinEffect
 from waybench.results.comparisons._model_effects import AgentEffect, SettingEffect
 from waybench.results.comparisons._prompts import WordingEffect, wording_frame
-from waybench.results.estimates._difficulty import spread
+from waybench.results.estimates._difficulty import set_spreads
 from waybench.results.estimates._ledger import ledger_frame
 from waybench.results.estimates._model_pairs import COLUMNS as PAIR_COLUMNS
 from waybench.results.estimates._model_pairs import PAIRS_DOC
@@ -31,7 +31,7 @@ from waybench.results.formatting import one_line, visible
 from waybench.results.frames import Frame, column_frame, column_schema
 from waybench.results.horizons import SHARES
 from waybench.results.published import published_frame
-from waybench.results.results import Group
+from waybench.results.results import RunKey
 from waybench.results.stats import CONFIDENCE
 
 SUMMARY_SCHEMA = 2
@@ -63,10 +63,10 @@ def summary_json(title: str, site: Site, compared: Compared) -> str:
     Indented, a summary takes three times as long to write and half as much room again.
     """
 
-    def page(group: Group) -> str:
+    def page(group: RunKey) -> str:
         return f"results/{site.pages[group]}"
 
-    def pages(first: Group, second: Group) -> dict[str, Any]:
+    def pages(first: RunKey, second: RunKey) -> dict[str, Any]:
         return {"first": page(first), "second": page(second)}
 
     def estimates(results: Sequence[Estimate]) -> list[dict[str, Any]]:
@@ -101,7 +101,7 @@ def summary_json(title: str, site: Site, compared: Compared) -> str:
             for skipped in site.store.passed_over
         ],
         "changes": records(compared.changes),
-        "spreads": records(spread(site.estimates)),
+        "spreads": records(set_spreads(site.estimates)),
         "attempt_spreads": records(compared.attempts),
         "repeats": records(compared.repeats),
         # There are many pairs, so models are named by their pages, as in "overall".
@@ -245,16 +245,16 @@ def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
         ),
     ]
 
-    def links(paths: Sequence[str]) -> Cell:
+    def links(paths: Sequence[str]) -> TableCell:
         lines: list[Note] = []
         for path in paths:
             name = path.removeprefix("data/")
             lines += (Note(name, link=path), *notes([do_filesizeformat(sizes[name])] if name in sizes else []))
-        return Cell(lines[0].text, link=lines[0].link, notes=tuple(lines[1:]))
+        return TableCell(lines[0].text, link=lines[0].link, notes=tuple(lines[1:]))
 
     columns: list[TableColumn[tuple[list[str], str]]] = [
         TableColumn("File", lambda row: links(row[0])),
-        TableColumn("Contents", lambda row: Cell(row[1], kind="words")),
+        TableColumn("Contents", lambda row: TableCell(row[1], kind="words")),
     ]
     return Table.of(columns, rows, id="files", title="Files", kind="prose files")
 
@@ -262,14 +262,14 @@ def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
 def _column_table(frame: Frame) -> Table:
     """Return the descriptions of a frame's columns."""
 
-    def description(column: Any) -> Cell:
+    def description(column: Any) -> TableCell:
         lines = (
             Note(f"{', '.join(meaning.env for meaning in meanings)}: {text}") for text, meanings in column.descriptions
         )
-        return Cell(column.doc, notes=tuple(lines), kind="words")
+        return TableCell(column.doc, notes=tuple(lines), kind="words")
 
     columns: list[TableColumn[Any]] = [
-        TableColumn("Column", lambda column: Cell(one_line(column.name, 60), kind="code")),
+        TableColumn("Column", lambda column: TableCell(one_line(column.name, 60), kind="code")),
         TableColumn("Type", lambda column: column.kind),
         TableColumn("Unit", lambda column: column.unit),
         TableColumn("Description", description),

@@ -64,7 +64,7 @@ def task_page(env: str, apart: tuple[str, ...]) -> str:
     return slug(f"{env}-{settings}", f"{env} {settings}") if settings else anchor(env)
 
 
-class Folder:
+class SiteFolder:
     """The folder that a site is written to.
 
     A page can have one section between the comments `SECTION_BEGIN` and `SECTION_END` that depends on other results

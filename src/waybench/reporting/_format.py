@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
 from waybench.results.formatting import NOTHING, few_text, lost_text, mean_text, too_few_text
-from waybench.results.results import Group
-from waybench.results.stats import Mean
+from waybench.results.results import RunKey
+from waybench.results.stats import IntervalEstimate
 
 LONGEST_REPLY = 20_000
 REPLIES_OF_A_PAGE = 3_000_000  # characters of all replies of a page, beyond which each is cut shorter
@@ -57,7 +57,7 @@ def excerpt_with_end(text: str, longest: int) -> Excerpt:
     return Excerpt(text[: longest - end], len(text), text[len(text) - end :])
 
 
-def each_of(total: int, count: int, most: int) -> int:
+def characters_each(total: int, count: int, most: int) -> int:
     """Return how many characters each of some texts may have for a page to stay small.
 
     Args:
@@ -83,7 +83,7 @@ def described_heading(metric: Metric) -> str:
     return f"{heading(metric)} (lower is better)" if metric.better == "lower" else heading(metric)
 
 
-def interval_text(mean: Mean | None, metric: Metric | None = None) -> str:
+def interval_text(mean: IntervalEstimate | None, metric: Metric | None = None) -> str:
     """Return an interval as "34.9 – 98.5", or the number of values where they are too few for one; "" without either.
 
     Where it takes more items, it says so.
@@ -118,7 +118,7 @@ def part(value: float | None, metric: Metric) -> float | None:
     return round(1 - share if metric.better == "lower" else share, 3)
 
 
-def mean_part(mean: Mean | None, metric: Metric) -> float | None:
+def mean_part(mean: IntervalEstimate | None, metric: Metric) -> float | None:
     """Return how good a mean is, as `part` does; None where it lacks attempts, so that its cell has no shade."""
     return None if mean is None or mean.lost else part(mean.value, metric)
 
@@ -128,7 +128,7 @@ def percent(share: float | None) -> str:
     return NOTHING if share is None else f"{100 * share:.1f}"
 
 
-def percent_interval(share: Mean | None) -> str:
+def percent_interval(share: IntervalEstimate | None) -> str:
     """Return the interval of a share in per cent: "12.3 – 45.6" (see `interval_text`)."""
     if share is not None and share.lost is not None:
         return lost_text(share.lost, show=percent)
@@ -179,4 +179,4 @@ class TaskView:
 
     env: Environment[Any, Any, Any]
     presentation: Presentation
-    pages: Mapping[Group, str]
+    pages: Mapping[RunKey, str]

@@ -13,7 +13,7 @@ from waybench.reporting._site import Compared, Site, score_key
 from waybench.reporting.charts import Chart
 from waybench.reporting.charts._bars import outcomes
 from waybench.reporting.charts._charts import level_charts, step_charts, undrawn
-from waybench.reporting.tables import Cell, Note, Table, TableColumn
+from waybench.reporting.tables import Note, Table, TableCell, TableColumn
 from waybench.reporting.tables._comparisons import setting_table
 from waybench.reporting.tables._horizons import horizon_table_of_model
 from waybench.reporting.tables._leaders import leader_tables
@@ -21,13 +21,13 @@ from waybench.reporting.tables._table import model_cell, notes, number_cell, par
 from waybench.results.comparisons._model_effects import NO_EFFECT, SettingEffect
 from waybench.results.estimates._ledger import LedgerEntry
 from waybench.results.formatting import NOTHING, one_line
-from waybench.results.results import Group, grouped, model_settings, setting, setting_order
-from waybench.results.results._groups import differing
-from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.results import RunKey, group_by, model_settings, setting, setting_order
+from waybench.results.results._groups import distinguishing_settings
+from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class EnvironmentCharts:
     """A model's charts for one environment.
 
     Attributes:
@@ -66,7 +66,7 @@ class Model:
     agents: list[AgentCard]
     outcomes: Chart | None
     failed: Table | None
-    parts: list[Part]
+    parts: list[EnvironmentCharts]
     horizons: Table | None
 
     @property
@@ -77,11 +77,11 @@ class Model:
 
 def write_model(site: Site, name: str, compared: Compared) -> None:
     """Write the page of a model."""
-    by_task = grouped(
+    by_task = group_by(
         (estimate for estimate in site.estimates if estimate.group.model == name),
         lambda estimate: score_key(estimate.group),
     )
-    parts: list[Part] = []
+    parts: list[EnvironmentCharts] = []
     for (env_id, apart), estimates in by_task.items():
         view = TaskView(registry.load(env_id), presentation_of(env_id), site.pages)
         charts = level_charts(view, estimates, name)
@@ -90,7 +90,7 @@ def write_model(site: Site, name: str, compared: Compared) -> None:
         if len({estimate.group for estimate in estimates}) > 1:
             charts += step_charts(view, estimates, name)
         if charts:
-            parts.append(Part(view.env, apart, view.presentation, charts, texts))
+            parts.append(EnvironmentCharts(view.env, apart, view.presentation, charts, texts))
     page = Model(
         name=name,
         embedded=next(iter(by_task.values()))[0].group.embedded,
@@ -127,7 +127,7 @@ class LedgerPage:
 def ledger_page(
     entries: Sequence[LedgerEntry],
     effects: Sequence[SettingEffect],
-    pages: Mapping[Group, str],
+    pages: Mapping[RunKey, str],
     model_pages: Mapping[str, str],
 ) -> LedgerPage | None:
     """Return what the page of the ledger shows; None where only embedded players played, who take nothing."""
@@ -149,7 +149,7 @@ def ledger_page(
 def _ledger_table(
     entries: Sequence[LedgerEntry],
     effects: Sequence[SettingEffect],
-    pages: Mapping[Group, str],
+    pages: Mapping[RunKey, str],
     model_pages: Mapping[str, str],
     priced: bool,
 ) -> Table:
@@ -162,32 +162,32 @@ def _ledger_table(
     )
     if any(entry.known < entry.attempts for entry in entries):
         caption += " Attempts whose tokens are not known are not in the sums."
-    marks: dict[Group, list[str]] = {}
+    marks: dict[RunKey, list[str]] = {}
     for effect in effects:
         if effect.verdict == NO_EFFECT:
             first, second = effect.values
             mark = f"{second}: {effect.text} (against {first.rpartition(': ')[2]})"
             marks.setdefault(effect.second, []).append(mark)
-    rivals = grouped((entry.group for entry in entries), lambda group: group.env)
+    rivals = group_by((entry.group for entry in entries), lambda group: group.env)
 
-    def model(entry: LedgerEntry) -> Cell:
+    def model(entry: LedgerEntry) -> TableCell:
         task = Note(registry.load(entry.group.env).title, link=f"results/{pages[entry.group]}")
         cell = model_cell(entry.group.model, order=True)
         return replace(cell, link=f"models/{model_pages[entry.group.model]}", notes=(task,))
 
-    def settings(entry: LedgerEntry) -> Cell:
+    def settings(entry: LedgerEntry) -> TableCell:
         """Return the model's settings, in what else it differs from others at the task, and the notes on it."""
         group = entry.group
         values = [setting(name, value) for name, value in model_settings(group).items() if value is not None]
         lines = (
-            *parts(dict.fromkeys([*values, *differing(group, rivals[group.env])])),
+            *parts(dict.fromkeys([*values, *distinguishing_settings(group, rivals[group.env])])),
             *notes([one_line(_answered_note(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
             *notes([one_line(mark, 200) for mark in marks.get(group, [])], "flag"),
             *notes([_lost_note(entry)]),
         )
-        return Cell(notes=lines, order=" ".join(line.text for line in lines), kind="name")
+        return TableCell(notes=lines, order=" ".join(line.text for line in lines), kind="name")
 
-    def solved(entry: LedgerEntry) -> Cell:
+    def solved(entry: LedgerEntry) -> TableCell:
         lines = [
             f"of {plural(entry.items, 'item')}",
             plural(entry.attempts, "attempt"),
@@ -196,7 +196,7 @@ def _ledger_table(
         ]
         return number_cell(amount(entry.solved), entry.solved, lines)
 
-    def tokens_in(entry: LedgerEntry) -> Cell:
+    def tokens_in(entry: LedgerEntry) -> TableCell:
         cached = ""
         if entry.cached_tokens and entry.input_tokens:
             cached = f"{percent(entry.cached_tokens / entry.input_tokens)} % cached"
@@ -252,7 +252,7 @@ def _lost_note(entry: LedgerEntry) -> str:
     return f"{amount(entry.lost_tokens)} more{spent} in {plural(count, 'episode')} that {are} excluded"
 
 
-def _rate_cell(mean: Mean | None, text: Callable[[float], str]) -> Cell:
+def _rate_cell(mean: IntervalEstimate | None, text: Callable[[float], str]) -> TableCell:
     if mean is None:
         return number_cell(NOTHING, None)
     ends = "" if mean.low is None or mean.high is None else f"{text(mean.low)} – {text(mean.high)}"

@@ -7,15 +7,15 @@ from waybench.core import Metric, Presentation
 from waybench.envs import registry
 from waybench.reporting._files import task_page
 from waybench.reporting._format import in_words, interval_text, mean_part, part
-from waybench.reporting.tables import Cell, Note, Table, TableColumn
+from waybench.reporting.tables import Note, Table, TableCell, TableColumn
 from waybench.reporting.tables._table import BLANK, HeaderGroup, lost_mark, metric_column, model_cell, notes
 from waybench.results import Estimate
 from waybench.results.comparisons._prompts import ExamplesEffect
-from waybench.results.estimates import as_metric, measure
+from waybench.results.estimates import as_metric, headline_spec
 from waybench.results.formatting import LOST, better_text, change_text, lost_text, mean_text
-from waybench.results.results import Group, grouped, setting_names, settings_order
-from waybench.results.results._groups import differing
-from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.results import RunKey, group_by, setting_names, settings_order
+from waybench.results.results._groups import distinguishing_settings
+from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
 _TASK = "task"  # the same run has a task of its own for each environment
 _NOT_SHARED = {_TASK, "version"}
@@ -28,7 +28,7 @@ def overviews(
     presentation: Presentation,
     estimates: Sequence[Estimate],
     effects: Iterable[ExamplesEffect],
-    pages: Mapping[Group, str],
+    pages: Mapping[RunKey, str],
     id: str,
 ) -> list[Table]:
     """Return the tables of a family, in the order of its modes and parts; those with a teacher are apart.
@@ -41,14 +41,14 @@ def overviews(
         id: What the tables' ids begin with.
     """
     effect_of = {(effect.group, effect.level): effect for effect in effects}
-    by_mode = grouped(estimates, lambda estimate: presentation.mode(estimate.group.env, estimate.level))
+    by_mode = group_by(estimates, lambda estimate: presentation.mode(estimate.group.env, estimate.level))
     part_of = {env: title for title, envs in presentation.parts.items() for env in envs}
     titled: list[tuple[str, list[Estimate]]] = []
     for mode in sorted(by_mode, key=lambda mode: _position(mode, presentation.modes)):
         guided, free = (
             [estimate for estimate in by_mode[mode] if estimate.guided is is_guided] for is_guided in (True, False)
         )
-        by_part = grouped(free, lambda estimate: part_of.get(estimate.group.env, presentation.title))
+        by_part = group_by(free, lambda estimate: part_of.get(estimate.group.env, presentation.title))
         parts = [title for title in (*presentation.parts, presentation.title) if title in by_part]
         titled += [(f"{title}, {mode}", by_part[title]) for title in parts]
         titled += [(f"With a teacher, {mode}", guided)] if guided else []
@@ -75,8 +75,8 @@ def _table(
     title: str,
     presentation: Presentation,
     estimates: Sequence[Estimate],
-    effect_of: Mapping[tuple[Group, int], ExamplesEffect],
-    pages: Mapping[Group, str],
+    effect_of: Mapping[tuple[RunKey, int], ExamplesEffect],
+    pages: Mapping[RunKey, str],
 ) -> Table:
     guided = estimates[0].guided
     metrics_of: dict[str, list[Metric]] = {}
@@ -84,14 +84,14 @@ def _table(
         scoring = registry.load(env).scoring
         by_name = {metric.name: metric for metric in (*scoring.metrics, *map(as_metric, scoring.aggregates))}
         metrics = [by_name[name] for name in presentation.metrics if name in by_name]
-        metrics_of[env] = [measure(registry.load(env), guided=True).metric] if guided else metrics
+        metrics_of[env] = [headline_spec(registry.load(env), guided=True).metric] if guided else metrics
     rows = _rows(estimates)
 
-    def model(row: EnvEstimates) -> Cell:
+    def model(row: EnvEstimates) -> TableCell:
         return model_cell(next(iter(row.values())).group.model, _distinguishing_settings(row, rows))
 
     def column(env: str, metric: Metric, group: HeaderGroup, kind: str) -> TableColumn[EnvEstimates]:
-        def cell(row: EnvEstimates) -> Cell:
+        def cell(row: EnvEstimates) -> TableCell:
             value = _cell(row[env], metric, effect_of, pages) if env in row else BLANK
             return replace(value, kind=f"{value.kind} {kind}".strip())
 
@@ -99,7 +99,7 @@ def _table(
 
     columns: list[TableColumn[EnvEstimates]] = [TableColumn("Model", model)]
     for env, metrics in metrics_of.items():
-        page = task_page(env, estimates[0].group.apart)
+        page = task_page(env, estimates[0].group.separate_by)
         group = HeaderGroup(env.partition("/")[2], f"tasks/{page}.html", "first")
         columns += [column(env, metric, group, "" if number else "first") for number, metric in enumerate(metrics)]
     table = Table.of(
@@ -122,7 +122,7 @@ def _table(
 
 
 def _caption(
-    presentation: Presentation, metric: Metric, guided: bool, cells: Sequence[Cell], undefined: bool
+    presentation: Presentation, metric: Metric, guided: bool, cells: Sequence[TableCell], undefined: bool
 ) -> list[Note]:
     caption_text = f"Means over {presentation.items}."
     if guided:
@@ -159,7 +159,7 @@ def _rows(estimates: Sequence[Estimate]) -> list[EnvEstimates]:
         return group.model, group.embedded, group.examples, settings
 
     rows: list[dict[str, Estimate]] = []
-    for of_settings in grouped(estimates, shared).values():
+    for of_settings in group_by(estimates, shared).values():
         alike: list[dict[str, Estimate]] = []
         for estimate in of_settings:
             free = next((row for row in alike if estimate.group.env not in row), None)
@@ -189,7 +189,7 @@ def _merit(estimates: Iterable[Estimate]) -> float:
     """Return the sum over environments of how good a row is; what was not run adds nothing."""
     total = 0.0
     for estimate in estimates:
-        headline = measure(registry.load(estimate.group.env), estimate.guided)
+        headline = headline_spec(registry.load(estimate.group.env), estimate.guided)
         mean = headline.mean(estimate)
         if mean:
             share = part(mean.value, headline.metric)
@@ -204,26 +204,26 @@ def _distinguishing_settings(row: EnvEstimates, rows: Sequence[EnvEstimates]) ->
     for env, estimate in row.items():
         rivals = [other[env].group for other in rows if env in other]
         tasks = {rival.task for rival in rivals if replace(rival, task="") == replace(estimate.group, task="")}
-        for text in differing(estimate.group, rivals):
+        for text in distinguishing_settings(estimate.group, rivals):
             if not text.startswith(f"{_TASK}: ") or len(tasks) > 1:
                 texts[text] = None
     return list(texts)
 
 
-def _mean(estimate: Estimate, metric: Metric) -> Mean | None:
-    headline = measure(registry.load(estimate.group.env), estimate.guided)
+def _mean(estimate: Estimate, metric: Metric) -> IntervalEstimate | None:
+    headline = headline_spec(registry.load(estimate.group.env), estimate.guided)
     return headline.mean(estimate) if headline.series else estimate.number(metric.name)
 
 
 def _cell(
     estimate: Estimate,
     metric: Metric,
-    effect_of: Mapping[tuple[Group, int], ExamplesEffect],
-    pages: Mapping[Group, str],
-) -> Cell:
+    effect_of: Mapping[tuple[RunKey, int], ExamplesEffect],
+    pages: Mapping[RunKey, str],
+) -> TableCell:
     """Return a mean with the effect of in-context examples on it, if there is any."""
     group, effect = estimate.group, effect_of.get((estimate.group, estimate.level or 0))
-    series = measure(registry.load(group.env), estimate.guided).series
+    series = headline_spec(registry.load(group.env), estimate.guided).series
     change = None if effect is None else effect.curves.get(series) if series else effect.metrics.get(metric.name)
     mean = _mean(estimate, metric)
     lost = estimate.lost if series or metric.name == estimate.headline else None
@@ -232,7 +232,7 @@ def _cell(
         certain = change.low is not None and (change.low > 0 or (change.high or 0) < 0)
         text = change_text(change.value, metric)
         lines = (Note(text, "change certain" if certain else "change", spoken=_words(change, metric)), *lines)
-    return Cell(
+    return TableCell(
         mean_text(mean.value if mean else None, metric),
         bold=True,
         link=f"results/{pages[group]}",
@@ -243,7 +243,7 @@ def _cell(
     )
 
 
-def _words(change: Mean, metric: Metric) -> str:
+def _words(change: IntervalEstimate, metric: Metric) -> str:
     text = change_text(change.value, metric)
     if text[0] == "±" or not better_text(metric):
         way = ""

@@ -14,7 +14,7 @@ from waybench.reporting._agents import agent_report
 from waybench.reporting._cache import Changes, ReportCache, content_key, is_cacheable
 from waybench.reporting._compare import comparison
 from waybench.reporting._exports import exports, summary_json
-from waybench.reporting._files import Folder, ScoreKey, assets, task_page
+from waybench.reporting._files import ScoreKey, SiteFolder, assets, task_page
 from waybench.reporting._format import TaskView, presentation_of
 from waybench.reporting._model_pages import ledger_page, write_model
 from waybench.reporting._replays import LATER
@@ -23,14 +23,14 @@ from waybench.reporting._results_page import refresh_neighbours, write_results
 from waybench.reporting._site import Compared, SectionFamily, Site, score_key, skip_reasons
 from waybench.reporting._task_pages import write_family
 from waybench.reporting.charts._svg import ChartFiles, colour_number, model_colours
-from waybench.reporting.tables._horizons import leading_of
+from waybench.reporting.tables._horizons import leading_horizons
 from waybench.reporting.tables._leaders import leader_tables
 from waybench.reporting.tables._matrix import horizon_matrix, matrix_table, pairs_table
 from waybench.results import Estimate
 from waybench.results.estimates._matrix import short_title
 from waybench.results.logs import is_embedded, is_human
 from waybench.results.results import Family, family_of
-from waybench.results.results._groups import differing
+from waybench.results.results._groups import distinguishing_settings
 
 _MOST_PASSED_OVER = 200  # samples that the first page names; summary.json names all
 
@@ -121,13 +121,13 @@ def _model_key(site: Site, title: str, name: str, compared: Compared) -> bytes:
         "model",
         *(title, name, site.model_pages[name], site.png),
         # A line alone has the first colour.
-        colour_number(name) if len({(group.env, group.apart) for group in groups}) < len(groups) else None,
+        colour_number(name) if len({(group.env, group.separate_by) for group in groups}) < len(groups) else None,
         [(group, site.pages[group], group in site.searched, site.estimates_of[group]) for group in groups],
         [total for total in site.totals if total.group.model == name],
         [
             (
-                differing(group, task_groups),
-                differing(group, curve_groups),
+                distinguishing_settings(group, task_groups),
+                distinguishing_settings(group, curve_groups),
                 [each for each in task_groups if each.model == name],
             )
             for group, task_groups, curve_groups in zip(groups, others, curved, strict=True)
@@ -157,7 +157,7 @@ def _write_agents(site: Site) -> None:
 
 
 def _write_compare(site: Site, key: ScoreKey) -> None:
-    """Write the page on which two models stand side by side at a task (`Site.comparable`)."""
+    """Write the page on which two models stand side by side at a task (`LiveSite.comparable`)."""
     (env_id, apart), store = key, site.store
     view = TaskView(registry.load(env_id), presentation_of(env_id), site.pages)
     positions = sorted(at for group in site.names if score_key(group) == key for at in store.positions(group))
@@ -203,7 +203,7 @@ def _write_front(site: Site, charts: Sequence[Sequence[str]], compared: Compared
         "index.html",
         matrix=matrix_table(site.matrix, family_pages, pages, model_pages),
         pairs=pairs_table(site.matrix, model_pages),
-        horizons=horizon_matrix(site.matrix, leading_of(compared.curves), env_pages, pages, model_pages),
+        horizons=horizon_matrix(site.matrix, leading_horizons(compared.curves), env_pages, pages, model_pages),
         families=[
             (
                 short_title(family_of(family.envs[0])),
@@ -264,7 +264,7 @@ class Written(NamedTuple):
 
 def _write_pages(
     jobs: Sequence[Job],
-    folder: Folder,
+    folder: SiteFolder,
     charts: ChartFiles,
     cache: ReportCache,
     processes: int,
@@ -301,7 +301,7 @@ def _write_pages(
     return done
 
 
-def _earlier(job: Job, folder: Folder, cache: ReportCache) -> Written | None:
+def _earlier(job: Job, folder: SiteFolder, cache: ReportCache) -> Written | None:
     """Return what an earlier report wrote for a job, if all of it is in the folder as it was."""
     content = cache.get(job.key) if job.key else None
     if content is None:

@@ -24,7 +24,7 @@ from waybench.reporting._cache import (
 from waybench.results import LoggedEpisode
 from waybench.results.formatting import one_line
 from waybench.results.frames import Column, Frame, column_data
-from waybench.results.logs import EpisodeBatches, Skipped, skipped
+from waybench.results.logs import EpisodeBatches, Skipped, skipped_part
 from waybench.results.results import Verifier
 from waybench.results.results._measured_row import Verified
 from waybench.results.results._simulation import with_outcomes
@@ -44,7 +44,7 @@ class ReadEpisode(NamedTuple):
     data: bytes
 
 
-class Batch(NamedTuple):
+class ReadBatch(NamedTuple):
     """What became of some episodes.
 
     Attributes:
@@ -67,7 +67,7 @@ def read(
     prices: Mapping[str, Price],
     cache: ReportCache,
     processes: int,
-) -> Iterator[Batch]:
+) -> Iterator[ReadBatch]:
     """Read episodes and verify them, in batches.
 
     Args:
@@ -91,7 +91,7 @@ def read(
     empty = True
     with map_in_processes(work, len(episodes), processes) as batches:
         for content in batches:
-            batch: Batch = pickle.loads(content)
+            batch: ReadBatch = pickle.loads(content)
             cache.merge(batch.changes)
             empty = empty and not batch.episodes and not batch.problems
             yield batch
@@ -153,13 +153,13 @@ class _Reader:
         self._verifier = Verifier(prices, self._problems.append)
         self._simulated = 0
 
-    def batch(self, episodes: Iterable[LoggedEpisode], unread: list[Skipped]) -> Batch:
+    def batch(self, episodes: Iterable[LoggedEpisode], unread: list[Skipped]) -> ReadBatch:
         """Verify some episodes; `unread` is filled while they are read."""
         self._problems.clear()
         self._simulated = 0
         with self._cache.recorded() as changes:
             episodes_read = [episode for recorded in episodes if (episode := self._read(recorded)) is not None]
-        return Batch(episodes_read, unread, self._problems[:], self._simulated, changes)
+        return ReadBatch(episodes_read, unread, self._problems[:], self._simulated, changes)
 
     def _read(self, recorded: LoggedEpisode) -> ReadEpisode | None:
         """Return an episode with its row, from the cache where it has been verified before.
@@ -187,7 +187,7 @@ class _Reader:
             record = verified.episode.record
             data = zlib.compress((text if text and record is recorded.record else record.dumps()).encode("ascii"), 1)
         except Exception as error:  # a record is data from outside: it is not to take the others with it
-            self._problems.append(skipped(recorded.log, error, recorded.sample))
+            self._problems.append(skipped_part(recorded.log, error, recorded.sample))
             return None
         # Where the simulation confirms the record, its key says all.
         is_known = key and verified.simulated.confirmed

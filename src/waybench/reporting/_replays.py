@@ -18,7 +18,7 @@ from waybench.core._prefix import RECORDED
 from waybench.core._presentation import DrawFrames
 from waybench.envs import registry
 from waybench.results import Row
-from waybench.results.results import Group, declared, grouped
+from waybench.results.results import RunKey, environment_options, group_by
 
 MOST_FRAMES = 240  # of a page; of longer episodes some steps are passed over
 _PIECES = re.compile(r"[^<]*<[^<]*")  # an element's tag with what follows it
@@ -63,7 +63,7 @@ def frames(draw_frames: DrawFrames, instance: Instance, turns: Sequence[TurnReco
     return Frames(Markup(drawn[-1]), values, stride)
 
 
-def packed(values: Mapping[str, Any]) -> str:
+def pack_json(values: Mapping[str, Any]) -> str:
     """Return values for a page's script, which unpacks them: compressed JSON, as base64.
 
     Drawings and messages of a replay repeat each other: compressed, they have a tenth of the size.
@@ -133,7 +133,7 @@ class ChosenReplays:
     """
 
     def __init__(
-        self, rows: Sequence[Row], numbers: Sequence[int], pages: Mapping[Group, str], wanted: Replays
+        self, rows: Sequence[Row], numbers: Sequence[int], pages: Mapping[RunKey, str], wanted: Replays
     ) -> None:
         self._pages = pages
         few = wanted.most is None and len(rows) <= MOST_OF_ALL
@@ -141,7 +141,7 @@ class ChosenReplays:
         usual = next((most for most in MOST_OF_GROUP if most <= room), MOST_OF_GROUP[-1])
         most = usual if wanted.most is None else wanted.most
         self._left_out: set[str] = set()
-        by_group = grouped(zip(rows, numbers, strict=True), lambda pair: pair[0].group)
+        by_group = group_by(zip(rows, numbers, strict=True), lambda pair: pair[0].group)
         for group, pairs in by_group.items() if not wanted.everything and not few else ():
             # Over all levels and items, first attempts before others.
             names = [file_name(pages[group], number) for _, number in sorted(pairs, key=_order)]
@@ -152,11 +152,11 @@ class ChosenReplays:
         """Whether each replay has a page."""
         return not self._left_out
 
-    def is_written(self, group: Group, number: int) -> bool:
+    def is_written(self, group: RunKey, number: int) -> bool:
         """Return whether the replay of an episode, by its number in its group, has a page."""
         return file_name(self._pages[group], number) not in self._left_out
 
-    def link(self, group: Group, number: int) -> str:
+    def link(self, group: RunKey, number: int) -> str:
         """Return the address of a replay in its folder: of its page, or of the one that says how that is made."""
         name = file_name(self._pages[group], number)
         return f"{LATER}?{name}" if name in self._left_out else name
@@ -181,7 +181,7 @@ def play_command(row: Row) -> str:
     parts = ["waybench", "play", group.env, "--level", str(row.level), "--index", str(row.index)]
     if group.key != registry.load(group.env).items.public_key:
         parts += ["--key", _text(group.key)]
-    defaults: dict[str, Json] = {option.name: option.default for option in declared(group.env)}
+    defaults: dict[str, Json] = {option.name: option.default for option in environment_options(group.env)}
     for name, value in options.items():
         if name in defaults and value not in (defaults[name], None):
             parts += ["-T", f"{name}={_text(value)}"]

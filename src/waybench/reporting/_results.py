@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from waybench.core import End, Metric, Outcome, Presentation, own_turns
-from waybench.reporting._episode import ended
-from waybench.reporting._episode_store import EpisodeStore, Played, Said, SharedPrefix
+from waybench.reporting._episode import end_text
+from waybench.reporting._episode_store import EpisodeStore, Said, SharedPrefix, StoredEpisode
 from waybench.reporting._format import (
     BOARDS_OF_A_PAGE,
     BOARDS_WITHOUT_SCRIPTS,
@@ -20,7 +20,7 @@ from waybench.reporting._format import (
     TaskView,
     amount,
     anchor,
-    each_of,
+    characters_each,
     excerpt,
     part,
     value_text,
@@ -31,10 +31,10 @@ from waybench.reporting.charts._charts import curve_charts
 from waybench.results import Estimate, Row
 from waybench.results.comparisons import failure
 from waybench.results.comparisons._item_scores import failure_kinds
-from waybench.results.estimates import measure
-from waybench.results.estimates._measures import Measure
+from waybench.results.estimates import headline_spec
+from waybench.results.estimates._measures import HeadlineSpec
 from waybench.results.frames import group_id
-from waybench.results.results import Cluster, grouped
+from waybench.results.results import Cluster, group_by
 
 _TELLING = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED)
 
@@ -45,7 +45,7 @@ class Attempt:
 
     Attributes:
         number: From 1.
-        score: What it is judged by (see `measure`), as text.
+        score: What it is judged by (see `headline_spec`), as text.
         facts: Other metrics worth showing, as (title, value).
         end: How it ended, in words.
         outcomes: What each reply came to that had to name an action.
@@ -129,7 +129,7 @@ def item_kinds(env: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ItemBatch:
     """Items that are shown together: all of a level, or those that were drawn together, such as questions about a map.
 
     Attributes:
@@ -162,7 +162,7 @@ class Level:
 
     estimate: Estimate
     charts: list[Chart]
-    batches: list[Batch]
+    batches: list[ItemBatch]
 
     @property
     def cards(self) -> list[Card]:
@@ -171,7 +171,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ItemView:
     """The item of an attempt.
 
     Attributes:
@@ -189,7 +189,7 @@ class Item:
     opening: SharedPrefix
 
 
-class Results:
+class ResultsPage:
     """Builds the contents of a results page, and passes each episode to a callback.
 
     Attributes:
@@ -201,7 +201,7 @@ class Results:
         view: TaskView,
         store: EpisodeStore,
         replays: ChosenReplays,
-        follow: Callable[[Played, Attempt, Item], None],
+        follow: Callable[[StoredEpisode, Attempt, ItemView], None],
     ) -> None:
         """Prepare a page; `follow` receives each attempt."""
         self._view, self._store, self._replays, self._follow = view, store, replays, follow
@@ -213,20 +213,20 @@ class Results:
         """Return the levels of one group."""
         rows = self._store.rows
         together = _share_clusters(rows[position] for position in positions)
-        by_level = grouped(positions, lambda position: rows[position].level)
+        by_level = group_by(positions, lambda position: rows[position].level)
         keys = {(rows[position].level, rows[position].cluster if together else None) for position in positions}
-        longest = each_of(OPENINGS_OF_A_PAGE, len(keys), LONGEST_OPENING)
+        longest = characters_each(OPENINGS_OF_A_PAGE, len(keys), LONGEST_OPENING)
         levels: list[Level] = []
         for estimate in estimates:
             level = estimate.level or 0
-            clusters = grouped(by_level[level], lambda position: rows[position].cluster if together else None)
-            batches: list[Batch] = []
+            clusters = group_by(by_level[level], lambda position: rows[position].cluster if together else None)
+            batches: list[ItemBatch] = []
             for cluster in sorted(clusters, key=_cluster_order):
                 shared = self._store.opening(estimate.group, level, cluster)
                 anchor, before = f"b{level}-{len(batches) + 1}", sum(len(batch.cards) for batch in batches)
                 cards = self._cards(clusters[cluster], shared, anchor, f"i{level}-", before + 1)
                 opening = shared.said(longest) if shared.characters > OPENING_OF_AN_EPISODE else []
-                batches.append(Batch(cluster, anchor, opening, cards))
+                batches.append(ItemBatch(cluster, anchor, opening, cards))
             group = estimate.group
             whose = [group.model, group_id(group)]
             curves = curve_charts(self._view, level, group.examples, [estimate], whose)
@@ -235,17 +235,17 @@ class Results:
 
     def _cards(self, positions: Sequence[int], shared: SharedPrefix, batch: str, prefix: str, first: int) -> list[Card]:
         rows = self._store.rows
-        items = grouped(positions, lambda at: (rows[at].index, rows[at].item, rows[at].instance))
+        items = group_by(positions, lambda at: (rows[at].index, rows[at].item, rows[at].instance))
         return [
-            self._card(items[key], Item(key[1], f"{prefix}{number}", batch, len(items[key]), shared))
+            self._card(items[key], ItemView(key[1], f"{prefix}{number}", batch, len(items[key]), shared))
             for number, key in enumerate(sorted(items), start=first)
         ]
 
-    def _card(self, positions: Sequence[int], item: Item) -> Card:
+    def _card(self, positions: Sequence[int], item: ItemView) -> Card:
         rows = self._store.rows
         ordered = sorted(positions, key=lambda at: (bool(rows[at].exclusion_reason), rows[at].attempt))
         item_rows = [rows[at] for at in ordered]
-        headline = measure(self._view.env, any(row.guided for row in item_rows))
+        headline = headline_spec(self._view.env, any(row.guided for row in item_rows))
         metric = headline.metric
         counted = [(headline.value(row), row) for row in item_rows if row.is_included]
         scored = [(value, row) for value, row in counted if value is not None]
@@ -272,7 +272,7 @@ class Results:
             attempts=attempts,
         )
 
-    def _board(self, played: Played) -> Markup | None:
+    def _board(self, played: StoredEpisode) -> Markup | None:
         draw = self._view.presentation.draw
         if draw is None or played.instance is None or not played.again.confirmed or self._room <= 0:
             return None
@@ -285,7 +285,7 @@ class Results:
         self._still -= len(drawing)
         return Markup(drawing)
 
-    def _attempt(self, headline: Measure, played: Played) -> Attempt:
+    def _attempt(self, headline: HeadlineSpec, played: StoredEpisode) -> Attempt:
         row, record = played.row, played.episode.record
         error = record.error or ("the episode has no end" if row.error else "")
         judged = own_turns(record.turns if played.again.mismatch else self._view.env.playing.action_turns(record))
@@ -293,7 +293,7 @@ class Results:
             number=row.attempt,
             score=value_text(headline.value(row), headline.metric),
             facts=_facts(self._view.env.scoring.metrics, self._view.presentation, row, headline.metric),
-            end=ended(played),
+            end=end_text(played),
             outcomes=[turn.outcome for turn in judged],
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,
             exclusion_reason=row.exclusion_reason,

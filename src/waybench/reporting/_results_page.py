@@ -7,19 +7,19 @@ from markupsafe import Markup
 
 from waybench.core import Presentation
 from waybench.envs import registry
-from waybench.reporting._episode import conversation, episode_source, probes, repeated
-from waybench.reporting._episode_store import Played
+from waybench.reporting._episode import conversation, episode_source, probes, repeated_folds
+from waybench.reporting._episode_store import StoredEpisode
 from waybench.reporting._files import slug
 from waybench.reporting._format import TaskView, presentation_of
-from waybench.reporting._replays import frames, packed, steps_without_drawings
-from waybench.reporting._results import Attempt, Item, Results, item_kinds
+from waybench.reporting._replays import frames, pack_json, steps_without_drawings
+from waybench.reporting._results import Attempt, ItemView, ResultsPage, item_kinds
 from waybench.reporting._site import Site, skip_reasons
 from waybench.reporting.tables._results_tables import LoggedError, belief_table, error_table, level_table
 from waybench.reporting.tables._task_tables import aggregate_tables_of_model, clusters, prompt_shares
 from waybench.results import Estimate, Row
-from waybench.results.estimates import measure
+from waybench.results.estimates import headline_spec
 from waybench.results.formatting import one_line
-from waybench.results.results import Cluster, Group, setting
+from waybench.results.results import Cluster, RunKey, setting
 from waybench.results.results._groups import named_settings
 
 _LONGEST_LIST = 60  # characters
@@ -63,7 +63,7 @@ def write_results(site: Site, total: Estimate) -> None:
     group, store, estimates = total.group, site.store, site.estimates_of[total.group]
     view = TaskView(registry.load(group.env), presentation_of(group.env), site.pages)
     env, presentation = view.env, view.presentation
-    headline = measure(env, total.guided)
+    headline = headline_spec(env, total.guided)
     draw_frames = presentation.draw_frames
     cluster_pages = ClusterPages(presentation, site)
     shared = {
@@ -76,7 +76,7 @@ def write_results(site: Site, total: Estimate) -> None:
         "page": site.pages[group],
     }
 
-    def write_replay(played: Played, attempt: Attempt, item: Item) -> None:
+    def write_replay(played: StoredEpisode, attempt: Attempt, item: ItemView) -> None:
         if not site.replays.is_written(group, played.number):
             return
         turns = played.episode.record.turns
@@ -96,7 +96,7 @@ def write_results(site: Site, total: Estimate) -> None:
             said=messages,
             probes=probes(played),
             frames=drawings,
-            data=packed({**drawings.values, "repeated": repeated(messages)}),
+            data=pack_json({**drawings.values, "repeated": repeated_folds(messages)}),
             first_error=played.row.first_error,
             not_simulated=played.again.skipped,
             neighbours=site.neighbours.find(played.row, played.number),
@@ -105,7 +105,7 @@ def write_results(site: Site, total: Estimate) -> None:
         )
 
     positions = store.positions(group)
-    results = Results(view, store, site.replays, write_replay)
+    results = ResultsPage(view, store, site.replays, write_replay)
     levels = results.levels(positions, estimates)
     cards = [card for level in levels for card in level.cards]
     errors = [
@@ -143,11 +143,11 @@ def write_results(site: Site, total: Estimate) -> None:
             if 0 < (count := sum(kind in card.kinds for card in cards)) < len(cards)
         },
         items=len(cards),
-        packed=packed({"boards": results.packed}) if results.packed else "",
+        packed=pack_json({"boards": results.packed}) if results.packed else "",
     )
 
 
-def refresh_neighbours(site: Site, group: Group) -> None:
+def refresh_neighbours(site: Site, group: RunKey) -> None:
     """Bring the links of a group's replays to the same items by other models up to date; they are in the folder."""
     others, presentation = site.templates.get_template("others.html"), presentation_of(group.env)
     for position in site.store.positions(group):

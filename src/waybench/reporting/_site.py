@@ -15,14 +15,14 @@ from waybench.envs import registry
 from waybench.reporting._cache import Computation, ReportCache, compute, content_key, is_cacheable
 from waybench.reporting._compare import Verdicts, comparable_tasks
 from waybench.reporting._episode_store import EpisodeStore
-from waybench.reporting._files import READABLE, Folder, ScoreKey, slug, task_page
+from waybench.reporting._files import READABLE, ScoreKey, SiteFolder, slug, task_page
 from waybench.reporting._format import presentation_of, value_text
 from waybench.reporting._overview import order_environments
 from waybench.reporting._reading import ModelFacts
 from waybench.reporting._replays import ChosenReplays, Replays
 from waybench.reporting.charts._panels import ClusterValues, panel_values
 from waybench.reporting.charts._svg import ChartFiles
-from waybench.reporting.tables._horizons import leading_of
+from waybench.reporting.tables._horizons import leading_horizons
 from waybench.reporting.tables._leaders import Leaders, leaders
 from waybench.reporting.tables._results_tables import Failed
 from waybench.results import Estimate, Row, by_level, overall
@@ -32,17 +32,17 @@ from waybench.results.comparisons._isomorphs import IsomorphEffect, TwinEffect, 
 from waybench.results.comparisons._model_effects import AgentEffect, agent_effects, setting_effects
 from waybench.results.comparisons._models import pairs
 from waybench.results.comparisons._prompts import ExamplesEffect, WordingEffect, examples_effects, wording_effects
-from waybench.results.estimates import item_difficulties, matrix, measure
+from waybench.results.estimates import headline_spec, item_difficulties, matrix
 from waybench.results.estimates._agents import agents
 from waybench.results.estimates._bounds import Repeats, repeats
 from waybench.results.estimates._difficulty import ItemDifficulty, Regression, Spread, attempt_spread, regressions
 from waybench.results.estimates._estimates import KnownEstimates
 from waybench.results.estimates._ledger import ledger
-from waybench.results.estimates._measures import ranked
+from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.horizons._horizons import success_curves
 from waybench.results.horizons._references import SuccessCurve
 from waybench.results.papers import Paper
-from waybench.results.results import Group, Simulated, family_of, fixed, grouped, labels
+from waybench.results.results import RunKey, Simulated, family_of, group_by, labels, without_searches
 from waybench.results.results._groups import chosen
 
 MOST_OTHERS = 12  # other players that a page names
@@ -78,9 +78,9 @@ class Compared:
     twins: Sequence[TwinEffect]
     isomorphs: Sequence[IsomorphEffect]
     agent_effects: Sequence[AgentEffect]
-    beliefs: Mapping[Group, Sequence[BeliefCounts]]
+    beliefs: Mapping[RunKey, Sequence[BeliefCounts]]
     curves: Sequence[SuccessCurve]
-    cluster_values: ClusterValues = field(default_factory=dict[Group, Any])
+    cluster_values: ClusterValues = field(default_factory=dict[RunKey, Any])
 
     def of(self, key: ScoreKey) -> "Compared":
         """Return what belongs to one task."""
@@ -92,16 +92,16 @@ class Compared:
 
         def own(results: Any) -> Any:
             if isinstance(results, Mapping):
-                by_group = cast(Mapping[Group, Any], results)
+                by_group = cast(Mapping[RunKey, Any], results)
                 return {group: by_group[group] for group in by_group if score_key(group) == key}
             return [result for result in results if belongs(result)]
 
         return Compared(**{part.name: own(getattr(self, part.name)) for part in fields(self)})
 
 
-def score_key(group: Group) -> ScoreKey:
+def score_key(group: RunKey) -> ScoreKey:
     """Return the task that a group's scores are shown at."""
-    return group.env, group.apart
+    return group.env, group.separate_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class SectionFamily:
         """File names of its environments' pages, without suffix."""
         return [task_page(*key) for key in self.keys]
 
-    def holds(self, group: Group) -> bool:
+    def holds(self, group: RunKey) -> bool:
         """Whether a group's scores are in it."""
         return score_key(group) in self.keys
 
@@ -164,7 +164,7 @@ class Site:
     def __init__(
         self,
         store: EpisodeStore,
-        folder: Folder,
+        folder: SiteFolder,
         templates: Templates,
         facts: Mapping[str, ModelFacts],
         published: Sequence[Paper],
@@ -178,7 +178,7 @@ class Site:
         self.cache, self.processes, self.png = cache, processes, png
         self._known: KnownEstimates = {}
         self.estimates, self.totals = by_level(store.rows, self._known), overall(store.rows, self._known)
-        self.estimates_of = grouped(self.estimates, lambda estimate: estimate.group)
+        self.estimates_of = group_by(self.estimates, lambda estimate: estimate.group)
         self.names = labels(total.group for total in self.totals)
         self.pages = {group: page_name(group) for group in self.names}
         models = dict.fromkeys(group.model for group in self.names)
@@ -192,7 +192,7 @@ class Site:
             SectionFamily(
                 apart, tuple(order_environments(presentation_of(of_family[0][0]), [env for env, _ in of_family]))
             )
-            for (_, apart), of_family in grouped(keys, lambda key: (family_of(key[0]), key[1])).items()
+            for (_, apart), of_family in group_by(keys, lambda key: (family_of(key[0]), key[1])).items()
         ]
         self.comparable = comparable_tasks(store.rows)
 
@@ -205,7 +205,7 @@ class Site:
         for name, content in contents:
             self.folder.write(name, content)
 
-    def episodes(self, groups: Iterable[Group]) -> list[tuple[bytes, int, str]]:
+    def episodes(self, groups: Iterable[RunKey]) -> list[tuple[bytes, int, str]]:
         """Return what says everything of the episodes of some groups, for a key."""
         store = self.store
         positions = sorted(position for group in groups for position in store.positions(group))
@@ -218,7 +218,7 @@ class Site:
         their horizons alone.
         """
         all_rows = self.store.rows
-        rows = fixed(all_rows)
+        rows = without_searches(all_rows)
         computations = [
             Computation(
                 content_key("curves", self.episodes(group for group in self.names if group.env == env))
@@ -227,7 +227,7 @@ class Site:
                 partial(success_curves, rows_of_env),
             )
             # Groups of one environment share what is costly of a fit.
-            for env, rows_of_env in grouped(all_rows, lambda row: row.group.env).items()
+            for env, rows_of_env in group_by(all_rows, lambda row: row.group.env).items()
         ]
         tables = (table for total in self.totals for table in presentation_of(total.group.env).pairs.values())
         paired = list(dict.fromkeys(name for names in tables for name in names))
@@ -254,13 +254,13 @@ class Site:
         return replace(compared, curves=ordered)
 
     @cached_property
-    def ranked(self) -> Mapping[ScoreKey, Mapping[Group, Mapping[int, Estimate]]]:
+    def ranked(self) -> Mapping[ScoreKey, Mapping[RunKey, Mapping[int, Estimate]]]:
         """The groups that are compared at a task, the best one first, each with its estimates by level."""
-        by_task = grouped(self.estimates, lambda estimate: score_key(estimate.group))
-        return {key: ranked(estimates) for key, estimates in by_task.items()}
+        by_task = group_by(self.estimates, lambda estimate: score_key(estimate.group))
+        return {key: rank_by_merit(estimates) for key, estimates in by_task.items()}
 
     @cached_property
-    def searched(self) -> set[Group]:
+    def searched(self) -> set[RunKey]:
         """The groups whose items were chosen by a search for a horizon."""
         return {row.group for row in self.store.rows if row.adaptive}
 
@@ -285,13 +285,13 @@ class Site:
 
     def leaders(self, compared: Compared, model: str | None = None) -> Leaders:
         """Return the rows of all models at all tasks, or of one model."""
-        horizons = leading_of(compared.curves)
+        horizons = leading_horizons(compared.curves)
         return leaders(
             self.estimates, self.totals, self.pages, self.model_pages, horizons, model, searched=self.searched
         )
 
 
-def page_name(group: Group) -> str:
+def page_name(group: RunKey) -> str:
     """Return the name of the page of a group's results, which is a function of the group alone.
 
     It names the environment where the task does not, and the settings that are not left to their default.
@@ -335,12 +335,12 @@ class NeighbourIndex:
     """Finds the episodes beside each episode of a report."""
 
     def __init__(
-        self, rows: Sequence[Row], numbers: Sequence[int], replays: ChosenReplays, names: Mapping[Group, str]
+        self, rows: Sequence[Row], numbers: Sequence[int], replays: ChosenReplays, names: Mapping[RunKey, str]
     ) -> None:
         """Index episodes by their rows and their numbers in their groups."""
         self._replays, self._names = replays, names
-        self._attempts: dict[Group, dict[_ItemId, list[tuple[int, Row]]]] = defaultdict(lambda: defaultdict(list))
-        self._groups: dict[tuple[str, str, int, str, str], dict[Group, _ItemId]] = defaultdict(dict)
+        self._attempts: dict[RunKey, dict[_ItemId, list[tuple[int, Row]]]] = defaultdict(lambda: defaultdict(list))
+        self._groups: dict[tuple[str, str, int, str, str], dict[RunKey, _ItemId]] = defaultdict(dict)
         for row, number in zip(rows, numbers, strict=True):
             item = _item(row)
             self._attempts[row.group][item].append((number, row))
@@ -374,7 +374,7 @@ class NeighbourIndex:
 
     def _link(self, title: str, episode: tuple[int, Row]) -> Neighbour:
         number, row = episode
-        headline = measure(registry.load(row.group.env), row.guided)
+        headline = headline_spec(registry.load(row.group.env), row.guided)
         value = headline.value(row)
         result = "infrastructure error" if row.error else value_text(value, headline.metric)
         if value is None and not row.error:

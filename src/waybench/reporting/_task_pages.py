@@ -30,10 +30,10 @@ from waybench.reporting.tables._variation import (
     spread_table,
 )
 from waybench.results import Estimate
-from waybench.results.estimates._measures import ranked
+from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.horizons._references import SuccessCurve
-from waybench.results.results import Group, grouped, setting
-from waybench.results.results._groups import differing, named_settings
+from waybench.results.results import RunKey, group_by, setting
+from waybench.results.results._groups import distinguishing_settings, named_settings
 from waybench.results.results._rows import is_perfect
 
 
@@ -96,7 +96,7 @@ class Section:
         """Its environment, and what its scores are kept apart by."""
         return self.env.id, self.apart
 
-    def holds(self, group: Group) -> bool:
+    def holds(self, group: RunKey) -> bool:
         """Whether a group's scores are in it."""
         return score_key(group) == self.key
 
@@ -111,7 +111,7 @@ def sections(site: Site, family: SectionFamily, compared: Compared) -> list[Sect
     all_estimates, all_totals = site.scored()
     estimates = [estimate for estimate in all_estimates if family.holds(estimate.group)]
     totals = [total for total in all_totals if family.holds(total.group)]
-    by_env = grouped(estimates, lambda estimate: estimate.group.env)
+    by_env = group_by(estimates, lambda estimate: estimate.group.env)
     presentation = family.presentation
     family_estimates = [total for total in totals if registry.load(total.group.env).items.pooled] or estimates
 
@@ -142,13 +142,13 @@ def _section(
 ) -> Section:
     view = TaskView(registry.load(key[0]), presentation_of(key[0]), site.pages)
     env, presentation = view.env, view.presentation
-    groups = ranked(estimates)
+    groups = rank_by_merit(estimates)
     levels = sorted({level for by_level in groups.values() for level in by_level})
     total_of = {total.group: total for total in all_totals}
     ordered, totals = list(groups), [total_of[group] for group in groups]
     marked = [ModelNote(total.group.model, site.pages[total.group], total) for total in totals]
-    varied = set(differing(ordered[0], groups))
-    by_guide = grouped(estimates, lambda estimate: estimate.guided)
+    varied = set(distinguishing_settings(ordered[0], groups))
+    by_guide = group_by(estimates, lambda estimate: estimate.guided)
     score_tables = [
         score_table(f"task-scores-{number}", view, by_guide[guided])
         for number, guided in enumerate(sorted(by_guide), start=1)

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Protocol, cast
 from waybench.core import Price, UsageError, Workers
 from waybench.reporting._cache import ReportCache, is_cacheable, load_report, save_report
 from waybench.reporting._episode_store import EpisodeStore
-from waybench.reporting._files import Folder, assets, slug, templates
+from waybench.reporting._files import SiteFolder, assets, slug, templates
 from waybench.reporting._pages import write_site
 from waybench.reporting._reading import ModelFacts, simulate
 from waybench.reporting._replays import BY_DEFAULT, Replays
 from waybench.reporting._site import Site, page_name, skip_reasons
-from waybench.reporting.charts._svg import drawings_in
+from waybench.reporting.charts._svg import use_drawing_cache
 from waybench.reporting.tables import Table
 from waybench.reporting.tables._matrix import matrix_table
 from waybench.results import LoggedEpisode, Row
@@ -131,11 +131,11 @@ def write_report(
             raise UsageError(
                 "no episodes to report: run a task first, for example `waybench run TASK --model waybench/oracle`"
             )
-        folder = Folder(out)
+        folder = SiteFolder(out)
         site = Site(
             *(store, folder, templates(title), models or {}, published, cache, replays), png=png, processes=processes
         )
-        with drawings_in(cache):
+        with use_drawing_cache(cache):
             write_site(site, title, partial(progress, "pages"))
         folder.finish()
         counted = dict.fromkeys(row.group.model for row in store.rows if row.input_tokens is not None)
@@ -170,7 +170,7 @@ def unchanged_report(out: Path, kept: ReportCache, key: bytes) -> Report | None:
         kept: What an earlier report of the folder has kept (`open_cache`).
         key: The report's key (`inputs_key`).
     """
-    values = load_report(kept, key, Folder(out))  # all fields of a report but the path of its first page
+    values = load_report(kept, key, SiteFolder(out))  # all fields of a report but the path of its first page
     return Report(out / "index.html", *cast(tuple[Any, ...], values)) if isinstance(values, tuple) else None
 
 
@@ -237,7 +237,7 @@ def write_board(
     Raises:
         UsageError: If the folder cannot be written.
     """
-    folder = Folder(out)
+    folder = SiteFolder(out)
     for name, content in assets():
         if name.endswith(".css"):
             folder.write(name, content)
@@ -251,4 +251,4 @@ def write_board(
 
 def remove_report(out: Path) -> None:
     """Remove an earlier report from a folder."""
-    Folder(out).remove()
+    SiteFolder(out).remove()

@@ -10,7 +10,7 @@ from waybench.results.comparisons._beliefs import knew_at_first_error
 from waybench.results.estimates import Estimate
 from waybench.results.frames import Column, Frame, Meaning, group_frame
 from waybench.results.results import Row
-from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
 METRIC, SIZE, OUTCOME = "metric.", "size.", "outcome."  # what the names of such columns begin with
 _ENDS = f"of the {100 * CONFIDENCE:.0f} % confidence interval; null where it cannot be estimated."
@@ -245,7 +245,7 @@ _STATISTICS = {
 }
 
 
-class Score(NamedTuple):
+class ScoreRow(NamedTuple):
     """One number of an estimate, a row of the frame, whose columns say what its fields are."""
 
     estimate: Estimate
@@ -280,13 +280,15 @@ def score_frame(estimates: Iterable[Estimate]) -> Frame:
     return group_frame("scores", doc, _FACTS, scores, lambda score: score.estimate.group)
 
 
-def _scores(estimate: Estimate) -> Iterator[Score]:
+def _scores(estimate: Estimate) -> Iterator[ScoreRow]:
     env = estimate.group.environment
     head = env.scoring.metrics[0]
 
-    def of(statistic: str, what: Metric | Series | Aggregate, mean: Mean | None, step: int | None = None) -> Score:
+    def of(
+        statistic: str, what: Metric | Series | Aggregate, mean: IntervalEstimate | None, step: int | None = None
+    ) -> ScoreRow:
         unit = "" if isinstance(what, Series) else what.unit
-        score = _with(Score(estimate, statistic, what.name, what.title, unit, what.better, step), mean)
+        score = _with(ScoreRow(estimate, statistic, what.name, what.title, unit, what.better, step), mean)
         if isinstance(what, Aggregate):
             return score._replace(least=what.low, greatest=what.high)
         least, greatest = estimate.ranges[what.name]
@@ -297,7 +299,7 @@ def _scores(estimate: Estimate) -> Iterator[Score]:
         best = best._replace(lowest=estimate.lost.lowest, highest=estimate.lost.highest)
     yield best
     if not estimate.guided:
-        between = Score(estimate, "rescaled", head.name, head.title, "", "higher")
+        between = ScoreRow(estimate, "rescaled", head.name, head.title, "", "higher")
         yield _with(between, estimate.rescaled.mean if estimate.rescaled else None)
     for metric in env.scoring.metrics:
         yield of("single", metric, estimate.metrics.get(metric.name))
@@ -319,7 +321,7 @@ def _scores(estimate: Estimate) -> Iterator[Score]:
     yield from _course(estimate)
 
 
-def _with(score: Score, mean: Mean | None) -> Score:
+def _with(score: ScoreRow, mean: IntervalEstimate | None) -> ScoreRow:
     if mean is None:
         return score
     ends = (mean.lost.lowest, mean.lost.highest) if mean.lost else (None, None)
@@ -328,11 +330,11 @@ def _with(score: Score, mean: Mean | None) -> Score:
     return score._replace(**numbers, lowest=ends[0], highest=ends[1])
 
 
-def _course(estimate: Estimate) -> Iterator[Score]:
+def _course(estimate: Estimate) -> Iterator[ScoreRow]:
     if not estimate.guided:
-        yield _with(Score(estimate, "solved", "solved", "Solved", "", "higher"), estimate.solved)
+        yield _with(ScoreRow(estimate, "solved", "solved", "Solved", "", "higher"), estimate.solved)
     for outcome in Outcome if estimate.action_replies else ():
-        score = Score(estimate, "share", OUTCOME + outcome, outcome.capitalize(), "", "")
+        score = ScoreRow(estimate, "share", OUTCOME + outcome, outcome.capitalize(), "", "")
         yield score._replace(value=estimate.outcomes.get(outcome, 0.0), n=estimate.action_replies)
     for metric, title, unit, value in (
         ("requests", "Requests", "", estimate.requests),
@@ -342,15 +344,15 @@ def _course(estimate: Estimate) -> Iterator[Score]:
         ("seconds", "Seconds", "s", estimate.seconds),
         ("cost", "Cost", "USD", estimate.cost),
     ):
-        yield Score(estimate, "mean", metric, title, unit, "lower", value=value)
+        yield ScoreRow(estimate, "mean", metric, title, unit, "lower", value=value)
     for metric, title, unit, value in (
         ("tokens", "Tokens", "tokens", estimate.tokens),
         ("cost", "Cost", "USD", estimate.cost),
     ):
-        yield Score(estimate, "per_solved", metric, title, unit, "lower", value=estimate.per_solved(value))
+        yield ScoreRow(estimate, "per_solved", metric, title, unit, "lower", value=estimate.per_solved(value))
 
 
-_FACTS: Sequence[Column[Score]] = (
+_FACTS: Sequence[Column[ScoreRow]] = (
     Column(
         "guided",
         bool,
@@ -383,7 +385,7 @@ _FACTS: Sequence[Column[Score]] = (
         int,
         "Attempts, those without a result included: ended by an infrastructure error, stopped early, or not confirmed "
         "by a new simulation. A score of which some attempts have no result has no rank.",
-        "estimate.planned",
+        "estimate.n_planned",
     ),
     Column(
         "lowest",

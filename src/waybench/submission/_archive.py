@@ -291,7 +291,7 @@ class Archive:
             raise NotASubmission(f"{name} has {size} bytes, but the archive states {info.file_size}")
 
 
-def text_of(data: Mapping[str, Json]) -> bytes:
+def canonical_json(data: Mapping[str, Json]) -> bytes:
     """Return JSON as a file of an archive: sorted, indented by one space."""
     return (json.dumps(data, sort_keys=True, indent=1) + "\n").encode()
 
@@ -300,7 +300,7 @@ _NAMES = ("file", "model", "task", "created", "version")  # these are kept with 
 _LONGEST_NAME = 1_000  # characters
 
 
-def manifest_of(data: Any) -> dict[str, Any]:
+def read_manifest(data: Any) -> dict[str, Any]:
     """Return a manifest whose fields have the right types.
 
     Raises:

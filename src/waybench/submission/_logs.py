@@ -26,7 +26,7 @@ from waybench.envs import registry
 from waybench.evaluation import read_reply
 from waybench.evaluation._provider import declared_tools, message_shape
 from waybench.evaluation._sample import Chat, finished_record, fork
-from waybench.results.logs import Skipped, newest, read_samples, skipped
+from waybench.results.logs import Skipped, newest, read_samples, skipped_part
 from waybench.results.logs._settings import RunInfo, run_infos
 from waybench.submission._pack import pack
 from waybench.submission._verdict import Finding, SubmissionVerdict, with_findings
@@ -56,7 +56,7 @@ def log_findings(info: RunInfo, on_problem: Callable[[Skipped], None]) -> Iterat
             try:
                 (sample,) = read_samples(log.location, [key], _UNUSED)  # one at a time: each has all of its requests
             except Exception as error:  # a log is data from outside
-                on_problem(skipped(log.location, error, str(key[0])))
+                on_problem(skipped_part(log.location, error, str(key[0])))
                 yield Finding("log", "the sample cannot be read", str(key[0]))
                 continue
             model, agent = str(log.header.eval.model), log.header.eval.task_args.get(AGENT)

@@ -17,8 +17,17 @@ from waybench.results.estimates import by_level, overall
 from waybench.results.horizons import Horizon, horizons
 from waybench.results.logs import Skipped, read_logs
 from waybench.results.logs._settings import RunInfo, run_infos
-from waybench.results.results import Row, Verifier, exclude, fixed, grouped
-from waybench.submission._archive import FORMAT, MANIFEST, RESULTS, VERSION, ArchiveWriter, Member, Spool, text_of
+from waybench.results.results import Row, Verifier, exclude, group_by, without_searches
+from waybench.submission._archive import (
+    FORMAT,
+    MANIFEST,
+    RESULTS,
+    VERSION,
+    ArchiveWriter,
+    Member,
+    Spool,
+    canonical_json,
+)
 from waybench.submission._parameters import digest, open_run, portable
 from waybench.submission._records import read_line, write_line
 
@@ -37,8 +46,8 @@ def scores(rows: Iterable[Row], *, processes: int = 1) -> list[dict[str, Any]]:
         JSON values; "kind" is "overall", "level" or "horizon".
     """
     counted = exclude(rows)
-    fixed_rows = fixed(counted)
-    by_group = list(grouped(counted, lambda row: (row.group.env, row.group.model)).values())
+    fixed_rows = without_searches(counted)
+    by_group = list(group_by(counted, lambda row: (row.group.env, row.group.model)).values())
 
     def work(number: int) -> list[Horizon]:
         return horizons(by_group[number])
@@ -206,10 +215,10 @@ def _write(
                 }
             )
         members += [writer.write(f"items/{name}.jsonl", iter([items[name]])) for name in sorted(items)]
-        members.append(writer.write(RESULTS, iter([text_of({"scores": results})])))
+        members.append(writer.write(RESULTS, iter([canonical_json({"scores": results})])))
         manifest = {"format": FORMAT, "schema": VERSION, "waybench": __version__, **texts, "runs": runs}
         manifest["files"] = {member.name: {"sha256": member.sha256, "bytes": member.bytes} for member in members}
-        writer.write(MANIFEST, iter([text_of(manifest)]))
+        writer.write(MANIFEST, iter([canonical_json(manifest)]))
 
 
 @contextmanager

@@ -29,10 +29,10 @@ from waybench.evaluation._adaptive import PLAN
 from waybench.evaluation._sample import stored_record
 from waybench.evaluation.tasks._entry import missing_shards
 from waybench.evaluation.tasks._samples import implied_samples
-from waybench.results.logs import LoggedEpisode, Skipped, skipped
+from waybench.results.logs import LoggedEpisode, Skipped, skipped_part
 from waybench.results.logs._settings import of_record
 from waybench.results.results import Row, Simulated, Verifier
-from waybench.submission._archive import MANIFEST, Archive, NotASubmission, manifest_of
+from waybench.submission._archive import MANIFEST, Archive, NotASubmission, read_manifest
 from waybench.submission._parameters import open_run
 from waybench.submission._verdict import Conduct, Finding, Findings, examine_conduct
 
@@ -322,7 +322,7 @@ def episodes(
             raise NotASubmission(f"{path.name} changed after it was verified")
         stream.seek(0)
         archive = Archive(stream)
-        for manifest_run in manifest_of(archive.json(MANIFEST)[0])["runs"]:
+        for manifest_run in read_manifest(archive.json(MANIFEST)[0])["runs"]:
             if manifest_run["file"] not in archive.names:
                 continue
             seen: set[tuple[str, int]] = set()
@@ -337,7 +337,7 @@ def episodes(
                     record, _ = with_texts(read)
                     settings = of_record(record, manifest_run["settings"])
                 except Exception as error:  # a record is data from outside: it is not to take the others with it
-                    on_problem(skipped(path.name, error, ""))
+                    on_problem(skipped_part(path.name, error, ""))
                     continue
                 yield LoggedEpisode(
                     model=name(manifest_run["model"]),

@@ -82,7 +82,7 @@ class Findings:
             self._counts[kind] = self._counts.get(kind, 0) + others._counts[kind]
 
     @property
-    def shown(self) -> list[Finding]:
+    def shown_findings(self) -> list[Finding]:
         """The findings that are shown."""
         return [finding for findings in self._shown.values() for finding in findings]
 
@@ -235,7 +235,9 @@ def with_findings(verdict: V, findings: Iterable[Finding]) -> V:
     problems = Findings()
     for finding in findings:
         problems.add(*finding)
-    return replace(verdict, problems=[*verdict.problems, *problems.shown], counts={**verdict.counts, **problems.counts})
+    return replace(
+        verdict, problems=[*verdict.problems, *problems.shown_findings], counts={**verdict.counts, **problems.counts}
+    )
 
 
 def with_commitments(verdict: SubmissionVerdict, keys: Sequence[str], commitments: Sequence[str]) -> SubmissionVerdict:

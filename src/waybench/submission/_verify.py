@@ -18,8 +18,8 @@ from jinja2 import Environment, StrictUndefined
 from waybench.core import PROCESSES, SHARD, Json, UsageError, Workers, key_label, map_in_processes, plural
 from waybench.core._workers import Copies
 from waybench.results.formatting import visible
-from waybench.results.results import Group, Row
-from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission, Spool, manifest_of
+from waybench.results.results import Row, RunKey
+from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission, Spool, read_manifest
 from waybench.submission._pack import first_difference, scores
 from waybench.submission._records import CheckedRecord, Coverage, Key, RecordChecker, coverage
 from waybench.submission._verdict import (
@@ -146,7 +146,7 @@ class _Verification:
         self._progress, self._processes, self._workers = progress, processes, workers
         content, self._manifest_file = archive.json(MANIFEST)
         try:
-            self._manifest = manifest_of(content)
+            self._manifest = read_manifest(content)
         except ValueError as error:
             raise NotASubmission(str(error)[:300]) from None
         self._runs: list[dict[str, Any]] = self._manifest["runs"]
@@ -155,7 +155,7 @@ class _Verification:
             raise NotASubmission(f"it has {self._total:,} records; the maximum is {MOST_RECORDS:,}")
         self._states = [_RunState() for _ in self._runs]
         self._rows: list[Row] = []
-        self._groups: dict[Group, Group] = {}
+        self._groups: dict[RunKey, RunKey] = {}
         self._findings = Findings()
         self._odd = OddThings()
 
@@ -186,7 +186,7 @@ class _Verification:
             name=name,
             sha256=sha256,
             runs=runs,
-            problems=self._findings.shown,
+            problems=self._findings.shown_findings,
             counts=self._findings.counts,
             odd=self._odd.findings(),
             scores=computed,
@@ -300,7 +300,7 @@ class _Verification:
             records=len(state.lines),
             confirmed=state.confirmed,
             played=covered.played if covered is not None else None,
-            problems=problems.shown,
+            problems=problems.shown_findings,
             counts=problems.counts,
         )
 

@@ -27,7 +27,7 @@ from waybench.testing._walks import (
     AnyEnvironment,
     AnyEpisode,
     ContractError,
-    Message,
+    LazyMessage,
     items,
     play_name,
     refusal,
@@ -96,7 +96,7 @@ def check_options(environment: AnyEnvironment) -> None:
 
 
 def _check_option(kind: str, option: Option) -> None:
-    what = Message("{} {!r}", kind, option.name)
+    what = LazyMessage("{} {!r}", kind, option.name)
     _require_declared(option, what, "what it does")
     require(option.type in (bool, int, float, str), "{}: give kind, for the default is {!r}", what, option.default)
     try:
@@ -141,7 +141,7 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
     both = sorted(series_names.intersection(names))
     require(not both, f"metrics and series of one name: {both}")
     for metric in scoring.metrics:
-        what = Message("metric {!r}", metric.name)
+        what = LazyMessage("metric {!r}", metric.name)
         FOCUS.on(subject=metric.name)
         require(metric.title.strip() and metric.doc.strip().endswith("."), "{}: give a title and a sentence", what)
         _require_declared(metric, what, "what it measures")
@@ -161,11 +161,11 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
         )
     for measure in (*scoring.metrics, *scoring.aggregates):
         if (size := measure.sample_size) is not None:
-            what = Message("{!r}: its sample size", measure.name)
+            what = LazyMessage("{!r}: its sample size", measure.name)
             require(size.fewest > 1 and size.units.strip(), "{} has a number above 1 and units", what)
             require(size.doc.strip().endswith("."), "{}: say in a sentence what happens with fewer", what)
     for aggregate in scoring.aggregates:
-        what = Message("aggregate {!r}", aggregate.name)
+        what = LazyMessage("aggregate {!r}", aggregate.name)
         _require_declared(aggregate, what, "what it measures")
         require(aggregate.name not in series_names.union(names), "{}: its name is taken", what)
         titled = aggregate.title.strip() and aggregate.part.strip()

@@ -13,7 +13,7 @@ from waybench.testing._walks import (
     SAMPLE_PLAYERS,
     AnyEnvironment,
     AnyEpisode,
-    Message,
+    LazyMessage,
     Options,
     items,
     play_name,
@@ -124,7 +124,7 @@ def _require_order(environment: AnyEnvironment, level: int, headline: Metric, si
             mean[player] = sign * value
     require({"random", "oracle"} <= mean.keys(), f"{headline.name} is not defined for any episode of random or oracle")
     for player, value in mean.items():
-        what = Message("mean {} of {}, {:g},", headline.name, player, sign * value)
+        what = LazyMessage("mean {} of {}, {:g},", headline.name, player, sign * value)
         require(acts or value >= mean.get("null", value) - _TINY, "{} is worse than that of saying nothing", what)
         require(value <= mean["oracle"] + _TINY, "{} is better than the oracle's, {:g}", what, sign * mean["oracle"])
     require(mean["random"] < mean["oracle"], "a random player is as good as the oracle: the level tests nothing")

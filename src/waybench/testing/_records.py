@@ -32,7 +32,7 @@ from waybench.testing._walks import (
     AnyEnvironment,
     AnyEpisode,
     ContractError,
-    Message,
+    LazyMessage,
     Options,
     StumblingPolicy,
     actions,
@@ -61,14 +61,16 @@ _HOSTILE = (
 )
 
 
-def _finished_episodes(environment: AnyEnvironment, level: int, count: int = 2) -> Iterator[tuple[AnyEpisode, Message]]:
+def _finished_episodes(
+    environment: AnyEnvironment, level: int, count: int = 2
+) -> Iterator[tuple[AnyEpisode, LazyMessage]]:
     """Yield episodes of every kind of player, and such as no player brings about, with what names each."""
     for options in ways(environment):
         for item in items(environment, level, count):
             FOCUS.on(item.id)
             for episode in (*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)):
                 FOCUS.on(item.id)
-                yield episode, Message("{}, item {}, {}", options, item.id, episode.player)
+                yield episode, LazyMessage("{}, item {}, {}", options, item.id, episode.player)
 
 
 def _reread(episode: AnyEpisode) -> EpisodeRecord:
@@ -76,7 +78,7 @@ def _reread(episode: AnyEpisode) -> EpisodeRecord:
     return EpisodeRecord.from_json(json.loads(episode.record().dumps()))
 
 
-def _require_replay(environment: AnyEnvironment, episode: AnyEpisode, what: Message) -> None:
+def _require_replay(environment: AnyEnvironment, episode: AnyEpisode, what: LazyMessage) -> None:
     """Require that an episode's record replays to the same record and the same messages."""
     try:
         again = replay(environment, _reread(episode), by_hand=episode.player == "guided")
@@ -179,7 +181,7 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
         if episode.player == "guided":
             continue  # its end is the teacher's merit
         record = _reread(episode)
-        with reporting(Message("{}: failure", what)):
+        with reporting(LazyMessage("{}: failure", what)):
             kind, error = scoring.failure_of(record), scoring.first_error_of(record)
         require(
             error is None or (error.kind in errors and error.step >= 1 and 0 <= error.turn < len(record.turns)),
@@ -217,12 +219,12 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
     for episode, _ in _finished_episodes(environment, level):
         record = _reread(episode)
         for series in environment.scoring.series:
-            what = Message("series {} of {} on item {}", series.name, episode.player, episode.item.id)
+            what = LazyMessage("series {} of {} on item {}", series.name, episode.player, episode.item.id)
             FOCUS.on(subject=series.of)
             for value in series.of(record):
                 require_within(series, record, float(value), what)
         for metric in environment.scoring.metrics:
-            what = Message("metric {} of {} on item {}", metric.name, episode.player, episode.item.id)
+            what = LazyMessage("metric {} of {} on item {}", metric.name, episode.player, episode.item.id)
             FOCUS.on(subject=metric.of)
             with reporting(what):
                 value = metric.of(record)
@@ -232,7 +234,7 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
                 require_within(metric, record, value, what)
 
 
-def require_within(metric: Bounded, record: EpisodeRecord, value: float, what: Message) -> None:
+def require_within(metric: Bounded, record: EpisodeRecord, value: float, what: LazyMessage) -> None:
     """Require that a value is within its range for a record."""
     low, high = metric.range_of(record)
     require(metric.unbounded or None not in (low, high), "{} has no bounds and does not say why (unbounded)", what)
@@ -259,7 +261,7 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
             continue
         _check_cut(environment, item, options)
         for prefix in _PREFIXES:
-            what = Message("item {}, prefix {}", item.id, prefix)
+            what = LazyMessage("item {}, prefix {}", item.id, prefix)
             prefixed = {**options, PREFIX: prefix}
             for way in (prefixed, {**prefixed, INTERFACE: TOOLS}):
                 _check_handed_over(Episode(environment, item, way), what)
@@ -292,7 +294,7 @@ def _check_cut(environment: AnyEnvironment, item: Any, options: dict[str, Any]) 
             require(1 <= game.cut(action, most)[1] <= most, "{} is cut to more than {}", action, most)
 
 
-def _check_handed_over(episode: AnyEpisode, what: Message) -> None:
+def _check_handed_over(episode: AnyEpisode, what: LazyMessage) -> None:
     """Require that a chat shows the prefix as turns that have already happened."""
     require(not episode.done, "{}: the prefix ends the episode", what)
     messages = episode.messages
@@ -303,7 +305,7 @@ def _check_handed_over(episode: AnyEpisode, what: Message) -> None:
         require(roles == ["assistant", "user"] * len(episode.turns), "{}: the chat goes on with {}", what, roles)
 
 
-def _check_record(environment: AnyEnvironment, episode: AnyEpisode, what: Message) -> None:
+def _check_record(environment: AnyEnvironment, episode: AnyEpisode, what: LazyMessage) -> None:
     record = episode.record()
     before = len(record.turns) - len(own_turns(record.turns))
     require(before < len(record.turns), "{}: the prefix ends the episode", what)
@@ -313,7 +315,7 @@ def _check_record(environment: AnyEnvironment, episode: AnyEpisode, what: Messag
     for metric in environment.scoring.metrics:
         value = metric.of(record)
         if value is not None:
-            require_within(metric, record, value, Message("metric {} of {}, {}", metric.name, episode.player, what))
+            require_within(metric, record, value, LazyMessage("metric {} of {}, {}", metric.name, episode.player, what))
     environment.scoring.failure_of(record)
     error = environment.scoring.first_error_of(record)
     require(error is None or error.turn >= before, "{}: the first error is one of the prefix", what)
@@ -344,7 +346,7 @@ def check_beliefs(environment: AnyEnvironment, level: int) -> None:
             for player in _PLAYERS:
                 who = policy(player)
                 episode: AnyEpisode = Episode(environment, item, options, player=player)
-                what = Message("{}, item {}, {}", options, item.id, player)
+                what = LazyMessage("{}, item {}, {}", options, item.id, player)
                 while not episode.done:
                     _probe(episode, probed, who, what)
                     episode.step(who.reply(episode))
@@ -353,7 +355,7 @@ def check_beliefs(environment: AnyEnvironment, level: int) -> None:
     require(not missing, f"beliefs that are never asked for: {missing}")
 
 
-def _probe(episode: AnyEpisode, probed: set[str], who: Any, what: Message) -> None:
+def _probe(episode: AnyEpisode, probed: set[str], who: Any, what: LazyMessage) -> None:
     for belief in episode.beliefs:
         probed.add(belief.name)
         value = belief.expected(episode.state)

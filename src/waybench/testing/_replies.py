@@ -23,7 +23,7 @@ from waybench.testing._walks import (
     AnyEnvironment,
     Brief,
     ContractError,
-    Message,
+    LazyMessage,
     actions,
     items,
     parse_reply,
@@ -84,7 +84,7 @@ def _require_refused(play: Play[Any, Any, Any], action: Any, state: Any) -> None
 
 def _actions_of_words(play: Play[Any, Any, Any], words: list[str], state: Any) -> Iterator[Any]:
     for word in words:
-        action = parse_reply(play, word, state, Message("the reply {!r}", word))
+        action = parse_reply(play, word, state, LazyMessage("the reply {!r}", word))
         if not isinstance(action, Invalid):
             yield action
 
@@ -96,7 +96,7 @@ def _actions_of_tools(play: Play[Any, Any, Any], state: Any) -> Iterator[Any]:
             ((name, schema),) = tool.parameters.items()
             for value in schema.get("enum", ()):
                 call = write_calls("", [ToolCall(tool.name, {name: value})])
-                action = parse_reply(play, call, state, Message("the call {}", call))
+                action = parse_reply(play, call, state, LazyMessage("the call {}", call))
                 if not isinstance(action, Invalid):
                     yield action
 
@@ -123,7 +123,7 @@ def check_ambiguous_replies(environment: AnyEnvironment, level: int) -> None:
 
 
 def _require_unread(play: Play[Any, Any, Any], state: Any, reply: str, named: tuple[Any, Any]) -> None:
-    action = parse_reply(play, reply, state, Message("the reply {}", Brief(reply)))
+    action = parse_reply(play, reply, state, LazyMessage("the reply {}", Brief(reply)))
     require(
         action not in named,
         "the reply {} names two actions, and is read as {}",

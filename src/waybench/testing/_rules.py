@@ -29,7 +29,7 @@ from waybench.testing._walks import (
     AnyEnvironment,
     Brief,
     ContractError,
-    Message,
+    LazyMessage,
     StumblingPolicy,
     actions,
     games,
@@ -57,7 +57,7 @@ def check_start(environment: AnyEnvironment, level: int) -> None:
     """Every item starts in the same legal state each time, and there is something to do."""
     for game, item in games(environment, level):
         state, again = game.start(item.instance), game.start(item.instance)
-        require_frozen(state, Message("item {}: the first state", item.id))
+        require_frozen(state, LazyMessage("item {}: the first state", item.id))
         require(state == again and hash(state) == hash(again), f"item {item.id}: start gave two different states")
         require(game.terminal(state) is None, f"item {item.id}: the game is over before the first turn")
         require(game.legal(state), f"item {item.id}: there is no legal action at the start")
@@ -93,7 +93,7 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
 
 
 def _apply(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> Transition[Any]:
-    what = Message("apply({}) in {}", Brief(action), Brief(state))
+    what = LazyMessage("apply({}) in {}", Brief(action), Brief(state))
     FOCUS.on(subject=game.apply)
     hash_before = hash(state)
     require_frozen(action, what)
@@ -103,7 +103,7 @@ def _apply(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> T
     require(first == again, "{} gave two results for one random stream", what)
     if game.properties.deterministic:
         require(first == other, "{} depends on chance, but properties.deterministic is true", what)
-    require_frozen(first.state, Message("{}: the new state", what))
+    require_frozen(first.state, LazyMessage("{}: the new state", what))
     require(
         first.outcome in _OF_TRANSITIONS,
         "{}: the outcome is {!r}, not ok, illegal, unproductive or unparsed",
@@ -148,7 +148,7 @@ def check_action_codec(environment: AnyEnvironment, level: int) -> None:
             spoilt = [game.perturb(state, best, rate, rng) for rate in (0.5, 1.0)]
             for action in [best, *spoilt, *actions(game, state)]:
                 FOCUS.on(subject=game.decode)
-                text = _to_json(game.encode(action), Message("encode({})", Brief(action)))
+                text = _to_json(game.encode(action), LazyMessage("encode({})", Brief(action)))
                 back = game.decode(json.loads(text))
                 require(back == action, "{} came back from {} as {}", Brief(action), text[:100], Brief(back))
 
@@ -226,7 +226,7 @@ def check_instances(environment: AnyEnvironment, level: int) -> None:
     for item in head:
         instance = item.instance
         FOCUS.on(item.id, subject=instance.__class__)
-        require_frozen(instance, Message("instance of item {}", item.id))
+        require_frozen(instance, LazyMessage("instance of item {}", item.id))
         require(
             re.fullmatch("[0-9a-f]{64}", instance.hash), f"item {item.id}: the hash is no SHA-256: {instance.hash!r}"
         )
@@ -253,7 +253,7 @@ def check_bad_data(environment: AnyEnvironment, level: int) -> None:
     """What is no instance or no action is refused with a `DataError` of one line, whatever it is."""
     item = items(environment, level, 1)[0]
     for bad in [*BAD_JSON, *_spoil(json.loads(json.dumps(item.instance.to_json())))]:
-        what = Message("item({})", Brief(bad))
+        what = LazyMessage("item({})", Brief(bad))
         with reporting(what), refusal(DataError, what):
             result: Any = environment.item(bad)
             require(isinstance(result, Item), "item gave {}", Brief(result))
@@ -261,7 +261,7 @@ def check_bad_data(environment: AnyEnvironment, level: int) -> None:
     FOCUS.on(subject=game.decode)
     state = game.start(item.instance)
     for bad in [*BAD_JSON, *_spoil(json.loads(json.dumps(game.encode(actions(game, state)[0]))))]:
-        what = Message("decode({})", Brief(bad))
+        what = LazyMessage("decode({})", Brief(bad))
         with reporting(what), refusal(DataError, what):
             action = game.decode(bad)
             require(game.decode(game.encode(action)) == action, "{} gave {}, which is none", what, Brief(action))
@@ -311,7 +311,7 @@ def check_isomorphs(environment: AnyEnvironment, level: int) -> None:
         for original in originals:
             item, where = source.item(original.index), f"isomorph {number} of item {original.id}"
             instance = item.instance
-            require_frozen(instance, Message(where))
+            require_frozen(instance, LazyMessage(where))
             require(source.item(original.index) == item, f"{where}: two calls gave two instances")
             require(environment.items.level_of(instance) == level, f"{where}: it has another level")
             back = environment.item(json.loads(json.dumps(instance.to_json(), allow_nan=False)))

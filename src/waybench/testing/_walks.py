@@ -76,7 +76,7 @@ class Focus:
 FOCUS = Focus()
 
 
-class Message:
+class LazyMessage:
     """A text with {} for parts, put together when it is shown: a state may take longer to print than to check."""
 
     __slots__ = ("_parts", "_template")
@@ -107,10 +107,10 @@ def require(condition: object, message: str, *parts: object) -> None:
     Args:
         condition: What has to be true.
         message: What to say otherwise, with {} for each part.
-        *parts: What costs time to print: values, or a `Message` that names the place.
+        *parts: What costs time to print: values, or a `LazyMessage` that names the place.
     """
     if not condition:
-        raise ContractError(str(Message(message, *parts)))
+        raise ContractError(str(LazyMessage(message, *parts)))
 
 
 def require_distinct(names: Sequence[str], what: str) -> None:
@@ -325,7 +325,7 @@ def parse_reply(play: Play[Any, Any, Any], reply: str, state: Any, what: object)
         ContractError: If it raises, or gives an unfit `Invalid`.
     """
     FOCUS.on(reply=reply, subject=play.wording.parse)
-    with reporting(Message("{}: parse", what)):
+    with reporting(LazyMessage("{}: parse", what)):
         action = play.wording.parse(play.parts_of(reply).answer, state)
     require(action is not None, "{}: parse returned None: return an action or Invalid(reason)", what)
     if isinstance(action, Invalid):

@@ -28,7 +28,7 @@ from waybench.testing._walks import (
     AnyEpisode,
     Brief,
     ContractError,
-    Message,
+    LazyMessage,
     actions,
     items,
     parse_reply,
@@ -61,15 +61,15 @@ def check_wordings(environment: AnyEnvironment, level: int) -> None:
         _require_fields(wording)
         for item in items(environment, level):
             _require_messages(
-                Episode(environment, item, options), Message("{}, item {}, the opening", options, item.id)
+                Episode(environment, item, options), LazyMessage("{}, item {}, the opening", options, item.id)
             )
             FOCUS.on(item.id, subject=wording.observe)
             for episode in sample_episodes(environment, item, options):
-                what = Message("{}, item {}, {}", options, item.id, episode.player)
-                _require_messages(episode, Message("{}, the last turn", what))
+                what = LazyMessage("{}, item {}, {}", options, item.id, episode.player)
+                _require_messages(episode, LazyMessage("{}, the last turn", what))
                 for number, turn in enumerate(episode.turns, start=1):
                     require(turn.message.strip(), "{}: the answer to turn {} is empty", what, number)
-                    _require_unicode(turn.message, Message("{}: the answer to turn {}", what, number))
+                    _require_unicode(turn.message, LazyMessage("{}: the answer to turn {}", what, number))
 
 
 def _require_fields(wording: Any) -> None:
@@ -115,7 +115,7 @@ def check_round_trip(environment: AnyEnvironment, level: int) -> None:
                 FOCUS.on(subject=play.wording.render)
                 for action in [*actions(play.game, state, MANY), best, play.game.perturb(state, best, 0.5, rng)]:
                     reply = play.wording.render(action, state)
-                    back = parse_reply(play, reply, state, Message("{}: the reply {}", options, Brief(reply)))
+                    back = parse_reply(play, reply, state, LazyMessage("{}: the reply {}", options, Brief(reply)))
                     parts = map(Brief, (action, reply, back))
                     require(back == action, "{}: {} reads {}, comes back {}", options, *parts)
 
@@ -147,7 +147,7 @@ def check_hostile(environment: AnyEnvironment, level: int) -> None:
 def _require_survived(
     environment: AnyEnvironment, item: Any, options: dict[str, Any], play: Play[Any, Any, Any], name: str, reply: str
 ) -> None:
-    what = Message("{}, {}", options, name)
+    what = LazyMessage("{}, {}", options, name)
     episode: AnyEpisode = Episode(environment, item, options)
     action = parse_reply(play, reply, episode.state, what)
     refused = isinstance(action, Invalid)
@@ -178,7 +178,7 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
     FOCUS.on(item.id)
     for options in ways(environment):
         play = way_of(environment, {**options, INTERFACE: TOOLS})
-        game, wording, what = play.game, play.wording, Message("{}", options)
+        game, wording, what = play.game, play.wording, LazyMessage("{}", options)
         going_on = [state for state in states(environment, item, game) if not game.terminal(state)]
         for state in [state for state in going_on if not wording.thought_question(state)][:_STATES]:
             FOCUS.on(item.id, subject=wording.tools)
@@ -188,18 +188,18 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
                 require(_NAME.fullmatch(tool.name) is not None and bool(tool.doc), "{}: tool {!r}", what, tool.name)
                 for name, schema in tool.parameters.items():
                     require(bool(schema.get("description")), "{}: {} of {} has no description", what, name, tool.name)
-                    _require_schema(schema, Message("{}: {} of {}", options, name, tool.name))
+                    _require_schema(schema, LazyMessage("{}: {} of {}", options, name, tool.name))
                     for bad in BAD_JSON:
                         _require_call_survived(wording, ToolCall(tool.name, {name: bad}), state, what)
             for action in actions(game, state):
                 reply = wording.render(action, state)
                 FOCUS.on(reply=reply)
                 back = wording.parse(reply, state)
-                reading = Message("the call {} is read as {}, not {}", reply, Brief(back), Brief(action))
+                reading = LazyMessage("the call {} is read as {}, not {}", reply, Brief(back), Brief(action))
                 require(back == action, "{}: {}", what, reading)
 
 
-def _require_schema(schema: Mapping[str, Json], what: Message) -> None:
+def _require_schema(schema: Mapping[str, Json], what: LazyMessage) -> None:
     kind = schema.get("type")
     require(kind in ("string", "integer", "array", "object"), "{}: the type {!r} is not known", what, kind)
     if kind == "array":
@@ -210,9 +210,9 @@ def _require_schema(schema: Mapping[str, Json], what: Message) -> None:
             _require_schema(inner, what)
 
 
-def _require_call_survived(wording: Any, call: ToolCall, state: Any, what: Message) -> None:
+def _require_call_survived(wording: Any, call: ToolCall, state: Any, what: LazyMessage) -> None:
     reply = write_calls("", [call])
-    with reporting(Message("{}: the call {}", what, reply[:80])):
+    with reporting(LazyMessage("{}: the call {}", what, reply[:80])):
         action = wording.parse(reply, state)
     if isinstance(action, Invalid):
         require(bool(action.reason), "{}: a call is refused without a reason", what)

@@ -193,7 +193,7 @@ def test_records_are_taken_for_what_they_say(simulator: Simulator, tmp_path: Pat
     (family,) = (tmp_path / "families").glob("*.html")
     assert "engine: minedojo" in family.read_text(encoding="utf-8")
     (made,) = rows(episodes)
-    assert (made.metrics["score"], made.exclusion_reason, made.group.apart) == (
+    assert (made.metrics["score"], made.exclusion_reason, made.group.separate_by) == (
         float(record.turns[-1].reward),
         "",
         ("engine: minedojo",),

@@ -23,9 +23,9 @@ from waybench.reporting.charts._svg import Chart
 from waybench.results import Estimate
 from waybench.results.comparisons._isomorphs import TwinEffect
 from waybench.results.formatting import mean_text, one_line
-from waybench.results.results import Group, grouped, short_labels
-from waybench.results.results._groups import differing
-from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.results import RunKey, group_by, short_labels
+from waybench.results.results._groups import distinguishing_settings
+from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
 _COLOURS = {
     Outcome.OK: "var(--c2)",
@@ -57,19 +57,21 @@ def outcomes(totals: Sequence[Estimate]) -> Chart | None:
     return Chart.of(slug(name, name), _LABEL, _CAPTION, outcomes_spec(data), outcomes_spec(data, narrow=True))
 
 
-def _names(groups: Sequence[Group]) -> dict[Group, str]:
+def _names(groups: Sequence[RunKey]) -> dict[RunKey, str]:
     """Return a name for each group's bar: its task's, and what tells it from others of that; no two have the same."""
-    by_name: dict[str, Group] = {}
-    for env, env_groups in grouped(groups, lambda group: group.env).items():
+    by_name: dict[str, RunKey] = {}
+    for env, env_groups in group_by(groups, lambda group: group.env).items():
         title = registry.load(env).title
         for group in env_groups:
-            name = one_line(", ".join([one_line(title, _TITLE_LETTERS), *differing(group, env_groups)]), _LONGEST)
+            name = one_line(
+                ", ".join([one_line(title, _TITLE_LETTERS), *distinguishing_settings(group, env_groups)]), _LONGEST
+            )
             numbered = (f"{name} [{number}]" if number > 1 else name for number in count(1))
             by_name[next(name for name in numbered if name not in by_name)] = group
     return {group: name for name, group in by_name.items()}
 
 
-def _pieces(total: Estimate, names: Mapping[Group, str]) -> list[dict[str, Any]]:
+def _pieces(total: Estimate, names: Mapping[RunKey, str]) -> list[dict[str, Any]]:
     name, replies = names[total.group], plural(total.action_replies, "reply", "replies")
     return [
         {
@@ -131,7 +133,7 @@ def twin_charts(view: TaskView, effects: Sequence[TwinEffect]) -> list[Chart]:
     """Return a chart for each level at which an environment and its twin were given to the same players."""
     env, presentation = view.env, view.presentation
     charts: list[Chart] = []
-    for level, level_effects in grouped(effects, lambda effect: effect.level).items():
+    for level, level_effects in group_by(effects, lambda effect: effect.level).items():
         ordered = sorted(level_effects, key=lambda effect: (effect.group.embedded, _merit(effect)))
         metric, twin = ordered[0].comparison.metric, registry.load(ordered[0].reference.env).title
         data = _bars(ordered, metric, (twin, env.title))
@@ -142,7 +144,7 @@ def twin_charts(view: TaskView, effects: Sequence[TwinEffect]) -> list[Chart]:
             "differences with their intervals for pairs."
         )
         wide, narrow = (twin_spec(data, metric, (twin, env.title), narrow=is_narrow) for is_narrow in (False, True))
-        name = chart_name(view, [env.id, *ordered[0].group.apart], f"{metric.name} and twin {level}")
+        name = chart_name(view, [env.id, *ordered[0].group.separate_by], f"{metric.name} and twin {level}")
         charts.append(Chart.of(name, label, caption, wide, narrow))
     return charts
 
@@ -155,7 +157,7 @@ def _merit(effect: TwinEffect) -> float:
 def _bars(effects: Sequence[TwinEffect], metric: Metric, titles: tuple[str, str]) -> list[dict[str, Any]]:
     names = short_labels(effect.group for effect in effects)
 
-    def bar(name: str, which: int, mean: Mean) -> dict[str, Any]:
+    def bar(name: str, which: int, mean: IntervalEstimate) -> dict[str, Any]:
         ends = interval_text(mean, metric)
         text = f"{name}, {titles[which]}: {mean_text(mean.value, metric)}"
         values = {"score": mean.value, "low": mean.low, "high": mean.high}

@@ -33,7 +33,7 @@ _ROOM = 24  # pixels between two ticks on the axis, below which intervals are ba
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ChartShape:
     """Measures of a chart, in pixels.
 
     Attributes:
@@ -49,8 +49,8 @@ class Shape:
     letters: int
 
 
-WIDE = Shape(760, 340, 13, 36)
-NARROW = Shape(250, 300, 12, 12)
+WIDE = ChartShape(760, 340, 13, 36)
+NARROW = ChartShape(250, 300, 12, 12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Plot:
     bands: bool = False
 
 
-def chart(plot: Plot, shape: Shape, label: str) -> Markup:
+def chart(plot: Plot, shape: ChartShape, label: str) -> Markup:
     """Draw a plot.
 
     Colours are variables of the page's style sheet (--c0 to --c6 after Okabe and Ito, --c-reference, --t0 ... for
@@ -79,7 +79,7 @@ def chart(plot: Plot, shape: Shape, label: str) -> Markup:
     return draw(chart_spec(plot, shape), label)
 
 
-def chart_spec(plot: Plot, shape: Shape) -> Spec:
+def chart_spec(plot: Plot, shape: ChartShape) -> Spec:
     """Return a plot as a Vega-Lite specification."""
     ticks = sorted({point.at for point in plot.points})
     points = _styled_points(plot, ticks)
@@ -185,7 +185,7 @@ def score_domain(plot: Plot) -> tuple[float, float]:
 
 
 def _ends(
-    points: Sequence[dict[str, Any]], levels: Sequence[int], domain: tuple[float, float], shape: Shape
+    points: Sequence[dict[str, Any]], levels: Sequence[int], domain: tuple[float, float], shape: ChartShape
 ) -> list[dict[str, Any]]:
     """Place a label after each line's last point, moved up or down to meet no other label and, if possible, no line."""
     if not points:
@@ -247,7 +247,7 @@ def _moves(labels: int) -> list[float]:
 
 
 def _cost(
-    box: Box, taken: Sequence[Box], tracks: Mapping[int, Sequence[tuple[float, float]]], shape: Shape, rising: bool
+    box: Box, taken: Sequence[Box], tracks: Mapping[int, Sequence[tuple[float, float]]], shape: ChartShape, rising: bool
 ) -> float:
     """Return how bad a place is, in lines that one would rather move the label by."""
     beyond = any(

@@ -12,8 +12,8 @@ from waybench.reporting.charts._chart import (
     NARROW_GRID,
     WIDE,
     WIDE_GRID,
+    ChartShape,
     Plot,
-    Shape,
     chart_spec,
     is_crowded,
     multiples_spec,
@@ -28,13 +28,15 @@ from waybench.reporting.charts._points import (
 )
 from waybench.reporting.charts._svg import Chart
 from waybench.results import Estimate
-from waybench.results.estimates import as_metric, measure
-from waybench.results.results import EXAMPLES, grouped, over
+from waybench.results.estimates import as_metric, headline_spec
+from waybench.results.results import EXAMPLES, group_by, with_observed_bounds
 from waybench.results.stats import CONFIDENCE
 
-_FLAT = Shape(WIDE.width, 240, WIDE.font, WIDE.letters)
-_FLAT_NARROW = Shape(NARROW.width, 240, NARROW.font, NARROW.letters)
-_ALONE = Shape(300, 190, 13, 12)  # one size for wide and narrow pages: a line alone needs no room, and there are many
+_FLAT = ChartShape(WIDE.width, 240, WIDE.font, WIDE.letters)
+_FLAT_NARROW = ChartShape(NARROW.width, 240, NARROW.font, NARROW.letters)
+_ALONE = ChartShape(
+    300, 190, 13, 12
+)  # one size for wide and narrow pages: a line alone needs no room, and there are many
 _PANELS = " Each player has a panel of its own, on the same axes."
 OPEN = (
     " An open mark lacks the results of some attempts; its line spans what the score would be if all of them were "
@@ -75,11 +77,11 @@ def step_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") 
     charts: list[Chart] = []
     for chart_set in chart_sets(estimates, env.items.public_key).sets:
         for level, estimates_drawn in sorted(
-            grouped(_free(chart_set.estimates), lambda estimate: estimate.level or 0).items()
+            group_by(_free(chart_set.estimates), lambda estimate: estimate.level or 0).items()
         ):
             charts += _example_figure(view, level, estimates_drawn, chart_set, model)
         for (level, examples), estimates_drawn in sorted(
-            grouped(
+            group_by(
                 _estimates_with_curves(chart_set), lambda estimate: (estimate.level or 0, estimate.group.examples)
             ).items(),
             key=lambda pair: pair[0],
@@ -137,7 +139,7 @@ def _free(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 def _fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Return the estimates of those that differ in the number of examples alone, at one level, which have fewest."""
-    same = grouped(estimates, lambda estimate: (estimate.group.without(EXAMPLES), estimate.level))
+    same = group_by(estimates, lambda estimate: (estimate.group.without(EXAMPLES), estimate.level))
     return [
         estimate
         for alike in same.values()
@@ -150,8 +152,10 @@ def _level_figure(view: TaskView, chart_set: ChartSet, model: str, note: str) ->
     env, presentation = view.env, view.presentation
     free = _free(chart_set.estimates)
     estimates = _fewest_examples(free)
-    headline = measure(env, guided=False)
-    plot = Plot(by_level(estimates, headline), over(headline.metric, estimates), presentation.level.capitalize())
+    headline = headline_spec(env, guided=False)
+    plot = Plot(
+        by_level(estimates, headline), with_observed_bounds(headline.metric, estimates), presentation.level.capitalize()
+    )
     label = f"{headline.metric.title} by {presentation.level} for each model; the same numbers are in the task's tables"
     more = " Each player is shown with the fewest in-context examples that it was given." * (len(estimates) < len(free))
     more += " Episodes with a teacher are not shown; they have separate tables." * (
@@ -179,9 +183,9 @@ def _example_figure(
     model: str,
 ) -> list[Chart]:
     env, presentation = view.env, view.presentation
-    headline = measure(env, guided=False)
+    headline = headline_spec(env, guided=False)
     points = points_by_examples(estimates, headline)
-    plot = Plot(points, over(headline.metric, estimates), "Number of in-context examples")
+    plot = Plot(points, with_observed_bounds(headline.metric, estimates), "Number of in-context examples")
     label = f"{headline.metric.title} by number of in-context examples for each model, {presentation.level} {level}"
     n_known = sum(headline.mean(estimate) is not None for estimate in estimates)
     single = " Players with only one number of examples are not shown." if len(points) < n_known else ""
@@ -221,7 +225,7 @@ def curve_charts(
     other = of.caption(presentation) if of and of.name else ""
     charts: list[Chart] = []
     for series in env.scoring.series:
-        metric = over(as_metric(series), estimates)
+        metric = with_observed_bounds(as_metric(series), estimates)
         window = step_window(estimates, metric)
         plot = Plot(points_by_step(estimates, metric, window), metric, "Step", bands=True)
         means = "" if window == 1 else f", means over {window} steps"
@@ -241,7 +245,7 @@ def curve_charts(
 
 def _name_parts(view: TaskView, estimates: Sequence[Estimate], model: str, set_name: str = "") -> list[str]:
     """Return the part of a chart's title that distinguishes it from others of its kind."""
-    apart = estimates[0].group.apart if estimates and not model else ()
+    apart = estimates[0].group.separate_by if estimates and not model else ()
     return [model or view.env.id, *apart, *([set_name] if set_name else [])]
 
 
@@ -258,7 +262,9 @@ def chart_name(view: TaskView, whose: Sequence[str], what: str) -> str:
     return slug(f"{whose[0]}{task} {what}", json.dumps([*whose, id, what]))
 
 
-def _figure(name: str, plot: Plot, label: str, caption: str, wide: Shape = WIDE, narrow: Shape = NARROW) -> Chart:
+def _figure(
+    name: str, plot: Plot, label: str, caption: str, wide: ChartShape = WIDE, narrow: ChartShape = NARROW
+) -> Chart:
     caption += OPEN * any(point.is_open for point in plot.points)
     if len({point.line for point in plot.points}) == 1:
         return Chart.of(name, label, caption, chart_spec(plot, _ALONE))

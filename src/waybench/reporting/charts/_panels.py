@@ -26,14 +26,14 @@ from waybench.reporting.charts._spec import (
 )
 from waybench.reporting.charts._svg import Chart, colour_numbers
 from waybench.results import Estimate, Row
-from waybench.results.comparisons._item_scores import matched
+from waybench.results.comparisons._item_scores import match_groups
 from waybench.results.estimates._bounds import ClusterValue
 from waybench.results.estimates._estimates import by_cluster
 from waybench.results.formatting import better_text, mean_text, one_line
-from waybench.results.results import Cluster, Group, grouped, short_labels
-from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.results import Cluster, RunKey, group_by, short_labels
+from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
-ClusterValues = Mapping[Group, Mapping[str, Mapping[Cluster, ClusterValue]]]
+ClusterValues = Mapping[RunKey, Mapping[str, Mapping[Cluster, ClusterValue]]]
 """Group -> metric -> cluster -> the metric's value there."""
 
 MOST_RIVALS = 3  # the best model is drawn against so many others
@@ -57,10 +57,10 @@ class _Layout(NamedTuple):
 _WIDE, _NARROW = _Layout(230, 300, 3), _Layout(250, 270, 1)
 
 
-def panel_values(rows: Iterable[Row]) -> dict[Group, Mapping[str, Mapping[Cluster, ClusterValue]]]:
+def panel_values(rows: Iterable[Row]) -> dict[RunKey, Mapping[str, Mapping[Cluster, ClusterValue]]]:
     """Return the values of the metrics of `Presentation.panels` in each cluster, for each group."""
-    values: dict[Group, Mapping[str, Mapping[Cluster, ClusterValue]]] = {}
-    for group, group_rows in grouped(rows, lambda row: row.group).items():
+    values: dict[RunKey, Mapping[str, Mapping[Cluster, ClusterValue]]] = {}
+    for group, group_rows in group_by(rows, lambda row: row.group).items():
         presentation = presentation_of(group.env)
         names = {name for panel in presentation.panels.values() for name in panel}
         if names and presentation.cluster:
@@ -70,8 +70,8 @@ def panel_values(rows: Iterable[Row]) -> dict[Group, Mapping[str, Mapping[Cluste
 
 def panel_charts(
     view: TaskView,
-    ordered: Sequence[Group],
-    total_of: Mapping[Group, Estimate],
+    ordered: Sequence[RunKey],
+    total_of: Mapping[RunKey, Estimate],
     values: ClusterValues,
 ) -> list[Chart]:
     """Return the charts that a presentation declares as `panels`, with those metrics that the environment has."""
@@ -82,7 +82,7 @@ def panel_charts(
         metrics = [by_name[name] for name in names if name in by_name]
         if not metrics:
             continue
-        sets = grouped(ordered, lambda group: group.key)
+        sets = group_by(ordered, lambda group: group.key)
         for key, key_groups in sets.items():
             bars = _bar_chart(view, title, metrics, key_groups, total_of, key if len(sets) > 1 else "")
             charts += [bars] if bars else []
@@ -95,8 +95,8 @@ def _bar_chart(
     view: TaskView,
     title: str,
     metrics: Sequence[Metric],
-    groups: Sequence[Group],
-    total_of: Mapping[Group, Estimate],
+    groups: Sequence[RunKey],
+    total_of: Mapping[RunKey, Estimate],
     key: str,
 ) -> Chart | None:
     env, presentation = view.env, view.presentation
@@ -130,12 +130,12 @@ def _bar_chart(
         f"{over}. Each player's {presentation.items} are those that it was given. No bar: the score is not defined."
     )
     caption += OPEN * any(mean.lost for mean in means.values())
-    name = chart_name(view, [env.id, *groups[0].apart, *([key] if key else [])], f"{title} bars")
+    name = chart_name(view, [env.id, *groups[0].separate_by, *([key] if key else [])], f"{title} bars")
     wide, narrow = (bar_spec(bars, metrics, layout) for layout in (_WIDE, _NARROW))
     return Chart.of(name, label, caption, wide, narrow)
 
 
-def _bar(name: str, colour: int, plain: bool, metric: Metric, mean: Mean | None) -> dict[str, Any]:
+def _bar(name: str, colour: int, plain: bool, metric: Metric, mean: IntervalEstimate | None) -> dict[str, Any]:
     low, high = ends(mean) if mean else (None, None)
     interval = interval_text(mean, metric) if mean else ""
     text = mean_text(mean.value if mean else None, metric)
@@ -210,13 +210,13 @@ def _point_charts(
     view: TaskView,
     title: str,
     metrics: Sequence[Metric],
-    ordered: Sequence[Group],
+    ordered: Sequence[RunKey],
     values: ClusterValues,
 ) -> list[Chart]:
     """Return charts of the best player of each comparison against others, a point for each cluster that both have."""
     env, presentation = view.env, view.presentation
     charts: list[Chart] = []
-    for together in matched(ordered):
+    for together in match_groups(ordered):
         models = [group for group in together if not group.embedded]
         compared = models if len(models) > 1 else together
         names = _distinct(short_labels(compared))
@@ -232,7 +232,7 @@ def _point_charts(
             )
             axes = f"{names[other]} →", f"↑ {names[best]}"
             wide, narrow = (point_spec(panels, metrics, axes, layout) for layout in (_WIDE, _NARROW))
-            whose = [env.id, *best.apart, best.model, other.model, str(best.settings), str(other.settings)]
+            whose = [env.id, *best.separate_by, best.model, other.model, str(best.settings), str(other.settings)]
             name = chart_name(view, whose, f"{title} by {presentation.cluster}")
             charts.append(Chart.of(name, what, caption, wide, narrow))
     return charts
@@ -244,10 +244,10 @@ def _direction_word(metrics: Sequence[Metric]) -> str:
 
 def _points(
     values: ClusterValues,
-    best: Group,
-    other: Group,
+    best: RunKey,
+    other: RunKey,
     metric: Metric,
-    names: Mapping[Group, str],
+    names: Mapping[RunKey, str],
     presentation: Presentation,
 ) -> list[dict[str, Any]]:
     up, across = (values.get(group, {}).get(metric.name, {}) for group in (best, other))
@@ -345,9 +345,9 @@ def _is_share(metric: Metric) -> bool:
     return metric.bounds == (0, 1)
 
 
-def _distinct(names: Mapping[Group, str]) -> dict[Group, str]:
+def _distinct(names: Mapping[RunKey, str]) -> dict[RunKey, str]:
     """Return names that fit beside a chart, no two of them the same."""
-    distinct: dict[Group, str] = {}
+    distinct: dict[RunKey, str] = {}
     for number, (group, name) in enumerate(names.items(), 1):
         short = one_line(name, _LETTERS)
         distinct[group] = short if short not in distinct.values() else f"{one_line(name, _LETTERS - 5)} [{number}]"

@@ -9,10 +9,10 @@ from waybench.core import Metric, Presentation
 from waybench.reporting._format import interval_text
 from waybench.reporting.charts._svg import colour_numbers
 from waybench.results import Estimate
-from waybench.results.estimates._measures import Measure, ranked
+from waybench.results.estimates._measures import HeadlineSpec, rank_by_merit
 from waybench.results.formatting import mean_text, one_line
-from waybench.results.results import EXAMPLES, Group, grouped, short_labels
-from waybench.results.stats import Mean
+from waybench.results.results import EXAMPLES, RunKey, group_by, short_labels
+from waybench.results.stats import IntervalEstimate
 
 _FEW_EPISODES = 10  # below which a share at a single step takes few values
 _MOST_POINTS = 12  # of a curve of so few episodes
@@ -37,7 +37,7 @@ class Point:
     label: str
     reference: bool
     at: int
-    mean: Mean
+    mean: IntervalEstimate
     text: str
 
     @property
@@ -46,7 +46,7 @@ class Point:
         return self.mean.lost is not None
 
 
-def ends(mean: Mean) -> tuple[float | None, float | None]:
+def ends(mean: IntervalEstimate) -> tuple[float | None, float | None]:
     """Return the ends of the line through a point: of the interval or, for an open point, the bounds (`LostAttempts`).
 
     None where one end is not known.
@@ -55,11 +55,11 @@ def ends(mean: Mean) -> tuple[float | None, float | None]:
     return (None, None) if low is None or high is None else (low, high)
 
 
-def by_level(estimates: Iterable[Estimate], headline: Measure) -> list[Point]:
+def by_level(estimates: Iterable[Estimate], headline: HeadlineSpec) -> list[Point]:
     """Return a point for each group and level of which something is known, a line for each group."""
     tracks = {
         group: {level: mean for level, cell in cells.items() if (mean := headline.mean(cell)) is not None}
-        for group, cells in ranked(estimates).items()
+        for group, cells in rank_by_merit(estimates).items()
     }
     return _points(tracks, headline.metric)
 
@@ -87,19 +87,19 @@ def points_by_step(estimates: Iterable[Estimate], series: Metric, window: int = 
     """
     tracks = {
         group: _window_means(cell.curves[series.name].steps, window)
-        for group, cells in ranked(estimates).items()
+        for group, cells in rank_by_merit(estimates).items()
         for cell in cells.values()
         if series.name in cell.curves
     }
     return _points(tracks, series)
 
 
-def _window_means(steps: Sequence[Mean], window: int) -> dict[int, Mean]:
+def _window_means(steps: Sequence[IntervalEstimate], window: int) -> dict[int, IntervalEstimate]:
     if window == 1:
         return dict(enumerate(steps, start=1))
     parts = ((first, steps[first : first + window]) for first in range(0, len(steps), window))
     return {
-        first + (len(part) + 1) // 2: Mean(
+        first + (len(part) + 1) // 2: IntervalEstimate(
             value=fmean(step.value for step in part),
             low=None,
             high=None,
@@ -111,13 +111,13 @@ def _window_means(steps: Sequence[Mean], window: int) -> dict[int, Mean]:
     }
 
 
-def points_by_examples(estimates: Iterable[Estimate], headline: Measure) -> list[Point]:
+def points_by_examples(estimates: Iterable[Estimate], headline: HeadlineSpec) -> list[Point]:
     """Return a point for each number of in-context examples, of estimates at one level.
 
     A line is what is the same but for that number; lines of one point are left out.
     """
-    lines = grouped(ranked(estimates).items(), lambda ranked_one: ranked_one[0].without(EXAMPLES))
-    tracks: dict[Group, dict[int, Mean]] = {}
+    lines = group_by(rank_by_merit(estimates).items(), lambda ranked_one: ranked_one[0].without(EXAMPLES))
+    tracks: dict[RunKey, dict[int, IntervalEstimate]] = {}
     for group, ranked_groups in lines.items():
         means = {
             member.examples: mean
@@ -130,7 +130,7 @@ def points_by_examples(estimates: Iterable[Estimate], headline: Measure) -> list
     return _points(tracks, headline.metric)
 
 
-def _points(tracks: Mapping[Group, Mapping[int, Mean]], metric: Metric) -> list[Point]:
+def _points(tracks: Mapping[RunKey, Mapping[int, IntervalEstimate]], metric: Metric) -> list[Point]:
     names = short_labels(tracks)
     colours = colour_numbers([group.model for group in tracks])
     return [
@@ -205,12 +205,12 @@ def chart_sets(estimates: Iterable[Estimate], public_key: str) -> ChartSets:
     all_estimates = list(estimates)
     pending: list[Estimate] = all_estimates
     sets: list[ChartSet] = []
-    taken: set[tuple[Group, int]] = set()
-    drawn: set[tuple[Group, int]] = set()
+    taken: set[tuple[RunKey, int]] = set()
+    drawn: set[tuple[RunKey, int]] = set()
     while pending:
         keys = {
             level: _most_common(level_estimates, public_key)
-            for level, level_estimates in grouped(pending, _level).items()
+            for level, level_estimates in group_by(pending, _level).items()
         }
         chosen = [estimate for estimate in pending if estimate.group.key == keys[_level(estimate)]]
         name = " ".join(dict.fromkeys(keys[level] for level in sorted(keys))) if sets else ""
@@ -230,7 +230,7 @@ def _level(estimate: Estimate) -> int:
 def _most_common(level_estimates: Sequence[Estimate], public_key: str) -> str:
     groups = {
         key: len({estimate.group for estimate in key_estimates})
-        for key, key_estimates in grouped(level_estimates, lambda e: e.group.key).items()
+        for key, key_estimates in group_by(level_estimates, lambda e: e.group.key).items()
     }
     # The last part keeps the choice independent of the order of the logs.
     return min(groups, key=lambda key: (key != public_key, -groups[key], key))
@@ -238,7 +238,7 @@ def _most_common(level_estimates: Sequence[Estimate], public_key: str) -> str:
 
 def _sets_text(levels: Iterable[tuple[int, str]], presentation: Presentation) -> str:
     """Return sets with their levels: "set a at levels 5 and 7; set b at level 9"."""
-    by_key = grouped(sorted(levels), lambda pair: pair[1])
+    by_key = group_by(sorted(levels), lambda pair: pair[1])
     parts: list[str] = []
     for key, pairs in by_key.items():
         *others, last = (str(level) for level, _ in pairs)

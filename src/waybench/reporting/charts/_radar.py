@@ -254,7 +254,7 @@ _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 
 
 @dataclass(frozen=True, slots=True)
-class Overlay:
+class RadarOverlay:
     """Charts of several agents on the same axes.
 
     Attributes:
@@ -292,13 +292,13 @@ _CAPABILITIES = _Axes(
 )
 
 
-def overlays(agents: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
+def overlays(agents: Sequence[Agent], labels: Sequence[str]) -> list[RadarOverlay]:
     """Return the charts that overlay several agents; none for a single agent."""
     if len(agents) < 2:
         return []
     missing = [[HUMANS[game].name for game in RECORDED if game not in agent.scores] for agent in agents]
     colours = colour_numbers([agent.model for agent in agents])
-    results: list[Overlay] = []
+    results: list[RadarOverlay] = []
     for axes in (_GAMES, _CAPABILITIES):
         values = [axes.values(agent) for agent in agents]
         most = max(sum(value is not None for value in of_agent) for of_agent in values)
@@ -318,7 +318,7 @@ def overlays(agents: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
             )
             for numbers in together
         ]
-        results.append(Overlay(axes.title, axes.text, charts))
+        results.append(RadarOverlay(axes.title, axes.text, charts))
     return results
 
 

@@ -25,11 +25,11 @@ from waybench.reporting.charts._spec import (
 )
 from waybench.reporting.charts._svg import COLOURS, Chart
 from waybench.results import Estimate
-from waybench.results.estimates import measure
+from waybench.results.estimates import headline_spec
 from waybench.results.formatting import lost_text, mean_text, one_line
 from waybench.results.horizons._references import SuccessCurve
-from waybench.results.results import Group, grouped, over
-from waybench.results.results._groups import differing
+from waybench.results.results import RunKey, group_by, with_observed_bounds
+from waybench.results.results._groups import distinguishing_settings
 from waybench.results.stats import CONFIDENCE
 
 _FONT = 12
@@ -43,7 +43,7 @@ _SHARE = 0.5  # of the horizon that is drawn
 class _Mark(NamedTuple):
     """One model's score or horizon."""
 
-    group: Group
+    group: RunKey
     value: float
     low: float | None
     high: float | None
@@ -104,7 +104,7 @@ def scaling_charts(
     charts: list[Chart] = []
     for chart_set in chart_sets([estimate for estimate in estimates if not estimate.guided], env.items.public_key).sets:
         groups = {estimate.group for estimate in chart_set.estimates}
-        by_level = grouped(chart_set.estimates, lambda estimate: estimate.level)
+        by_level = group_by(chart_set.estimates, lambda estimate: estimate.level)
         few = len(by_level) <= _MOST_LEVELS
         set_totals = [total for total in totals if total.group in groups]
         levels = by_level.items() if few else [(None, set_totals)]
@@ -122,8 +122,8 @@ def _score_charts(
     set_name: str,
 ) -> list[Chart]:
     env, presentation = view.env, view.presentation
-    headline = measure(env, guided=False)
-    metric = over(headline.metric, estimates)
+    headline = headline_spec(env, guided=False)
+    metric = with_observed_bounds(headline.metric, estimates)
     marks: list[_Mark] = []
     for estimate in estimates:
         mean = headline.mean(estimate)
@@ -136,7 +136,7 @@ def _score_charts(
     low, high = metric.bounds
     scale = {"nice": True, "zero": False} if low is None or high is None else {"domain": [low, high], "nice": False}
     up = {"title": f"{metric.title}, {direction_text(metric)}".strip(", "), "scale": scale}
-    whose = [env.id, *(estimates[0].group.apart if estimates else ()), *([set_name] if set_name else [])]
+    whose = [env.id, *(estimates[0].group.separate_by if estimates else ()), *([set_name] if set_name else [])]
     return _charts(view, marks, models, f"{metric.name} {at}", what, up, whose)
 
 
@@ -163,7 +163,7 @@ def _horizon_charts(
         "are not drawn"
     )
     up = {"title": f"50 % horizon, {axis.title.lower()}", "scale": {"nice": True, "zero": False}}
-    apart = marks[0].group.apart if marks else ()
+    apart = marks[0].group.separate_by if marks else ()
     return _charts(view, marks, models, "horizon", what, up, [env.id, *apart])
 
 
@@ -200,7 +200,7 @@ def _data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Q
     data: list[dict[str, Any]] = []
     for (mark, model, at), group in zip(placed, bare, strict=True):
         name = model.name or mark.group.model.rpartition("/")[2]
-        line = one_line(", ".join([model.series or name, *differing(group, bare)]), 60)
+        line = one_line(", ".join([model.series or name, *distinguishing_settings(group, bare)]), 60)
         data.append(
             {
                 **{"series": line, "label": one_line(name, _LETTERS), "at": at, "score": mark.value},

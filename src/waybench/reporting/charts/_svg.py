@@ -90,7 +90,7 @@ def draw(spec: Mapping[str, Any], label: str) -> Markup:
 
 
 @contextmanager
-def drawings_in(cache: ReportCache) -> Generator[None, None, None]:
+def use_drawing_cache(cache: ReportCache) -> Generator[None, None, None]:
     """Take drawings from a cache, and put new ones into it; copies of this process also take those of each other."""
     with tempfile.TemporaryDirectory(prefix="waybench-charts-") as folder:
         _CACHES.append((cache, Path(folder)))

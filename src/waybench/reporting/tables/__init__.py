@@ -1,5 +1,5 @@
 """Tables of the report; `_table` is the module to read first."""
 
-from waybench.reporting.tables._table import Cell, Note, Table, TableColumn, TableRow, name_of, rows_of
+from waybench.reporting.tables._table import Note, Table, TableCell, TableColumn, TableRow, model_label, single_group
 
-__all__ = ["Cell", "Note", "Table", "TableColumn", "TableRow", "name_of", "rows_of"]
+__all__ = ["Note", "Table", "TableCell", "TableColumn", "TableRow", "model_label", "single_group"]

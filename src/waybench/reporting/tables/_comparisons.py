@@ -11,23 +11,23 @@ from waybench.reporting._format import TaskView, amount
 from waybench.reporting.tables._table import (
     BLANK,
     FOLDED,
-    Cell,
     Note,
     RowGroup,
     Table,
+    TableCell,
     TableColumn,
     declared_cell,
     mean_cell,
     metric_column,
     model_cell,
     model_column,
-    name_of,
+    model_label,
     notes,
     table_rows,
 )
 from waybench.results import Estimate
 from waybench.results.comparisons._comparison import Comparison, Effect
-from waybench.results.comparisons._item_scores import matched
+from waybench.results.comparisons._item_scores import match_groups
 from waybench.results.comparisons._model_effects import EFFECT, NO_EFFECT, UNCLEAR, SettingEffect
 from waybench.results.comparisons._prompts import WordingEffect
 from waybench.results.comparisons._text import comparison_cells
@@ -35,13 +35,13 @@ from waybench.results.formatting import NOTHING, change_text, difference_text, m
 from waybench.results.frames import Column
 from waybench.results.papers import Paper
 from waybench.results.published import Beside, beside, label_of
-from waybench.results.results import Group, labels, setting
-from waybench.results.results._groups import differing
-from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.results import RunKey, labels, setting
+from waybench.results.results._groups import distinguishing_settings
+from waybench.results.stats import CONFIDENCE, IntervalEstimate
 from waybench.results.stats._verdicts import Verdict
 
 _VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}
-_DIAGONAL = Cell("*", kind="score diagonal", hidden=True)
+_DIAGONAL = TableCell("*", kind="score diagonal", hidden=True)
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
@@ -50,13 +50,13 @@ def _is_significant(comparison: Comparison) -> bool:
     return comparison.verdict in (Verdict.FIRST, Verdict.SECOND)
 
 
-def _difference_cell(comparison: Comparison) -> Cell:
+def _difference_cell(comparison: Comparison) -> TableCell:
     kind = "certain" if _is_significant(comparison) else ""
-    return Cell(difference_text(comparison.difference, comparison.metric), kind=kind)
+    return TableCell(difference_text(comparison.difference, comparison.metric), kind=kind)
 
 
 def model_table(
-    comparisons: Sequence[Comparison], names: Mapping[Group, str], view: TaskView, most: int | None
+    comparisons: Sequence[Comparison], names: Mapping[RunKey, str], view: TaskView, most: int | None
 ) -> Table | None:
     """Return the table of comparisons of models two by two; None if there are none.
 
@@ -82,15 +82,15 @@ def model_table(
         caption += f" With more than {most} models, each is compared with the best and with its neighbours in rank."
     columns: list[TableColumn[tuple[Comparison, Any]]] = [
         TableColumn("A", lambda row: names[row[0].groups[0]]),
-        TableColumn("B", lambda row: Cell(names[row[0].groups[1]], kind="name"), "name"),
+        TableColumn("B", lambda row: TableCell(names[row[0].groups[1]], kind="name"), "name"),
         TableColumn(items.capitalize(), lambda row: row[1].items),
         TableColumn("A: mean", lambda row: row[1].first),
         TableColumn("B: mean", lambda row: row[1].second),
-        TableColumn("A − B", lambda row: Cell(row[1].difference, notes=(Note(row[1].interval),))),
+        TableColumn("A − B", lambda row: TableCell(row[1].difference, notes=(Note(row[1].interval),))),
         TableColumn("p", lambda row: row[1].p),
         TableColumn(
             "Verdict",
-            lambda row: Cell(row[1].verdict, kind="name certain" if _is_significant(row[0]) else "name"),
+            lambda row: TableCell(row[1].verdict, kind="name certain" if _is_significant(row[0]) else "name"),
             "name",
         ),
     ]
@@ -106,7 +106,7 @@ def model_table(
     )
 
 
-def setting_table(effects: Iterable[SettingEffect], pages: Mapping[Group, str]) -> Table | None:
+def setting_table(effects: Iterable[SettingEffect], pages: Mapping[RunKey, str]) -> Table | None:
     """Return the table of the effects of settings; None if there are none."""
     effects = list(effects)
     if not effects:
@@ -119,14 +119,14 @@ def setting_table(effects: Iterable[SettingEffect], pages: Mapping[Group, str]) 
         "is within 10 % at ten items or more. Different replies may be due to chance."
     )
 
-    def model(effect: SettingEffect) -> Cell:
-        return Cell(name_of(effect.first.model), notes=(Note(registry.load(effect.first.env).title),))
+    def model(effect: SettingEffect) -> TableCell:
+        return TableCell(model_label(effect.first.model), notes=(Note(registry.load(effect.first.env).title),))
 
-    def value(text: str, group: Group) -> Cell:
-        return Cell(one_line(text, 60), kind="name", link=f"results/{pages[group]}")
+    def value(text: str, group: RunKey) -> TableCell:
+        return TableCell(one_line(text, 60), kind="name", link=f"results/{pages[group]}")
 
-    def verdict(effect: SettingEffect) -> Cell:
-        return Cell(_VERDICTS[effect.verdict], kind="flag" if effect.verdict == NO_EFFECT else "")
+    def verdict(effect: SettingEffect) -> TableCell:
+        return TableCell(_VERDICTS[effect.verdict], kind="flag" if effect.verdict == NO_EFFECT else "")
 
     columns: list[TableColumn[SettingEffect]] = [
         TableColumn("Model", model),
@@ -150,15 +150,15 @@ def wording_table(view: TaskView, effects: Sequence[WordingEffect]) -> Table | N
     metric, item, items = view.env.scoring.metrics[0], view.presentation.item, view.presentation.items
     all_groups = [effect.group for effect in effects]
 
-    def wording_cell(wording: Any, effect: WordingEffect) -> Cell:
+    def wording_cell(wording: Any, effect: WordingEffect) -> TableCell:
         flags = (
             *notes(["reference" if wording.name == effect.reference else ""]),
             *notes([plural(wording.errors, "infrastructure error") if wording.errors else ""], "flag"),
         )
         link = f"results/{view.pages[wording.group]}"
-        return Cell(one_line(wording.name, 60), notes=flags, kind="name", link=link)
+        return TableCell(one_line(wording.name, 60), notes=flags, kind="name", link=link)
 
-    columns: list[TableColumn[tuple[Cell, Mean | None, Comparison | None]]] = [
+    columns: list[TableColumn[tuple[TableCell, IntervalEstimate | None, Comparison | None]]] = [
         TableColumn("Wording", lambda row: row[0], "name"),
         metric_column(metric, lambda row: mean_cell(row[1], metric)),
         TableColumn("Difference", lambda row: _difference_cell(row[2]) if row[2] else ""),
@@ -169,12 +169,16 @@ def wording_table(view: TaskView, effects: Sequence[WordingEffect]) -> Table | N
         counts = plural(effect.items, item, items)
         if effect.left_out:
             counts += f"; {amount(effect.left_out)} given in some wordings only, left out"
-        lines = [*differing(effect.group, all_groups), counts, f"range {mean_text(effect.spread, metric)}"]
+        lines = [
+            *distinguishing_settings(effect.group, all_groups),
+            counts,
+            f"range {mean_text(effect.spread, metric)}",
+        ]
         rows = [
             *((wording_cell(wording, effect), wording.mean, wording.comparison) for wording in effect.wordings),
-            (Cell(f"the worst at each {item}", kind="name"), effect.worst_of_items, None),
+            (TableCell(f"the worst at each {item}", kind="name"), effect.worst_of_items, None),
         ]
-        head = Cell(name_of(effect.group.model), notes=tuple(Note(one_line(line, 120)) for line in lines))
+        head = TableCell(model_label(effect.group.model), notes=tuple(Note(one_line(line, 120)) for line in lines))
         groups.append(RowGroup(table_rows(columns, rows), head=head))
     caption = (
         f"Means over the {items} that were given in all wordings, with the {_INTERVAL}. Each wording is compared "
@@ -209,8 +213,10 @@ def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
     declared = {column.name: column for column in kind.columns}
     groups = [effect.label_group for effect in effects]
 
-    def model(effect: Effect) -> Cell:
-        return model_cell(effect.group.model, differing(effect.label_group, groups), view.pages[effect.group])
+    def model(effect: Effect) -> TableCell:
+        return model_cell(
+            effect.group.model, distinguishing_settings(effect.label_group, groups), view.pages[effect.group]
+        )
 
     def column_of(column: Column[Any]) -> TableColumn[Effect]:
         alignment = "name" if column.type is str else ""
@@ -226,24 +232,24 @@ def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
     )
 
 
-def _effect_cell(column: Column[Any], effect: Effect) -> Cell:
+def _effect_cell(column: Column[Any], effect: Effect) -> TableCell:
     if column.name == "difference":
         return _difference_cell(effect.comparison)
-    if column.type is Mean:
+    if column.type is IntervalEstimate:
         return mean_cell(column.value(effect), column.metric or effect.comparison.metric)
     return declared_cell(column, effect)
 
 
-def pair_tables(view: TaskView, ordered: Sequence[Group], pairs: Iterable[Comparison]) -> list[Table]:
+def pair_tables(view: TaskView, ordered: Sequence[RunKey], pairs: Iterable[Comparison]) -> list[Table]:
     """Return the tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12)."""
     metrics = {metric.name: metric for metric in view.env.scoring.metrics}
-    cells: dict[tuple[str, Group, Group], Cell] = {}
+    cells: dict[tuple[str, RunKey, RunKey], TableCell] = {}
     for pair in pairs:
         first, second = pair.groups
         metric = metrics[pair.metric.name]
         cells[metric.name, first, second] = _pair_cell(pair, metric, view)
         cells[metric.name, second, first] = _pair_cell(pair.swapped, metric, view)
-    comparable = [groups for groups in matched(ordered) if len(groups) > 1]
+    comparable = [groups for groups in match_groups(ordered) if len(groups) > 1]
     names = {option.name for option in (*view.env.playing.options, *view.env.items.options)} | {"version", "key"}
     tables: list[Table] = []
     for groups in comparable:
@@ -266,13 +272,13 @@ def _pair_table(
     title: str,
     below: Metric,
     above: Metric,
-    groups: Sequence[Group],
-    cells: Mapping[tuple[str, Group, Group], Cell],
+    groups: Sequence[RunKey],
+    cells: Mapping[tuple[str, RunKey, RunKey], TableCell],
 ) -> Table:
     """Return the table of groups in pairs, with one metric below the diagonal and another one above it."""
     items = view.presentation.items
 
-    def cell(row: Group, column: Group) -> Cell:
+    def cell(row: RunKey, column: RunKey) -> TableCell:
         if row == column:
             return _DIAGONAL
         if groups.index(column) < groups.index(row):
@@ -280,7 +286,7 @@ def _pair_table(
         hard = cells.get((above.name, row, column), BLANK)
         return hard if hard is BLANK else replace(hard, kind="score hard")
 
-    columns: list[TableColumn[Group]] = [
+    columns: list[TableColumn[RunKey]] = [
         model_column(lambda group: group, groups, view.pages),
         *(TableColumn(name, lambda row, column=column: cell(row, column)) for column, name in labels(groups).items()),
     ]
@@ -300,7 +306,7 @@ def _pair_table(
     )
 
 
-def _pair_cell(pair: Comparison, metric: Metric, view: TaskView) -> Cell:
+def _pair_cell(pair: Comparison, metric: Metric, view: TaskView) -> TableCell:
     low, high = pair.difference.low, pair.difference.high
     certain = low is not None and high is not None and (low > 0 or high < 0)
     lines = [
@@ -310,7 +316,7 @@ def _pair_cell(pair: Comparison, metric: Metric, view: TaskView) -> Cell:
     if low is not None and high is not None:
         lines.append(Note(f"{change_text(low, metric)} to {change_text(high, metric)}", "interval"))
     text = f"{mean_text(pair.first_mean.value, metric)} | {mean_text(pair.second_mean.value, metric)}"
-    return Cell(text, bold=True, notes=tuple(lines), kind="score")
+    return TableCell(text, bold=True, notes=tuple(lines), kind="score")
 
 
 def published_tables(
@@ -318,7 +324,7 @@ def published_tables(
     estimates: Sequence[Estimate],
     totals: Sequence[Estimate],
     papers: Iterable[Paper],
-    pages: Mapping[Group, str],
+    pages: Mapping[RunKey, str],
 ) -> list[Table]:
     """Return a table for each published setting of an environment in which something was run.
 
@@ -331,14 +337,14 @@ def published_tables(
     return [_published_table(f"task-published-{number}", block, pages) for number, block in enumerate(blocks, start=1)]
 
 
-def _published_table(id: str, block: Beside, pages: Mapping[Group, str]) -> Table:
+def _published_table(id: str, block: Beside, pages: Mapping[RunKey, str]) -> Table:
     source = f"{block.table.title} of {block.paper.title} ({block.paper.source})"
 
-    def model(result: Any) -> Cell:
+    def model(result: Any) -> TableCell:
         differs = result.label.removeprefix(result.group.model).strip(" ()")
         return model_cell(result.group.model, [differs] if differs else [], pages[result.group])
 
-    columns: list[TableColumn[tuple[Cell, Sequence[Cell]]]] = [
+    columns: list[TableColumn[tuple[TableCell, Sequence[TableCell]]]] = [
         TableColumn("Model", lambda row: row[0]),
         *(
             metric_column(metric, lambda row, number=number: row[1][number])
@@ -348,9 +354,9 @@ def _published_table(id: str, block: Beside, pages: Mapping[Group, str]) -> Tabl
     results = [(model(result), list(map(mean_cell, result.means, block.metrics))) for result in block.results]
     published = [
         (
-            Cell(label_of(row)),
+            TableCell(label_of(row)),
             [
-                Cell(mean_text(value, metric), kind="score")
+                TableCell(mean_text(value, metric), kind="score")
                 for value, metric in zip(row.values, block.metrics, strict=True)
             ],
         )

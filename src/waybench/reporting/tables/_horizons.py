@@ -10,9 +10,9 @@ from waybench.reporting.charts import Chart, colour_numbers
 from waybench.reporting.charts._charts import chart_name
 from waybench.reporting.charts._success import MOST_POINTS, NARROW, WIDE, Player, success_spec
 from waybench.reporting.tables._table import (
-    Cell,
     Note,
     Table,
+    TableCell,
     TableColumn,
     count_cell,
     model_column,
@@ -30,8 +30,8 @@ from waybench.results.horizons._text import (
     reference_lines,
     success_text,
 )
-from waybench.results.results import Group, grouped, short_labels
-from waybench.results.results._groups import differing
+from waybench.results.results import RunKey, group_by, short_labels
+from waybench.results.results._groups import distinguishing_settings
 
 MOST_PANELS = 12
 _INTERVAL = "90 % interval"
@@ -54,17 +54,17 @@ class HorizonTables(NamedTuple):
     tables: list[Table]
 
 
-def horizon_cell(horizon: Horizon | None) -> Cell:
+def horizon_cell(horizon: Horizon | None) -> TableCell:
     """Return a horizon with its interval; "–" where there is none."""
     if horizon is None:
-        return Cell(NOTHING, bold=True)
+        return TableCell(NOTHING, bold=True)
     text = horizon_parts(horizon)
     lines = (*notes([text.interval], "flag" if horizon.lost else "interval"), *notes([text.mark], "flag"))
     mark, order = ("*", None) if horizon.lost else ("", horizon.order)
-    return Cell(text.value, bold=True, order=order, notes=lines, mark=mark)
+    return TableCell(text.value, bold=True, order=order, notes=lines, mark=mark)
 
 
-def horizon_tables(view: TaskView, curves: Iterable[SuccessCurve], ranks: Sequence[Group]) -> list[HorizonTables]:
+def horizon_tables(view: TaskView, curves: Iterable[SuccessCurve], ranks: Sequence[RunKey]) -> list[HorizonTables]:
     """Return the horizons of the models of one task, for each axis that has any."""
 
     def order(curve: SuccessCurve) -> tuple[bool | float, ...]:
@@ -73,7 +73,7 @@ def horizon_tables(view: TaskView, curves: Iterable[SuccessCurve], ranks: Sequen
         is_lost = any(horizon.lost for horizon in horizons)
         return curve.group.embedded, is_lost, *(-horizon.order for horizon in horizons), ranks.index(curve.group)
 
-    by_axis = grouped(curves, lambda curve: curve.axis)
+    by_axis = group_by(curves, lambda curve: curve.axis)
     axes = [axis for axis in (*view.env.difficulty.axes, *OPTION_AXES.values()) if axis.name in by_axis]
     results: list[HorizonTables] = []
     for number, axis in enumerate(axes, start=1):
@@ -115,10 +115,10 @@ def _horizon_table(id: str, view: TaskView, axis: Axis, curves: Sequence[Success
     model = _model_column(view, curves)
 
     # A row is about a curve or, for the horizons of players that know nothing, about a title and texts.
-    def measured_only(cell: Callable[[SuccessCurve], Cell | str]) -> Callable[[_Subject], Cell | str]:
+    def measured_only(cell: Callable[[SuccessCurve], TableCell | str]) -> Callable[[_Subject], TableCell | str]:
         return lambda subject: cell(subject) if isinstance(subject, SuccessCurve) else ""
 
-    def horizon(subject: _Subject, number: int) -> Cell | str:
+    def horizon(subject: _Subject, number: int) -> TableCell | str:
         return horizon_cell(subject.horizons[number]) if isinstance(subject, SuccessCurve) else subject[number + 1]
 
     columns: list[TableColumn[_Subject]] = [
@@ -155,11 +155,11 @@ def _horizon_table(id: str, view: TaskView, axis: Axis, curves: Sequence[Success
     )
 
 
-def _ratio_cell(curve: SuccessCurve) -> Cell:
+def _ratio_cell(curve: SuccessCurve) -> TableCell:
     """Return a horizon as a part of the leader's, with its interval; "–" for the leader, "?" where nothing is known."""
     ratio = curve.ratio
     if ratio is None:
-        return Cell(NOTHING)
+        return TableCell(NOTHING)
     if ratio.low is not None and ratio.high is not None:
         ends = f"{ratio.low:.2g} – {ratio.high:.2g}"
     elif ratio.low is not None:
@@ -168,7 +168,7 @@ def _ratio_cell(curve: SuccessCurve) -> Cell:
         ends = "" if ratio.high is None else f"at most {ratio.high:.2g}"
     text = "?" if ratio.value is None else f"{ratio.value:.2g}"
     p = "" if curve.p_adjusted is None else f"p {p_text(curve.p_adjusted)}"
-    return Cell(text, order=ratio.value, notes=(*notes([ends], "interval"), *notes([p])))
+    return TableCell(text, order=ratio.value, notes=(*notes([ends], "interval"), *notes([p])))
 
 
 def _range_under_assumptions(half: Horizon) -> str:
@@ -211,22 +211,22 @@ def _sensitivity_table(id: str, view: TaskView, curves: Sequence[SuccessCurve]) 
     )
 
 
-def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Mapping[Group, str]) -> Table | None:
+def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Mapping[RunKey, str]) -> Table | None:
     """Return the horizons of one model at all tasks, on all axes; None if there are none."""
-    by_env = grouped(curves, lambda curve: curve.group.env)
+    by_env = group_by(curves, lambda curve: curve.group.env)
     groups_of = {env: list(dict.fromkeys(curve.group for curve in of_env)) for env, of_env in by_env.items()}
     rows = [curve for of_env in by_env.values() for curve in of_env if curve.group.model == name]
     if not rows:
         return None
 
-    def task(curve: SuccessCurve) -> Cell:
+    def task(curve: SuccessCurve) -> TableCell:
         group = curve.group
-        differs = parts(differing(group, groups_of[group.env]))
-        return Cell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=differs)
+        differs = parts(distinguishing_settings(group, groups_of[group.env]))
+        return TableCell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=differs)
 
-    def difficulty(curve: SuccessCurve) -> Cell:
+    def difficulty(curve: SuccessCurve) -> TableCell:
         title = axis_named(curve.group.env, curve.axis).title
-        return Cell(title, notes=notes([horizon_context(curve.horizons[0])], "success"), kind="name")
+        return TableCell(title, notes=notes([horizon_context(curve.horizons[0])], "success"), kind="name")
 
     columns: list[TableColumn[SuccessCurve]] = [
         TableColumn("Task", task),
@@ -245,7 +245,7 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
     return Table.of(columns, rows, id="horizons", title="Horizons", caption=(Note(caption),), kind="horizon")
 
 
-def leading_of(curves: Iterable[SuccessCurve]) -> dict[Group, Horizon]:
+def leading_horizons(curves: Iterable[SuccessCurve]) -> dict[RunKey, Horizon]:
     """Return of each group the horizon that stands for it."""
     return leading(horizon for curve in curves for horizon in curve.horizons)
 
@@ -270,5 +270,5 @@ def _success_chart(view: TaskView, axis: Axis, curves: Sequence[SuccessCurve]) -
         f"horizons of {' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end at the easiest and "
         f"hardest {items} that were tried.{omitted}"
     )
-    name = chart_name(view, [view.env.id, *drawn_curves[0].group.apart], f"success by {axis.name}")
+    name = chart_name(view, [view.env.id, *drawn_curves[0].group.separate_by], f"success by {axis.name}")
     return Chart.of(name, label, caption, wide, narrow)

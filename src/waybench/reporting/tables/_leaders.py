@@ -17,9 +17,9 @@ from waybench.reporting._format import (
 )
 from waybench.reporting.tables._horizons import horizon_cell
 from waybench.reporting.tables._table import (
-    Cell,
     Note,
     Table,
+    TableCell,
     TableColumn,
     error_cell,
     lost_mark,
@@ -29,17 +29,17 @@ from waybench.reporting.tables._table import (
     parts,
 )
 from waybench.results import Estimate
-from waybench.results.estimates import measure
+from waybench.results.estimates import headline_spec
 from waybench.results.estimates._matrix import ladder_ended
-from waybench.results.estimates._measures import ranked
+from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.formatting import LOST, NO_RANK, NOTHING, bounds_text, lost_text, mean_text
 from waybench.results.horizons import Horizon, reference_text
 from waybench.results.horizons._references import axis_named
 from waybench.results.horizons._text import horizon_context
-from waybench.results.results import Group, grouped, over
-from waybench.results.results._groups import differing
+from waybench.results.results import RunKey, group_by, with_observed_bounds
+from waybench.results.results._groups import distinguishing_settings
 from waybench.results.results._normalized import BELOW_FLOOR
-from waybench.results.stats import CONFIDENCE, LostAttempts, Mean
+from waybench.results.stats import CONFIDENCE, IntervalEstimate, LostAttempts
 
 OUTCOMES = Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED
 
@@ -77,7 +77,7 @@ class Leader:
         cost: Dollars for each solved item; below it, those of all attempts.
     """
 
-    group: Group
+    group: RunKey
     model_page: str = ""
     page: str = ""
     differs: Sequence[str] = ()
@@ -85,23 +85,23 @@ class Leader:
     title: str
     apart: tuple[str, ...]
     metric: str
-    score: Cell
+    score: TableCell
     interval: str
     unbounded: str
     normalised: str
     part: float | None
     note: str
     lost: LostAttempts | None
-    items: Cell
-    horizon: Cell
+    items: TableCell
+    horizon: TableCell
     counts: str
     success: str
     known_nothing: str
-    solved: Cell
-    outcomes: list[Cell]
+    solved: TableCell
+    outcomes: list[TableCell]
     errors: int
-    tokens: Cell
-    cost: Cell
+    tokens: TableCell
+    cost: TableCell
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +153,11 @@ class Leaders:
 def leaders(
     estimates: Sequence[Estimate],
     totals: Sequence[Estimate],
-    pages: Mapping[Group, str],
+    pages: Mapping[RunKey, str],
     model_pages: Mapping[str, str],
-    horizons: Mapping[Group, Horizon],
+    horizons: Mapping[RunKey, Horizon],
     only: str | None = None,
-    searched: Collection[Group] = (),
+    searched: Collection[RunKey] = (),
 ) -> Leaders:
     """Return the table, by family and environment, and within one the best model first.
 
@@ -173,16 +173,16 @@ def leaders(
     """
     total_of = {total.group: total for total in totals}
     lines: list[Leader] = []
-    by_task = grouped(estimates, lambda estimate: (estimate.group.env, estimate.group.apart))
+    by_task = group_by(estimates, lambda estimate: (estimate.group.env, estimate.group.separate_by))
     for task in sorted(by_task, key=lambda task: (presentation_of(task[0]).title, task)):
-        groups = ranked(by_task[task])
+        groups = rank_by_merit(by_task[task])
         levels = sorted({level for by_level in groups.values() for level in by_level})
         for group, by_level in groups.items():
             if only is None or group.model == only:
                 line = _leader(total_of[group], by_level, levels, horizons.get(group))
                 line = replace(
                     line,
-                    differs=differing(group, groups),
+                    differs=distinguishing_settings(group, groups),
                     page=pages[group],
                     model_page=model_pages[group.model],
                 )
@@ -194,12 +194,12 @@ def _leader(
     total: Estimate, by_level: Mapping[int, Estimate], levels: Sequence[int], horizon: Horizon | None
 ) -> Leader:
     group, env = total.group, registry.load(total.group.env)
-    headline = measure(env, total.guided)
+    headline = headline_spec(env, total.guided)
     # Curves are of one level: with a teacher there is a score where all episodes are of the same.
     estimate = total if len(by_level) > 1 else next(iter(by_level.values()))
     known_mean, lost = headline.mean(estimate), headline.lost(estimate)
     mean, note = _overall(known_mean, by_level, levels, headline.metric)
-    metric = over(headline.metric, [total])
+    metric = with_observed_bounds(headline.metric, [total])
     lost = lost if mean is None else mean.lost
     ends = lost_text(lost, metric) or ("" if total.guided else total.few_items) or interval_text(mean, metric)
     missing_bounds = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
@@ -209,9 +209,9 @@ def _leader(
         group=group,
         family=presentation_of(group.env).title,
         title=env.title,
-        apart=group.apart,
+        apart=group.separate_by,
         metric=described_heading(headline.metric),
-        score=Cell(
+        score=TableCell(
             mean_text(mean.value if mean else None, headline.metric),
             order=None if lost or mean is None else mean.value,
             mark=lost_mark(lost),
@@ -239,12 +239,12 @@ def _leader(
 
 def _without_score(line: Leader) -> Leader:
     texts = {"interval": "", "unbounded": "", "normalised": "", "note": ""}
-    return replace(line, score=Cell(NOTHING), solved=Cell(NOTHING), part=None, lost=None, **texts)
+    return replace(line, score=TableCell(NOTHING), solved=TableCell(NOTHING), part=None, lost=None, **texts)
 
 
 def _overall(
-    mean: Mean | None, by_level: Mapping[int, Estimate], all_levels: Sequence[int], metric: Metric
-) -> tuple[Mean | None, str]:
+    mean: IntervalEstimate | None, by_level: Mapping[int, Estimate], all_levels: Sequence[int], metric: Metric
+) -> tuple[IntervalEstimate | None, str]:
     """Return the score over all levels, and what has to be said of it where other models were given other levels."""
     levels = sorted(by_level)
     if mean is None or levels == list(all_levels):
@@ -284,11 +284,11 @@ def _normalised(total: Estimate, metric: Metric) -> str:
     return f"{text(mean.value)} ({text(mean.low)}\u00a0–\u00a0{text(mean.high)})"
 
 
-def _percent(share: float | None) -> Cell:
+def _percent(share: float | None) -> TableCell:
     return number_cell(percent(share), None if share is None else 100 * share)
 
 
-def _number(value: float | None) -> Cell:
+def _number(value: float | None) -> TableCell:
     return number_cell(amount(value), value)
 
 
@@ -361,13 +361,13 @@ def _help(rows: Leaders) -> Iterator[Note]:
 
 
 def _columns(rows: Leaders, alone: bool) -> list[TableColumn[Leader]]:
-    def model(line: Leader) -> Cell:
+    def model(line: Leader) -> TableCell:
         cell = model_cell(line.group.model, line.differs, order=True)
         return replace(cell, link=f"models/{line.model_page}")
 
-    def task(line: Leader) -> Cell:
+    def task(line: Leader) -> TableCell:
         settings, kind = ((*line.apart, *line.differs), "") if alone else (line.apart, "name")
-        return Cell(line.title, link=f"results/{line.page}", order=line.title, notes=parts(settings), kind=kind)
+        return TableCell(line.title, link=f"results/{line.page}", order=line.title, notes=parts(settings), kind=kind)
 
     def outcome(number: int) -> TableColumn[Leader]:
         return TableColumn(f"{OUTCOMES[number].capitalize()}, %", lambda line: line.outcomes[number])
@@ -386,7 +386,7 @@ def _columns(rows: Leaders, alone: bool) -> list[TableColumn[Leader]]:
     ]
 
 
-def _score_cell(line: Leader) -> Cell:
+def _score_cell(line: Leader) -> TableCell:
     lines = (
         *notes([line.interval], "flag" if line.lost else "interval"),
         *notes([NO_RANK.partition(":")[0]] if line.lost else [], "flag"),
@@ -397,6 +397,6 @@ def _score_cell(line: Leader) -> Cell:
     return replace(line.score, bold=True, part=line.part, kind="score", notes=lines)
 
 
-def _horizon_cell(line: Leader) -> Cell:
+def _horizon_cell(line: Leader) -> TableCell:
     lines = (*line.horizon.notes, *notes([line.counts]), *notes([line.known_nothing], "success"))
     return replace(line.horizon, kind="zero" if line.horizon.order is None else "horizon", notes=lines)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from waybench._version import __version__
 from waybench.envs import registry
 from waybench.reporting.tables._leaders import Leader, Leaders
-from waybench.reporting.tables._table import BLANK, Cell, Table, TableColumn, notes
+from waybench.reporting.tables._table import BLANK, Table, TableCell, TableColumn, notes
 from waybench.results.formatting import LOST, NOTHING, one_line
-from waybench.results.results import Group, setting
+from waybench.results.results import RunKey, setting
 from waybench.results.stats import CONFIDENCE
 
 _COLUMNS = 6  # of numbers; a wider table goes on in another one, with the models' names again
@@ -59,15 +59,15 @@ class _Row:
             and not any(_contradicts(text, line.group) for text in self.differs)
         )
 
-    def head(self, others: Iterable["_Row"]) -> Cell:
+    def head(self, others: Iterable["_Row"]) -> TableCell:
         """Return the row's header; what is off or left to its default is said where the model has other rows."""
         again = any(other is not self and other.model == self.model for other in others)
         settings = [text for text in self.differs if again or not text.endswith((": no", ": default"))]
         name = self.model if one_line(self.model, _LONGEST) else "(no name)"
-        return Cell(name, notes=notes(settings), kind="reference" if self.embedded else "")
+        return TableCell(name, notes=notes(settings), kind="reference" if self.embedded else "")
 
 
-def _contradicts(text: str, group: Group) -> bool:
+def _contradicts(text: str, group: RunKey) -> bool:
     """Return whether a setting in words is another one of a group, which could have had it."""
     env = registry.load(group.env)
     choices = {option.name: option.choices for option in (*env.playing.options, *env.items.options)}
@@ -100,7 +100,7 @@ def markdown(table: Table) -> str:
     return "\n\n".join(blocks)
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: TableCell) -> str:
     text = f"*{escape_markdown(cell.text)}*" if cell.kind == "reference" else escape_markdown(cell.text)
     lines = f" ({escape_markdown(', '.join(note.text for note in cell.notes))})" if cell.notes else ""
     return f"{text}{lines}{f' {escape_markdown(cell.mark)}' if cell.mark else ''}"
@@ -134,7 +134,7 @@ def readme_table(leaders: Leaders) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _pivot(rows: Sequence[_Row], headings: Mapping[str, str], cell: Callable[[Leader], Cell]) -> Table:
+def _pivot(rows: Sequence[_Row], headings: Mapping[str, str], cell: Callable[[Leader], TableCell]) -> Table:
     """Return the table of models by task.
 
     Args:
@@ -174,16 +174,16 @@ def _column(line: Leader) -> str:
     return f"{', '.join((line.title, *line.apart))}: {line.metric}"
 
 
-def _score(line: Leader) -> Cell:
+def _score(line: Leader) -> TableCell:
     if not line.items.order:
-        return Cell(_MISSING, notes=notes([line.interval]), mark=_ERRORS if line.lost else "")
+        return TableCell(_MISSING, notes=notes([line.interval]), mark=_ERRORS if line.lost else "")
     marks = _ERRORS if line.lost else ""
     if line.note:
         marks += _ENDED if line.note.endswith("count as 0") else _FEWER
-    return Cell(line.score.text, notes=notes([line.interval]), mark=marks)
+    return TableCell(line.score.text, notes=notes([line.interval]), mark=marks)
 
 
-def _notes(score_cells: Iterable[Cell]) -> str:
+def _notes(score_cells: Iterable[TableCell]) -> str:
     cells = list(score_cells)
     signs = {cell.text for cell in cells} | {mark for cell in cells for mark in cell.mark}
     legend = [f"{escape_markdown(sign)}: {meaning}." for sign, meaning in _SIGNS.items() if sign in signs]

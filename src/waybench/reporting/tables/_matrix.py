@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 from waybench.envs import registry
 from waybench.reporting.tables._horizons import horizon_cell
 from waybench.reporting.tables._table import (
-    Cell,
     Note,
     RowGroup,
     Table,
+    TableCell,
     TableColumn,
     declared_column,
     lost_mark,
-    name_of,
+    model_label,
     notes,
     table_rows,
 )
@@ -26,11 +26,11 @@ from waybench.results.formatting import LOST, NOTHING, lost_text
 from waybench.results.horizons import Horizon
 from waybench.results.horizons._references import axis_named
 from waybench.results.horizons._text import horizon_context
-from waybench.results.results import Family, Group, grouped
+from waybench.results.results import Family, RunKey, group_by
 from waybench.results.stats import CONFIDENCE
 
 T = TypeVar("T")
-_NOT_RUN = Cell("not run", kind="score absent")
+_NOT_RUN = TableCell("not run", kind="score absent")
 _KINDS = {
     "model": ("", ""),
     "person": ("People", "people"),
@@ -41,7 +41,7 @@ _KINDS = {
 def matrix_table(
     matrix: Matrix,
     family_pages: Mapping[Family, str],
-    pages: Mapping[Group, str],
+    pages: Mapping[RunKey, str],
     model_pages: Mapping[str, str],
 ) -> Table:
     """Return the matrix: a row for each model, its mean and ranks, and a column for each family."""
@@ -81,16 +81,16 @@ def matrix_table(
         "Items that a search for a horizon chose are not in this table.",
     ]
 
-    def mean(row: MatrixRow) -> Cell:
+    def mean(row: MatrixRow) -> TableCell:
         several = not alike and row.mean and row.families < n_families
         return _score_cell(row.mean, [f"{row.families} of {n_families} families"] if several else [])
 
-    def rank(row: MatrixRow) -> Cell:
+    def rank(row: MatrixRow) -> TableCell:
         if row.why_no_rank:
-            return Cell(NOTHING, kind="score", notes=notes([row.why_no_rank], "flag"))
-        return Cell("" if row.rank is None else " to ".join(dict.fromkeys(map(str, row.rank))), kind="score")
+            return TableCell(NOTHING, kind="score", notes=notes([row.why_no_rank], "flag"))
+        return TableCell("" if row.rank is None else " to ".join(dict.fromkeys(map(str, row.rank))), kind="score")
 
-    def score(row: MatrixRow, family: Family) -> Cell:
+    def score(row: MatrixRow, family: Family) -> TableCell:
         cell = row.cells.get(family)
         if cell is None:
             return _NOT_RUN
@@ -113,7 +113,7 @@ def matrix_table(
     ]
     return _table(
         columns,
-        grouped(matrix.rows, lambda row: row.kind),
+        group_by(matrix.rows, lambda row: row.kind),
         id="matrix",
         title="Models by families",
         caption=(Note(caption),),
@@ -156,22 +156,22 @@ def _table(columns: Iterable[TableColumn[T]], subjects: Mapping[str, Sequence[T]
     return Table(columns=columns, groups=groups, **attributes)
 
 
-def _labelled(heading: str, cell: Callable[[T], Cell], **attributes: Any) -> TableColumn[T]:
+def _labelled(heading: str, cell: Callable[[T], TableCell], **attributes: Any) -> TableColumn[T]:
     """Return a column whose cells have its heading, which is shown where a narrow page makes each row a card."""
 
-    def labelled(subject: T) -> Cell:
+    def labelled(subject: T) -> TableCell:
         plain = cell(subject)
         return replace(plain, notes=(*plain.notes, Note(heading, "label")))
 
     return TableColumn(heading, labelled, "score", **attributes)
 
 
-def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_none: str = "") -> Cell:
+def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_none: str = "") -> TableCell:
     if score is None:
-        return Cell(NOTHING, kind="score", link=link, notes=notes([why_none], "why"))
+        return TableCell(NOTHING, kind="score", link=link, notes=notes([why_none], "why"))
     ends = " – ".join(map(number, score.shown_interval)) if score.shown_interval else score.few_items()
     lost = lost_text(score.lost, show=number)
-    return Cell(
+    return TableCell(
         number(score.value),
         bold=True,
         link=link,
@@ -184,9 +184,9 @@ def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_n
 
 def horizon_matrix(
     matrix: Matrix,
-    leading: Mapping[Group, Horizon],
+    leading: Mapping[RunKey, Horizon],
     env_pages: Mapping[str, str],
-    pages: Mapping[Group, str],
+    pages: Mapping[RunKey, str],
     model_pages: Mapping[str, str],
 ) -> Table | None:
     """Return the 50 % horizons of the models, a column for each environment and axis that has any; None without any.
@@ -198,11 +198,11 @@ def horizon_matrix(
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
     """
-    horizons = grouped(leading.values(), lambda horizon: (horizon.group.model, horizon.group.env, horizon.axis))
+    horizons = group_by(leading.values(), lambda horizon: (horizon.group.model, horizon.group.env, horizon.axis))
     tasks = sorted({(env, axis) for _, env, axis in horizons}, key=lambda task: (registry.load(task[0]).title, task))
     if not tasks:
         return None
-    played = grouped(
+    played = group_by(
         (group for row in matrix.rows for cell in row.cells.values() for group in cell.groups),
         lambda group: (
             group.model,
@@ -219,7 +219,7 @@ def horizon_matrix(
             kind = kinds.get(model) or ("reference" if groups[0].embedded else "model")
             models.setdefault(kind, []).append(model)
 
-    def horizon(model: str, task: tuple[str, str]) -> Cell:
+    def horizon(model: str, task: tuple[str, str]) -> TableCell:
         return _horizon_cell(horizons.get((model, *task), []), played.get((model, *task), []), pages)
 
     columns: list[TableColumn[str]] = [
@@ -235,7 +235,7 @@ def horizon_matrix(
             for env, axis in tasks
         ),
     ]
-    by_task = grouped(leading.values(), lambda horizon: (horizon.group.env, horizon.axis))
+    by_task = group_by(leading.values(), lambda horizon: (horizon.group.env, horizon.axis))
     caption = (
         "The difficulty at which a single attempt succeeds at half of the items, in the unit below each title; "
         "this is not a score. Small: the 90 % interval. “Above” and “below”: outside the difficulties that "
@@ -257,11 +257,11 @@ def horizon_matrix(
     )
 
 
-def _model_cell(model: str, model_pages: Mapping[str, str]) -> Cell:
-    return Cell(name_of(model), link=f"models/{model_pages[model]}")
+def _model_cell(model: str, model_pages: Mapping[str, str]) -> TableCell:
+    return TableCell(model_label(model), link=f"models/{model_pages[model]}")
 
 
-def _horizon_cell(horizons: Sequence[Horizon], played: Sequence[Group], pages: Mapping[Group, str]) -> Cell:
+def _horizon_cell(horizons: Sequence[Horizon], played: Sequence[RunKey], pages: Mapping[RunKey, str]) -> TableCell:
     """Return the horizon of one model at one environment, or how it is that there is none.
 
     Of several, it is one that lies within the levels tested, and of these that from the most attempts: a ladder that
@@ -271,7 +271,7 @@ def _horizon_cell(horizons: Sequence[Horizon], played: Sequence[Group], pages: M
         return _NOT_RUN
     if not horizons:
         link = f"results/{pages[played[0]]}"
-        return Cell(NOTHING, kind="score", link=link, notes=notes(["one difficulty only"], "why"))
+        return TableCell(NOTHING, kind="score", link=link, notes=notes(["one difficulty only"], "why"))
     best = max(
         horizons, key=lambda horizon: (horizon.known, horizon.value is not None, horizon.trials, horizon.group.task)
     )

@@ -8,10 +8,10 @@ from waybench.core import FailureKind, Metric
 from waybench.envs import registry
 from waybench.reporting._format import TaskView, amount, heading, in_words, percent, percent_interval
 from waybench.reporting.tables._table import (
-    Cell,
     Note,
     RowGroup,
     Table,
+    TableCell,
     TableColumn,
     count_cell,
     error_cell,
@@ -32,11 +32,11 @@ from waybench.results.comparisons._beliefs import (
 )
 from waybench.results.comparisons._item_scores import Failures, failure_kinds, failures, has_fixed_length
 from waybench.results.estimates import as_metric
-from waybench.results.estimates._measures import Measure
+from waybench.results.estimates._measures import HeadlineSpec
 from waybench.results.formatting import NOTHING, lost_text, mean_text, one_line
-from waybench.results.results import Group, grouped, labels
-from waybench.results.results._groups import differing
-from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.results import RunKey, group_by, labels
+from waybench.results.results._groups import distinguishing_settings
+from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
 
 class LoggedError(NamedTuple):
@@ -58,7 +58,7 @@ class LoggedError(NamedTuple):
 
 
 def level_table(
-    view: TaskView, headline: Measure, estimates: Sequence[Estimate], total: Estimate, sampling_units: str
+    view: TaskView, headline: HeadlineSpec, estimates: Sequence[Estimate], total: Estimate, sampling_units: str
 ) -> Table:
     """Return the table of a group's metrics by level, and over all levels where the environment is pooled.
 
@@ -88,16 +88,18 @@ def level_table(
         presentation.undefined,
     ]
 
-    def level(estimate: Estimate) -> Cell:
-        return Cell("all") if estimate is total else Cell(str(estimate.level), link=f"#level-{estimate.level}")
+    def level(estimate: Estimate) -> TableCell:
+        return (
+            TableCell("all") if estimate is total else TableCell(str(estimate.level), link=f"#level-{estimate.level}")
+        )
 
-    def attempts(estimate: Estimate) -> Cell:
+    def attempts(estimate: Estimate) -> TableCell:
         lost = ""
         if estimate.lost is not None:  # where no value says it, the score's bounds are here
-            lost = f"of {estimate.planned:,}" if estimate.attempts else lost_text(estimate.lost, metric)
-        return Cell(amount(estimate.attempts), notes=notes([lost], "flag"))
+            lost = f"of {estimate.n_planned:,}" if estimate.attempts else lost_text(estimate.lost, metric)
+        return TableCell(amount(estimate.attempts), notes=notes([lost], "flag"))
 
-    def plain_mean(mean: Mean | None, metric: Metric, *, bold: bool = False) -> Cell:
+    def plain_mean(mean: IntervalEstimate | None, metric: Metric, *, bold: bool = False) -> TableCell:
         return replace(mean_cell(mean, metric, bold=bold), part=None, kind="")
 
     columns: list[TableColumn[Estimate]] = [
@@ -146,11 +148,11 @@ def error_table(view: TaskView, errors: Sequence[LoggedError]) -> Table | None:
     columns: list[TableColumn[LoggedError]] = [
         TableColumn(
             view.presentation.item.capitalize(),
-            lambda error: Cell(one_line(error.item, 40), link=f"#{error.anchor}"),
+            lambda error: TableCell(one_line(error.item, 40), link=f"#{error.anchor}"),
         ),
         TableColumn("Attempt", lambda error: str(error.attempt)),
-        TableColumn("What happened", lambda error: Cell(one_line(error.text, 600), kind="words")),
-        TableColumn("Log", lambda error: Cell(one_line(error.log, 80), kind="words")),
+        TableColumn("What happened", lambda error: TableCell(one_line(error.text, 600), kind="words")),
+        TableColumn("Log", lambda error: TableCell(one_line(error.log, 80), kind="words")),
     ]
     title = "List of infrastructure errors"
     return Table.of(columns, errors, id="error-list", title=title, kind="errors") if errors else None
@@ -161,12 +163,12 @@ class Failed:
 
     def __init__(self, rows: Iterable[Row]) -> None:
         free = [row for row in rows if row.is_included and not row.guided]
-        by_env = grouped(free, lambda row: row.group.env)
+        by_env = group_by(free, lambda row: row.group.env)
         endless = {env for env, rows_of_env in by_env.items() if has_fixed_length(rows_of_env)}
-        self._rows = grouped((row for row in free if row.group.env not in endless), lambda row: row.group)
+        self._rows = group_by((row for row in free if row.group.env not in endless), lambda row: row.group)
         self._by_group = {group: failures(rows_of_group) for group, rows_of_group in self._rows.items()}
 
-    def to_json(self, pages: Mapping[Group, str]) -> list[dict[str, Any]]:
+    def to_json(self, pages: Mapping[RunKey, str]) -> list[dict[str, Any]]:
         """Return how the attempts of each group failed as JSON values, with the file names of the groups' pages."""
         return [
             {
@@ -178,46 +180,48 @@ class Failed:
             for group, counts in self._by_group.items()
         ]
 
-    def of_model(self, name: str, pages: Mapping[Group, str]) -> Table | None:
+    def of_model(self, name: str, pages: Mapping[RunKey, str]) -> Table | None:
         """Return a model's table of failures, task by task; None if nothing failed."""
         groups = [group for group in self._by_group if group.model == name]
-        by_env = grouped(groups, lambda group: group.env)
+        by_env = group_by(groups, lambda group: group.env)
 
-        def task(group: Group) -> Cell:
-            differs = parts(differing(group, by_env[group.env]))
-            return Cell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=differs)
+        def task(group: RunKey) -> TableCell:
+            differs = parts(distinguishing_settings(group, by_env[group.env]))
+            return TableCell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=differs)
 
         # Kinds are an environment's own: only rows of the same one have columns in common.
         kinds = failure_kinds(next(iter(by_env))) if len(by_env) == 1 else ()
         return _failure_table("Task", [(task(group), self._by_group[group]) for group in groups], kinds)
 
-    def of_group(self, group: Group, heading: str) -> Table | None:
+    def of_group(self, group: RunKey, heading: str) -> Table | None:
         """Return a group's table of failures, level by level, where `heading` names a level; None if nothing failed."""
-        counts = [(Cell(str(level)), failures(rows)) for level, rows in self._by_level(group)]
+        counts = [(TableCell(str(level)), failures(rows)) for level, rows in self._by_level(group)]
         return _failure_table(heading, counts, failure_kinds(group.env))
 
-    def first_errors_of(self, group: Group, heading: str) -> Table | None:
+    def first_errors_of(self, group: RunKey, heading: str) -> Table | None:
         """Return where a group's attempts went wrong, level by level; None where that is not defined, or for no error.
 
         `heading` names a level.
         """
         counts = [
-            (Cell(str(level)), errors)
+            (TableCell(str(level)), errors)
             for level, rows in self._by_level(group)
             if (errors := first_errors(rows)) is not None
         ]
         return _first_error_table(heading, counts, first_error_kinds(group.env))
 
-    def _by_level(self, group: Group) -> list[tuple[int, list[Row]]]:
-        return sorted(grouped(self._rows.get(group, ()), lambda row: row.level).items())
+    def _by_level(self, group: RunKey) -> list[tuple[int, list[Row]]]:
+        return sorted(group_by(self._rows.get(group, ()), lambda row: row.level).items())
 
 
-def _failure_table(heading: str, counts: Sequence[tuple[Cell, Failures]], kinds: Sequence[FailureKind]) -> Table | None:
+def _failure_table(
+    heading: str, counts: Sequence[tuple[TableCell, Failures]], kinds: Sequence[FailureKind]
+) -> Table | None:
     """Return the table of rows with these headers; a row lists its causes where no kind is a column."""
     if not any(failed.failed for _, failed in counts):
         return None
     met = [kind for kind in kinds if any(failed.kinds.get(kind) for _, failed in counts)]
-    columns: list[TableColumn[tuple[Cell, Failures]]] = [
+    columns: list[TableColumn[tuple[TableCell, Failures]]] = [
         TableColumn(heading, lambda row: row[0]),
         TableColumn("Attempts", lambda row: count_cell(row[1].attempts)),
         TableColumn("Failed", lambda row: count_cell(row[1].failed, "" if row[1].failed else "zero")),
@@ -236,12 +240,12 @@ def _failure_table(heading: str, counts: Sequence[tuple[Cell, Failures]], kinds:
 
 
 def _first_error_table(
-    heading: str, counts: Sequence[tuple[Cell, FirstErrorCounts]], kinds: Sequence[FailureKind]
+    heading: str, counts: Sequence[tuple[TableCell, FirstErrorCounts]], kinds: Sequence[FailureKind]
 ) -> Table | None:
     met = [kind for kind in kinds if any(errors.kinds.get(kind) for _, errors in counts)]
     if not met:
         return None
-    columns: list[TableColumn[tuple[Cell, FirstErrorCounts]]] = [
+    columns: list[TableColumn[tuple[TableCell, FirstErrorCounts]]] = [
         TableColumn(heading, lambda row: row[0]),
         TableColumn("Failed", lambda row: count_cell(row[1].failed, "" if row[1].failed else "zero")),
         TableColumn(
@@ -261,26 +265,28 @@ def _first_error_table(
     )
 
 
-def _kind_column(kind: FailureKind, heading: str) -> TableColumn[tuple[Cell, Failures | FirstErrorCounts]]:
+def _kind_column(kind: FailureKind, heading: str) -> TableColumn[tuple[TableCell, Failures | FirstErrorCounts]]:
     """Return the column of the failures of a kind, with their share of all."""
 
-    def cell(row: tuple[Cell, Failures | FirstErrorCounts]) -> Cell:
+    def cell(row: tuple[TableCell, Failures | FirstErrorCounts]) -> TableCell:
         count = row[1].kinds.get(kind, 0)
         if not count:
-            return Cell(NOTHING, kind="score")
+            return TableCell(NOTHING, kind="score")
         share = count / row[1].failed
-        return Cell(amount(count), bold=True, notes=notes([f"{percent(share)} %"]), part=round(share, 3), kind="score")
+        return TableCell(
+            amount(count), bold=True, notes=notes([f"{percent(share)} %"]), part=round(share, 3), kind="score"
+        )
 
     return TableColumn(heading, cell, "score", help=kind.doc)
 
 
-def _causes(failed: Failures) -> Cell:
+def _causes(failed: Failures) -> TableCell:
     """Return the kinds of failures that occurred, the most frequent first."""
     causes = tuple(
         Note(f"{kind.title} {percent(count / failed.failed)} %", "cause", title=kind.doc, value=amount(count))
         for kind, count in sorted(failed.kinds.items(), key=lambda item: -item[1])
     )
-    return Cell("" if causes else NOTHING, notes=causes, kind="name")
+    return TableCell("" if causes else NOTHING, notes=causes, kind="name")
 
 
 def belief_table(rows: Iterable[Row]) -> Table | None:
@@ -290,14 +296,16 @@ def belief_table(rows: Iterable[Row]) -> Table | None:
     return _belief_table("beliefs", columns, [RowGroup(table_rows(columns, counts))]) if counts else None
 
 
-def models_belief_table(counts_of: Mapping[Group, Sequence[BeliefCounts]], pages: Mapping[Group, str]) -> Table | None:
+def models_belief_table(
+    counts_of: Mapping[RunKey, Sequence[BeliefCounts]], pages: Mapping[RunKey, str]
+) -> Table | None:
     """Return the table of the belief probes of several groups, models before embedded players; None without any."""
     if not counts_of:
         return None
     columns = _belief_columns([counts for of_group in counts_of.values() for counts in of_group])
     names = labels(counts_of)
     groups = [
-        RowGroup(table_rows(columns, counts), head=Cell(names[group], kind="name", link=f"results/{pages[group]}"))
+        RowGroup(table_rows(columns, counts), head=TableCell(names[group], kind="name", link=f"results/{pages[group]}"))
         for group, counts in sorted(counts_of.items(), key=lambda item: item[0].embedded)
     ]
     return _belief_table("task-beliefs", [TableColumn("Model"), *columns], groups)
@@ -311,21 +319,21 @@ def _belief_table(id: str, columns: Sequence[TableColumn[Any]], groups: Sequence
 def _belief_columns(all_counts: Sequence[BeliefCounts]) -> list[TableColumn[BeliefCounts]]:
     """Return the columns that any row of a table needs."""
 
-    def known(counts: BeliefCounts) -> Cell:
+    def known(counts: BeliefCounts) -> TableCell:
         interval = notes([percent_interval(counts.known)], "interval")
         share = counts.known.value
-        return Cell(percent(share), bold=True, notes=interval, part=round(share, 3), kind="score")
+        return TableCell(percent(share), bold=True, notes=interval, part=round(share, 3), kind="score")
 
-    def before_error(counts: BeliefCounts, count: int) -> Cell:
+    def before_error(counts: BeliefCounts, count: int) -> TableCell:
         if not counts.knew + counts.did_not_know:
-            return Cell(NOTHING)
+            return TableCell(NOTHING)
         return count_cell(count, "" if count else "zero")
 
     has_errors = any(counts.knew + counts.did_not_know for counts in all_counts)
     columns: list[TableColumn[BeliefCounts]] = [
         TableColumn(
             "State",
-            lambda counts: Cell(counts.belief.title.capitalize(), title=counts.belief.doc, kind="name"),
+            lambda counts: TableCell(counts.belief.title.capitalize(), title=counts.belief.doc, kind="name"),
             "name",
         ),
         TableColumn("Asked", lambda counts: count_cell(counts.asked), help="Number of probes."),
@@ -337,7 +345,7 @@ def _belief_columns(all_counts: Sequence[BeliefCounts]) -> list[TableColumn[Beli
         ),
         TableColumn(
             "Right part, %",
-            lambda counts: Cell(percent(counts.share), kind="score"),
+            lambda counts: TableCell(percent(counts.share), kind="score"),
             "score",
             help="Mean share of an answer that is right.",
             is_shown=any(counts.share is not None for counts in all_counts),

@@ -9,9 +9,9 @@ from waybench.reporting._format import amount, heading, interval_text, mean_part
 from waybench.results import Estimate
 from waybench.results.formatting import LOST, NOTHING, mean_text, one_line
 from waybench.results.frames import Column
-from waybench.results.results import LONGEST, Group
-from waybench.results.results._groups import differing
-from waybench.results.stats import LostAttempts, Mean
+from waybench.results.results import LONGEST, RunKey
+from waybench.results.results._groups import distinguishing_settings
+from waybench.results.stats import IntervalEstimate, LostAttempts
 
 T_contra = TypeVar("T_contra", contravariant=True)
 T = TypeVar("T")  # what the rows of a table are about
@@ -43,7 +43,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """One cell.
 
     Attributes:
@@ -76,7 +76,7 @@ class Cell:
     hidden: bool = False
 
 
-BLANK = Cell(kind="blank")
+BLANK = TableCell(kind="blank")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class TableColumn(Generic[T_contra]):
     """
 
     heading: str
-    cell: Callable[[T_contra], Cell | str] = field(default=lambda subject: "", repr=False, compare=False)
+    cell: Callable[[T_contra], TableCell | str] = field(default=lambda subject: "", repr=False, compare=False)
     kind: str = ""
     _: KW_ONLY
     is_shown: bool = True
@@ -133,8 +133,8 @@ class TableRow:
         choice: By what the rows of a sortable table can be narrowed.
     """
 
-    head: Cell
-    cells: Sequence[Cell]
+    head: TableCell
+    cells: Sequence[TableCell]
     kind: str = ""
     choice: str = ""
 
@@ -153,7 +153,7 @@ class RowGroup:
     rows: Sequence[TableRow]
     title: str = ""
     kind: str = ""
-    head: Cell | None = None
+    head: TableCell | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,11 +264,11 @@ def table_rows(
     """Return a row for each of some subjects, with a cell for each column (see `Table.of`)."""
     columns, rows = list(columns), list[TableRow]()
     for subject in subjects:
-        cells, end = list[Cell](), 0
+        cells, end = list[TableCell](), 0
         for number, column in enumerate(columns):
             if number >= end:  # otherwise the last cell spans the column
                 value = column.cell(subject)
-                cells.append(Cell(value) if isinstance(value, str) else value)
+                cells.append(TableCell(value) if isinstance(value, str) else value)
                 end = number + cells[-1].columns
         head, *others = cells
         kind = row_kind(subject) if row_kind else ""
@@ -288,16 +288,16 @@ def declared_column(column: Column[T], words: Mapping[str, str] | None = None) -
     return TableColumn(heading, lambda subject: declared_cell(column, subject), alignment)
 
 
-def declared_cell(column: Column[T], subject: T) -> Cell:
+def declared_cell(column: Column[T], subject: T) -> TableCell:
     """Return the cell of a declared column: its text, with lines below it."""
     value: Any = None if column.only == "table" or column.text else column.value(subject)
     if column.text is None and isinstance(value, str):
-        return Cell(one_line(value, LONGEST), kind="name")
+        return TableCell(one_line(value, LONGEST), kind="name")
     text, *lines = (column.text(subject) if column.text else amount(value)).split("\n")
-    return Cell(text or NOTHING, notes=notes(lines), kind="name" if issubclass(column.type, str) else "")
+    return TableCell(text or NOTHING, notes=notes(lines), kind="name" if issubclass(column.type, str) else "")
 
 
-def rows_of(rows: Iterable[TableRow]) -> tuple[RowGroup, ...]:
+def single_group(rows: Iterable[TableRow]) -> tuple[RowGroup, ...]:
     """Return rows as the only group of a table."""
     return (RowGroup(tuple(rows)),)
 
@@ -312,12 +312,12 @@ def parts(settings: Iterable[str]) -> tuple[Note, ...]:
     return tuple(Note(one_line(text, 60)) for text in settings)
 
 
-def name_of(model: str) -> str:
+def model_label(model: str) -> str:
     """Return a model's name as tables show it."""
     return one_line(model, 80) or "(no name)"
 
 
-def model_cell(model: str, differs: Iterable[str] = (), page: str = "", *, order: bool = False) -> Cell:
+def model_cell(model: str, differs: Iterable[str] = (), page: str = "", *, order: bool = False) -> TableCell:
     """Return the header of a model's row.
 
     Args:
@@ -327,10 +327,12 @@ def model_cell(model: str, differs: Iterable[str] = (), page: str = "", *, order
         order: Whether the table can be sorted.
     """
     link = f"results/{page}" if page else ""
-    return Cell(name_of(model), link=link, notes=parts(differs), order=one_line(model, 80) if order else None)
+    return TableCell(model_label(model), link=link, notes=parts(differs), order=one_line(model, 80) if order else None)
 
 
-def model_column(group_of: Callable[[T], Group], groups: Iterable[Group], pages: Mapping[Group, str]) -> TableColumn[T]:
+def model_column(
+    group_of: Callable[[T], RunKey], groups: Iterable[RunKey], pages: Mapping[RunKey, str]
+) -> TableColumn[T]:
     """Return the column of the models, each with a link to the page of its results and with what tells it apart.
 
     Args:
@@ -340,31 +342,31 @@ def model_column(group_of: Callable[[T], Group], groups: Iterable[Group], pages:
     """
     groups = list(groups)
 
-    def cell(subject: T) -> Cell:
+    def cell(subject: T) -> TableCell:
         group = group_of(subject)
-        return model_cell(group.model, differing(group, groups), pages.get(group, ""))
+        return model_cell(group.model, distinguishing_settings(group, groups), pages.get(group, ""))
 
     return TableColumn("Model", cell)
 
 
 def metric_column(
-    metric: Metric, cell: Callable[[T], Cell], kind: str = "", group: HeaderGroup | None = None
+    metric: Metric, cell: Callable[[T], TableCell], kind: str = "", group: HeaderGroup | None = None
 ) -> TableColumn[T]:
     """Return the column of a metric."""
     return TableColumn(heading(metric), cell, kind, better=metric.better, group=group)
 
 
-def mean_cell(mean: Mean | None, metric: Metric, *, bold: bool = True) -> Cell:
+def mean_cell(mean: IntervalEstimate | None, metric: Metric, *, bold: bool = True) -> TableCell:
     """Return a mean with its interval, shaded by how good it is; a dash where it is not defined."""
     if mean is None:
-        return Cell(NOTHING, kind="score")
+        return TableCell(NOTHING, kind="score")
     cell = value_cell(mean.value, metric, bold=bold, interval=interval_text(mean, metric))
     return replace(cell, part=mean_part(mean, metric), mark=lost_mark(mean.lost))
 
 
-def value_cell(value: float, metric: Metric, *, bold: bool = False, interval: str = "") -> Cell:
+def value_cell(value: float, metric: Metric, *, bold: bool = False, interval: str = "") -> TableCell:
     """Return a value of a metric, shaded by how good it is."""
-    return Cell(
+    return TableCell(
         text=mean_text(value, metric),
         bold=bold,
         notes=notes([interval], "interval"),
@@ -383,16 +385,16 @@ def lost_caption(estimates: Iterable[Estimate]) -> list[Note]:
     return [Note("*", "flag"), Note(LOST)] if any(estimate.lost for estimate in estimates) else []
 
 
-def number_cell(text: str, order: float | None, lines: Iterable[str] = ()) -> Cell:
+def number_cell(text: str, order: float | None, lines: Iterable[str] = ()) -> TableCell:
     """Return a number with lines below it; 0 and a missing one are pale."""
-    return Cell(text, order=order, notes=notes(lines), kind="" if order else "zero")
+    return TableCell(text, order=order, notes=notes(lines), kind="" if order else "zero")
 
 
-def error_cell(count: int) -> Cell:
+def error_cell(count: int) -> TableCell:
     """Return a number of infrastructure errors, which stands out where there are some."""
     return count_cell(count, "flag" if count else "zero")
 
 
-def count_cell(count: float | None, kind: str = "") -> Cell:
+def count_cell(count: float | None, kind: str = "") -> TableCell:
     """Return a count."""
-    return Cell(amount(count), order=count, kind=kind)
+    return TableCell(amount(count), order=count, kind=kind)

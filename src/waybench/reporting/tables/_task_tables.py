@@ -19,11 +19,11 @@ from waybench.reporting._format import (
 )
 from waybench.reporting.tables._table import (
     BLANK,
-    Cell,
     HeaderGroup,
     Note,
     RowGroup,
     Table,
+    TableCell,
     TableColumn,
     TableRow,
     count_cell,
@@ -33,20 +33,20 @@ from waybench.reporting.tables._table import (
     mean_cell,
     metric_column,
     model_column,
-    name_of,
+    model_label,
     notes,
     parts,
     value_cell,
 )
 from waybench.results import Estimate, Row
-from waybench.results.estimates import as_metric, measure
+from waybench.results.estimates import as_metric, headline_spec
 from waybench.results.estimates._bounds import Variables
 from waybench.results.estimates._estimates import by_cluster
-from waybench.results.estimates._measures import Measure, ranked
+from waybench.results.estimates._measures import HeadlineSpec, rank_by_merit
 from waybench.results.formatting import NOTHING, lost_text, mean_text, one_line, too_few_note
-from waybench.results.results import Cluster, Group, grouped
-from waybench.results.results._groups import differing
-from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.results import Cluster, RunKey, group_by
+from waybench.results.results._groups import distinguishing_settings
+from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 _OUTCOMES = (
@@ -61,14 +61,14 @@ _OUTCOMES = (
 
 def score_table(id: str, view: TaskView, estimates: Sequence[Estimate]) -> Table:
     """Return the table of scores by level, of episodes with a teacher or of those without."""
-    groups, guided = ranked(estimates), estimates[0].guided
-    headline = measure(view.env, guided)
+    groups, guided = rank_by_merit(estimates), estimates[0].guided
+    headline = headline_spec(view.env, guided)
 
-    def score(group: Group, level: int) -> Cell:
+    def score(group: RunKey, level: int) -> TableCell:
         estimate = groups[group].get(level)
         return BLANK if estimate is None else _score_cell(estimate, headline, view)
 
-    columns: list[TableColumn[Group]] = [
+    columns: list[TableColumn[RunKey]] = [
         model_column(lambda group: group, groups, view.pages),
         *(
             TableColumn(str(level), lambda group, level=level: score(group, level))
@@ -87,7 +87,7 @@ def score_table(id: str, view: TaskView, estimates: Sequence[Estimate]) -> Table
     )
 
 
-def _score_caption(view: TaskView, headline: Measure, estimates: Sequence[Estimate]) -> list[Note]:
+def _score_caption(view: TaskView, headline: HeadlineSpec, estimates: Sequence[Estimate]) -> list[Note]:
     presentation = view.presentation
     most = max(estimate.most_attempts for estimate in estimates)
     if headline.series:
@@ -110,7 +110,7 @@ def _score_caption(view: TaskView, headline: Measure, estimates: Sequence[Estima
     ]
 
 
-def _score_cell(estimate: Estimate, headline: Measure, view: TaskView) -> Cell:
+def _score_cell(estimate: Estimate, headline: HeadlineSpec, view: TaskView) -> TableCell:
     metric, mean, presentation = headline.metric, headline.mean(estimate), view.presentation
     title = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
     best_of = not headline.series and registry.load(estimate.group.env).scoring.best_of
@@ -118,7 +118,7 @@ def _score_cell(estimate: Estimate, headline: Measure, view: TaskView) -> Cell:
     if best_of and not lost and (ends := _ends(estimate, mean, metric)):
         title += f"; best of attempts {ends}"
     single = mean if headline.series else estimate.single
-    return Cell(
+    return TableCell(
         mean_text(mean.value if mean else None, metric),
         bold=True,
         mark=lost_mark(lost),
@@ -133,12 +133,12 @@ def _score_cell(estimate: Estimate, headline: Measure, view: TaskView) -> Cell:
     )
 
 
-def _ends(estimate: Estimate, mean: Mean | None, metric: Metric) -> str:
+def _ends(estimate: Estimate, mean: IntervalEstimate | None, metric: Metric) -> str:
     return ("" if mean is None or mean.lost or estimate.guided else estimate.few_items) or interval_text(mean, metric)
 
 
 def conduct_table(
-    view: TaskView, groups: Mapping[Group, Mapping[int, Estimate]], total_of: Mapping[Group, Estimate]
+    view: TaskView, groups: Mapping[RunKey, Mapping[int, Estimate]], total_of: Mapping[RunKey, Estimate]
 ) -> Table:
     """Return the table of conduct: attempts, outcomes of replies, tokens and time.
 
@@ -156,18 +156,18 @@ def conduct_table(
     caption += "Attempts that an infrastructure error ended have no result; they are counted here."
     replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean per attempt")
 
-    def solved(total: Estimate) -> Cell:
+    def solved(total: Estimate) -> TableCell:
         lines = notes([percent_interval(total.solved)], "interval")
-        return Cell(percent(total.solved.value if total.solved else None), notes=lines)
+        return TableCell(percent(total.solved.value if total.solved else None), notes=lines)
 
-    def outcome(total: Estimate, name: str) -> Cell:
+    def outcome(total: Estimate, name: str) -> TableCell:
         share = total.outcomes.get(name, 0)
-        return Cell(percent(share if total.action_replies else None), kind="" if share else "zero")
+        return TableCell(percent(share if total.action_replies else None), kind="" if share else "zero")
 
-    def tokens_in(total: Estimate) -> Cell:
+    def tokens_in(total: Estimate) -> TableCell:
         shares = prompt_shares(total, presentation)
         lines = [f"{share} % {what}" for share, what in zip(shares, ("shared", "cached"), strict=True) if share]
-        return Cell(amount(total.input_tokens), notes=notes(lines))
+        return TableCell(amount(total.input_tokens), notes=notes(lines))
 
     columns: list[TableColumn[Estimate]] = [
         model_column(lambda total: total.group, groups, view.pages),
@@ -195,7 +195,7 @@ def conduct_table(
     )
 
 
-class Prompt(NamedTuple):
+class PromptShares(NamedTuple):
     """The shares of a group's prompts that are common to all and that were cached, in per cent.
 
     Attributes:
@@ -207,12 +207,12 @@ class Prompt(NamedTuple):
     cached: str
 
 
-def prompt_shares(total: Estimate, presentation: Presentation) -> Prompt:
+def prompt_shares(total: Estimate, presentation: Presentation) -> PromptShares:
     """Return how much of a group's prompts is shared and was cached."""
     shared = total.metrics.get(presentation.shared)
     # A provider that says nothing of a cache is recorded as one that had nothing in it.
-    is_cache_known = total.cached is not None and (shared is not None or total.cached > 0)
-    return Prompt(percent(shared.value) if shared else "", percent(total.cached) if is_cache_known else "")
+    is_cache_known = total.cached_share is not None and (shared is not None or total.cached_share > 0)
+    return PromptShares(percent(shared.value) if shared else "", percent(total.cached_share) if is_cache_known else "")
 
 
 def aggregate_tables(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
@@ -220,18 +220,18 @@ def aggregate_tables(view: TaskView, estimates: Sequence[Estimate]) -> list[Tabl
 
     The estimates are those by level, or if the environment is pooled those over all levels.
     """
-    by_level = grouped((estimate for estimate in estimates if not estimate.guided), lambda estimate: estimate.level)
+    by_level = group_by((estimate for estimate in estimates if not estimate.guided), lambda estimate: estimate.level)
     tables: list[Table] = []
     for aggregate in view.env.scoring.aggregates:
         for level, of_level in by_level.items():
             by_group = {estimate.group: estimate for estimate in of_level}
             # The best first, as in the other tables; totals are of no level, and keep their order.
-            groups = list(ranked(of_level)) or list(by_group)
+            groups = list(rank_by_merit(of_level)) or list(by_group)
             columns: list[TableColumn[Any]] = [
                 TableColumn(
-                    name_of(group.model),
+                    model_label(group.model),
                     link=f"results/{view.pages[group]}",
-                    notes=parts(differing(group, groups)),
+                    notes=parts(distinguishing_settings(group, groups)),
                 )
                 for group in groups
             ]
@@ -280,22 +280,22 @@ def _aggregate_table(
     )
     few = dict.fromkeys(too_few_note(estimate.number(aggregate.name), aggregate) for estimate in estimates)
 
-    def number(estimate: Estimate, metric: Metric, *, bold: bool = False) -> Cell:
+    def number(estimate: Estimate, metric: Metric, *, bold: bool = False) -> TableCell:
         mean = estimate.number(metric.name)
         if mean is None or metric.bounds != (0, 1) or metric.unit:
             return mean_cell(mean, metric, bold=bold)
         lines = notes([percent_interval(mean)], "interval")
-        return Cell(percent(mean.value), bold=bold, notes=lines, part=part(mean.value, metric), kind="score")
+        return TableCell(percent(mean.value), bold=bold, notes=lines, part=part(mean.value, metric), kind="score")
 
     result = TableRow(
-        Cell(heading(metric), bold=True, better=metric.better),
+        TableCell(heading(metric), bold=True, better=metric.better),
         [number(estimate, metric, bold=True) for estimate in estimates],
     )
     items = TableRow(
-        Cell(presentation.items.capitalize()), [count_cell(estimate.items, "score") for estimate in estimates]
+        TableCell(presentation.items.capitalize()), [count_cell(estimate.items, "score") for estimate in estimates]
     )
     means = [
-        TableRow(Cell(heading(metric)), [number(estimate, metric) for estimate in estimates])
+        TableRow(TableCell(heading(metric)), [number(estimate, metric) for estimate in estimates])
         for metric in aggregate.metrics
     ]
     return Table(
@@ -308,7 +308,7 @@ def _aggregate_table(
     )
 
 
-def average_table(view: TaskView, ordered: Sequence[Group], total_of: Mapping[Group, Estimate]) -> Table | None:
+def average_table(view: TaskView, ordered: Sequence[RunKey], total_of: Mapping[RunKey, Estimate]) -> Table | None:
     """Return the table of averages over clusters, all with the same weight; None if no cluster has several items."""
     presentation, totals = view.presentation, [total_of[group] for group in ordered]
     metrics = [metric for metric in view.env.scoring.metrics if metric.name in presentation.metrics]
@@ -366,19 +366,19 @@ def clusters(
     source = view.env.difficulty.explanatory_variables
     size, size_title = next(iter(source.titles.items()), ("", "")) if source else ("", "")
     values = by_cluster(rows, presentation.by_cluster)
-    rows_of = grouped((row for row in rows if row.is_included), lambda row: row.cluster)
+    rows_of = group_by((row for row in rows if row.is_included), lambda row: row.cluster)
 
-    def mean(cluster: Cluster, metric: Metric) -> Cell:
+    def mean(cluster: Cluster, metric: Metric) -> TableCell:
         value = values[metric.name].get(cluster)
-        return value_cell(value.value, metric) if value else Cell(NOTHING, kind="score")
+        return value_cell(value.value, metric) if value else TableCell(NOTHING, kind="score")
 
-    def drawing(cluster: Cluster) -> Cell:
-        return Cell("whole drawing", kind="name", link=drawings[cluster]) if cluster in drawings else Cell()
+    def drawing(cluster: Cluster) -> TableCell:
+        return TableCell("whole drawing", kind="name", link=drawings[cluster]) if cluster in drawings else TableCell()
 
     columns: list[TableColumn[Cluster]] = [
         TableColumn(
             presentation.cluster.capitalize(),
-            lambda cluster: Cell(one_line(cluster.name, 60) or "(no name)", link=f"#{anchors[cluster]}"),
+            lambda cluster: TableCell(one_line(cluster.name, 60) or "(no name)", link=f"#{anchors[cluster]}"),
         ),
         TableColumn(presentation.level.capitalize(), lambda cluster: str(cluster.level)),
         TableColumn(

@@ -8,9 +8,9 @@ from waybench.core._errors import with_article
 from waybench.reporting._format import TaskView
 from waybench.reporting.tables._table import (
     FOLDED,
-    Cell,
     Note,
     Table,
+    TableCell,
     TableColumn,
     count_cell,
     mean_cell,
@@ -19,25 +19,25 @@ from waybench.reporting.tables._table import (
     notes,
 )
 from waybench.results import Estimate
-from waybench.results.estimates import measure
+from waybench.results.estimates import headline_spec
 from waybench.results.estimates._bounds import Repeats
-from waybench.results.estimates._difficulty import ItemDifficulty, Regression, SetSpread, Spread, spread
+from waybench.results.estimates._difficulty import ItemDifficulty, Regression, SetSpread, Spread, set_spreads
 from waybench.results.estimates._reliability import PASS_ALL, PASS_ANY, PASS_DOC, PassRates
 from waybench.results.formatting import NOTHING, change_text, mean_text, one_line
-from waybench.results.results import Group, grouped
-from waybench.results.stats import CONFIDENCE, Mean, VarianceComponents
+from waybench.results.results import RunKey, group_by
+from waybench.results.stats import CONFIDENCE, IntervalEstimate, VarianceComponents
 from waybench.results.stats._intervals import FEWEST_POINTS
 
 
 def attempt_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:
     """Return the table of variance components of models whose items were attempted several times."""
-    items, metric = view.presentation.items, measure(view.env, guided=False).metric
+    items, metric = view.presentation.items, headline_spec(view.env, guided=False).metric
 
-    def width(mean: Mean, factor: float = 1) -> str:
+    def width(mean: IntervalEstimate, factor: float = 1) -> str:
         wide = None if mean.low is None or mean.high is None else (mean.high - mean.low) * factor
         return mean_text(wide, metric)
 
-    columns: list[TableColumn[tuple[Estimate, VarianceComponents, Mean]]] = [
+    columns: list[TableColumn[tuple[Estimate, VarianceComponents, IntervalEstimate]]] = [
         model_column(lambda row: row[0].group, [total.group for total in totals], {}),
         TableColumn("Attempts\nat each", lambda row: f"{row[1].attempts:.3g}"),
         TableColumn("Due to\nattempts, %", lambda row: f"{100 * row[1].share:.0f}"),
@@ -77,7 +77,7 @@ def spread_table(view: TaskView, estimates: Sequence[Estimate]) -> Table | None:
     caption = "The average of the sets' means; small, the distances to the smallest and to the greatest of them."
     title = f"Spread over several sets of {view.presentation.items}"
     guided = {estimate.group.without_key(): estimate.guided for estimate in estimates}
-    return _spread_table("spread", title, "Sets", caption, view, spread(estimates), guided)
+    return _spread_table("spread", title, "Sets", caption, view, set_spreads(estimates), guided)
 
 
 def attempt_spread_table(view: TaskView, spreads: Sequence[Spread], estimates: Sequence[Estimate]) -> Table | None:
@@ -99,7 +99,7 @@ def _spread_table(
     caption: str,
     view: TaskView,
     spreads: Sequence[Spread],
-    guided: Mapping[Group, bool],
+    guided: Mapping[RunKey, bool],
 ) -> Table | None:
     """Return a table of spreads, where `guided` says of each group whether it had a teacher."""
     are_guided = {guided[spread.group] for spread in spreads}
@@ -113,7 +113,9 @@ def _spread_table(
     columns: list[TableColumn[Spread]] = [
         model_column(lambda spread: spread.group, [spread.group for spread in spreads], {}),
         TableColumn(view.presentation.level.capitalize(), lambda spread: str(spread.level)),
-        TableColumn(heading, lambda spread: Cell(str(len(spread.keys)), title=one_line(", ".join(spread.keys), 300))),
+        TableColumn(
+            heading, lambda spread: TableCell(str(len(spread.keys)), title=one_line(", ".join(spread.keys), 300))
+        ),
         *(
             column(metric, lambda spread, metric=metric: free(spread, metric))
             for metric in _table_metrics(view)
@@ -124,10 +126,10 @@ def _spread_table(
                 teacher.metric,
                 lambda spread, teacher=teacher: spread.curves.get(teacher.series) if guided[spread.group] else None,
             )
-            for teacher in ([measure(view.env, guided=True)] if True in are_guided else [])
+            for teacher in ([headline_spec(view.env, guided=True)] if True in are_guided else [])
         ),
     ]
-    by_group = grouped(spreads, lambda spread: spread.group).values()
+    by_group = group_by(spreads, lambda spread: spread.group).values()
     return _table(id, title, caption, columns, [spread for of_group in by_group for spread in of_group])
 
 
@@ -138,12 +140,12 @@ def _table_metrics(view: TaskView) -> list[Metric]:
     return [metric for metric in metrics if metric.name in names]
 
 
-def _spread_cell(spread: SetSpread | None, metric: Metric) -> Cell:
+def _spread_cell(spread: SetSpread | None, metric: Metric) -> TableCell:
     if spread is None:
-        return Cell(NOTHING)
+        return TableCell(NOTHING)
     # One "±0.00" where all are the same.
     ends = " / ".join(dict.fromkeys(change_text(end, metric) for end in (-spread.margin_min, spread.margin_max)))
-    return Cell(mean_text(spread.average, metric), bold=True, notes=(Note(ends, "interval"),))
+    return TableCell(mean_text(spread.average, metric), bold=True, notes=(Note(ends, "interval"),))
 
 
 def repeat_table(view: TaskView, repeats: Sequence[Repeats]) -> Table | None:
@@ -159,12 +161,12 @@ def repeat_table(view: TaskView, repeats: Sequence[Repeats]) -> Table | None:
         results = (repeat.metrics.get(metric.name) for metric in metrics)
         return str(max((result.repeats for result in results if result), default=0))
 
-    def mean(repeat: Repeats, metric: Metric) -> Cell:
+    def mean(repeat: Repeats, metric: Metric) -> TableCell:
         result = repeat.metrics.get(metric.name)
         if not result:
-            return Cell(NOTHING)
+            return TableCell(NOTHING)
         error = notes([f"± {mean_text(result.error, metric)}"], "interval")
-        return Cell(mean_text(result.mean, metric), bold=True, notes=error)
+        return TableCell(mean_text(result.mean, metric), bold=True, notes=error)
 
     columns: list[TableColumn[Repeats]] = [
         model_column(lambda repeat: repeat.group, [repeat.group for repeat in repeats], {}),
@@ -187,7 +189,7 @@ def _table(
     return Table.of(columns, subjects, id=f"task-{id}", title=title, caption=(Note(caption),), kind="spread")
 
 
-def slope_tables(view: TaskView, ordered: Sequence[Group], regressions: Iterable[Regression]) -> list[Table]:
+def slope_tables(view: TaskView, ordered: Sequence[RunKey], regressions: Iterable[Regression]) -> list[Table]:
     """Return the tables of regressions of an environment, one for each metric, as MANGO prints them (Table 10)."""
     source = view.env.difficulty.explanatory_variables
     if source is None:
@@ -201,7 +203,7 @@ def slope_tables(view: TaskView, ordered: Sequence[Group], regressions: Iterable
         f"score is the same for all {clusters}, or fewer than {FEWEST_POINTS} have both."
     )
     tables: list[Table] = []
-    for name, of_metric in grouped(regressions, lambda regression: regression.metric).items():
+    for name, of_metric in group_by(regressions, lambda regression: regression.metric).items():
         by_group = {regression.group: regression for regression in of_metric}
         rows = [by_group[group] for group in ordered if group in by_group]
         if not rows:
@@ -230,7 +232,7 @@ def slope_tables(view: TaskView, ordered: Sequence[Group], regressions: Iterable
     return tables
 
 
-def _slope_cell(regression: Regression, number: int, view: TaskView) -> Cell:
+def _slope_cell(regression: Regression, number: int, view: TaskView) -> TableCell:
     """Return the change of a score with one standard deviation of a variable, in bold where it is certain.
 
     Where all of a row lack a slope for one reason, a single cell says so.
@@ -244,11 +246,11 @@ def _slope_cell(regression: Regression, number: int, view: TaskView) -> Cell:
 
     reasons = {slope.why for slope in regression.slopes}
     if len(reasons) == 1 and (why := reason(reasons.pop())):
-        return Cell(f"{NOTHING} {why}", kind="score why", columns=len(regression.slopes))
+        return TableCell(f"{NOTHING} {why}", kind="score why", columns=len(regression.slopes))
     slope = regression.slopes[number]
     if slope.beta is None or slope.p is None or slope.low is None or slope.high is None:
-        return Cell(NOTHING, title=reason(slope.why), kind="score")
-    return Cell(
+        return TableCell(NOTHING, title=reason(slope.why), kind="score")
+    return TableCell(
         text(slope.beta),
         bold=slope.low > 0 or slope.high < 0,
         notes=(Note("p < 0.001" if slope.p < 0.001 else f"p {slope.p:.3f}"),),
@@ -275,12 +277,12 @@ def difficulty_table(view: TaskView, difficulties: Iterable[ItemDifficulty]) -> 
     )
     variables = {variable.name: variable for variable in view.env.difficulty.item_variables}
 
-    def weight(name: str) -> Cell:
+    def weight(name: str) -> TableCell:
         value = index.weights[name]
-        return Cell(f"{value:+.2f}".replace("-", "−") if value else NOTHING, kind="score")
+        return TableCell(f"{value:+.2f}".replace("-", "−") if value else NOTHING, kind="score")
 
     columns: list[TableColumn[str]] = [
-        TableColumn("Variable", lambda name: Cell(variables[name].title, title=variables[name].doc)),
+        TableColumn("Variable", lambda name: TableCell(variables[name].title, title=variables[name].doc)),
         TableColumn(
             f"A doubling is worth, in doublings of the {axis}",
             weight,

@@ -193,7 +193,7 @@ class Answer:
 
 
 @dataclass
-class Site:
+class LiveSite:
     """A folder of pages, and a page that stands in until there is a first one.
 
     Attributes:
@@ -275,7 +275,7 @@ _TOKEN = "token"  # in an address
 _REFUSED = "This page is private: open the full address that `waybench {}` printed, with ?token=... at the end.\n"
 
 
-def application(site: Site, port: int, token: str) -> ASGIApp:
+def application(site: LiveSite, port: int, token: str) -> ASGIApp:
     """Return the application that serves a site on a port of this machine to those who have a token."""
 
     # Functions that are not async run in threads: reading a file holds up nobody else.

@@ -18,12 +18,12 @@ from anyio import to_process, to_thread
 from starlette.types import ASGIApp
 
 from waybench.core import UsageError
-from waybench.reporting.view._app import Site, application
+from waybench.reporting.view._app import LiveSite, application
 
 Logs = dict[Path, tuple[int, int]]
 
 
-class Outcome(NamedTuple):
+class BuildOutcome(NamedTuple):
     """What became of building a site.
 
     Attributes:
@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
 _FORMS = ("*.eval", "*.jsonl", "*.jsonl.gz")  # of logs, and of records
 
 
-def logs_in(folders: Iterable[Path]) -> Logs:
+def log_states(folders: Iterable[Path]) -> Logs:
     """Return size and time of change of each log in some folders, in any depth, and of each file of records."""
     logs: Logs = {}
     for folder in folders:
@@ -72,17 +72,17 @@ def ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def attempt(build: Callable[[], Outcome]) -> Outcome:
+def attempt(build: Callable[[], BuildOutcome]) -> BuildOutcome:
     """Build, and tell a bug with its traceback."""
     try:
         return build()
     except Exception:
-        return Outcome((traceback.format_exc(),), "building the report failed; this is a bug in waybench")
+        return BuildOutcome((traceback.format_exc(),), "building the report failed; this is a bug in waybench")
 
 
 async def keep_built(
-    build: Callable[..., Outcome],
-    site: Site,
+    build: Callable[..., BuildOutcome],
+    site: LiveSite,
     folders: Iterable[Path],
     every: float,
     tell: Callable[[str], None],
@@ -105,7 +105,7 @@ async def keep_built(
     printed: set[str] = set()
     while True:
         pause = every
-        there = await to_thread.run_sync(logs_in, folders)
+        there = await to_thread.run_sync(log_states, folders)
         wanted, called = site.wanted, anyio.Event()
         if there != built or wanted != site.built:
             built, began = there, anyio.current_time()
@@ -122,7 +122,7 @@ async def keep_built(
             await called.wait()
 
 
-async def _build_elsewhere(build: Callable[[], Outcome]) -> Outcome:
+async def _build_elsewhere(build: Callable[[], BuildOutcome]) -> BuildOutcome:
     try:
         # Ctrl-C reaches every process of a terminal. The one that builds is started here if there is none yet; it is
         # not to speak of it, and ends when this one does.
@@ -130,10 +130,10 @@ async def _build_elsewhere(build: Callable[[], Outcome]) -> Outcome:
             await to_process.run_sync(ignore_interrupts)
         return await to_process.run_sync(attempt, build, cancellable=True)
     except anyio.BrokenWorkerProcess:
-        return Outcome(problem="the process that builds the report ended; it starts again when a log changes")
+        return BuildOutcome(problem="the process that builds the report ended; it starts again when a log changes")
 
 
-def _update_page(outcome: Outcome, site: Site) -> None:
+def _update_page(outcome: BuildOutcome, site: LiveSite) -> None:
     site.hint = outcome.empty
     if outcome.empty:
         site.message = "No episodes yet; this page reloads when there are."
@@ -189,7 +189,7 @@ def new_token() -> str:
     return token_urlsafe(24)
 
 
-class Server(uvicorn.Server):
+class AppServer(uvicorn.Server):
     """The server of an application."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -224,7 +224,7 @@ def serve_application(app: ASGIApp, listener: socket.socket) -> None:
     Raises:
         KeyboardInterrupt: When the user ends it.
     """
-    server = Server(app)
+    server = AppServer(app)
 
     async def run() -> None:
         try:
@@ -237,7 +237,7 @@ def serve_application(app: ASGIApp, listener: socket.socket) -> None:
 
 
 def serve(
-    build: Callable[[], Outcome],
+    build: Callable[[], BuildOutcome],
     listener: socket.socket,
     site: Path,
     folders: Iterable[Path],
@@ -265,8 +265,8 @@ def serve(
         KeyboardInterrupt: When the user ends it.
     """
     logs = tuple(folders)
-    shown_site = Site(site, title, start, folders=logs)
-    server = Server(application(shown_site, listener.getsockname()[1], token))
+    shown_site = LiveSite(site, title, start, folders=logs)
+    server = AppServer(application(shown_site, listener.getsockname()[1], token))
 
     async def run() -> None:
         async with anyio.create_task_group() as tasks:

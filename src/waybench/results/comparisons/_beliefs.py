@@ -8,10 +8,10 @@ from statistics import fmean, median
 from waybench.core import Belief, FailureKind, Json, Metric
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import Comparison, adjust_effects, compare
-from waybench.results.comparisons._item_scores import MODEL, ItemScores, comparison_key, failure, values_of
-from waybench.results.formatting import NOTHING, aligned
-from waybench.results.results import Group, Row, at_items, grouped, labels
-from waybench.results.stats import Mean, clustered_mean
+from waybench.results.comparisons._item_scores import MODEL, ItemScores, comparison_key, failure, scores_from_values
+from waybench.results.formatting import NOTHING, align_columns
+from waybench.results.results import Row, RunKey, group_by, group_by_item, labels
+from waybench.results.stats import IntervalEstimate, clustered_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class BeliefCounts:
 
     belief: Belief[object]
     asked: int
-    known: Mean
+    known: IntervalEstimate
     unread: int
     share: float | None
     knew: int
@@ -102,9 +102,9 @@ def belief_counts(episodes: Iterable[Row]) -> list[BeliefCounts]:
     return all_counts
 
 
-def beliefs_by_group(all_rows: Iterable[Row]) -> dict[Group, list[BeliefCounts]]:
+def beliefs_by_group(all_rows: Iterable[Row]) -> dict[RunKey, list[BeliefCounts]]:
     """Return the answers to the probes of each group that was asked."""
-    by_group = {group: belief_counts(rows) for group, rows in grouped(all_rows, lambda row: row.group).items()}
+    by_group = {group: belief_counts(rows) for group, rows in group_by(all_rows, lambda row: row.group).items()}
     return {group: counts for group, counts in by_group.items() if counts}
 
 
@@ -113,7 +113,7 @@ def belief_text(all_rows: Iterable[Row]) -> str:
     heads = ["asked", "known [95 %]", "no answer", "knew and erred", "did not know"]
     by_group = beliefs_by_group(all_rows)
     tables: list[str] = []
-    for env_id, groups in grouped(by_group, lambda group: group.env).items():
+    for env_id, groups in group_by(by_group, lambda group: group.env).items():
         names, lines = labels(groups), [[f"{registry.load(env_id).title}: belief probes", *heads]]
         for key, count in ((group, count) for group in groups for count in by_group[group]):
             has_errors = count.knew + count.did_not_know
@@ -122,7 +122,7 @@ def belief_text(all_rows: Iterable[Row]) -> str:
             interval = "" if low is None or high is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
             name = f"{names[key]}, {count.belief.title.lower()}"
             lines.append([name, f"{count.asked:,}", f"{100 * known:.1f} %{interval}", f"{count.unread:,}", *errors])
-        tables.append(aligned(lines))
+        tables.append(align_columns(lines))
     return "\n\n".join(tables)
 
 
@@ -197,7 +197,7 @@ def compare_beliefs(first: Iterable[Row], second: Iterable[Row]) -> list[BeliefC
     answers in all of its attempts.
     """
     first_rows, second_rows = _asked(first), _asked(second)
-    by_key = grouped(second_rows, comparison_key)
+    by_key = group_by(second_rows, comparison_key)
     comparisons: list[BeliefComparison] = []
     for group in first_rows:
         for other in by_key.get(comparison_key(group), ()):
@@ -208,17 +208,19 @@ def compare_beliefs(first: Iterable[Row], second: Iterable[Row]) -> list[BeliefC
     return adjust_effects(comparisons)
 
 
-def _asked(rows: Iterable[Row]) -> dict[Group, list[Row]]:
+def _asked(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
     """Return the rows of each group that has probes, but for searches, which share items by chance."""
     asked = (row for row in rows if row.probes and row.is_included and not row.guided and not row.adaptive)
-    return grouped(asked, lambda row: row.group)
+    return group_by(asked, lambda row: row.group)
 
 
-def _known(group: Group, rows: Iterable[Row], belief: Belief[object]) -> ItemScores:
+def _known(group: RunKey, rows: Iterable[Row], belief: Belief[object]) -> ItemScores:
     """Return the share of right answers at each item that has any."""
     metric = Metric(name=belief.name, of=lambda record: None, title=belief.title, low=0, high=1, doc=belief.doc)
     answers = {
         key: [float(probe.correct) for row in attempts for probe in row.probes if probe.name == belief.name]
-        for key, attempts in at_items(rows).items()
+        for key, attempts in group_by_item(rows).items()
     }
-    return values_of(group, metric, {key: fmean(item_answers) for key, item_answers in answers.items() if item_answers})
+    return scores_from_values(
+        group, metric, {key: fmean(item_answers) for key, item_answers in answers.items() if item_answers}
+    )

@@ -1,7 +1,7 @@
 """Comparisons of two groups of results on the same items that differ in one thing.
 
 Whatever differs (the model, the wording, the in-context examples, a setting of the model), a comparison is the same:
-groups are matched that have all else in common (`matched`), their scores are paired item by item
+groups are matched that have all else in common (`match_groups`), their scores are paired item by item
 (`compare`) and tested, and the p values are adjusted within a family of tests (`adjust_comparisons`).
 """
 
@@ -15,8 +15,8 @@ from waybench.core._metrics import FirstError
 from waybench.results.comparisons._item_scores import ItemScores
 from waybench.results.formatting import adjusted_p_text
 from waybench.results.frames import Column, Frame, column_json, group_frame
-from waybench.results.results import Group, ItemKey, count_items, grouped
-from waybench.results.stats import Mean, clustered_mean
+from waybench.results.results import ItemKey, RunKey, count_items, group_by
+from waybench.results.stats import IntervalEstimate, clustered_mean
 from waybench.results.stats._contributions import Difference, DifferenceTest
 from waybench.results.stats._paired import ALPHA
 from waybench.results.stats._verdicts import (
@@ -29,7 +29,7 @@ from waybench.results.stats._verdicts import (
 )
 
 NOT_ADJUSTED = "null where no result could have shown a difference, which leaves the test out of the adjustment"
-GROUP: Column[Any] = Column("group", Group, "Model, task and settings.", only="json")
+GROUP: Column[Any] = Column("group", RunKey, "Model, task and settings.", only="json")
 
 
 _SWAPPED = {Verdict.FIRST: Verdict.SECOND, Verdict.SECOND: Verdict.FIRST}
@@ -65,8 +65,8 @@ class Comparison:
     name: str
     metric: Metric
     keys: tuple[ItemKey, ...]
-    first_mean: Mean
-    second_mean: Mean
+    first_mean: IntervalEstimate
+    second_mean: IntervalEstimate
     paired: Difference = field(repr=False, compare=False)
     margin: float | None
     family: Hashable = None
@@ -75,7 +75,7 @@ class Comparison:
     bounds: tuple[Verdict, ...] = ()
 
     @property
-    def groups(self) -> tuple[Group, Group]:
+    def groups(self) -> tuple[RunKey, RunKey]:
         """Model, task and settings of the first side and of the second, where the task is ours."""
         assert self.first.group is not None and self.second.group is not None
         return self.first.group, self.second.group
@@ -91,12 +91,12 @@ class Comparison:
         return count_items(self.keys)
 
     @property
-    def difference(self) -> Mean:
+    def difference(self) -> IntervalEstimate:
         """The difference with its 95 % interval for pairs."""
         return self.paired.mean()
 
     @property
-    def interval_90(self) -> Mean:
+    def interval_90(self) -> IntervalEstimate:
         """The difference with its 90 % interval, which decides about ties."""
         return self.paired.mean(1 - 2 * ALPHA)
 
@@ -116,7 +116,7 @@ class Comparison:
         return adjusted_p_text(self.test.p, self.adjusted)
 
     @property
-    def relative(self) -> Mean:
+    def relative(self) -> IntervalEstimate:
         """The difference as a share of the second group's total, 0.1 being 10 % more, with the interval of a ratio."""
         first, second = ([side.values[key] for key in self.keys] for side in (self.first, self.second))
         ratio = clustered_mean(first, [key.cluster for key in self.keys], 0.0, None, second)
@@ -278,7 +278,7 @@ def adjust_comparisons(comparisons: Iterable[Comparison | None]) -> list[Compari
     None, which stands for two sides without a common item, is left out.
     """
     pairs = [comparison for comparison in comparisons if comparison is not None]
-    for indices in grouped(range(len(pairs)), lambda index: pairs[index].family).values():
+    for indices in group_by(range(len(pairs)), lambda index: pairs[index].family).values():
         family = adjust_p_values([pairs[index].test for index in indices])
         for index, (p, size) in zip(indices, family, strict=True):
             adjusted = replace(pairs[index], adjusted=p, family_size=size)
@@ -357,17 +357,17 @@ class Effect:
     comparison: Comparison
 
     @property
-    def group(self) -> Group:
+    def group(self) -> RunKey:
         """The group."""
         return self.comparison.groups[0]
 
     @property
-    def reference(self) -> Group:
+    def reference(self) -> RunKey:
         """The group that it is compared with."""
         return self.comparison.groups[1]
 
     @property
-    def label_group(self) -> Group:
+    def label_group(self) -> RunKey:
         """The group whose settings tell its row from others."""
         return self.group
 
@@ -389,9 +389,9 @@ def comparison_columns(
 ) -> tuple[Column[Any], ...]:
     """Return the columns that effects of all kinds have: of both means what they are, and their headings."""
     return (
-        Column("mean", Mean, first[0], "comparison.first_mean", heading=first[1]),
-        Column(second[0], Mean, second[1], "comparison.second_mean", heading=second[2]),
-        Column("difference", Mean, difference, "comparison.difference", heading="Difference"),
+        Column("mean", IntervalEstimate, first[0], "comparison.first_mean", heading=first[1]),
+        Column(second[0], IntervalEstimate, second[1], "comparison.second_mean", heading=second[2]),
+        Column("difference", IntervalEstimate, difference, "comparison.difference", heading="Difference"),
         Column("p", float, "P value of the paired test of these differences.", "comparison.test.p"),
         Column(
             "p_adjusted",

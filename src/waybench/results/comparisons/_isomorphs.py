@@ -24,8 +24,8 @@ from waybench.results.comparisons._comparison import (
 from waybench.results.comparisons._item_scores import ItemScores, headline_scores
 from waybench.results.formatting import interval_text, mean_text, one_line
 from waybench.results.frames import Column
-from waybench.results.results import LONGEST, Group, ItemKey, Row, grouped
-from waybench.results.stats import Mean, clustered_mean
+from waybench.results.results import LONGEST, ItemKey, Row, RunKey, group_by
+from waybench.results.stats import IntervalEstimate, clustered_mean
 from waybench.results.stats._verdicts import MARGIN
 
 TWIN = "twin"  # what varies: the environment, and with it all words
@@ -37,7 +37,7 @@ _TWINS = EffectKind(
     columns=(
         GROUP,
         Column("twin", str, "Id of the environment that it is compared with.", "reference.env", only="frame"),
-        Column("twin", Group, "The same in the environment’s twin.", "reference", only="json"),
+        Column("twin", RunKey, "The same in the environment’s twin.", "reference", only="json"),
         Column("level", int, "The level.", heading="{Level}", text=lambda effect: str(effect.level)),
         *metric_and_items("Items that were given in both."),
         *comparison_columns(
@@ -113,7 +113,7 @@ def twin_effects(all_rows: Iterable[Row]) -> list[TwinEffect]:
     free = [row for row in all_rows if not row.guided]
     return adjust_effects(
         TwinEffect(level=level, comparison=comparison)
-        for level, level_rows in sorted(grouped(free, lambda row: row.level).items())
+        for level, level_rows in sorted(group_by(free, lambda row: row.level).items())
         for side, twin in twin_pairs(headline_scores(level_rows))
         if (comparison := compare(side, twin, TWIN, family=side.env))
     )
@@ -161,13 +161,19 @@ _ISOMORPHS = EffectKind(
         ),
         Column(
             "agreement",
-            Mean,
+            IntervalEstimate,
             "Agreement of an item's forms: 1 minus the mean difference of two forms, as a share of the metric's range.",
             null=True,
             heading="Agreement",
             metric=AGREEMENT,
         ),
-        Column("worst", Mean, "Mean over items of the worst of an item's forms.", null=True, heading="Worst form"),
+        Column(
+            "worst",
+            IntervalEstimate,
+            "Mean over items of the worst of an item's forms.",
+            null=True,
+            heading="Worst form",
+        ),
     ),
     id="task-isomorphs",
     title="Published against fresh: the same {items} in another appearance",
@@ -199,7 +205,7 @@ class IsomorphEffect(Effect):
     forms: Mapping[ItemKey, Sequence[float]]
 
     @property
-    def agreement(self) -> Mean | None:
+    def agreement(self) -> IntervalEstimate | None:
         """How far the results in two forms of an item agree: 1 minus the mean difference, as a share of the range.
 
         Of solved items it is the share of pairs of forms with the same result. None where the metric has no bounds.
@@ -216,7 +222,7 @@ class IsomorphEffect(Effect):
         )
 
     @property
-    def worst(self) -> Mean | None:
+    def worst(self) -> IntervalEstimate | None:
         """The mean over items of the value in the worst of an item's forms."""
         metric = self.comparison.metric
         worst = max if metric.better == "lower" else min
@@ -293,7 +299,7 @@ def compare_isomorphs(
     """
     ours = (side for side in scores if side.env and chosen(side.task))
     effects: list[IsomorphEffect] = []
-    for same_model in grouped(ours, lambda side: (side.task, side.identity(key=_set_and_number(side)[0]))).values():
+    for same_model in group_by(ours, lambda side: (side.task, side.identity(key=_set_and_number(side)[0]))).values():
         by_number = {_set_and_number(side)[1]: side for side in same_model}
         original = by_number.pop(0, None)
         if original is not None and by_number and (effect := _effect(original, by_number, margin)):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from waybench.core import TURN_LIMIT, End, FailureKind, Json, Metric, Range, UsageError, unknown_name_message
 from waybench.core._metrics import GENERAL_FAILURES, FirstError
 from waybench.envs import registry
-from waybench.results.estimates import lost_rows, measure
+from waybench.results.estimates import headline_spec, lost_rows
 from waybench.results.estimates._bounds import Items, LostRows
 from waybench.results.formatting import one_line
 from waybench.results.results import (
@@ -17,15 +17,15 @@ from waybench.results.results import (
     LONGEST,
     UNCONFIRMED,
     UNFINISHED,
-    Group,
     ItemKey,
     Row,
-    at_items,
-    grouped,
+    RunKey,
+    group_by,
+    group_by_item,
     item_key,
     item_values,
     metric_values,
-    over,
+    with_observed_bounds,
 )
 from waybench.results.results._groups import other_settings
 
@@ -47,7 +47,7 @@ class ComparisonKey(NamedTuple):
     options: tuple[tuple[str, str], ...]
 
 
-def comparison_key(group: Group) -> ComparisonKey:
+def comparison_key(group: RunKey) -> ComparisonKey:
     """Return what models must have in common with a group to be compared with it.
 
     How a model was run, its temperature and the like, is the model's own matter, and so is the task's name.
@@ -58,7 +58,7 @@ def comparison_key(group: Group) -> ComparisonKey:
     return ComparisonKey(group.env, group.version, group.key, tuple(options))
 
 
-def matched(groups: Iterable[Group], varies: str = MODEL) -> list[list[Group]]:
+def match_groups(groups: Iterable[RunKey], varies: str = MODEL) -> list[list[RunKey]]:
     """Return lists of groups that differ in one thing only, in order of first appearance.
 
     Args:
@@ -66,17 +66,17 @@ def matched(groups: Iterable[Group], varies: str = MODEL) -> list[list[Group]]:
         varies: `MODEL`, or the name of an option.
     """
     return list(
-        grouped(groups, comparison_key if varies == MODEL else lambda group: other_settings(group, varies)).values()
+        group_by(groups, comparison_key if varies == MODEL else lambda group: other_settings(group, varies)).values()
     )
 
 
-def without_option(groups: Iterable[Group], option: str) -> dict[Group, Group]:
+def without_option(groups: Iterable[RunKey], option: str) -> dict[RunKey, RunKey]:
     """Return groups that have an option, each with the one that lacks it and has all else in common.
 
     Groups without such a reference are left out.
     """
-    references: dict[Group, Group] = {}
-    for alike in matched(groups, option):
+    references: dict[RunKey, RunKey] = {}
+    for alike in match_groups(groups, option):
         without = [group for group in alike if not dict(group.options).get(option)]
         references |= {group: without[0] for group in alike if without and group not in without}
     return references
@@ -197,7 +197,7 @@ class ItemScores:
     attempts: Mapping[ItemKey, int] = field(default_factory=dict[ItemKey, int])
     inputs: Mapping[ItemKey, str] = field(default_factory=dict[ItemKey, str])
     logs: frozenset[str] = frozenset()
-    group: Group | None = None
+    group: RunKey | None = None
 
     @property
     def env(self) -> str:
@@ -229,7 +229,7 @@ class ItemScores:
         return {*self.values, *self.missing, *self.undefined, *self.unconfirmed}
 
 
-def values_of(group: Group, metric: Metric, values: Mapping[ItemKey, float]) -> ItemScores:
+def scores_from_values(group: RunKey, metric: Metric, values: Mapping[ItemKey, float]) -> ItemScores:
     """Return a group's scores where no more than its values is needed."""
     return ItemScores(
         model=group.model,
@@ -247,15 +247,15 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
 
     Args:
         all_rows: The rows.
-        metric: The metric's name, or "solved"; by default what an environment is judged by (`measure`). Environments
-            that have no such metric are left out.
+        metric: The metric's name, or "solved"; by default what an environment is judged by (`headline_spec`).
+            Environments that have no such metric are left out.
         needed: Whether some environment must have it.
 
     Raises:
         UsageError: If no environment has a needed metric, or a single item has no value of it.
     """
     possible = ("", UNCONFIRMED, UNFINISHED)
-    by_group = grouped((row for row in all_rows if row.exclusion_reason in possible), lambda row: row.group)
+    by_group = group_by((row for row in all_rows if row.exclusion_reason in possible), lambda row: row.group)
     all_scores = [scores for group, group_rows in by_group.items() if (scores := _scores(group, group_rows, metric))]
     if by_group and needed and not all_scores:
         envs = {group.environment.id: group.environment for group in by_group}
@@ -266,16 +266,20 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
 
 def headline_scores(all_rows: Iterable[Row]) -> list[ItemScores]:
     """Return the scores of every model with its settings by the headline metric, in order of the groups' first rows."""
-    by_group = grouped(all_rows, lambda row: row.group)
+    by_group = group_by(all_rows, lambda row: row.group)
     return [scores for group_rows in by_group.values() for scores in item_scores(group_rows, needed=False)]
 
 
-def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | None:
+def _scores(group: RunKey, all_of_it: Sequence[Row], name: str) -> ItemScores | None:
     env = group.environment
     rows = [row for row in all_of_it if row.exclusion_reason in ("", UNFINISHED)]
     if not rows:
         return None
-    items, head, judged = at_items(rows), env.scoring.metrics[0], measure(env, any(row.guided for row in rows))
+    items, head, judged = (
+        group_by_item(rows),
+        env.scoring.metrics[0],
+        headline_spec(env, any(row.guided for row in rows)),
+    )
     choices: dict[str, tuple[Metric, Callable[[Row], float | None]]] = {
         **{metric.name: (metric, lambda row, name=metric.name: row.metrics[name]) for metric in env.scoring.metrics},
         "": (judged.metric, judged.value),
@@ -297,10 +301,10 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
         return ratios.values
 
     values = values_at(items)
-    metrics = [over(declared, rows) for declared in env.scoring.metrics]
+    metrics = [with_observed_bounds(declared, rows) for declared in env.scoring.metrics]
     lost = None if judged.series else lost_rows(rows, metrics, best_of=env.scoring.best_of)
     incomplete = dict[ItemKey, Range]() if lost is None else _incomplete(items, rows, lost, metric, values_at)
-    bounded_metric = over(metric, rows)
+    bounded_metric = with_observed_bounds(metric, rows)
     kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
     test = comparison_key(group)
     test_options = {option for option, _ in test.options}

@@ -19,27 +19,27 @@ from waybench.results.comparisons._comparison import (
     comparison_columns,
     metric_and_items,
 )
-from waybench.results.comparisons._item_scores import matched, values_of, without_option
+from waybench.results.comparisons._item_scores import match_groups, scores_from_values, without_option
 from waybench.results.estimates import total_if_known
-from waybench.results.formatting import aligned, better_text, difference_text, mean_text, one_line
+from waybench.results.formatting import align_columns, better_text, difference_text, mean_text, one_line
 from waybench.results.frames import Column, column_json, group_id
 from waybench.results.logs._settings import SERVER
 from waybench.results.results import (
     LONGEST,
-    Group,
     ItemKey,
     Row,
-    at_items,
+    RunKey,
     count_items,
-    grouped,
+    group_by,
+    group_by_item,
     item_values,
     metric_values,
     model_settings,
-    over,
     setting,
     setting_order,
+    with_observed_bounds,
 )
-from waybench.results.stats import Mean
+from waybench.results.stats import IntervalEstimate
 
 EFFECT, NO_EFFECT, UNCLEAR = "effect", "no effect", "cannot tell"  # verdicts
 FEWEST_CLUSTERS = 10  # below which "no effect" is never concluded
@@ -68,7 +68,7 @@ _SETTINGS = EffectKind(
         ),
         Column(
             "change",
-            Mean,
+            IntervalEstimate,
             "Relative change in tokens from the first value to the second: 0.1 is 10 % more. Null if not known.",
             null=True,
         ),
@@ -111,8 +111,8 @@ class SettingEffect:
     """
 
     kind: ClassVar[EffectKind] = _SETTINGS
-    first: Group
-    second: Group
+    first: RunKey
+    second: RunKey
     name: str
     items: int
     clusters: int
@@ -121,12 +121,12 @@ class SettingEffect:
     comparison: Comparison | None
 
     @property
-    def group(self) -> Group:
+    def group(self) -> RunKey:
         """The group with the second value."""
         return self.second
 
     @property
-    def change(self) -> Mean | None:
+    def change(self) -> IntervalEstimate | None:
         """The relative difference in tokens, 0.1 being 10 % more; None if tokens are not known."""
         return self.comparison and self.comparison.relative
 
@@ -204,11 +204,11 @@ def setting_effects(all_rows: Iterable[Row]) -> list[SettingEffect]:
 
     An effect on tokens is none on results, and replies may differ by chance alone.
     """
-    items = {group: at_items(rows) for group, rows in grouped(all_rows, lambda row: row.group).items()}
+    items = {group: group_by_item(rows) for group, rows in group_by(all_rows, lambda row: row.group).items()}
     names = dict.fromkeys(name for group in items for name in model_settings(group) if name != SERVER)
     effects: list[SettingEffect] = []
     for name in names:
-        for number, groups in enumerate(matched(items, name)):
+        for number, groups in enumerate(match_groups(items, name)):
             in_order = sorted(groups, key=lambda group, name=name: setting_order(dict(group.options).get(name)))
             pairs = (_setting_effect(name, first, second, items, number) for first, second in combinations(in_order, 2))
             effects += [effect for effect in pairs if effect is not None]
@@ -224,7 +224,11 @@ class _Pair(NamedTuple):
 
 
 def _setting_effect(
-    name: str, first: Group, second: Group, items_of_group: Mapping[Group, Mapping[ItemKey, Sequence[Row]]], number: int
+    name: str,
+    first: RunKey,
+    second: RunKey,
+    items_of_group: Mapping[RunKey, Mapping[ItemKey, Sequence[Row]]],
+    number: int,
 ) -> SettingEffect | None:
     pairs: dict[ItemKey, _Pair] = {}
     for key, attempts in items_of_group[first].items():
@@ -239,7 +243,7 @@ def _setting_effect(
     counts = reasoning if use_reasoning else [pair.output for pair in pairs.values()]
     tokens = {key: sums for key, sums in zip(pairs, counts, strict=True) if sums and sums[0] > 0}
     before, after = (
-        values_of(group, _TOKENS, {key: sums[side] for key, sums in tokens.items()})
+        scores_from_values(group, _TOKENS, {key: sums[side] for key, sums in tokens.items()})
         for side, group in enumerate((first, second))
     )
     items = count_items(pairs)
@@ -343,7 +347,7 @@ class AgentEffect(Effect):
     costs: tuple[float, float] | None
 
     @property
-    def label_group(self) -> Group:
+    def label_group(self) -> RunKey:
         """The group of the bare model: its row names the agent."""
         return self.reference
 
@@ -393,18 +397,18 @@ def agent_effects(all_rows: Iterable[Row]) -> list[AgentEffect]:
 
     Episodes with a teacher are left out, those of searches, and environments whose headline is a share of something.
     """
-    by_group = grouped((row for row in all_rows if not row.guided and not row.adaptive), lambda row: row.group)
+    by_group = group_by((row for row in all_rows if not row.guided and not row.adaptive), lambda row: row.group)
     effects = (_agent_effect(group, bare, by_group) for group, bare in without_option(by_group, AGENT).items())
     return adjust_effects(effect for effect in effects if effect)
 
 
-def _agent_effect(group: Group, bare: Group, by_group: Mapping[Group, Sequence[Row]]) -> AgentEffect | None:
-    metric = over(group.environment.scoring.metrics[0], (*by_group[group], *by_group[bare]))
+def _agent_effect(group: RunKey, bare: RunKey, by_group: Mapping[RunKey, Sequence[Row]]) -> AgentEffect | None:
+    metric = with_observed_bounds(group.environment.scoring.metrics[0], (*by_group[group], *by_group[bare]))
     if metric.per is not None:
         return None
-    items = at_items(by_group[group]), at_items(by_group[bare])
+    items = group_by_item(by_group[group]), group_by_item(by_group[bare])
     first, second = (
-        values_of(who, metric, metric_values(side, metric, metric).values)
+        scores_from_values(who, metric, metric_values(side, metric, metric).values)
         for who, side in zip((group, bare), items, strict=True)
     )
     comparison = compare(first, second, AGENT, metric=metric)
@@ -425,8 +429,8 @@ def _agent_effect(group: Group, bare: Group, by_group: Mapping[Group, Sequence[R
 
 def agent_table(all_rows: Iterable[Row]) -> str:
     """Return the effects of agents as aligned tables of plain text, one for each environment; "" if there are none."""
-    by_env = grouped(agent_effects(all_rows), lambda effect: effect.group.env)
-    return "\n\n".join(aligned(*_lines(env_id, effects)) for env_id, effects in by_env.items())
+    by_env = group_by(agent_effects(all_rows), lambda effect: effect.group.env)
+    return "\n\n".join(align_columns(*_lines(env_id, effects)) for env_id, effects in by_env.items())
 
 
 def _lines(env_id: str, effects: Sequence[AgentEffect]) -> tuple[list[list[str]], list[str]]:

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, cast
 from waybench.core import TURN_LIMIT, UNPARSED, FailureKind, Json, Metric
 from waybench.core._metrics import OVERFLOW, REFUSED, TRUNCATED, WRONG
 from waybench.results.comparisons._comparison import Comparison, adjust_comparisons, compare, with_inferred_bounds
-from waybench.results.comparisons._item_scores import MODEL, ItemScores, matched, values_of
+from waybench.results.comparisons._item_scores import MODEL, ItemScores, match_groups, scores_from_values
 from waybench.results.logs import Skipped, is_embedded, newest, read_samples
 from waybench.results.logs._inspect import Log, Seen, as_number, runs, to_stderr
 from waybench.results.logs._settings import settings_of_any
-from waybench.results.results import Cluster, ItemKey, Row, at_items, grouped, metric_values, over
+from waybench.results.results import Cluster, ItemKey, Row, group_by, group_by_item, metric_values, with_observed_bounds
 from waybench.results.stats import PowerAssumptions
 from waybench.results.stats._power import FEWEST_ITEMS, pilot_assumptions
 from waybench.results.stats._verdicts import MARGIN
@@ -71,7 +71,7 @@ def foreign_scores(*directories: Path, on_problem: Callable[[Skipped], None] | N
             for seen in of_log
             if not seen.ours
         )
-        for item, attempts in grouped(samples, lambda sample: str(sample.seen.id)).items():
+        for item, attempts in group_by(samples, lambda sample: str(sample.seen.id)).items():
             key = ItemKey(0, item, "", Cluster(item))
             before = by_run[run].get(key, [])
             if not all(sample.seen.error for sample in attempts) or all(sample.seen.error for sample in before):
@@ -143,7 +143,7 @@ def _stops(samples: Iterable[_Scored]) -> dict[tuple[str, Any, int], FailureKind
     """Return which of the samples that failed were cut off or refused, by log, id and epoch."""
     failed = (sample for sample in samples if any(map(_fails, sample.numbers.values())))
     kinds: dict[tuple[str, Any, int], FailureKind] = {}
-    for location, of_log in grouped(failed, lambda sample: sample.log.location).items():
+    for location, of_log in group_by(failed, lambda sample: sample.log.location).items():
         outputs: list[Any] = []
         with suppress(Exception):  # a damaged sample: how the others ended is then not known either, their scores are
             outputs = read_samples(location, [(sample.seen.id, sample.seen.epoch) for sample in of_log], _UNUSED)
@@ -182,7 +182,7 @@ def compare_sides(
     """
     comparisons: list[Comparison] = []
     unpaired: list[Unpaired] = []
-    first_tests, second_tests = (grouped(side, lambda scores: scores.test) for side in (first, second))
+    first_tests, second_tests = (group_by(side, lambda scores: scores.test) for side in (first, second))
     names = _names([*first, *second])
     for test in dict.fromkeys([*first_tests, *second_tests]):
         pairs, without_pair = _sides_matched(first_tests.get(test, []), second_tests.get(test, []))
@@ -228,16 +228,18 @@ def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Comparison]:
         names: The metrics; those that an environment does not have are left out, and so are shares
             (`Metric.per`), for which a single item has no weight of its own.
     """
-    by_group = {group: at_items(rows) for group, rows in grouped(all_rows, lambda row: row.group).items()}
+    by_group = {group: group_by_item(rows) for group, rows in group_by(all_rows, lambda row: row.group).items()}
     comparisons: list[Comparison] = []
-    for groups in matched(by_group):
+    for groups in match_groups(by_group):
         metrics = groups[0].environment.scoring.metrics
         played = [row for group in groups for item in by_group[group].values() for row in item]
         for metric in metrics:
             if metric.name not in names or metric.per is not None:
                 continue
             values = {group: metric_values(by_group[group], metrics[0], metric).values for group in groups}
-            scores = [values_of(group, over(metric, played), values[group]) for group in groups]
+            scores = [
+                scores_from_values(group, with_observed_bounds(metric, played), values[group]) for group in groups
+            ]
             for first, second in combinations(scores, 2):
                 if comparison := compare(first, second, MODEL):
                     comparisons.append(comparison)
@@ -247,7 +249,7 @@ def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Comparison]:
 def _names(scores: Iterable[ItemScores]) -> dict[Hashable, str]:
     """Return a name for each test, with what distinguishes it from the others of its title."""
     names_by_test: dict[Hashable, str] = {}
-    for title, alike in grouped(scores, lambda side: side.name).items():
+    for title, alike in group_by(scores, lambda side: side.name).items():
         details = {side.test: side.details for side in alike}
         names = dict.fromkeys(name for detail in details.values() for name in detail)
         differing = [name for name in names if len({detail.get(name) for detail in details.values()}) > 1]
@@ -264,7 +266,7 @@ def _sides_matched(
     pairs: list[tuple[ItemScores, ItemScores]] = []
     first_remaining, second_remaining = list(first), list(second)
     for same in _SAME:
-        ours, others = grouped(first_remaining, same), grouped(second_remaining, same)
+        ours, others = group_by(first_remaining, same), group_by(second_remaining, same)
         for key, (scores, *more) in ours.items():
             if not more and len(others.get(key, ())) == 1:
                 pairs.append((scores, others[key][0]))
@@ -294,7 +296,7 @@ def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[Power
     """
     assumptions: list[PowerAssumptions] = []
     problems: list[str] = []
-    for alike in grouped(scores, lambda side: side.test).values():
+    for alike in group_by(scores, lambda side: side.test).values():
         name = f"{alike[0].name}: {alike[0].metric.title}"
         metric = with_inferred_bounds(alike)
         low, high = (None, None) if metric.far_bounds else (metric.low, metric.high)

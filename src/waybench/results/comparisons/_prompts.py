@@ -14,40 +14,40 @@ from waybench.results.comparisons._comparison import (
     adjust_comparisons,
     compare,
 )
-from waybench.results.comparisons._item_scores import ItemScores, matched, values_of, without_option
+from waybench.results.comparisons._item_scores import ItemScores, match_groups, scores_from_values, without_option
 from waybench.results.estimates._bounds import contributions
-from waybench.results.formatting import aligned, better_text, difference_text, mean_text, one_line
+from waybench.results.formatting import align_columns, better_text, difference_text, mean_text, one_line
 from waybench.results.frames import Column, Frame, column_json, column_schema, group_frame
 from waybench.results.results import (
     EXAMPLES,
     LONGEST,
-    Group,
     GroupResult,
     ItemKey,
     Row,
-    at_items,
+    RunKey,
     count_items,
-    declared,
-    grouped,
+    environment_options,
+    group_by,
+    group_by_item,
     item_values,
     labels,
     metric_values,
-    over,
+    with_observed_bounds,
 )
-from waybench.results.stats import Mean, clustered_mean
+from waybench.results.stats import IntervalEstimate, clustered_mean
 from waybench.results.stats._verdicts import MARGIN
 
 WORDING = "wording"  # the option that names an item's wording
 
 
 _SCORE: tuple[Column[Any], ...] = (
-    Column("group", Group, "Model, task and settings, the wording among them.", "score.group", only="json"),
+    Column("group", RunKey, "Model, task and settings, the wording among them.", "score.group", only="json"),
     Column("wording", str, "The wording.", "score.name", key="name"),
     Column("errors", int, "Infrastructure errors in this wording; they are excluded.", "score.errors"),
-    Column("mean", Mean, "Mean over these items, for a single attempt.", "score.mean"),
+    Column("mean", IntervalEstimate, "Mean over these items, for a single attempt.", "score.mean"),
     Column(
         "difference",
-        Mean,
+        IntervalEstimate,
         "Mean difference from the reference wording over the items; null for the reference itself.",
         "score.comparison.difference",
         null=True,
@@ -93,7 +93,7 @@ _EFFECT: tuple[Column[Any], ...] = (
     ),
     Column(
         "worst_of_items",
-        Mean,
+        IntervalEstimate,
         "Mean over items of the worst value among an item's wordings, the same for all wordings of a player.",
         "effect.worst_of_items",
     ),
@@ -108,9 +108,9 @@ class WordingScore(NamedTuple):
     The comparison is that with the reference wording; None for the reference itself.
     """
 
-    group: Group
+    group: RunKey
     name: str
-    mean: Mean
+    mean: IntervalEstimate
     comparison: Comparison | None
     errors: int
 
@@ -134,12 +134,12 @@ class WordingEffect:
     reference: str
     worst: str
     spread: float
-    worst_of_items: Mean
+    worst_of_items: IntervalEstimate
     items: int
     left_out: int
 
     @property
-    def group(self) -> Group:
+    def group(self) -> RunKey:
         """The group in the reference wording."""
         return next(score.group for score in self.wordings if score.name == self.reference)
 
@@ -157,11 +157,11 @@ def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
     share of something (`Metric.per`), for which a single item has no weight of its own.
     """
     free = [row for row in all_rows if not row.guided]
-    by_group = grouped((row for row in free if WORDING in dict(row.group.options)), lambda row: row.group)
+    by_group = group_by((row for row in free if WORDING in dict(row.group.options)), lambda row: row.group)
     effects: list[WordingEffect] = []
-    for groups in matched(by_group, WORDING):
+    for groups in match_groups(by_group, WORDING):
         rows = [row for group in groups for row in by_group[group]]
-        metric = over(groups[0].environment.scoring.metrics[0], rows)
+        metric = with_observed_bounds(groups[0].environment.scoring.metrics[0], rows)
         if len(groups) > 1 and metric.per is None:
             by_name = {str(dict(group.options)[WORDING]): group for group in groups}
             if effect := _wording_effect(metric, by_name, by_group):
@@ -170,9 +170,11 @@ def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
 
 
 def _wording_effect(
-    metric: Metric, groups: Mapping[str, Group], by_group: Mapping[Group, Sequence[Row]]
+    metric: Metric, groups: Mapping[str, RunKey], by_group: Mapping[RunKey, Sequence[Row]]
 ) -> WordingEffect | None:
-    of_names = {name: metric_values(at_items(by_group[group]), metric, metric).values for name, group in groups.items()}
+    of_names = {
+        name: metric_values(group_by_item(by_group[group]), metric, metric).values for name, group in groups.items()
+    }
     env = next(iter(groups.values())).env
     names, reference = _ordered(env, [name for name, values in of_names.items() if values])
     if len(names) < 2:
@@ -181,7 +183,7 @@ def _wording_effect(
     both = sorted(key for key in scored[0] if all(key in values for values in scored))
     if not both:
         return None
-    scores = {name: values_of(groups[name], metric, of_names[name]) for name in names}
+    scores = {name: scores_from_values(groups[name], metric, of_names[name]) for name in names}
     others = [name for name in names if name != reference]
     pairs = adjust_comparisons(
         compare(scores[name], scores[reference], WORDING, metric=metric, keys=both) for name in others
@@ -216,7 +218,7 @@ def _wording_effect(
 
 def _ordered(env: str, names: Collection[str]) -> tuple[list[str], str]:
     """Return wordings in the order in which an environment lists them, and the one that others are compared with."""
-    wording = next(option for option in declared(env) if option.name == WORDING)
+    wording = next(option for option in environment_options(env) if option.name == WORDING)
     declared_names = [name for name in wording.all_choices if name in names]
     ordered = [*declared_names, *sorted(name for name in names if name not in declared_names)]
     return ordered, str(wording.default) if wording.default in names else next(iter(ordered), "")
@@ -251,8 +253,8 @@ def compare_wordings(
 
 def wording_table(all_rows: Iterable[Row]) -> str:
     """Return the effects of wordings as aligned tables of plain text, one for each environment; "" without any."""
-    by_env = grouped(wording_effects(all_rows), lambda effect: effect.group.env)
-    return "\n\n".join(aligned(*_lines(env_id, effects)) for env_id, effects in by_env.items())
+    by_env = group_by(wording_effects(all_rows), lambda effect: effect.group.env)
+    return "\n\n".join(align_columns(*_lines(env_id, effects)) for env_id, effects in by_env.items())
 
 
 def _lines(env_id: str, effects: Sequence[WordingEffect]) -> tuple[list[list[str]], list[str]]:
@@ -304,8 +306,8 @@ class ExamplesEffect(GroupResult):
 
     level: int
     items: int
-    metrics: Mapping[str, Mean]
-    curves: Mapping[str, Mean]
+    metrics: Mapping[str, IntervalEstimate]
+    curves: Mapping[str, IntervalEstimate]
 
 
 def examples_effects(all_rows: Iterable[Row]) -> list[ExamplesEffect]:
@@ -314,14 +316,15 @@ def examples_effects(all_rows: Iterable[Row]) -> list[ExamplesEffect]:
     Items are paired by level, id and instance.
     """
     by_group = {
-        group: grouped(rows, lambda row: row.level) for group, rows in grouped(all_rows, lambda row: row.group).items()
+        group: group_by(rows, lambda row: row.level)
+        for group, rows in group_by(all_rows, lambda row: row.group).items()
     }
     bare = without_option(by_group, EXAMPLES)
     effects: list[ExamplesEffect] = []
     for group, by_level in by_group.items():
         if group in bare:
             for level, rows in sorted(by_level.items()):
-                with_, without = at_items(rows), at_items(by_group[bare[group]].get(level, []))
+                with_, without = group_by_item(rows), group_by_item(by_group[bare[group]].get(level, []))
                 both = [key for key in with_ if key in without]
                 if both:
                     pair = {key: with_[key] for key in both}, {key: without[key] for key in both}
@@ -329,13 +332,13 @@ def examples_effects(all_rows: Iterable[Row]) -> list[ExamplesEffect]:
     return effects
 
 
-def _examples_effect(group: Group, bare: Group, level: int, with_: Items, without: Items) -> ExamplesEffect:
+def _examples_effect(group: RunKey, bare: RunKey, level: int, with_: Items, without: Items) -> ExamplesEffect:
     env = group.environment
     played = [row for items in (with_, without) for item in items.values() for row in item]
-    metrics: dict[str, Mean] = {}
-    for metric in (over(each_metric, played) for each_metric in env.scoring.metrics):
+    metrics: dict[str, IntervalEstimate] = {}
+    for metric in (with_observed_bounds(each_metric, played) for each_metric in env.scoring.metrics):
         new, old = (
-            values_of(
+            scores_from_values(
                 of, metric, item_values(items, env.scoring.metrics[0], lambda row, name=metric.name: row.metrics[name])
             )
             for of, items in ((group, with_), (bare, without))
@@ -345,12 +348,12 @@ def _examples_effect(group: Group, bare: Group, level: int, with_: Items, withou
     curves = {
         declared.name: mean
         for declared in env.scoring.series
-        if (mean := _curve_change(over(declared, played), with_, without)) is not None
+        if (mean := _curve_change(with_observed_bounds(declared, played), with_, without)) is not None
     }
     return ExamplesEffect(group=group, level=level, items=count_items(with_), metrics=metrics, curves=curves)
 
 
-def _curve_change(series: Series, with_: Items, without: Items) -> Mean | None:
+def _curve_change(series: Series, with_: Items, without: Items) -> IntervalEstimate | None:
     """Return the difference of two means of curves over their steps, each linearised (`contributions`)."""
 
     def has(item: Sequence[Row]) -> bool:

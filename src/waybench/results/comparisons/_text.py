@@ -10,9 +10,9 @@ from waybench.core import NO_ANSWER, Json, Metric, plural
 from waybench.results.comparisons._comparison import Comparison
 from waybench.results.comparisons._item_scores import Failures, ItemScores, most_frequent
 from waybench.results.comparisons._models import Unpaired
-from waybench.results.formatting import NOTHING, adjusted_p_text, aligned, change_text, mean_text, one_line, width
-from waybench.results.results import LONGEST, ItemKey, count_items, grouped, setting
-from waybench.results.stats import Mean
+from waybench.results.formatting import NOTHING, adjusted_p_text, align_columns, change_text, mean_text, one_line, width
+from waybench.results.results import LONGEST, ItemKey, count_items, group_by, setting
+from waybench.results.stats import IntervalEstimate
 from waybench.results.stats._paired import ALPHA
 from waybench.results.stats._verdicts import Verdict
 
@@ -50,7 +50,7 @@ def comparisons_text(
     """
     blocks: list[str] = []
     several = len(comparisons) > 1
-    for models, rows in grouped(comparisons, lambda pair: (pair.first.model, pair.second.model)).items():
+    for models, rows in group_by(comparisons, lambda pair: (pair.first.model, pair.second.model)).items():
         names = [one_line(model, LONGEST) or "(no name)" for model in models]
         sides = (
             f"{letter}: {name}{f' in {origin}' if origin else ''}"
@@ -59,7 +59,7 @@ def comparisons_text(
         lines = [["", "items", "A", "B", "A − B", "95 % interval", "Holm" if several else "p", "verdict"]]
         lines += [[_title(row), *comparison_cells(row)] for row in rows]
         size = max(width(line[-1]) for line in lines)
-        table = aligned([[*line[:-1], line[-1] + " " * (size - width(line[-1]))] for line in lines])
+        table = align_columns([[*line[:-1], line[-1] + " " * (size - width(line[-1]))] for line in lines])
         blocks += ["\n".join(sides), table]
         blocks += ["\n".join([_title(row), *(f"  {line}" for line in comparison_lines(row))]) for row in rows]
     verdicts = {comparison.verdict for comparison in comparisons}
@@ -131,7 +131,7 @@ def _change(value: float, metric: Metric) -> str:
     return f"{value:+.1g}".replace("-", "−") if text.startswith("±") and value else text
 
 
-def _interval(mean: Mean, metric: Metric) -> str:
+def _interval(mean: IntervalEstimate, metric: Metric) -> str:
     if mean.low is None or mean.high is None:
         return NOTHING
     return f"{_change(mean.low, metric)} to {_change(mean.high, metric)}"
@@ -292,7 +292,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Json]:
     """Return a comparison as JSON values; unknown values are null."""
     narrow = comparison.interval_90
 
-    def side_json(side: ItemScores, other: ItemScores, mean: Mean) -> dict[str, Json]:
+    def side_json(side: ItemScores, other: ItemScores, mean: IntervalEstimate) -> dict[str, Json]:
         kinds, attempts = comparison.failures(side)
         errors = Counter(error.kind.name for error in comparison.first_errors(side))
         return {

@@ -10,9 +10,17 @@ from waybench.core import Json, Range
 from waybench.envs.smartplay import FORMULAS, HUMANS, RECORDED, Capability
 from waybench.envs.smartplay._capabilities import capability_scores, capability_weights
 from waybench.results.estimates._bounds import Items, lost_rows
-from waybench.results.results import Group, Row, at_items, declared, grouped, metric_values, over
+from waybench.results.results import (
+    Row,
+    RunKey,
+    environment_options,
+    group_by,
+    group_by_item,
+    metric_values,
+    with_observed_bounds,
+)
 from waybench.results.results._rows import ItemValues
-from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.stats import CONFIDENCE, IntervalEstimate
 from waybench.results.stats._intervals import FEWEST_CLUSTERS, RobustMean, clustered_error, t_quantile
 
 HUMAN = "human"  # the metric that is the human-normalised score
@@ -37,9 +45,9 @@ class Agent:
     model: str
     embedded: bool
     settings: tuple[tuple[str, Json], ...]
-    groups: Mapping[str, Group]
-    scores: Mapping[str, Mean]
-    raw: Mapping[str, Mean]
+    groups: Mapping[str, RunKey]
+    scores: Mapping[str, IntervalEstimate]
+    raw: Mapping[str, IntervalEstimate]
     capabilities: Mapping[str, list[Capability]]
     ranges: Mapping[str, list[tuple[float, float] | None]]
 
@@ -70,9 +78,9 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
     rows = [row for row in all_rows if row.setting in HUMANS]
     agents: list[Agent] = []
     agent_key = cache(_agent_key)  # there are far fewer groups than rows
-    for (model, embedded, settings), agent_rows in grouped(rows, lambda row: agent_key(row.group)).items():
+    for (model, embedded, settings), agent_rows in group_by(rows, lambda row: agent_key(row.group)).items():
         by_setting: dict[str, HumanScore] = {}
-        for (setting, group), setting_rows in grouped(agent_rows, lambda row: (row.setting, row.group)).items():
+        for (setting, group), setting_rows in group_by(agent_rows, lambda row: (row.setting, row.group)).items():
             human = _human(group, setting_rows)
             if human is not None and (setting not in by_setting or by_setting[setting].mean.n < human.mean.n):
                 by_setting[setting] = human
@@ -96,9 +104,9 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
     return sorted(agents, key=order)
 
 
-def _agent_key(group: Group) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
+def _agent_key(group: RunKey) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
     """Return what the groups of one agent have in common."""
-    defaults = {option.name: option.default for option in declared(group.env)}
+    defaults = {option.name: option.default for option in environment_options(group.env)}
     settings = [
         (name, value)
         for name, value in group.options
@@ -117,23 +125,23 @@ class HumanScore(NamedTuple):
         raw: The score before it is normalised.
     """
 
-    group: Group
-    mean: Mean
+    group: RunKey
+    mean: IntervalEstimate
     error: RobustMean | None
     bounds: Range
-    raw: Mean
+    raw: IntervalEstimate
 
 
-def _human(group: Group, rows: Sequence[Row]) -> HumanScore | None:
+def _human(group: RunKey, rows: Sequence[Row]) -> HumanScore | None:
     """Return the human-normalised score of one setting; that of a single attempt, by item."""
     declared = group.environment.scoring.metrics
-    head, metrics = declared[0], [over(metric, rows) for metric in declared]
+    head, metrics = declared[0], [with_observed_bounds(metric, rows) for metric in declared]
     scaled = next(metric for metric in metrics if metric.name == HUMAN)
 
-    def mean_of(items: Items) -> Mean | None:
+    def mean_of(items: Items) -> IntervalEstimate | None:
         return metric_values(items, head, scaled).mean(scaled.interval_bounds)
 
-    items = at_items(rows)
+    items = group_by_item(rows)
     values, raw_values = (metric_values(items, head, metric).values for metric in (scaled, head))
     raw = ItemValues({key: raw_values[key] for key in values}, None).mean(metrics[0].interval_bounds)
     mean, lost = mean_of(items), lost_rows(rows, metrics, best_of=False)

@@ -12,16 +12,16 @@ from waybench.results.results import (
     UNCONFIRMED,
     UNFINISHED,
     Cluster,
-    Group,
     GroupResult,
     ItemKey,
     Row,
-    at_items,
-    grouped,
+    RunKey,
+    group_by,
+    group_by_item,
     item_key,
 )
 from waybench.results.results._rows import ItemValues
-from waybench.results.stats import LostAttempts, Mean, clustered_mean
+from waybench.results.stats import IntervalEstimate, LostAttempts, clustered_mean
 
 Items = Mapping[ItemKey, Sequence[Row]]
 Variables = Mapping[str, float | None]
@@ -47,7 +47,9 @@ class LostRows:
     filled: Sequence[Items]
     unbounded: tuple[frozenset[str], frozenset[str]]
 
-    def attempts(self, mean_of: Callable[[Items], Mean | None], metrics: Iterable[Metric] = ()) -> LostAttempts:
+    def attempts(
+        self, mean_of: Callable[[Items], IntervalEstimate | None], metrics: Iterable[Metric] = ()
+    ) -> LostAttempts:
         """Return the lost attempts with the bounds of a number."""
         values = [mean.value for items in self.filled if (mean := mean_of(items)) is not None]
         names = {metric.name for metric in metrics}
@@ -56,7 +58,7 @@ class LostRows:
             self.lost, self.planned, None if open_low else min(values), None if open_high else max(values)
         )
 
-    def episodes(self, mean: Mean | None, bounds: Range) -> LostAttempts:
+    def episodes(self, mean: IntervalEstimate | None, bounds: Range) -> LostAttempts:
         """Return the lost attempts with the bounds of a mean over episodes, each with the same weight.
 
         Args:
@@ -87,8 +89,9 @@ def lost_rows(rows: Sequence[Row], metrics: Sequence[Metric], *, best_of: bool) 
         for side in (0, 1)
     )
     filled = [
-        at_items(
-            row if row.is_included else _filled(row, metrics, sizes, side, is_perfect=is_perfect) for row in possible
+        group_by_item(
+            row if row.is_included else _with_bound_values(row, metrics, sizes, side, is_perfect=is_perfect)
+            for row in possible
         )
         for side in (0, 1)
         for is_perfect in ((False, True) if best_of else (None,))
@@ -116,7 +119,7 @@ def _bound(row: Row, metric: Metric, side: int) -> float | None:
     return row.ranges.get(metric.name, (metric.low, metric.high))[side]
 
 
-def _filled(
+def _with_bound_values(
     row: Row, metrics: Sequence[Metric], sizes: Mapping[str, float], side: int, *, is_perfect: bool | None
 ) -> Row:
     """Return a lost row with the least (0) or the greatest (1) values that its episode can have."""
@@ -165,7 +168,7 @@ def cluster_values(values: ItemValues) -> dict[Cluster, ClusterValue]:
     return {cluster: ClusterValue(total / total_size, items) for cluster, (total, total_size, items) in sums.items()}
 
 
-def cluster_mean(by_cluster: Mapping[Cluster, ClusterValue], bounds: Range) -> Mean | None:
+def cluster_mean(by_cluster: Mapping[Cluster, ClusterValue], bounds: Range) -> IntervalEstimate | None:
     """Return the mean over clusters, all with the same weight, whatever their number of items.
 
     Clusters are independent, so the interval is that of a plain mean over them; `n` is their number. None without any.
@@ -184,10 +187,10 @@ class Curve:
             interval is that of its linearisation, see `contributions`; n is the number of episodes.
     """
 
-    steps: tuple[Mean, ...]
-    average: Mean
+    steps: tuple[IntervalEstimate, ...]
+    average: IntervalEstimate
 
-    def with_lost(self, lost_of: Callable[[Mean], LostAttempts]) -> "Curve":
+    def with_lost(self, lost_of: Callable[[IntervalEstimate], LostAttempts]) -> "Curve":
         """Return the curve with the attempts that each of its means lacks."""
         steps = tuple(replace(step, lost=lost_of(step)) for step in self.steps)
         return Curve(steps, replace(self.average, lost=lost_of(self.average)))
@@ -211,7 +214,7 @@ def curve(
         The curve; None if no episode has a step.
     """
     pairs = [(numbers, cluster) for numbers, cluster in zip(series, clusters, strict=True) if numbers]
-    steps: list[Mean] = []
+    steps: list[IntervalEstimate] = []
     for step in range(max((len(numbers) for numbers, _ in pairs), default=0)):
         reached = [(numbers[step], cluster) for numbers, cluster in pairs if step < len(numbers)]
         step_mean = clustered_mean([number for number, _ in reached], [cluster for _, cluster in reached], low, high)
@@ -267,7 +270,7 @@ class ClusterVariables:
                 self._known[key] = declared.of(record)
         self._keys.append(key)
 
-    def of(self, all_rows: Sequence[Row]) -> dict[Group, dict[Cluster, Variables]]:
+    def of(self, all_rows: Sequence[Row]) -> dict[RunKey, dict[Cluster, Variables]]:
         """Return the variables of every cluster with an episode that counts, for each group.
 
         Args:
@@ -281,9 +284,9 @@ class ClusterVariables:
         return {
             group: {
                 cluster: _means([values for _, values in variables])
-                for cluster, variables in grouped(pairs, lambda pair: pair[0].cluster).items()
+                for cluster, variables in group_by(pairs, lambda pair: pair[0].cluster).items()
             }
-            for group, pairs in grouped(episode_variables, lambda pair: pair[0].group).items()
+            for group, pairs in group_by(episode_variables, lambda pair: pair[0].group).items()
         }
 
 
@@ -329,7 +332,7 @@ def repeats(all_rows: Iterable[Row]) -> list[Repeats]:
     repeats of the whole, and are left out.
     """
     all_repeats: list[Repeats] = []
-    for group, rows in grouped(all_rows, lambda row: row.group).items():
+    for group, rows in group_by(all_rows, lambda row: row.group).items():
         attempts = list(whole_attempts(rows).values())
         if len(attempts) > 1:
             metrics = group.environment.scoring.metrics
@@ -342,7 +345,7 @@ def whole_attempts(rows: Iterable[Row]) -> dict[int, list[Row]]:
     """Return the attempts with the same number at all items of a group, by their number."""
     all_rows = list(rows)
     items = {(row.level, row.item, row.instance) for row in all_rows if not row.exclusion_reason}
-    by_attempt = grouped((row for row in all_rows if row.is_included), lambda row: row.attempt)
+    by_attempt = group_by((row for row in all_rows if row.is_included), lambda row: row.attempt)
     return {number: attempt for number, attempt in sorted(by_attempt.items()) if len(attempt) == len(items)}
 
 

@@ -13,12 +13,12 @@ from waybench.results.estimates._bounds import Variables, whole_attempts
 from waybench.results.estimates._estimates import Estimate, by_cluster, by_level
 from waybench.results.results import (
     Cluster,
-    Group,
     GroupResult,
     Row,
-    at_items,
+    RunKey,
     attempts_to_average,
-    grouped,
+    group_by,
+    group_by_item,
     perfect_attempts,
 )
 from waybench.results.stats import Array
@@ -84,7 +84,7 @@ class ItemDifficulty:
 class _Result(NamedTuple):
     """A group's result at an item: its cluster, level, other variables, and the share of attempts that succeeded."""
 
-    group: Group
+    group: RunKey
     cluster: Cluster
     level: float
     values: list[float]
@@ -104,7 +104,7 @@ def item_difficulties(all_rows: Iterable[Row]) -> list[ItemDifficulty]:
         if row.is_included and not row.guided and DIFFICULTY_INDEX not in dict(row.group.options)
     ]
     difficulties: list[ItemDifficulty] = []
-    for (env, apart), rows in grouped(free, lambda row: (row.group.env, row.group.apart)).items():
+    for (env, apart), rows in group_by(free, lambda row: (row.group.env, row.group.separate_by)).items():
         declared = registry.load(env)
         if declared.difficulty.item_variables and declared.difficulty.axes:
             difficulties.append(_difficulty(env, apart, declared.difficulty.axes[0], rows))
@@ -115,7 +115,7 @@ def _difficulty(env: str, apart: tuple[str, ...], axis: Axis, own: Sequence[Row]
     variables = tuple(variable.name for variable in registry.load(env).difficulty.item_variables)
     results = [
         result
-        for group, rows in grouped(own, lambda row: row.group).items()
+        for group, rows in group_by(own, lambda row: row.group).items()
         for result in _results(group, rows, axis, variables)
     ]
     groups = {group: number for number, group in enumerate(dict.fromkeys(result.group for result in results))}
@@ -143,9 +143,9 @@ def _difficulty(env: str, apart: tuple[str, ...], axis: Axis, own: Sequence[Row]
     )
 
 
-def _results(group: Group, rows: Sequence[Row], axis: Axis, variables: Sequence[str]) -> Iterable[_Result]:
+def _results(group: RunKey, rows: Sequence[Row], axis: Axis, variables: Sequence[str]) -> Iterable[_Result]:
     head = group.environment.scoring.metrics[0]
-    for key, attempts in at_items(rows).items():
+    for key, attempts in group_by_item(rows).items():
         level = attempts[0].axes.get(axis.name)
         if level is not None and level > 0:
             counted = attempts_to_average(attempts, perfect_attempts(attempts, head))
@@ -206,10 +206,10 @@ class Regression(GroupResult):
     slopes: tuple[Slope, ...]
 
 
-def regressions(all_rows: Iterable[Row], of_clusters: Mapping[Group, Mapping[Cluster, Variables]]) -> list[Regression]:
+def regressions(all_rows: Iterable[Row], of_clusters: Mapping[RunKey, Mapping[Cluster, Variables]]) -> list[Regression]:
     """Return the regressions of every group whose environment declares explanatory variables."""
     all_regressions: list[Regression] = []
-    for group, rows in grouped(all_rows, lambda row: row.group).items():
+    for group, rows in group_by(all_rows, lambda row: row.group).items():
         declared = group.environment.difficulty.explanatory_variables
         if declared is None:
             continue
@@ -269,7 +269,7 @@ class Spread(GroupResult):
     curves: Mapping[str, SetSpread]
 
 
-def spread(estimates: Iterable[Estimate]) -> list[Spread]:
+def set_spreads(estimates: Iterable[Estimate]) -> list[Spread]:
     """Return the spread of every level of which at least two sets were run with the same model and settings.
 
     Args:
@@ -277,7 +277,7 @@ def spread(estimates: Iterable[Estimate]) -> list[Spread]:
     """
     spreads: list[Spread] = []
     of_levels = [estimate for estimate in estimates if estimate.level is not None]
-    for (group, level), sets in grouped(
+    for (group, level), sets in group_by(
         of_levels, lambda estimate: (estimate.group.without_key(), estimate.level)
     ).items():
         if len(sets) > 1 and level is not None:
@@ -293,7 +293,7 @@ def attempt_spread(all_rows: Iterable[Row]) -> list[Spread]:
     are left out.
     """
     spreads: list[Spread] = []
-    for (group, level), own in grouped(all_rows, lambda row: (row.group, row.level)).items():
+    for (group, level), own in group_by(all_rows, lambda row: (row.group, row.level)).items():
         complete = whole_attempts(own)
         if len(complete) > 1:
             estimates = [estimate for rows in complete.values() for estimate in by_level(rows)]
@@ -301,7 +301,7 @@ def attempt_spread(all_rows: Iterable[Row]) -> list[Spread]:
     return spreads
 
 
-def _spread(group: Group, level: int, keys: Sequence[str], estimates: Sequence[Estimate]) -> Spread:
+def _spread(group: RunKey, level: int, keys: Sequence[str], estimates: Sequence[Estimate]) -> Spread:
     return Spread(
         group=group,
         level=level,

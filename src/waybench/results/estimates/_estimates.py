@@ -23,22 +23,22 @@ from waybench.results.logs import LoggedEpisode
 from waybench.results.results import (
     UNCONFIRMED,
     Cluster,
-    Group,
     ItemKey,
     Row,
-    at_items,
-    grouped,
+    RunKey,
+    group_by,
+    group_by_item,
     item_key,
     item_values,
     metric_values,
-    over,
     rows,
     whole_items,
+    with_observed_bounds,
 )
 from waybench.results.results._normalized import NormalizedScore, beaten_ceilings, normalize_score, without_ceilings
 from waybench.results.results._rows import ItemValues, Ranges, headline_values, joint_ranges
-from waybench.results.stats import LostAttempts, Mean, VarianceComponents, clustered_mean
-from waybench.results.stats._intervals import jackknifed
+from waybench.results.stats import IntervalEstimate, LostAttempts, VarianceComponents, clustered_mean
+from waybench.results.stats._intervals import jackknife
 from waybench.results.stats._paired import variance_components
 
 _ALIKE = 1e-9
@@ -101,7 +101,7 @@ class Estimate:
         solved_items: Items with a solved attempt; 0 with a teacher, who solved it.
     """
 
-    group: Group
+    group: RunKey
     level: int | None
     headline: str
     items: int
@@ -115,16 +115,16 @@ class Estimate:
     ranges: Ranges
     not_simulated: int
     lost: LostAttempts | None
-    best: Mean | None
+    best: IntervalEstimate | None
     rescaled: NormalizedScore | None
-    mean: Mean | None
-    metrics: Mapping[str, Mean]
+    mean: IntervalEstimate | None
+    metrics: Mapping[str, IntervalEstimate]
     variance: VarianceComponents | None
     reliability: tuple[PassRates, ...]
-    macro: Mapping[str, Mean]
-    aggregates: Mapping[str, Mean]
+    macro: Mapping[str, IntervalEstimate]
+    aggregates: Mapping[str, IntervalEstimate]
     guided: bool
-    solved: Mean | None
+    solved: IntervalEstimate | None
     curves: Mapping[str, Curve]
     replies: int
     action_replies: int
@@ -144,16 +144,16 @@ class Estimate:
         return self.lost.lowest, self.lost.highest
 
     @property
-    def planned(self) -> int:
+    def n_planned(self) -> int:
         """Number of attempts, those whose results are lost included."""
         return self.attempts if self.lost is None else self.lost.planned
 
     @property
-    def single(self) -> Mean | None:
+    def single(self) -> IntervalEstimate | None:
         """Mean headline value of a single attempt at each item; see `single_attempt`."""
         return self.metrics.get(self.headline)
 
-    def number(self, name: str) -> Mean | None:
+    def number(self, name: str) -> IntervalEstimate | None:
         """Return the estimate of a metric or an aggregate; None if it is not defined."""
         return self.metrics.get(name) or self.aggregates.get(name)
 
@@ -185,7 +185,7 @@ class Estimate:
         return {name: note for name, note in notes.items() if note}
 
     @property
-    def cached(self) -> float | None:
+    def cached_share(self) -> float | None:
         """Share of the requests' tokens that were read from the provider's cache; None if not known."""
         return self.cached_tokens / self.input_tokens if self.input_tokens and self.cached_tokens is not None else None
 
@@ -216,8 +216,8 @@ class Estimate:
             "rescaled": rescaled,
         }
         out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
-        out["bounds"], out["planned"] = self.bounds and list(self.bounds), self.planned
-        out["cached"], out["too_few"] = self.cached, dict[str, Json](self.too_few)
+        out["bounds"], out["planned"] = self.bounds and list(self.bounds), self.n_planned
+        out["cached"], out["too_few"] = self.cached_share, dict[str, Json](self.too_few)
         out["tokens_per_solved"], out["cost_per_solved"] = self.per_solved(self.tokens), self.per_solved(self.cost)
         return out
 
@@ -228,7 +228,7 @@ def estimate(episodes: Iterable[LoggedEpisode]) -> list[Estimate]:
 
 
 # Estimates that were made, by group, with the rows that they are of.
-KnownEstimates = dict[Group, list[tuple[Sequence[Row], Estimate]]]
+KnownEstimates = dict[RunKey, list[tuple[Sequence[Row], Estimate]]]
 
 
 def by_level(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> list[Estimate]:
@@ -243,8 +243,8 @@ def by_level(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> li
     """
     samples = [
         (group, level, level_rows)
-        for group, rows in grouped(all_rows, lambda row: row.group).items()
-        for level, level_rows in sorted(grouped(rows, lambda row: row.level).items())
+        for group, rows in group_by(all_rows, lambda row: row.group).items()
+        for level, level_rows in sorted(group_by(rows, lambda row: row.level).items())
     ]
     return _estimates(samples, cache)
 
@@ -258,12 +258,12 @@ def overall(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> lis
         all_rows: The rows.
         cache: As for `by_level`.
     """
-    samples = [(group, None, rows) for group, rows in grouped(all_rows, lambda row: row.group).items()]
+    samples = [(group, None, rows) for group, rows in group_by(all_rows, lambda row: row.group).items()]
     return _estimates(samples, cache)
 
 
 def _estimates(
-    samples: Sequence[tuple[Group, int | None, Sequence[Row]]], cache: KnownEstimates | None
+    samples: Sequence[tuple[RunKey, int | None, Sequence[Row]]], cache: KnownEstimates | None
 ) -> list[Estimate]:
     beaten = beaten_ceilings(sample for _, _, sample in samples)
     memo = {} if cache is None else cache
@@ -277,7 +277,7 @@ def _estimates(
     return estimates
 
 
-def _known(group: Group, level: int | None, rows: Sequence[Row], cache: KnownEstimates) -> Estimate | None:
+def _known(group: RunKey, level: int | None, rows: Sequence[Row], cache: KnownEstimates) -> Estimate | None:
     """Return the estimate of these very rows; that of the only level is that over all levels, without curves."""
     for cached_rows, cached in cache.get(group, ()):
         if len(cached_rows) == len(rows) and all(map(is_, cached_rows, rows)):
@@ -288,12 +288,15 @@ def _known(group: Group, level: int | None, rows: Sequence[Row], cache: KnownEst
     return None
 
 
-def _estimate(group: Group, level: int | None, rows: Sequence[Row]) -> Estimate:
+def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate:
     environment = group.environment
     # What attempts are perfect is declared; the bounds of numbers are those of these episodes.
-    head, metrics = environment.scoring.metrics[0], [over(metric, rows) for metric in environment.scoring.metrics]
-    valid = grouped((row for row in rows if not row.exclusion_reason), item_key)
-    tried = at_items(rows)
+    head, metrics = (
+        environment.scoring.metrics[0],
+        [with_observed_bounds(metric, rows) for metric in environment.scoring.metrics],
+    )
+    valid = group_by((row for row in rows if not row.exclusion_reason), item_key)
+    tried = group_by_item(rows)
     # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
     planned, attempted = whole_items(valid), whole_items(tried)
     counted = [row for item in tried.values() for row in item]
@@ -303,7 +306,7 @@ def _estimate(group: Group, level: int | None, rows: Sequence[Row]) -> Estimate:
         judged.update(row.outcomes)
     lost = lost_rows(rows, metrics, best_of=environment.scoring.best_of)
 
-    def number(value_of: Callable[[Items], Mean | None], *metrics: Metric) -> Mean | None:
+    def number(value_of: Callable[[Items], IntervalEstimate | None], *metrics: Metric) -> IntervalEstimate | None:
         """Return a number with the attempts that it lacks."""
         mean = value_of(tried)
         if mean is None or lost is None:
@@ -333,7 +336,7 @@ def _estimate(group: Group, level: int | None, rows: Sequence[Row]) -> Estimate:
         for aggregate in (() if guided else environment.scoring.aggregates)
         if (mean := number(lambda items, aggregate=aggregate: _aggregate(items, head, aggregate), *aggregate.metrics))
     }
-    all_series = {series.name: over(series, rows) for series in environment.scoring.series}
+    all_series = {series.name: with_observed_bounds(series, rows) for series in environment.scoring.series}
     clusters = [row.cluster for row in counted]
     curves = {
         name: series_curve
@@ -341,10 +344,10 @@ def _estimate(group: Group, level: int | None, rows: Sequence[Row]) -> Estimate:
         if (series_curve := curve([row.series[name] for row in counted], clusters, *series.interval_bounds))
     }
 
-    def best_of(items: Items) -> Mean | None:
+    def best_of(items: Items) -> IntervalEstimate | None:
         return headline_values(items, head).mean(metrics[0].interval_bounds)
 
-    def solved(items: Items) -> Mean | None:
+    def solved(items: Items) -> IntervalEstimate | None:
         return ItemValues(item_values(items, head, lambda row: float(row.end == End.SOLVED)), None).mean((0, 1))
 
     without = lost and lost.attempts(best_of, [head])
@@ -399,7 +402,7 @@ def _estimate(group: Group, level: int | None, rows: Sequence[Row]) -> Estimate:
 
 def by_cluster(rows: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
     """Return the values of metrics in each cluster of one group, by the metric's name."""
-    items = at_items(rows)
+    items = group_by_item(rows)
     if not items:
         return {}
     metrics = next(iter(items.values()))[0].group.environment.scoring.metrics
@@ -410,20 +413,20 @@ def by_cluster(rows: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cl
     }
 
 
-def _single(items: Items, head: Metric, metric: Metric) -> Mean | None:
+def _single(items: Items, head: Metric, metric: Metric) -> IntervalEstimate | None:
     return metric_values(items, head, metric).mean(metric.interval_bounds)
 
 
-def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, aggregate: Aggregate) -> Mean | None:
+def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, aggregate: Aggregate) -> IntervalEstimate | None:
     columns = [metric_values(tried, head, metric).values for metric in aggregate.metrics]
     # Sorted: sums of floats depend on the order, and the order of logs depends on which episode ended first.
     keys = sorted(key for key in tried if all(key in values for values in columns))
     values = [[of_metric[key] for of_metric in columns] for key in keys]
     clusters = [key.cluster for key in keys]
-    return jackknifed(values, clusters, aggregate.of, aggregate.low, aggregate.high, aggregate.scale)
+    return jackknife(values, clusters, aggregate.of, aggregate.low, aggregate.high, aggregate.scale)
 
 
-def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:
+def _mean(counted: Iterable[Row], metric: Metric) -> IntervalEstimate | None:
     pairs = [(value, row.cluster) for row in counted if (value := row.metrics[metric.name]) is not None]
     return clustered_mean([value for value, _ in pairs], [cluster for _, cluster in pairs], *metric.interval_bounds)
 

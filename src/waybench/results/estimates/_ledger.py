@@ -8,8 +8,8 @@ from typing import TypeVar, cast
 
 from waybench.core import End
 from waybench.results.frames import Column, Frame, group_frame
-from waybench.results.results import Group, GroupResult, ItemKey, Row, at_items, grouped, whole_items
-from waybench.results.stats import Mean, clustered_mean
+from waybench.results.results import GroupResult, ItemKey, Row, RunKey, group_by, group_by_item, whole_items
+from waybench.results.stats import IntervalEstimate, clustered_mean
 
 THOUSAND = 1000.0
 
@@ -40,9 +40,9 @@ class LedgerEntry(GroupResult):
     cost: float | None
     lost_tokens: int | None
     lost_cost: float | None
-    reasoning: Mean | None
-    per_thousand: Mean | None
-    per_dollar: Mean | None
+    reasoning: IntervalEstimate | None
+    per_thousand: IntervalEstimate | None
+    per_dollar: IntervalEstimate | None
 
     @property
     def stand_ins(self) -> list[str]:
@@ -71,11 +71,11 @@ def ledger(all_rows: Iterable[Row]) -> list[LedgerEntry]:
     take fewer tokens and are solved more often, so that no mean of the items' own ratios would do. Items with an
     attempt of which the tokens are not known are left out of it, and so are those that cost nothing.
     """
-    return [_entry(group, rows) for group, rows in grouped(all_rows, lambda row: row.group).items()]
+    return [_entry(group, rows) for group, rows in group_by(all_rows, lambda row: row.group).items()]
 
 
-def _entry(group: Group, rows: Sequence[Row]) -> LedgerEntry:
-    tried = whole_items(at_items(rows))
+def _entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
+    tried = whole_items(group_by_item(rows))
     counted = [row for item in tried.values() for row in item]
     lost = [row for row in rows if not row.is_included]
     guided = any(row.guided for row in rows)
@@ -116,7 +116,7 @@ def _ratio(
     tried: Mapping[ItemKey, Sequence[Row]],
     part: Callable[[Sequence[Row]], float | None],
     total: Callable[[Sequence[Row]], float | None],
-) -> Mean | None:
+) -> IntervalEstimate | None:
     """Return the sum over items of a part by that of a whole, over the items of which both are known."""
     parts = [(key.cluster, part(item), total(item)) for key, item in tried.items()]
     used = [
@@ -180,7 +180,7 @@ _FACTS: tuple[Column[LedgerEntry], ...] = (
     Column("cost", float, "What it cost; null if tokens or prices are not known.", unit="USD"),
     Column("lost_tokens", int, "Tokens of excluded episodes; null if not known.", unit="tokens"),
     Column("lost_cost", float, "What these cost; null if not known.", unit="USD"),
-    Column("reasoning", Mean, "Mean reasoning tokens of an attempt.", unit="tokens"),
-    Column("per_thousand", Mean, "Solved items for each 1,000 tokens of all attempts."),
-    Column("per_dollar", Mean, "Solved items for each dollar that all attempts cost.", unit="1/USD"),
+    Column("reasoning", IntervalEstimate, "Mean reasoning tokens of an attempt.", unit="tokens"),
+    Column("per_thousand", IntervalEstimate, "Solved items for each 1,000 tokens of all attempts."),
+    Column("per_dollar", IntervalEstimate, "Solved items for each dollar that all attempts cost.", unit="1/USD"),
 )

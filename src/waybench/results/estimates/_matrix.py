@@ -9,9 +9,9 @@ from waybench.core import Json
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
 from waybench.results.estimates._mean_scores import CEILING, Score, mean_score
 from waybench.results.estimates._model_pairs import ModelPair, order_notes, ranked_pairs, ranks
-from waybench.results.formatting import NO_RANK, NOTHING, aligned, bounds_text, lost_text, one_line
+from waybench.results.formatting import NO_RANK, NOTHING, align_columns, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human
-from waybench.results.results import Family, Group, Row, at_items, family_of, fixed, grouped
+from waybench.results.results import Family, Row, RunKey, family_of, group_by, group_by_item, without_searches
 from waybench.results.results._normalized import BELOW_FLOOR, why_not_normalized
 from waybench.results.results._rows import original_rows
 
@@ -42,7 +42,7 @@ class FamilyScore:
     """
 
     score: Score | None
-    groups: tuple[Group, ...]
+    groups: tuple[RunKey, ...]
     tasks: int
     most: int
     items: int
@@ -159,23 +159,23 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
         rows: The rows, with anchors where normalised scores are wanted.
         cache: Estimates that were made, as for `by_level`.
     """
-    included = original_rows(fixed(rows))
+    included = original_rows(without_searches(rows))
     totals = {total.group: total for total in overall(included, cache) if not total.guided}
     levels: dict[tuple[str, tuple[str, ...]], set[int]] = {}
-    cells: dict[Group, list[Estimate]] = grouped(by_level(included, cache), lambda estimate: estimate.group)
+    cells: dict[RunKey, list[Estimate]] = group_by(by_level(included, cache), lambda estimate: estimate.group)
     for group, estimates in cells.items():
-        levels.setdefault((group.env, group.apart), set()).update(
+        levels.setdefault((group.env, group.separate_by), set()).update(
             estimate.level for estimate in estimates if estimate.level is not None
         )
-    by_group = grouped(included, lambda row: row.group)
-    by_family = grouped(totals, lambda group: family_of(group.env))
+    by_group = group_by(included, lambda row: row.group)
+    by_family = group_by(totals, lambda group: family_of(group.env))
     families = tuple(sorted(by_family, key=lambda family: (family.title, family.name)))
     scores_by_model: dict[str, dict[Family, FamilyScore]] = {}
     for family in families:
-        tasks = {(group.env, group.apart) for group in by_family[family]}
-        for model, groups in grouped(by_family[family], lambda group: group.model).items():
+        tasks = {(group.env, group.separate_by) for group in by_family[family]}
+        for model, groups in group_by(by_family[family], lambda group: group.model).items():
             scores_by_model.setdefault(model, {})[family] = _family_score(
-                [(totals[group], cells.get(group, []), levels[group.env, group.apart]) for group in groups],
+                [(totals[group], cells.get(group, []), levels[group.env, group.separate_by]) for group in groups],
                 len(tasks),
                 lambda total: _why_none(total, by_group[total.group]),
             )
@@ -192,9 +192,9 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
         return row.kind == "reference", row.lost > 0, -row.families, -mean, row.model
 
     in_order = sorted(matrix_rows, key=order)
-    by_families = grouped((row for row in in_order if row.ranked_in), lambda row: row.ranked_in)
+    by_families = group_by((row for row in in_order if row.ranked_in), lambda row: row.ranked_in)
     groups = [[row.model for row in rows_of_group] for rows_of_group in by_families.values()]
-    pairs = ranked_pairs(groups, grouped(totals.values(), lambda total: total.group.model))
+    pairs = ranked_pairs(groups, group_by(totals.values(), lambda total: total.group.model))
     rank = ranks(groups, pairs)
     ranked_rows = tuple(replace(row, rank=rank.get(row.model)) for row in in_order)
     return Matrix(families=families, rows=ranked_rows, pairs=tuple(pairs))
@@ -209,7 +209,7 @@ def _family_score(
         score, limits = _normalised(total, levels, run)
         notes |= dict.fromkeys(limits)
         if score:
-            scores.setdefault((total.group.env, total.group.apart), []).append(score)
+            scores.setdefault((total.group.env, total.group.separate_by), []).append(score)
     if scores and len(scores) < most:
         notes[f"{len(scores)} of {most} tasks"] = None
     return FamilyScore(
@@ -227,10 +227,10 @@ def _family_score(
 def _why_none(total: Estimate, rows: Sequence[Row]) -> str:
     """Return in a few words why a task has no normalised score."""
     if not total.items and total.lost:
-        return f"no attempt has a result: n = 0 of {total.planned:,}"
+        return f"no attempt has a result: n = 0 of {total.n_planned:,}"
     if total.items and total.headline not in total.metrics:
         return "no reply that counts"
-    return why_not_normalized(at_items(rows))
+    return why_not_normalized(group_by_item(rows))
 
 
 def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> tuple[Score | None, list[str]]:
@@ -397,4 +397,4 @@ def _table(first: Sequence[Sequence[str]], block: Sequence[Sequence[str]], kinds
         for line in range(height)
     ]
     lines += [[*start, *(column[number] for column in block)] for number, start in enumerate(first[1:], start=1)]
-    return aligned(lines, [*([""] * height), *kinds])
+    return align_columns(lines, [*([""] * height), *kinds])

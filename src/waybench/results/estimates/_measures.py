@@ -11,7 +11,7 @@ from waybench.results.estimates._estimates import Estimate
 from waybench.results.formatting import (
     LOST,
     NOTHING,
-    aligned,
+    align_columns,
     better_text,
     lost_text,
     mean_text,
@@ -20,15 +20,15 @@ from waybench.results.formatting import (
     width,
 )
 from waybench.results.logs import is_human
-from waybench.results.results import Group, Row, grouped, labels, setting_names, settings_order
-from waybench.results.stats import LostAttempts, Mean
+from waybench.results.results import Row, RunKey, group_by, labels, setting_names, settings_order
+from waybench.results.stats import IntervalEstimate, LostAttempts
 
 _STAR = f"* {LOST}"
 UNDEFINED = f"{NOTHING} no attempt has a value, as when no answer could be read (not an infrastructure error)"
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class HeadlineSpec:
     """The headline metric, or the mean of the first series where a teacher played in place of the player.
 
     Attributes:
@@ -41,7 +41,7 @@ class Measure:
     series: str = ""
     aggregate: str = ""
 
-    def mean(self, estimate: Estimate) -> Mean | None:
+    def mean(self, estimate: Estimate) -> IntervalEstimate | None:
         """Return its mean: of the best attempts for a metric, over the steps for a series."""
         if self.aggregate:
             return estimate.aggregates.get(self.aggregate)
@@ -65,7 +65,7 @@ class Measure:
         return fmean(numbers) if numbers else None
 
 
-def measure(env: Environment[Any, Any, Any], guided: bool) -> Measure:
+def headline_spec(env: Environment[Any, Any, Any], guided: bool) -> HeadlineSpec:
     """Return the measure of an environment's episodes.
 
     Args:
@@ -73,18 +73,18 @@ def measure(env: Environment[Any, Any, Any], guided: bool) -> Measure:
         guided: Whether a teacher's actions were carried out, so that how the episode went is the teacher's merit.
     """
     if guided and env.scoring.series:
-        return Measure(as_metric(env.scoring.series[0]), env.scoring.series[0].name)
-    return Measure(env.scoring.metrics[0])
+        return HeadlineSpec(as_metric(env.scoring.series[0]), env.scoring.series[0].name)
+    return HeadlineSpec(env.scoring.metrics[0])
 
 
-def measures(env: Environment[Any, Any, Any], guided: bool) -> list[Measure]:
-    """Return the measures of an environment's sets of episodes: `measure`, and without a teacher the aggregates."""
+def headline_specs(env: Environment[Any, Any, Any], guided: bool) -> list[HeadlineSpec]:
+    """Return the headline numbers of sets of episodes: `headline_spec`, and without a teacher the aggregates."""
     of_sets = (
         []
         if guided
-        else [Measure(as_metric(aggregate), aggregate=aggregate.name) for aggregate in env.scoring.aggregates]
+        else [HeadlineSpec(as_metric(aggregate), aggregate=aggregate.name) for aggregate in env.scoring.aggregates]
     )
-    return [measure(env, guided), *of_sets]
+    return [headline_spec(env, guided), *of_sets]
 
 
 def as_metric(summary: Series | Aggregate) -> Metric:
@@ -120,7 +120,7 @@ def merit(estimates: Sequence[Estimate]) -> tuple[float, float]:
     """
     total, levels = 0.0, 0.0
     for estimate in estimates:
-        measured = measure(estimate.group.environment, estimate.guided)
+        measured = headline_spec(estimate.group.environment, estimate.guided)
         metric, mean = measured.metric, measured.mean(estimate)
         if mean is None:
             continue
@@ -133,19 +133,20 @@ def merit(estimates: Sequence[Estimate]) -> tuple[float, float]:
     return levels, total
 
 
-def ranked(estimates: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
+def rank_by_merit(estimates: Iterable[Estimate]) -> dict[RunKey, dict[int, Estimate]]:
     """Return the estimates by group and level: the best model first (`merit`), and embedded players after all models.
 
     Groups of one model follow each other, in the order of their settings; the best of them stands for the model. Those
-    with a teacher come after those without, for they are judged by another number (`measure`). A group that lacks the
-    results of some attempts has no rank (`Estimate.lost`): a model comes after the others where all its groups do.
+    with a teacher come after those without, for they are judged by another number (`headline_spec`). A group that
+    lacks the results of some attempts has no rank (`Estimate.lost`): a model comes after the others where all its
+    groups do.
     """
-    by_group: dict[Group, dict[int, Estimate]] = {}
+    by_group: dict[RunKey, dict[int, Estimate]] = {}
     for estimate in estimates:
         if estimate.level is not None:
             by_group.setdefault(estimate.group, {})[estimate.level] = estimate
 
-    def kind(group: Group) -> tuple[bool, bool, str]:
+    def kind(group: RunKey) -> tuple[bool, bool, str]:
         return group.embedded, any(cell.guided for cell in by_group[group].values()), group.model
 
     best: dict[tuple[bool, bool, str], tuple[bool, float, float]] = {}
@@ -156,7 +157,7 @@ def ranked(estimates: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
 
     names = setting_names(by_group)
 
-    def rank(group: Group) -> tuple[bool, bool, tuple[bool, float, float], str, tuple[tuple[int, float, str], ...]]:
+    def rank(group: RunKey) -> tuple[bool, bool, tuple[bool, float, float], str, tuple[tuple[int, float, str], ...]]:
         embedded, guided, model = kind(group)
         return embedded, guided, best[kind(group)], model, settings_order(group, names)
 
@@ -186,12 +187,12 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     starred: list[str] = []
     undefined = False
     over_all = {total.group: total for total in totals}
-    tabled = grouped(estimates, lambda estimate: (estimate.group.env, estimate.group.apart, estimate.guided))
+    tabled = group_by(estimates, lambda estimate: (estimate.group.env, estimate.group.separate_by, estimate.guided))
     for (env_id, apart, guided), of_table in sorted(tabled.items(), key=lambda table: table[0]):
-        env, groups = registry.load(env_id), ranked(of_table)
+        env, groups = registry.load(env_id), rank_by_merit(of_table)
         levels, names = sorted({estimate.level for estimate in of_table if estimate.level is not None}), labels(groups)
         pooled = env.items.pooled and len(levels) > 1 and over_all.keys() >= groups.keys()
-        for measured in measures(env, guided):
+        for measured in headline_specs(env, guided):
             title, marks = _title(env, measured, apart), [""]
             lines = [[title, *map(str, levels), *(["all"] if pooled else [])]]
             for group, cells in groups.items():
@@ -205,13 +206,13 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
                     if lost := lost_text(measured.lost(cell), measured.metric):
                         starred.append(f"  {names[group]}, {'all' if cell.level is None else cell.level}: {lost}")
                 undefined |= any(cell.startswith(NOTHING) for cell in row)
-            tables += [aligned(block, marks) for block in _blocks(lines, columns)]
+            tables += [align_columns(block, marks) for block in _blocks(lines, columns)]
     notes = ["\n".join(dict.fromkeys(filter(None, lines))) for lines in (between, few)]
     notes += ["\n".join(dict.fromkeys([_STAR, *starred]))] * bool(starred) + [UNDEFINED] * undefined
     return "\n\n".join([*tables, *filter(None, notes)])
 
 
-def _title(env: Environment[Any, Any, Any], measured: Measure, apart: Sequence[str]) -> str:
+def _title(env: Environment[Any, Any, Any], measured: HeadlineSpec, apart: Sequence[str]) -> str:
     name = ", ".join((env.title, *apart))
     description = ", ".join(part for part in (measured.metric.title, better_text(measured.metric)) if part)
     if measured.series:
@@ -220,7 +221,7 @@ def _title(env: Environment[Any, Any, Any], measured: Measure, apart: Sequence[s
     return name if plain else f"{name}: {description}"
 
 
-def _cell(estimate: Estimate | None, measured: Measure) -> str:
+def _cell(estimate: Estimate | None, measured: HeadlineSpec) -> str:
     if estimate is None:
         return ""
     star = "*" if estimate.lost else ""
@@ -230,7 +231,7 @@ def _cell(estimate: Estimate | None, measured: Measure) -> str:
     return f"{NOTHING if mean is None else mean_text(mean.value, measured.metric)}{star}"
 
 
-def _between(title: str, estimate: Estimate, measured: Measure) -> str:
+def _between(title: str, estimate: Estimate, measured: HeadlineSpec) -> str:
     """Return a note on a cell's floor and ceiling; "" if they are not known."""
     rescaled = estimate.rescaled
     if rescaled is None or measured.aggregate or measured.series:

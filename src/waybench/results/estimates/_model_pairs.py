@@ -10,12 +10,12 @@ from typing import NamedTuple
 from waybench.core import Json
 from waybench.results.estimates._estimates import Estimate, overall
 from waybench.results.estimates._mean_scores import CEILING
-from waybench.results.formatting import NOTHING, adjusted_p_text, aligned, one_line
+from waybench.results.formatting import NOTHING, adjusted_p_text, align_columns, one_line
 from waybench.results.frames import Column, column_json
-from waybench.results.results import Family, Row, family_of, fixed, grouped
+from waybench.results.results import Family, Row, family_of, group_by, without_searches
 from waybench.results.results._normalized import normalized_cell
 from waybench.results.results._rows import original_rows
-from waybench.results.stats import Mean
+from waybench.results.stats import IntervalEstimate
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._contributions import Difference
 from waybench.results.stats._intervals import FEWEST_CLUSTERS
@@ -53,7 +53,7 @@ COLUMNS: "tuple[Column[ModelPair], ...]" = (
     Column("clusters", int, "Number of independent clusters of these items, such as maps."),
     Column(
         "difference",
-        Mean,
+        IntervalEstimate,
         "A's mean normalised score (0 to 100) at these items minus B's, with its interval for pairs; null if the two "
         "are not comparable.",
         null=True,
@@ -111,7 +111,7 @@ class ModelPair:
         return self.paired.groups if self.paired else 0
 
     @property
-    def difference(self) -> Mean | None:
+    def difference(self) -> IntervalEstimate | None:
         """The difference with its 95 % interval."""
         return self.paired and self.paired.mean()
 
@@ -164,9 +164,9 @@ def compare_models(first: Sequence[Row], second: Sequence[Row], models: Iterable
     # What one player shows about an item's ceiling holds for all, as far as their results can be distinguished.
     together = [] if names[0] & names[1] else _totals([*first, *second])
     sides = [
-        grouped((total for total in together if total.group.model in models_of_side), lambda total: total.group.model)
+        group_by((total for total in together if total.group.model in models_of_side), lambda total: total.group.model)
         if together
-        else grouped(_totals(rows), lambda total: total.group.model)
+        else group_by(_totals(rows), lambda total: total.group.model)
         for rows, models_of_side in zip((first, second), names, strict=True)
     ]
     return model_pairs(
@@ -176,7 +176,7 @@ def compare_models(first: Sequence[Row], second: Sequence[Row], models: Iterable
 
 
 def _totals(rows: Sequence[Row]) -> list[Estimate]:
-    return [total for total in overall(original_rows(fixed(rows))) if not total.guided]
+    return [total for total in overall(original_rows(without_searches(rows))) if not total.guided]
 
 
 def model_pairs(models: Iterable[tuple[ModelEstimates, ModelEstimates]]) -> list[ModelPair]:
@@ -282,7 +282,7 @@ def model_pairs_text(pairs: Sequence[ModelPair]) -> str:
     if any(pair.paired and pair.paired.omits_rare_extremes for pair in pairs):
         notes.append(RARE_EXTREMES_CAPTION)
     title = "Pairs of models: normalised scores (0 floor, 100 ceiling) at the items that both ran"
-    return "\n".join([title, aligned(lines), *notes])
+    return "\n".join([title, align_columns(lines), *notes])
 
 
 def _model_pair(first: ModelEstimates, second: ModelEstimates) -> ModelPair:
@@ -327,7 +327,7 @@ def _common_tasks(
 ) -> dict[tuple[str, tuple[str, ...]], tuple[list[Estimate], list[Estimate]]]:
     """Return both models' estimates by task, empty where one did not run it."""
     sides = [
-        grouped((total for total in side if total.rescaled), lambda total: (total.group.env, total.group.apart))
+        group_by((total for total in side if total.rescaled), lambda total: (total.group.env, total.group.separate_by))
         for side in (first, second)
     ]
     return {task: (sides[0].get(task, []), sides[1].get(task, [])) for task in dict.fromkeys([*sides[0], *sides[1]])}

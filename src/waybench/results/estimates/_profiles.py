@@ -11,8 +11,8 @@ from waybench.core import Json, UsageError
 from waybench.results.estimates._estimates import Estimate, overall
 from waybench.results.estimates._matrix import LONGEST_NAME, Matrix, matrix, number, short_title
 from waybench.results.estimates._mean_scores import Score
-from waybench.results.formatting import NO_RANK, aligned, lost_text, one_line
-from waybench.results.results import Family, Group, ItemKey, Row, at_items, family_of, fixed, grouped
+from waybench.results.formatting import NO_RANK, align_columns, lost_text, one_line
+from waybench.results.results import Family, ItemKey, Row, RunKey, family_of, group_by, group_by_item, without_searches
 from waybench.results.results._rows import headline_values
 from waybench.results.stats import Array
 from waybench.results.stats._abilities import Abilities, FamilyResults, Interval, joint_abilities
@@ -145,7 +145,7 @@ def profiles(all_rows: Iterable[Row], *, references: bool = False) -> Profiles:
     Raises:
         UsageError: If there are too few models or families with normalised scores.
     """
-    rows = fixed(all_rows)
+    rows = without_searches(all_rows)
     scores = matrix(rows)
     data = joint_data(rows, references=references)
     others = not references and any(row.kind == "reference" for row in scores.rows)
@@ -169,24 +169,24 @@ def joint_data(rows: Sequence[Row], *, references: bool = False) -> JointData:
         if total.rescaled is not None and not total.guided and (references or not total.group.embedded)
     ]
     models = tuple(dict.fromkeys(total.group.model for total in totals))
-    by_group = grouped(rows, lambda row: row.group)
-    by_family = grouped(totals, lambda total: family_of(total.group.env))
+    by_group = group_by(rows, lambda row: row.group)
+    by_family = group_by(totals, lambda total: family_of(total.group.env))
     families = tuple(sorted(by_family, key=lambda family: (family.title, family.name)))
     results = tuple(_results(models, by_family[family], by_group) for family in families)
     return JointData(models, families, results)
 
 
 def _results(
-    models: Sequence[str], totals: Sequence[Estimate], by_group: Mapping[Group, Sequence[Row]]
+    models: Sequence[str], totals: Sequence[Estimate], by_group: Mapping[RunKey, Sequence[Row]]
 ) -> FamilyResults:
     shares_by_item: dict[_Item, dict[str, list[float]]] = {}
     levels: dict[_Item, float] = {}
     for total in totals:
         group, rescaled = total.group, total.rescaled
         assert rescaled is not None
-        env, attempts = group.environment, at_items(by_group[group])
+        env, attempts = group.environment, group_by_item(by_group[group])
         for key, score in headline_values(attempts, env.scoring.metrics[0]).values.items():
-            item = _Item(group.env, group.apart, key)
+            item = _Item(group.env, group.separate_by, key)
             # By the group's mean floor and ceiling, so that the mean over items is the score of the matrix.
             share = (score - rescaled.floor) / (rescaled.ceiling - rescaled.floor)
             shares_by_item.setdefault(item, {}).setdefault(group.model, []).append(min(1.0, max(0.0, share)))
@@ -259,7 +259,7 @@ def profiles_text(profiles: Profiles, columns: int = 100) -> str:
             predicted.append(["", "if weak there", number(cell.if_weak.value), _ends(cell.if_weak)])
     if predicted:
         heading = "Predicted, not measured (90 % interval for a run on the items that other models ran):"
-        parts.append("\n".join([*textwrap.wrap(heading, columns), aligned(predicted, [""] * len(predicted))]))
+        parts.append("\n".join([*textwrap.wrap(heading, columns), align_columns(predicted, [""] * len(predicted))]))
         parts.append("\n".join(textwrap.wrap(MISSING, columns)))
     lost: list[str] = []
     for row in profiles.rows:
@@ -283,7 +283,7 @@ def profiles_text(profiles: Profiles, columns: int = 100) -> str:
     ]
     if strengths:
         heading = "Better or worse in a family than the general ability says (90 % interval excludes 0):"
-        parts.append("\n".join([*textwrap.wrap(heading, columns), aligned(strengths)]))
+        parts.append("\n".join([*textwrap.wrap(heading, columns), align_columns(strengths)]))
     return "\n\n".join(parts)
 
 
@@ -303,7 +303,7 @@ def _tables(profiles: Profiles, columns: int) -> list[str]:
 
 
 def _joined(first: list[list[str]], columns: list[list[str]]) -> str:
-    return aligned([[*line, *cells] for line, cells in zip(first, zip(*columns, strict=True), strict=True)])
+    return align_columns([[*line, *cells] for line, cells in zip(first, zip(*columns, strict=True), strict=True)])
 
 
 def _name(row: Profile) -> str:

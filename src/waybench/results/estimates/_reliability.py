@@ -9,7 +9,7 @@ from waybench.core import Metric
 from waybench.results.estimates._bounds import Items
 from waybench.results.results import ItemKey, Row, whole_items
 from waybench.results.results._rows import ItemValues
-from waybench.results.stats import Mean
+from waybench.results.stats import IntervalEstimate
 
 PASS_DOC = "pass@k: the share of items that at least one of k attempts solves; pass^k: that all k attempts solve"
 
@@ -33,12 +33,12 @@ class PassRates:
     """
 
     k: int
-    any_of: Mean
-    all_of: Mean
+    any_of: IntervalEstimate
+    all_of: IntervalEstimate
 
 
 def pass_rates(
-    items: Items, head: Metric, number: Callable[[Callable[[Items], Mean | None]], Mean | None]
+    items: Items, head: Metric, number: Callable[[Callable[[Items], IntervalEstimate | None]], IntervalEstimate | None]
 ) -> tuple[PassRates, ...]:
     """Return pass@k and pass^k for k = 2, 4, 8, ..., and for all attempts.
 
@@ -94,7 +94,7 @@ def pass_all(attempts: int, solved: int, k: int) -> float:
     return comb(solved, k) / comb(attempts, k)
 
 
-def _mean(items: Items, *, head: Metric, k: int, share_of: Callable[[int, int, int], float]) -> Mean | None:
+def _mean(items: Items, *, head: Metric, k: int, share_of: Callable[[int, int, int], float]) -> IntervalEstimate | None:
     shares: dict[ItemKey, float] = {}
     for key, item in whole_items(items).items():
         results = _results(item, head)

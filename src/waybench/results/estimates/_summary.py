@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
 from waybench.results.estimates._estimates import Estimate, by_level, overall
-from waybench.results.estimates._measures import UNDEFINED, Measure, measures, ranked
+from waybench.results.estimates._measures import UNDEFINED, HeadlineSpec, headline_specs, rank_by_merit
 from waybench.results.estimates._reliability import PASS_DOC, PassRates
 from waybench.results.formatting import (
     NOTHING,
-    aligned,
+    align_columns,
     better_text,
     bounds_text,
     mean_text,
@@ -20,9 +20,9 @@ from waybench.results.formatting import (
     width,
 )
 from waybench.results.logs import LoggedEpisode
-from waybench.results.results import Group, Row, grouped, labels, short_labels
+from waybench.results.results import Row, RunKey, group_by, labels, short_labels
 from waybench.results.results._normalized import NormalizedScore
-from waybench.results.stats import LostAttempts, Mean
+from waybench.results.stats import IntervalEstimate, LostAttempts
 
 UNREADABLE = (Outcome.UNPARSED, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED)
 _REASONS = {
@@ -64,7 +64,7 @@ class UnreadableReplies:
         example: The first of them.
     """
 
-    group: Group
+    group: RunKey
     count: int
     replies: int
     reason: str
@@ -92,7 +92,7 @@ def unreadable_replies(episodes: Sequence[LoggedEpisode], all_rows: Sequence[Row
     """
     warnings: list[UnreadableReplies] = []
     pairs = [pair for pair in zip(episodes, all_rows, strict=True) if pair[1].is_included and not pair[0].embedded]
-    for group, group_pairs in grouped(pairs, lambda pair: pair[1].group).items():
+    for group, group_pairs in group_by(pairs, lambda pair: pair[1].group).items():
         outcomes = sum((Counter(row.outcomes) for _, row in group_pairs), Counter[str]())
         replies, count = outcomes.total(), sum(outcomes[outcome] for outcome in UNREADABLE)
         if not replies or count / replies <= WARN_ABOVE:
@@ -115,7 +115,7 @@ def _reason(turn: TurnRecord) -> str:
     return turn.reason or _REASONS[turn.outcome]
 
 
-def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) -> str:
+def summary_table(all_rows: Sequence[Row], *, searched: Collection[RunKey] = ()) -> str:
     """Return one line for each model at each task as an aligned table of plain text; "" without rows.
 
     Args:
@@ -124,17 +124,17 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
     """
     if not all_rows:
         return ""
-    order = list(ranked(by_level(all_rows)))
+    order = list(rank_by_merit(by_level(all_rows)))
     totals = {total.group: total for total in overall(all_rows)}
-    by_group = grouped(all_rows, lambda row: row.group)
-    tasks = grouped(order, lambda group: (group.task, group.env, group.apart, totals[group].guided))
+    by_group = group_by(all_rows, lambda row: row.group)
+    tasks = group_by(order, lambda group: (group.task, group.env, group.separate_by, totals[group].guided))
     titles: dict[int, str] = {}  # the number of the line that follows -> the title above it
     lines = [["", "n", "levels", "score [95 %]", "normalised", "solved", "unreadable", "unnamed", "tokens", "USD"]]
     shorter: list[str] = []  # the names of the lines without the providers
     for (_, _, apart, guided), groups in tasks.items():
         names, short = labels(groups), short_labels(groups)
         are_searches = all(group in searched for group in groups)
-        for measured in measures(groups[0].environment, guided):
+        for measured in headline_specs(groups[0].environment, guided):
             if measured.aggregate and are_searches:
                 continue
             if are_searches:  # whose scores are not shown
@@ -147,7 +147,7 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
                 shorter.append(short[group])
     has_scores = any(group not in searched for group in totals)
     fitting = _fitted(_without_empty(lines, has_scores=has_scores), shorter)
-    text = aligned(fitting, ["line"] * len(fitting)).split("\n")
+    text = align_columns(fitting, ["line"] * len(fitting)).split("\n")
     table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
     levels = [
         f"{task}: each score is over the model's own levels; a report counts those beyond a failed last level as 0"
@@ -183,7 +183,7 @@ def _pass_rates(totals: Sequence[Estimate]) -> list[str]:
     return [f"{PASS_DOC}:", *lines] if lines else []
 
 
-def _notes(totals: Sequence[Estimate], searched: Collection[Group]) -> list[str]:
+def _notes(totals: Sequence[Estimate], searched: Collection[RunKey]) -> list[str]:
     """Return the lines on missing and unconfirmed episodes, and on intervals from too few items."""
     names = labels(total.group for total in totals)
     lost = [line for total in totals if (line := _missing(total, names[total.group]))]
@@ -193,13 +193,13 @@ def _notes(totals: Sequence[Estimate], searched: Collection[Group]) -> list[str]
         f"{_FEW} {note}"
         for total in totals
         if total.group not in searched
-        for judged in measures(total.group.environment, total.guided)
+        for judged in headline_specs(total.group.environment, total.guided)
         if (note := too_few_note(judged.mean(total), judged.metric))
     ]
     return [*lost, *dict.fromkeys(few)]
 
 
-def _explained(totals: Sequence[Estimate], searched: Collection[Group], head: Sequence[str]) -> Iterator[str]:
+def _explained(totals: Sequence[Estimate], searched: Collection[RunKey], head: Sequence[str]) -> Iterator[str]:
     """Yield what the columns mean, and the marks of a table."""
     if any(total.attempts > total.items and not total.group.environment.scoring.best_of for total in totals):
         yield "n: different items; an item has several episodes here"
@@ -208,7 +208,7 @@ def _explained(totals: Sequence[Estimate], searched: Collection[Group], head: Se
         yield UNDEFINED
 
 
-def _cells(total: Estimate, measured: Measure, rows: Sequence[Row], searched: bool) -> list[str]:
+def _cells(total: Estimate, measured: HeadlineSpec, rows: Sequence[Row], searched: bool) -> list[str]:
     """Return the cells of a line; a second measure of the same episodes has its score alone."""
     few = "" if measured.series or measured.aggregate else total.few_items
     mean, lost = measured.mean(total), measured.lost(total)
@@ -244,12 +244,12 @@ def _count(total: Estimate) -> str:
     """Return the number of items and, where attempts are lost, how many have a result: "4 of 10"."""
     if total.lost is None:
         return f"{total.items:,}"
-    counted = f"{total.attempts:,} of {total.planned:,}"
+    counted = f"{total.attempts:,} of {total.n_planned:,}"
     return counted if total.attempts == total.items else f"{total.items:,} ({counted} attempts)"
 
 
 def _interval(
-    mean: Mean | None,
+    mean: IntervalEstimate | None,
     metric: Metric | None,
     factor: int = 1,
     unit: str = "",
@@ -286,7 +286,7 @@ def _unnamed(rows: Iterable[Row]) -> float | None:
     return sum(metrics[_UNNAMED] or 0.0 for metrics in metrics_by_row) / steps if steps else None
 
 
-def _title(group: Group, measured: Measure, apart: Sequence[str], estimates: Sequence[Estimate]) -> str:
+def _title(group: RunKey, measured: HeadlineSpec, apart: Sequence[str], estimates: Sequence[Estimate]) -> str:
     env = group.environment
     attempts = max(estimate.most_attempts for estimate in estimates)
     best = f"best of {attempts} attempts" if env.scoring.best_of and attempts > 1 and not measured.series else ""
@@ -306,7 +306,7 @@ def _missing(total: Estimate, name: str) -> str:
         f"{stopped:,} stopped early": stopped,
     }
     reasons = ", ".join(text for text, count in counts.items() if count > 0)
-    attempts = plural(total.planned, "attempt")
+    attempts = plural(total.n_planned, "attempt")
     return f"* {name} at {total.group.task}: {total.lost.lost:,} of {attempts} without a result ({reasons})"
 
 

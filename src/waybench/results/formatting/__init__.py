@@ -8,14 +8,14 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from waybench.core import Aggregate, Metric, plural
-from waybench.results.stats import LostAttempts, Mean
+from waybench.results.stats import IntervalEstimate, LostAttempts
 from waybench.results.stats._intervals import FEWEST_CLUSTERS
 
 __all__ = [
     "LOST",
     "NOTHING",
     "NO_RANK",
-    "aligned",
+    "align_columns",
     "better_text",
     "bounds_text",
     "change_text",
@@ -142,7 +142,7 @@ def change_text(value: float, metric: Metric | None = None) -> str:
     return _signs(text) if any(digit in text for digit in "123456789") else f"±{text[1:]}"
 
 
-def few_text(mean: Mean | None) -> str:
+def few_text(mean: IntervalEstimate | None) -> str:
     """Return what stands in the place of an interval below six clusters: "n = 3"; "" from six on."""
     if mean is None or not mean.is_few:
         return ""
@@ -196,7 +196,7 @@ def _signs(text: str) -> str:
     return text.lstrip("-") if zero else text.replace("-", "−")
 
 
-def too_few_text(mean: Mean | None, metric: Metric | Aggregate | None) -> str:
+def too_few_text(mean: IntervalEstimate | None, metric: Metric | Aggregate | None) -> str:
     """Return how many of the units that a number's interval takes there are, as "10 of 100 worlds"; "" if enough."""
     size = None if metric is None else metric.sample_size
     if mean is None or size is None or mean.clusters >= size.fewest:
@@ -204,7 +204,7 @@ def too_few_text(mean: Mean | None, metric: Metric | Aggregate | None) -> str:
     return f"{mean.clusters:,} of {size.fewest:,} {size.units}"
 
 
-def too_few_note(mean: Mean | None, metric: Metric | Aggregate) -> str:
+def too_few_note(mean: IntervalEstimate | None, metric: Metric | Aggregate) -> str:
     """Return the same as sentences, with what happens with too few; "" if there are enough."""
     size = metric.sample_size
     if mean is None or size is None or not too_few_text(mean, metric):
@@ -219,12 +219,12 @@ def better_text(metric: Metric) -> str:
     return f"{metric.better} is better" if metric.better else ""
 
 
-def difference_text(difference: Mean, metric: Metric) -> str:
+def difference_text(difference: IntervalEstimate, metric: Metric) -> str:
     """Return a difference with its interval: "−12.5 (−20.1 to −4.9)"."""
     return interval_text(difference, lambda value: change_text(value, metric))
 
 
-def interval_text(mean: Mean, show: Callable[[float], str]) -> str:
+def interval_text(mean: IntervalEstimate, show: Callable[[float], str]) -> str:
     """Return a number with its interval where that is known, in the way in which a value is shown: "7 (5 to 9)"."""
     text = show(mean.value)
     return text if mean.low is None or mean.high is None else f"{text} ({show(mean.low)} to {show(mean.high)})"
@@ -248,7 +248,7 @@ def adjusted_p_text(p: float | None, adjusted: float | None, show: Callable[[flo
     return f"{show(p)} unadjusted" if adjusted is None else show(adjusted)
 
 
-def aligned(lines: Sequence[Sequence[str]], kinds: Sequence[str] = ()) -> str:
+def align_columns(lines: Sequence[Sequence[str]], kinds: Sequence[str] = ()) -> str:
     """Return a table as text, its columns aligned.
 
     Args:

@@ -13,15 +13,15 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from waybench._version import __version__
 from waybench.core import Json, Metric
-from waybench.results.results import EXAMPLES, Group, declared, grouped
-from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.results import EXAMPLES, RunKey, environment_options, group_by
+from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
 __all__ = ["Column", "Frame", "Meaning", "column_data", "column_schema", "group_frame", "group_id"]
 
 FRAME_SCHEMA = 2  # raised when a column that every report has goes, or changes its type or meaning
 OPTION = "option."  # what the names of columns of options begin with
 _KINDS: dict[type, str] = {str: "string", bool: "bool", int: "int64", float: "float64"}
-_DEFINITIONS: dict[type, str] = {Mean: "mean", Group: "group"}  # of the JSON Schema
+_DEFINITIONS: dict[type, str] = {IntervalEstimate: "mean", RunKey: "group"}  # of the JSON Schema
 _TYPES: dict[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
 _LARGEST = 2**63  # whole numbers from here on have no room in a column of them
 
@@ -77,7 +77,8 @@ class Column(Generic[T]):
     Attributes:
         name: Its name.
         type: The type of its values, every one of which can be null in a frame: not known, or not defined. A frame has
-            str, int, float and bool, a list as text, and a `Mean` as three columns: NAME, NAME_low and NAME_high.
+            str, int, float and bool, a list as text, and an `IntervalEstimate` as three columns: NAME, NAME_low and
+            NAME_high.
         doc: What it holds, in a sentence or two.
         get: What a row is made of -> its value; or the path of an attribute, such as "group.env", which gives None
             where something on the way is None. By default the attribute of its name. A mean has no function.
@@ -122,7 +123,7 @@ class Column(Generic[T]):
             return ()
         if self.type is list:
             return (Column(self.name, str, self.doc, lambda record: " ".join(map(str, self.value(record)))),)
-        if self.type is not Mean:
+        if self.type is not IntervalEstimate:
             return (self,)
         interval = f"the {100 * CONFIDENCE:.0f} % confidence interval of {self.name}"
         end = f"end of {interval}; null where it cannot be estimated."
@@ -140,7 +141,7 @@ class Column(Generic[T]):
     @property
     def descriptions(self) -> list[tuple[str, list[Meaning]]]:
         """The distinct descriptions of its meanings, each with the meanings that share it."""
-        return list(grouped(self.meanings, lambda meaning: meaning.description).items())
+        return list(group_by(self.meanings, lambda meaning: meaning.description).items())
 
     @property
     def description(self) -> str:
@@ -253,7 +254,7 @@ def _encodable(text: str) -> str:
 
 
 def group_frame(
-    name: str, doc: str, columns: Iterable[Column[T]], records: Sequence[T], group_of: Callable[[T], Group]
+    name: str, doc: str, columns: Iterable[Column[T]], records: Sequence[T], group_of: Callable[[T], RunKey]
 ) -> Frame:
     """Return the frame of some records, each of which belongs to a group.
 
@@ -263,13 +264,13 @@ def group_frame(
     return Frame(name, doc, (*who, *column_data(columns, records), *options))
 
 
-def _group_columns(groups: Iterable[Group]) -> tuple[list[ColumnData], list[ColumnData]]:
+def _group_columns(groups: Iterable[RunKey]) -> tuple[list[ColumnData], list[ColumnData]]:
     # There are few groups and many rows: what is said of a group is worked out once.
-    numbers: dict[Group, int] = {}
+    numbers: dict[RunKey, int] = {}
     of_row = [numbers.setdefault(group, len(numbers)) for group in groups]
     distinct = list(numbers)
 
-    def filled(column: Column[Group]) -> ColumnData:
+    def filled(column: Column[RunKey]) -> ColumnData:
         of_group = list(map(column.value, distinct))
         return ColumnData(column, _data(column, (of_group[number] for number in of_row)))
 
@@ -277,7 +278,7 @@ def _group_columns(groups: Iterable[Group]) -> tuple[list[ColumnData], list[Colu
     return [filled(fact) for fact in _WHO], [filled(_option(name, distinct)) for name in names]
 
 
-def group_id(group: Group) -> str:
+def group_id(group: RunKey) -> str:
     """Return twelve hexadecimal digits that stand for a group."""
     # 1 and 1.0 are the same setting.
     options = {
@@ -287,12 +288,12 @@ def group_id(group: Group) -> str:
     return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _option(name: str, groups: Sequence[Group]) -> Column[Group]:
+def _option(name: str, groups: Sequence[RunKey]) -> Column[RunKey]:
     of_group = {group: dict(group.options).get(name) for group in groups}
     options = {
         env: option
         for env in dict.fromkeys(group.env for group in groups)
-        if (option := next((option for option in declared(env) if option.name == name), None))
+        if (option := next((option for option in environment_options(env) if option.name == name), None))
     }
     kind = _type({option.type for option in options.values()}, of_group.values())
     doc = "An option of play or of the item set; null where the environment has no such option."
@@ -312,7 +313,7 @@ def _option(name: str, groups: Sequence[Group]) -> Column[Group]:
         for env, option in options.items()
     )
 
-    def get(group: Group) -> Json:
+    def get(group: RunKey) -> Json:
         value = of_group[group]
         if value is None or type(value) is kind:
             return value
@@ -333,7 +334,7 @@ def _type(wanted: set[type], values: Iterable[Json]) -> type[Any]:
     return float if set(kinds) == {int, float} else str
 
 
-_WHO: tuple[Column[Group], ...] = (
+_WHO: tuple[Column[RunKey], ...] = (
     Column("group", str, "Identifies model, task and all settings, in all files.", group_id),
     Column("model", str, "The model, as the user named it."),
     Column("embedded", bool, "Whether it is a reference player, not a model."),
@@ -417,7 +418,7 @@ def column_json(columns: Iterable[Column[T]], record: T) -> dict[str, Json]:
 
 
 def _json(value: Any) -> Json:
-    if isinstance(value, Mean):
+    if isinstance(value, IntervalEstimate):
         return asdict(value)
     if isinstance(value, tuple):
         return list(cast(Any, value))
@@ -427,7 +428,8 @@ def _json(value: Any) -> Json:
 def column_schema(doc: str, columns: Iterable[Column[Any]]) -> dict[str, Any]:
     """Return the JSON Schema of records with some columns (`column_json`), all of whose keys are required.
 
-    `Mean` and `Group` are the definitions "mean" and "group" of the whole schema. The doc says what a record is.
+    `IntervalEstimate` and `RunKey` are the definitions "mean" and "group" of the whole schema. The doc says what a
+    record is.
     """
     properties = {key: _schema(column) for key, column in _by_key(columns).items()}
     return {"description": doc, "type": "object", "properties": properties, "required": list(properties)}

@@ -23,25 +23,25 @@ from waybench.results.horizons._references import (
     Horizon,
     LostHorizon,
     SuccessCurve,
-    axes_of,
+    group_axes,
     is_above,
     reference_horizons,
     reference_mark,
 )
 from waybench.results.results import (
     Cluster,
-    Group,
     ItemKey,
     Row,
-    at_items,
+    RunKey,
     attempts_to_average,
     count_items,
-    grouped,
-    over,
+    group_by,
+    group_by_item,
     perfect_attempts,
+    with_observed_bounds,
 )
 from waybench.results.stats import FIXED_DESIGN, Array, Fit
-from waybench.results.stats._curves import Shape
+from waybench.results.stats._curves import CurvePrior
 from waybench.results.stats._fit import HORIZON_CONFIDENCE, HorizonPosition, fit_curves
 from waybench.results.stats._horizon_ratios import horizon_order, horizon_ratio
 from waybench.results.stats._intervals import holm
@@ -49,14 +49,14 @@ from waybench.results.stats._intervals import holm
 FEWEST = 2  # difficulties: the slope of the curve cannot be estimated from one
 _LINE_POINTS = 25  # difficulties at which a curve is evaluated
 # What else could be taken for granted of curves, one thing at a time beside "nothing is guessed".
-ALTERNATIVES: Mapping[str, Shape] = {
-    "guess: none": Shape(),
-    "link: logistic": Shape(links=("logistic",)),
-    "link: probit": Shape(links=("normal",)),
-    "link: complementary log-log": Shape(links=("gumbel",)),
-    "prior: slopes twice as free": Shape(spread=2.0),
-    "lapse: none": Shape(lapse={0.0: 1.0}),
-    "axis: linear": Shape(log=False),
+ALTERNATIVES: Mapping[str, CurvePrior] = {
+    "guess: none": CurvePrior(),
+    "link: logistic": CurvePrior(links=("logistic",)),
+    "link: probit": CurvePrior(links=("normal",)),
+    "link: complementary log-log": CurvePrior(links=("gumbel",)),
+    "prior: slopes twice as free": CurvePrior(spread=2.0),
+    "lapse: none": CurvePrior(lapse={0.0: 1.0}),
+    "axis: linear": CurvePrior(log=False),
 }
 _ENDS = f"of the {100 * HORIZON_CONFIDENCE:.0f} % interval; null where it is outside the difficulties that were tried."
 
@@ -84,10 +84,10 @@ class AxisItems:
     and if all were solved.
     """
 
-    group: Group
+    group: RunKey
     axis: Axis
     items: Sequence[_Item]
-    alternatives: Mapping[str, Shape]
+    alternatives: Mapping[str, CurvePrior]
     leads: bool
     searched: tuple[float, float] | None = None
     lost: int = 0
@@ -107,14 +107,14 @@ class AxisItems:
         numbers: dict[Cluster, int] = {}
         return [numbers.setdefault(item.cluster, len(numbers)) for item in self.items]
 
-    def fit(self, shape: Shape) -> Fit:
+    def fit(self, shape: CurvePrior) -> Fit:
         solved = np.array([item.solved for item in self.items], dtype=np.float64)
         return fit_curves(shape, self.at, solved, self.clusters, [item.counted for item in self.items], self.searched)
 
     @cached_property
     def plain(self) -> Fit:
         """The fit that horizons come from; that of a search is the one that the search itself has gone by."""
-        return self.fit(Shape() if self.searched else FIXED_DESIGN)
+        return self.fit(CurvePrior() if self.searched else FIXED_DESIGN)
 
     @cached_property
     def _under(self) -> dict[str, Mapping[float, HorizonPosition]]:
@@ -181,7 +181,7 @@ class AxisItems:
         return count_items(item.key for item in self.items)
 
     def bins(self) -> Iterator[DifficultyBin]:
-        for at, items in sorted(grouped(self.items, lambda item: item.at).items()):
+        for at, items in sorted(group_by(self.items, lambda item: item.at).items()):
             share = sum(item.solved for item in items) / len(items)
             yield DifficultyBin(at, share, count_items(item.key for item in items), sum(item.trials for item in items))
 
@@ -195,20 +195,20 @@ class AxisItems:
 def tried_axes(all_rows: Iterable[Row]) -> Iterator[AxisItems]:
     """Return the items of every group on each axis of which enough difficulties were tried."""
     unguided = [row for row in all_rows if not row.guided]
-    all_of_group = grouped(unguided, lambda row: row.group)
+    all_of_group = group_by(unguided, lambda row: row.group)
     free = [row for row in unguided if row.is_included]
-    for group, group_rows in grouped(free, lambda row: row.group).items():
-        env, axes = group.environment, axes_of(group_rows)
-        tried = at_items(group_rows) if axes else {}
+    for group, group_rows in group_by(free, lambda row: row.group).items():
+        env, axes = group.environment, group_axes(group_rows)
+        tried = group_by_item(group_rows) if axes else {}
         lost = lost_rows(
             all_of_group[group],
-            [over(metric, group_rows) for metric in env.scoring.metrics],
+            [with_observed_bounds(metric, group_rows) for metric in env.scoring.metrics],
             best_of=env.scoring.best_of,
         )
         for number, axis in enumerate(axes):
             items = _items(tried, axis, env.scoring.metrics[0])
             if len({item.at for item in items}) >= FEWEST:
-                others = ALTERNATIVES if number == 0 else dict[str, Shape]()
+                others = ALTERNATIVES if number == 0 else dict[str, CurvePrior]()
                 tried_axis = AxisItems(
                     group, axis, items, others, leads=number == 0, searched=_searched(group_rows, axis)
                 )
@@ -286,7 +286,7 @@ def _by_grid(all_tried: Sequence[AxisItems]) -> Iterator[int]:
     A grid is costly to lay out and large. So players of one range of difficulties come together, and before these are
     yielded, all of them are fitted under one alternative after the other.
     """
-    alike = grouped(range(len(all_tried)), lambda number: all_tried[number].range)
+    alike = group_by(range(len(all_tried)), lambda number: all_tried[number].range)
     for _, numbers in sorted(alike.items()):
         for name in dict.fromkeys(name for number in numbers for name in all_tried[number].alternatives):
             for number in numbers:
@@ -317,7 +317,7 @@ def _tasks(all_tried: Sequence[AxisItems]) -> list[_Task]:
     complete = [number for number, tried in enumerate(all_tried) if tried.leads and not tried.lost]
     return [
         _Task(numbers, [number for number in numbers if not all_tried[number].group.embedded] or numbers)
-        for numbers in grouped(complete, task).values()
+        for numbers in group_by(complete, task).values()
     ]
 
 
@@ -341,7 +341,7 @@ def _success_curve(tried: AxisItems) -> SuccessCurve:
     )
 
 
-def leading(horizons: Iterable[Horizon]) -> dict[Group, Horizon]:
+def leading(horizons: Iterable[Horizon]) -> dict[RunKey, Horizon]:
     """Return of each group the horizon that stands for it: that of the first share, on its environment's first axis.
 
     For a search along an option it is that on the option's axis, the only one that its items have.

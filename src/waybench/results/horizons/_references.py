@@ -10,7 +10,7 @@ from typing import NamedTuple
 from waybench._package_data import read_text
 from waybench.core import OPTION_AXES, Axis
 from waybench.envs import registry
-from waybench.results.results import Group, GroupResult, Row
+from waybench.results.results import GroupResult, Row, RunKey
 from waybench.results.stats._fit import BELOW, BEYOND, NEVER
 from waybench.results.stats._horizon_ratios import HorizonRatio
 
@@ -23,7 +23,7 @@ SHARES = (0.5, 0.8)
 _OUTSIDE = 1e9  # greater than any difficulty
 
 
-def axes_of(rows: Sequence[Row]) -> tuple[Axis, ...]:
+def group_axes(rows: Sequence[Row]) -> tuple[Axis, ...]:
     """Return the axes of a group's rows, the first of which is that of its horizon.
 
     They are those of its environment, or the axis along an option of play, whose searches play the same items with
@@ -74,7 +74,7 @@ class ReferenceHorizon:
         return self.easiest if self.side in (BELOW, NEVER) else inf
 
 
-def reference_horizons(group: Group, axis: str, share: float) -> tuple[ReferenceHorizon, ...]:
+def reference_horizons(group: RunKey, axis: str, share: float) -> tuple[ReferenceHorizon, ...]:
     """Return the horizons of players that know nothing, on an axis of a group's environment.
 
     They are those of the group's protocol and of default options otherwise: what counts as success does not depend on
@@ -90,7 +90,7 @@ def reference_horizons(group: Group, axis: str, share: float) -> tuple[Reference
         The horizons; none where they were not measured: for environments of other packages, other versions of an
         environment, and options that make something else of it (`Option.separate_tables`).
     """
-    if group.apart:
+    if group.separate_by:
         return ()
     env = group.environment
     key = env.items.twin or env.id, group.version, str(dict(group.options).get("protocol")), axis
@@ -272,11 +272,11 @@ class SuccessCurve:
             without a leader, and for a reference player beside models.
     """
 
-    group: Group
+    group: RunKey
     axis: str
     horizons: tuple[Horizon, ...]
     bins: tuple[DifficultyBin, ...]
     line: tuple[Expected, ...]
-    leader: Group | None = None
+    leader: RunKey | None = None
     ratio: HorizonRatio | None = None
     p_adjusted: float | None = None

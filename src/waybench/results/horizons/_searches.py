@@ -14,7 +14,7 @@ from waybench.results.horizons._references import (
 )
 from waybench.results.horizons._text import difficulty_text, not_reached_text, reference_text
 from waybench.results.logs import LoggedEpisode
-from waybench.results.results import UNFINISHED, Group, Row, grouped, labels
+from waybench.results.results import UNFINISHED, Row, RunKey, group_by, labels
 from waybench.results.results._rows import search_range
 from waybench.results.stats import Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import STOPS
@@ -43,7 +43,7 @@ class Searched:
             identified; "never" where it is; "below" where it is below the easiest level in any case; otherwise "".
     """
 
-    group: Group
+    group: RunKey
     axis: str
     goal: StoppingRule
     value: float
@@ -108,7 +108,7 @@ def searches(episodes: Sequence[LoggedEpisode], rows: Sequence[Row], unfinished:
     pairs = [(episode, row) for episode, row in zip(episodes, rows, strict=True) if _goal(episode.search)]
     return [
         _searched(group, search_pairs, unfinished)
-        for (group, _), search_pairs in grouped(pairs, lambda pair: (pair[1].group, pair[0].run)).items()
+        for (group, _), search_pairs in group_by(pairs, lambda pair: (pair[1].group, pair[0].run)).items()
         if not all(row.exclusion_reason for _, row in search_pairs)
     ]
 
@@ -124,7 +124,7 @@ def _goal(search: Mapping[str, Any]) -> StoppingRule | None:
         return None
 
 
-def _searched(group: Group, pairs: Sequence[tuple[LoggedEpisode, Row]], unfinished: bool) -> Searched:
+def _searched(group: RunKey, pairs: Sequence[tuple[LoggedEpisode, Row]], unfinished: bool) -> Searched:
     goal, tried = _goal(pairs[0][0].search), search_range(pairs[0][0].search)
     assert goal is not None and tried is not None
     axis, lowest, highest = tried

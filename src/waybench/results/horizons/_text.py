@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from waybench.core import OPTION_AXES, Environment, Json
 from waybench.envs import registry
-from waybench.results.formatting import aligned, p_text
+from waybench.results.formatting import align_columns, p_text
 from waybench.results.horizons._horizons import AxisItems, tried_axes
 from waybench.results.horizons._references import (
     SHARES,
@@ -20,9 +20,9 @@ from waybench.results.horizons._references import (
     axis_named,
 )
 from waybench.results.results import (
-    Group,
     Row,
-    grouped,
+    RunKey,
+    group_by,
     labels,
     setting_names,
     settings_order,
@@ -76,18 +76,18 @@ def horizon_table(horizons: Iterable[Horizon]) -> str:
         horizon for horizon in horizons if horizon.axis == horizon.group.environment.difficulty.axes[0].name
     ]
     tables: list[str] = []
-    for env_id, env_horizons in grouped(on_first_axis, lambda horizon: horizon.group.env).items():
+    for env_id, env_horizons in group_by(on_first_axis, lambda horizon: horizon.group.env).items():
         env = registry.load(env_id)
         names = labels(horizon.group for horizon in env_horizons)
         title = f"{env.title}: horizons, by {env.difficulty.axes[0].title.lower()}"
         lines = [[title, *(f"{100 * share:.0f} %" for share in SHARES)]]
-        by_group = grouped(env_horizons, lambda horizon: horizon.group)
+        by_group = group_by(env_horizons, lambda horizon: horizon.group)
         models = list(dict.fromkeys(group.model for group in by_group))
         settings = setting_names(by_group)
         for group in sorted(by_group, key=lambda group: (models.index(group.model), settings_order(group, settings))):
             lines.append([names[group], *map(horizon_text, by_group[group])])
         lines += reference_lines(env_horizons)
-        notes = [aligned(lines), success_text(env), _INTERVALS]
+        notes = [align_columns(lines), success_text(env), _INTERVALS]
         if any(horizon.lost for horizon in env_horizons):
             notes.append(LOST_HORIZON)
         notes.append(plateau_text(env_horizons))
@@ -221,8 +221,8 @@ class HorizonComparison:
         adjusted: The p value of the ratio after Holm's procedure over all horizons that were compared together.
     """
 
-    first: Group
-    second: Group
+    first: RunKey
+    second: RunKey
     axis: str
     ratio: HorizonRatio
     references: tuple[ReferenceHorizon, ...] = ()
@@ -322,7 +322,7 @@ def ratio_over_families(comparisons: Sequence[HorizonComparison]) -> RatioOverFa
     resolved = [
         comparison for comparison in comparisons if comparison.ratio.value and comparison.axis not in OPTION_AXES
     ]
-    by_family = grouped(resolved, lambda comparison: comparison.first.env.partition("/")[0])
+    by_family = group_by(resolved, lambda comparison: comparison.first.env.partition("/")[0])
     logs = [fmean(log(comparison.ratio.value or 1.0) for comparison in family) for family in by_family.values()]
     if len(logs) < FEWEST_FAMILIES:
         return None
@@ -346,7 +346,7 @@ def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[Horizo
     side has several groups at a task, those with equal settings are compared, or the only one of either side.
     """
     first_tasks, second_tasks = (
-        grouped(
+        group_by(
             (items for items in tried_axes(rows) if items.leads),
             lambda items: (items.group.task, items.group.env, items.group.version, items.axis.name),
         )

@@ -1,6 +1,6 @@
 """Reading episodes from Inspect logs and from files of records."""
 
-from waybench.results.logs._guard import Skipped, skipped
+from waybench.results.logs._guard import Skipped, skipped_part
 from waybench.results.logs._inspect import newest, read_samples
 from waybench.results.logs._logs import EpisodeBatches, read_logs
 from waybench.results.logs._settings import LoggedEpisode, is_embedded, is_human
@@ -14,5 +14,5 @@ __all__ = [
     "newest",
     "read_logs",
     "read_samples",
-    "skipped",
+    "skipped_part",
 ]

@@ -64,7 +64,7 @@ class Skipped(NamedTuple):
         return f"skipped {location}: {self.error}"
 
 
-def skipped(location: str, error: Exception | str, sample: str = "") -> Skipped:
+def skipped_part(location: str, error: Exception | str, sample: str = "") -> Skipped:
     """Return the skipped part with its reason.
 
     Args:

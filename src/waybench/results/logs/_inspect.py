@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench.core import Json, UsageError
-from waybench.results.logs._guard import Skipped, check_parts, listed_logs, sample_part, simple_log, skipped
+from waybench.results.logs._guard import Skipped, check_parts, listed_logs, sample_part, simple_log, skipped_part
 
 KEY = "waybench"  # what the metadata, the store and the score of a sample of ours have their parts under
 REASONING = "waybench_reasoning"  # what the store of a sample has the reasoning of its model under
@@ -74,7 +74,7 @@ def runs(
         UsageError: If a directory does not exist.
     """
     runs_by_id: dict[str, dict[str, Log]] = defaultdict(dict)
-    for log in logs_in(directories, on_problem, simple=simple):
+    for log in iterate_logs(directories, on_problem, simple=simple):
         runs_by_id[log.header.eval.task_id][log.location] = log
     in_order = [sorted(logs.values(), key=_age) for logs in runs_by_id.values()]
     return sorted(
@@ -99,7 +99,7 @@ def newest(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
             yield log, wanted
 
 
-def logs_in(
+def iterate_logs(
     directories: Sequence[Path], on_problem: Callable[[Skipped], None], *, simple: bool = False
 ) -> Iterator[Log]:
     """Yield all logs in some directories, as `runs` finds them."""
@@ -130,7 +130,7 @@ def _logs(locations: Iterable[str], on_problem: Callable[[Skipped], None], simpl
             header, summaries = (simple_log(location, KEY) if simple else None) or _by_inspect(location)
             samples = tuple(map(_seen, summaries))
         except Exception as error:
-            on_problem(skipped(location, error))
+            on_problem(skipped_part(location, error))
             continue
         yield Log(location, header, samples)
 

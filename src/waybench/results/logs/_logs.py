@@ -28,7 +28,7 @@ from waybench.results.logs._guard import (
     sample_part,
     simple_samples,
     sizes,
-    skipped,
+    skipped_part,
 )
 from waybench.results.logs._inspect import (
     KEY,
@@ -36,7 +36,7 @@ from waybench.results.logs._inspect import (
     OF_TIME,
     REASONING,
     SENT,
-    logs_in,
+    iterate_logs,
     newest,
     read_samples,
     runs,
@@ -47,8 +47,8 @@ from waybench.results.logs._settings import (
     LoggedEpisode,
     is_embedded,
     of_record,
-    origin_of,
-    settings_of,
+    read_origin,
+    read_settings,
     without_key,
 )
 
@@ -87,7 +87,7 @@ def read_records(paths: Iterable[Path], report: Callable[[Skipped], None]) -> It
                     continue
                 episode = _episode(data, path, number)
             except (WaybenchError, RecursionError) as error:
-                problems.append(skipped(str(path), error, f"{LINE}{number}"))
+                problems.append(skipped_part(str(path), error, f"{LINE}{number}"))
                 continue
             has_record = True
             record = episode.record
@@ -96,7 +96,7 @@ def read_records(paths: Iterable[Path], report: Callable[[Skipped], None]) -> It
             # The record itself keeps its number, since its randomness depends on it.
             yield replace(episode, attempt=attempts[series])
         if has_record or named:
-            for problem in problems or ([] if has_record else [skipped(str(path), "it holds no record")]):
+            for problem in problems or ([] if has_record else [skipped_part(str(path), "it holds no record")]):
                 report(problem)
 
 
@@ -122,12 +122,12 @@ def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
         with closing(cast(IO[bytes], gzip.open(path, "rb")) if is_zipped else path.open("rb")) as stream:
             for number, line in json_lines(stream, MOST_BYTES, str(path)):
                 if line is None:
-                    problems.append(skipped(str(path), f"longer than {MOST_BYTES >> 20} MiB", f"{LINE}{number}"))
+                    problems.append(skipped_part(str(path), f"longer than {MOST_BYTES >> 20} MiB", f"{LINE}{number}"))
                     return
                 if line.strip():
                     yield number, line
     except (DataError, OSError, EOFError, zlib.error) as error:
-        problems.append(skipped(str(path), error, f"{LINE}{number + 1}"))
+        problems.append(skipped_part(str(path), error, f"{LINE}{number + 1}"))
 
 
 def _object(line: bytes) -> dict[str, Json]:
@@ -238,7 +238,7 @@ class EpisodeBatches:
             for log, wanted in newest(logs)
         ]
         self._headers = {
-            log.location: (log.header, settings_of(log.header), origin_of(log.header)) for log, _ in chosen
+            log.location: (log.header, read_settings(log.header), read_origin(log.header)) for log, _ in chosen
         }
         self._batches = [(log.location, batch) for log, wanted in chosen for batch in _batches(log.location, wanted)]
         locations = dict.fromkeys(location for location, _ in self._batches)
@@ -263,7 +263,7 @@ class EpisodeBatches:
         location, _ = self._batches[number]
         for sample in self._samples(number):
             if isinstance(sample, _Unread):
-                on_problem(skipped(location, sample.error, sample.name))
+                on_problem(skipped_part(location, sample.error, sample.name))
             elif sample.head is not None:
                 episode = self._episode(location, sample, on_problem)
                 if episode is not None:
@@ -282,7 +282,7 @@ class EpisodeBatches:
                 {SYSTEM_ROLE: sample.system_role} if sample.system_role else {}
             )
         except (WaybenchError, RecursionError) as error:
-            on_problem(skipped(location, error, sample.name))
+            on_problem(skipped_part(location, error, sample.name))
             return None
         return LoggedEpisode(
             model=str(header.eval.model),
@@ -324,7 +324,7 @@ def logged_models(*directories: Path, on_problem: Callable[[Skipped], None] | No
     Raises:
         UsageError: If a directory does not exist.
     """
-    names = {str(log.header.eval.model) for log in logs_in(directories, on_problem or to_stderr)}
+    names = {str(log.header.eval.model) for log in iterate_logs(directories, on_problem or to_stderr)}
     return sorted(name for name in names if not is_embedded(name))
 
 

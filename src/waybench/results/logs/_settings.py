@@ -100,7 +100,7 @@ def is_human(model: str) -> bool:
     return re.match(r"human(/| with hints$|$)", model) is not None
 
 
-def settings_of(header: Any) -> dict[str, Json]:
+def read_settings(header: Any) -> dict[str, Json]:
     """Return the settings of a run: options of its items, model settings, and the server.
 
     Which options of the task are the source's is known by name: they are those that an environment declares. Nothing
@@ -152,7 +152,7 @@ def _typed(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-def origin_of(header: Any) -> Origin:
+def read_origin(header: Any) -> Origin:
     """Return date, version and command of a run."""
     spec = header.eval
     created = datetime.fromisoformat(str(spec.created)).astimezone(UTC)
@@ -318,7 +318,7 @@ def run_infos(*places: Path, on_problem: Callable[[Skipped], None] | None = None
 
 def _info(logs: Sequence[Log]) -> RunInfo:
     header = logs[-1].header
-    spec, origin = header.eval, origin_of(header)
+    spec, origin = header.eval, read_origin(header)
     config: Any = spec.config
     chosen = {name: getattr(config, name, None) for name in ("limit", "sample_id")}
     return RunInfo(
@@ -326,7 +326,7 @@ def _info(logs: Sequence[Log]) -> RunInfo:
         task=spec.task.removeprefix("waybench/"),
         model=str(spec.model),
         parameters=dict(spec.task_args),
-        settings=settings_of(header),
+        settings=read_settings(header),
         epochs=config.epochs or 1,
         subset=", ".join(f"{name}={value}" for name, value in chosen.items() if value is not None),
         created=origin.created,

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from waybench.core import Metric, UsageError, plural
 from waybench.envs import registry
 from waybench.results.estimates import Estimate, as_metric
-from waybench.results.formatting import NOTHING, aligned, mean_text, one_line
+from waybench.results.formatting import NOTHING, align_columns, mean_text, one_line
 from waybench.results.frames import Column, Frame, column_data
 from waybench.results.papers import MEAN, Numbers, Paper, PaperTable, PublishedBlock, PublishedRow, PublishedValue
-from waybench.results.results import Group, labels
-from waybench.results.stats import Mean
+from waybench.results.results import RunKey, labels
+from waybench.results.stats import IntervalEstimate
 
 __all__ = ["beside"]
 
@@ -26,10 +26,10 @@ class Result(NamedTuple):
         means: The means, in the order of the columns; None where one is not defined.
     """
 
-    group: Group
+    group: RunKey
     label: str
     items: int
-    means: tuple[Mean | None, ...]
+    means: tuple[IntervalEstimate | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ def _result(estimate: Estimate, label: str, metrics: Sequence[Metric]) -> Result
     return Result(estimate.group, label, items, means)
 
 
-def number_of(estimate: Estimate, name: str) -> Mean | None:
+def number_of(estimate: Estimate, name: str) -> IntervalEstimate | None:
     """Return the estimate of a metric or an aggregate, or of a series over all of its steps."""
     curve = estimate.curves.get(name)
     return estimate.number(name) or (curve.average if curve else None)
@@ -152,7 +152,7 @@ def published_text(tables: Iterable[Beside], numbers: Iterable[Numbers] = ()) ->
     for counts in numbers:
         lines = [[f"{counts.title}, published (not run here)", *counts.columns]]
         lines += [[name, *(NOTHING if value is None else f"{value:g}" for value in row)] for name, row in counts.rows]
-        parts.append(aligned(lines))
+        parts.append(align_columns(lines))
     return "\n\n".join(parts)
 
 
@@ -171,4 +171,4 @@ def _table(table: Beside) -> str:
         values = zip(row.values, table.metrics, strict=True)
         lines.append([f"  {label_of(row)}", *(mean_text(value, metric) for value, metric in values)])
         kinds.append("published")
-    return aligned(lines, kinds)
+    return align_columns(lines, kinds)

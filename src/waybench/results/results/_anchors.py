@@ -34,7 +34,7 @@ from waybench.results.references._measure import (
     replies_on_the_way,
 )
 from waybench.results.references._stored import Setting, stored_scores
-from waybench.results.results._groups import Group, follows_from_others
+from waybench.results.results._groups import RunKey, follows_from_others
 from waybench.results.results._rows import ReferenceBounds, Row
 
 MOST_TURNS = 500  # an episode that may last longer is not played again
@@ -55,7 +55,7 @@ class Anchoring:
         self._of_items: dict[str, ReferenceBounds | None] = {}
         self._of_settings: dict[str, ReferenceScores | None] = {}
 
-    def of(self, record: EpisodeRecord, group: Group) -> ReferenceScores | ReferenceBounds | None:
+    def of(self, record: EpisodeRecord, group: RunKey) -> ReferenceScores | ReferenceBounds | None:
         """Return the reference scores of an episode's headline metric.
 
         They are the first of these that there are: what the environment knows without playing (`reference_scores`);
@@ -107,7 +107,7 @@ class Anchoring:
         return self._of_settings[name]
 
 
-def anchored(records: Iterable[EpisodeRecord], rows: Iterable[Row]) -> list[Row]:
+def with_reference_bounds(records: Iterable[EpisodeRecord], rows: Iterable[Row]) -> list[Row]:
     """Return rows with the floors and ceilings of their items, for records that are not simulated again.
 
     With more than 5,000 items none of them is played, and rows of which nothing else is known are returned as they are.
@@ -124,7 +124,7 @@ def anchored(records: Iterable[EpisodeRecord], rows: Iterable[Row]) -> list[Row]
     return anchored_rows
 
 
-def _setting_of(environment: Environment[Any, Any, Any], record: EpisodeRecord, group: Group) -> Setting | None:
+def _setting_of(environment: Environment[Any, Any, Any], record: EpisodeRecord, group: RunKey) -> Setting | None:
     """Return the setting of a record whose item was drawn by key; None for items of files, and of texts from files."""
     label, _ = split_isomorphic_key(str(record.item["key"]))
     is_drawn = is_public_key(label, environment.items.public_key) or LABEL.fullmatch(label) is not None

@@ -32,7 +32,7 @@ _ALWAYS = ("task", "version", "protocol", "key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class RunKey:
     """The unit of estimates: one model at one task with the same settings. Different settings are never pooled.
 
     Attributes:
@@ -68,7 +68,7 @@ class Group:
         return dict(self.options).get(EXAMPLES, 0)
 
     @property
-    def apart(self) -> tuple[str, ...]:
+    def separate_by(self) -> tuple[str, ...]:
         """Those of its settings, in words, that keep its scores out of others' tables.
 
         These are those options that declare it (`Option.separate_tables`), such as a prefix.
@@ -80,11 +80,11 @@ class Group:
             if options.get(name, default) != default
         )
 
-    def without(self, option: str) -> "Group":
+    def without(self, option: str) -> "RunKey":
         """Return the group with one option left out."""
         return replace(self, options=tuple((name, value) for name, value in self.options if name != option))
 
-    def without_key(self) -> "Group":
+    def without_key(self) -> "RunKey":
         """Return the group of any set of items."""
         return replace(self, key="")
 
@@ -97,7 +97,7 @@ class Group:
 class GroupResult:
     """A result of one group of rows."""
 
-    group: Group
+    group: RunKey
 
     def to_json(self) -> dict[str, Json]:
         """Return the result as JSON values; unknown values are null."""
@@ -122,13 +122,13 @@ class Cluster(NamedTuple):
 @cache  # every row asks for them
 def option_defaults(env: str) -> Mapping[str, Json]:
     """Return the defaults of an environment's options, but for those that only say how many items there are."""
-    return {option.name: option.default for option in declared(env) if not option.is_count}
+    return {option.name: option.default for option in environment_options(env) if not option.is_count}
 
 
 @cache
 def _apart(env: str) -> Mapping[str, Json]:
     """Return the defaults of the options that make something else of an environment."""
-    options = (*declared(env), *registry.load(env).extension_options)
+    options = (*environment_options(env), *registry.load(env).extension_options)
     return {option.name: option.default for option in options if option.separate_tables}
 
 
@@ -145,7 +145,7 @@ def option_setting(value: Json, default: Json) -> Json:
     return value if isinstance(value, SCALARS) else json.dumps(value, default=str)
 
 
-def declared(env: str) -> tuple[Option, ...]:
+def environment_options(env: str) -> tuple[Option, ...]:
     """Return all options of an environment: of play, but for those that the name of a wording has, and of its items."""
     environment = registry.load(env)
     played = (option for option in environment.playing.options if not follows_from_others(option.name))
@@ -169,13 +169,13 @@ def family_of(env_id: str) -> Family:
     return Family(env.presentation.family or env_id.partition("/")[0], env.presentation.title or env.title)
 
 
-def labels(groups: Iterable[Group]) -> dict[Group, str]:
+def labels(groups: Iterable[RunKey]) -> dict[RunKey, str]:
     """Return a label for each group: the model's name, and those settings in which groups of one name differ.
 
     Settings that are left to their default (None) are not named, nor is a "no" where all others are "yes".
     """
     all_groups = list(dict.fromkeys(groups))
-    by_group: dict[Group, str] = {}
+    by_group: dict[RunKey, str] = {}
     for group in all_groups:
         rivals = [other for other in all_groups if (other.model, other.env) == (group.model, group.env)]
         settings = ", ".join(
@@ -186,25 +186,25 @@ def labels(groups: Iterable[Group]) -> dict[Group, str]:
     return by_group
 
 
-def short_labels(groups: Iterable[Group]) -> dict[Group, str]:
+def short_labels(groups: Iterable[RunKey]) -> dict[RunKey, str]:
     """Return labels of groups without the providers' names, where the rest tells all groups apart."""
     names = labels(groups)
     short = {group: re.sub(r"\A[^ ]*/(?=.)", "", name) for group, name in names.items()}
     return short if len(set(short.values())) == len(short) and all(short.values()) else names
 
 
-def _said(name: str, value: Json, rivals: Iterable[Group]) -> bool:
+def _said(name: str, value: Json, rivals: Iterable[RunKey]) -> bool:
     if value is False:
         return any(rival.settings.get(name) is None for rival in rivals)
     return value is not None
 
 
-def differing(group: Group, among: Iterable[Group]) -> list[str]:
+def distinguishing_settings(group: RunKey, among: Iterable[RunKey]) -> list[str]:
     """Return those of a group's settings, in words, that are not the same for all of some groups."""
     return [setting(name, value) for name, value in _differing(group, among)]
 
 
-def _differing(group: Group, among: Iterable[Group]) -> list[tuple[str, Json]]:
+def _differing(group: RunKey, among: Iterable[RunKey]) -> list[tuple[str, Json]]:
     others = [other.settings for other in among]
     return [
         (name, value)
@@ -213,35 +213,35 @@ def _differing(group: Group, among: Iterable[Group]) -> list[tuple[str, Json]]:
     ]
 
 
-def chosen(group: Group) -> list[str]:
+def chosen(group: RunKey) -> list[str]:
     """Return those of a group's settings, in few words, that are not left to their default.
 
-    Unlike `differing` it depends on no other group.
+    Unlike `distinguishing_settings` it depends on no other group.
     """
     return [_brief(name, value) for name, value in chosen_settings(group).items()]
 
 
-def chosen_settings(group: Group) -> dict[str, Json]:
+def chosen_settings(group: RunKey) -> dict[str, Json]:
     """Return a group's settings that are not the default, and the key of a set that is not public."""
     env = group.environment
-    defaults: dict[str, Json] = {option.name: option.default for option in declared(group.env)}
+    defaults: dict[str, Json] = {option.name: option.default for option in environment_options(group.env)}
     settings = {name: value for name, value in group.options if value != defaults.get(name)}
     return settings | ({} if group.key == env.items.public_key else {"key": group.key})
 
 
-def named_settings(group: Group) -> dict[str, Json]:
+def named_settings(group: RunKey) -> dict[str, Json]:
     """Return the settings that pages name: task, version, protocol and key, and those that are not the default."""
     always = {name: group.settings[name] for name in _ALWAYS if name in group.settings}
     return always | chosen_settings(group)
 
 
-def model_settings(group: Group) -> dict[str, Json]:
+def model_settings(group: RunKey) -> dict[str, Json]:
     """Return a group's settings of the model: its temperature, its server, ..."""
-    others = {option.name for option in declared(group.env)} | {EXAMPLES, *SHOWN}
+    others = {option.name for option in environment_options(group.env)} | {EXAMPLES, *SHOWN}
     return {name: value for name, value in group.options if name not in others}
 
 
-def other_settings(group: Group, name: str) -> Hashable:
+def other_settings(group: RunKey, name: str) -> Hashable:
     """Return what groups that differ in one setting alone have in common, whatever order the others are in."""
     others = frozenset((key, repr(value)) for key, value in group.options if key != name and value is not None)
     return replace(group, options=()), others
@@ -260,19 +260,21 @@ def setting(name: str, value: Json) -> str:
     return f"{name.replace('_', ' ')}: {text}"
 
 
-def setting_names(groups: Iterable[Group]) -> list[str]:
+def setting_names(groups: Iterable[RunKey]) -> list[str]:
     """Return the names of all settings of some groups."""
     return list(dict.fromkeys(name for group in groups for name in group.settings))
 
 
-def settings_order(group: Group, names: Iterable[str]) -> tuple[tuple[int, float, str], ...]:
+def settings_order(group: RunKey, names: Iterable[str]) -> tuple[tuple[int, float, str], ...]:
     """Return what groups of one model are sorted by: their settings, numbers as numbers, a word's default first.
 
     Args:
         group: The group.
         names: The names of the settings of all groups that are sorted together (`setting_names`).
     """
-    defaults = {option.name: option.default for option in declared(group.env) if isinstance(option.default, str)}
+    defaults = {
+        option.name: option.default for option in environment_options(group.env) if isinstance(option.default, str)
+    }
     values = {name: value for name, value in group.settings.items() if value != defaults.get(name)}
     return tuple(setting_order(values.get(name)) for name in names)
 

@@ -29,14 +29,14 @@ from waybench.core._environment import searched_index
 from waybench.core._extensions import wording_name
 from waybench.core._items import split_isomorphic_key
 from waybench.envs import registry
-from waybench.results.logs import LoggedEpisode, Skipped, skipped
+from waybench.results.logs import LoggedEpisode, Skipped, skipped_part
 from waybench.results.references._measure import ReferenceScores
 from waybench.results.results._anchors import Anchoring, known_bounds
 from waybench.results.results._groups import (
     EXAMPLES,
     SEARCHED,
     Cluster,
-    Group,
+    RunKey,
     follows_from_others,
     option_defaults,
     option_setting,
@@ -47,7 +47,7 @@ from waybench.results.results._rows import (
     Probed,
     ReferenceBounds,
     Row,
-    grouped,
+    group_by,
     is_perfect,
     record_ranges,
     search_range,
@@ -200,7 +200,7 @@ def _searched(environment: Environment[Any, Any, Any], search: Mapping[str, Any]
 
 def _group(
     environment: Environment[Any, Any, Any], episode: LoggedEpisode, published: str, searched: _Searched
-) -> Group:
+) -> RunKey:
     record, defaults = episode.record, option_defaults(episode.record.env)
     options: dict[str, Any] = {
         **defaults,
@@ -215,7 +215,7 @@ def _group(
     }
     implied: Mapping[str, Json] = environment.playing.implied(record, options) if environment.playing.implied else {}
     options |= {name: value for name, value in implied.items() if options.get(name) is None}
-    return Group(
+    return RunKey(
         model=episode.model,
         task=episode.task,
         env=record.env,
@@ -263,7 +263,7 @@ def measurable(
             episode_rows.append(row(episode, price=price, confirmed=not again.mismatch, not_simulated=again.skipped))
             measured.append(episode)
         except WaybenchError as error:
-            problem = skipped(episode.log, error, episode.sample)
+            problem = skipped_part(episode.log, error, episode.sample)
             if on_problem is None:
                 raise type(error)(str(problem).removeprefix("skipped ")) from None
             on_problem(problem)
@@ -303,7 +303,7 @@ def exclude(episode_rows: Iterable[Row]) -> list[Row]:
     def attempts(key: Callable[[Row], Hashable]) -> Iterable[list[int]]:
         """Return the numbers of the rows that count so far, those of one key together."""
         valid = [number for number, row in enumerate(all_rows) if not row.exclusion_reason]
-        return grouped(valid, lambda number: key(all_rows[number])).values()
+        return group_by(valid, lambda number: key(all_rows[number])).values()
 
     def item(row: Row) -> Hashable:
         return row.group, row.level, row.item, row.instance
@@ -342,7 +342,7 @@ class Verified(NamedTuple):
     simulated: Simulated
 
 
-def verified(
+def verify_episodes(
     episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price], on_problem: Callable[[Skipped], None]
 ) -> Iterator[Verified]:
     """Yield each episode that can be measured, simulated again and with its row, in the given order; see `Verifier`."""
@@ -382,6 +382,6 @@ class Verifier:
                 anchors = self._anchoring.of(episode.record, episode_row.group)
                 episode_row = replace(episode_row, anchors=anchors)
         except Exception as error:  # a record is data from outside: it is not to take the others with it
-            self.on_problem(skipped(recorded.log, as_defect(recorded.record.env, error), recorded.sample))
+            self.on_problem(skipped_part(recorded.log, as_defect(recorded.record.env, error), recorded.sample))
             return None
         return Verified(episode, episode_row, again)

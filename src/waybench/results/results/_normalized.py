@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from waybench.core import Json, Metric, Range
 from waybench.results.references._measure import Reference, ReferenceScores, halves, reference_of
-from waybench.results.results._rows import ItemKey, ItemValues, ReferenceBounds, Row, at_items, headline_values
-from waybench.results.stats import CONFIDENCE, LostAttempts, Mean, clustered_mean
+from waybench.results.results._rows import ItemKey, ItemValues, ReferenceBounds, Row, group_by_item, headline_values
+from waybench.results.stats import CONFIDENCE, IntervalEstimate, LostAttempts, clustered_mean
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._intervals import FEWEST_CLUSTERS, normal_quantile, t_quantile
 
@@ -81,7 +81,7 @@ class NormalizedScore:
         items: The items' scores with their floors and ceilings.
     """
 
-    mean: Mean
+    mean: IntervalEstimate
     floor: float
     ceiling: float
     constant: str
@@ -107,7 +107,7 @@ class NormalizedScore:
         return self.mean.high < 0
 
     @property
-    def shown(self) -> Mean:
+    def shown(self) -> IntervalEstimate:
         """The score as it is printed: the ends of its interval are cut at floor and ceiling."""
         return replace(
             self.mean, low=cut_end(self.mean.low, self.mean.value), high=cut_end(self.mean.high, self.mean.value)
@@ -386,7 +386,7 @@ def beaten_ceilings(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
     """
     beaten: set[str] = set()
     for rows in samples:
-        items = {key: item for key, item in at_items(rows).items() if not any(row.guided for row in item)}
+        items = {key: item for key, item in group_by_item(rows).items() if not any(row.guided for row in item)}
         if not items:
             continue
         head = rows[0].group.environment.scoring.metrics[0]

@@ -13,8 +13,8 @@ from waybench.core._items import split_isomorphic_key
 from waybench.core._metrics import FirstError
 from waybench.results.logs._settings import Origin
 from waybench.results.references._measure import ReferenceScores
-from waybench.results.results._groups import Cluster, Group
-from waybench.results.stats import Mean, clustered_mean
+from waybench.results.results._groups import Cluster, RunKey
+from waybench.results.stats import IntervalEstimate, clustered_mean
 
 UNCONFIRMED = "does not replay"
 UNFINISHED = "unfinished"  # a person quit, or stored replies ran out; a log says how its episodes ended
@@ -49,10 +49,10 @@ def _shared(ranges: tuple[tuple[str, Range], ...]) -> Ranges:
 def joint_ranges(environment: Environment[Any, Any, Any], rows: Iterable[HasRanges]) -> Ranges:
     """Return the ranges of all metrics and series for several rows at once, by name."""
     records, scoring = list(rows), environment.scoring
-    return {metric.name: over(metric, records).bounds for metric in (*scoring.metrics, *scoring.series)}
+    return {metric.name: with_observed_bounds(metric, records).bounds for metric in (*scoring.metrics, *scoring.series)}
 
 
-def over(metric: B, rows: Iterable[HasRanges]) -> B:
+def with_observed_bounds(metric: B, rows: Iterable[HasRanges]) -> B:
     """Return a metric or a series with the bounds that it has over rows or estimates.
 
     Without any, the bounds are those that hold for every episode.
@@ -178,7 +178,7 @@ class Row:
         origin: Date, version and command of its run; None if not known.
     """
 
-    group: Group
+    group: RunKey
     level: int
     item: str
     instance: str
@@ -235,7 +235,7 @@ class Row:
         return not self.exclusion_reason and not self.error
 
 
-def fixed(rows: Iterable[Row]) -> list[Row]:
+def without_searches(rows: Iterable[Row]) -> list[Row]:
     """Return the rows whose items were not chosen by a search for a horizon. Scores come from these."""
     return [row for row in rows if not row.adaptive]
 
@@ -276,7 +276,7 @@ def _original_place(row: Row, key: str) -> Hashable:
     return items.twin or row.group.env, drawn, key, row.level, row.item
 
 
-def grouped(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+def group_by(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     """Return values by a key, in order of first appearance."""
     groups: dict[K, list[T]] = defaultdict(list)
     for value in values:
@@ -336,9 +336,9 @@ def item_key(row: Row) -> ItemKey:
     return ItemKey(row.level, row.item, row.instance, row.cluster)
 
 
-def at_items(rows: Iterable[Row]) -> dict[ItemKey, list[Row]]:
+def group_by_item(rows: Iterable[Row]) -> dict[ItemKey, list[Row]]:
     """Return the attempts that count by item, in their order; items without one are left out."""
-    counted = grouped((row for row in rows if row.is_included), item_key)
+    counted = group_by((row for row in rows if row.is_included), item_key)
     return {key: sorted(item, key=lambda row: row.attempt) for key, item in counted.items()}
 
 
@@ -347,7 +347,7 @@ def whole_items(items: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Ro
 
     So it is where a level has a single item: what is drawn there are attempts, and intervals are over them.
     """
-    places = grouped(items, _place)
+    places = group_by(items, _place)
     return {keys[0]: [row for key in keys for row in items[key]] for keys in places.values()}
 
 
@@ -397,7 +397,7 @@ class ItemValues(NamedTuple):
         """What each item was drawn with."""
         return [key.cluster for key in self.values]
 
-    def mean(self, bounds: Range) -> Mean | None:
+    def mean(self, bounds: Range) -> IntervalEstimate | None:
         """Return the mean over the items or, for shares, the ratio of the sums, with its interval; None without any."""
         return clustered_mean(list(self.values.values()), self.clusters, *bounds, self.sizes)
 

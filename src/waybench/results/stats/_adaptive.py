@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from waybench._late import LateModule
-from waybench.results.stats._curves import Array, Curves, Indices, Shape, Trials
+from waybench.results.stats._curves import Array, CurvePrior, Curves, Indices, Trials
 from waybench.results.stats._fit import HORIZON_CONFIDENCE, MAYBE, NEVER, Fit
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Seeker:
     What is chosen is a function of the trials that have ended, in whatever order they did.
     """
 
-    def __init__(self, rule: StoppingRule, lowest: float, highest: float, shape: Shape | None = None) -> None:
+    def __init__(self, rule: StoppingRule, lowest: float, highest: float, shape: CurvePrior | None = None) -> None:
         """Lay out the curves.
 
         Args:
@@ -136,7 +136,7 @@ class Seeker:
         """
         self.rule = rule
         self._ends = lowest, highest
-        self._curves = Curves(shape or Shape(), lowest, highest)
+        self._curves = Curves(shape or CurvePrior(), lowest, highest)
         low, high = (float(end) for end in self._curves.shape.scale(np.array([lowest, highest])))
         edges = np.linspace(low, high, max(round((high - low) * _BINS), 1) + 1)
         bins = np.searchsorted(edges, self._curves.reaches(rule.share))

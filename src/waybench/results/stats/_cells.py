@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from waybench.results.stats._intervals import (
     CONFIDENCE,
     FEWEST_CLUSTERS,
-    Mean,
+    IntervalEstimate,
     Numbers,
     cluster_numbers,
     cluster_totals,
@@ -123,13 +123,13 @@ class Cell:
         totals = (self.totals - self.low * self.sizes) / (self.high - self.low)
         return replace(self, totals=totals, low=0.0, high=1.0)
 
-    def mean(self, confidence: float = CONFIDENCE, fewest: int = FEWEST_CLUSTERS) -> "Mean":
+    def mean(self, confidence: float = CONFIDENCE, fewest: int = FEWEST_CLUSTERS) -> "IntervalEstimate":
         """Return the mean with its interval; see `clustered_mean`."""
         value, is_few = self.value, len(self.clusters) < fewest
         ends = None if is_few else self.limits(self.freedom, (1 - confidence) / 2)
         # At a bound the ends are rounded, and may miss it by the last digit.
         left, right = (min(ends[0], value), max(ends[1], value)) if ends else (None, None)
-        return Mean(value, left, right, n=self.n, clusters=len(self.clusters))
+        return IntervalEstimate(value, left, right, n=self.n, clusters=len(self.clusters))
 
     def scaled(self, factor: float) -> "Cell":
         """Return the cell of all values times a factor, more than 0."""
@@ -183,7 +183,7 @@ def clustered_mean(
     *,
     confidence: float = CONFIDENCE,
     fewest: int = FEWEST_CLUSTERS,
-) -> Mean | None:
+) -> IntervalEstimate | None:
     """Return the mean of all values, with a confidence interval, by default of 95 %, for values that come in clusters.
 
     The mean is a ratio, of the sum of the clusters' totals to the sum of their sizes. Its standard error is that of

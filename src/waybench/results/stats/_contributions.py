@@ -13,7 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waybench.results.stats._cells import ALIKE, Cell, wilson
-from waybench.results.stats._intervals import CONFIDENCE, FEWEST_CLUSTERS, Mean, Numbers, mid_p, t_quantile, t_tail
+from waybench.results.stats._intervals import (
+    CONFIDENCE,
+    FEWEST_CLUSTERS,
+    IntervalEstimate,
+    Numbers,
+    mid_p,
+    t_quantile,
+    t_tail,
+)
 from waybench.results.stats._paired import ALPHA
 
 _MANY_CLUSTERS = 50  # from which on a rare extreme value would have occurred, or moves the mean by little
@@ -339,10 +347,10 @@ class Difference:
             low, high = (self._tiny, high) if value > 0 else (low, -self._tiny)
         return min(low * self._scale, self.value), max(high * self._scale, self.value)
 
-    def mean(self, confidence: float = CONFIDENCE) -> Mean:
+    def mean(self, confidence: float = CONFIDENCE) -> IntervalEstimate:
         """Return the difference with its interval, which has no ends where nothing is known of them."""
         low, high = self.interval(confidence) or (None, None)
-        return Mean(self.value, low, high, sum(cell.n for cell in self._first), self.groups)
+        return IntervalEstimate(self.value, low, high, sum(cell.n for cell in self._first), self.groups)
 
 
 def _is_between_bounds(cell: Cell) -> bool:

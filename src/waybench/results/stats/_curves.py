@@ -136,7 +136,7 @@ def _pools(trials: Array) -> Sequence[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class CurvePrior:
     """The prior assumptions about curves.
 
     Attributes:
@@ -178,7 +178,7 @@ def _place(link: str, share: Array) -> Array:
 
 # Players of a fixed design may guess right at a rate that nobody declares: items that they solve at the hardest levels
 # tell. Searches seldom go there, and assume that nothing is guessed.
-FIXED_DESIGN = Shape(guess={0.0: 0.8, 0.1: 0.1, 0.25: 0.1})
+FIXED_DESIGN = CurvePrior(guess={0.0: 0.8, 0.1: 0.1, 0.25: 0.1})
 
 
 class Curves:
@@ -189,7 +189,7 @@ class Curves:
     "Bayesian adaptive estimation of psychometric slope and threshold", Vision Research 39, 1999.
     """
 
-    def __init__(self, shape: Shape, lowest: float, highest: float) -> None:
+    def __init__(self, shape: CurvePrior, lowest: float, highest: float) -> None:
         """Lay out the grid.
 
         Args:

@@ -14,9 +14,9 @@ from waybench.results.stats._curves import (
     WIDE,
     WIDE_CONFIDENCE,
     Array,
+    CurvePrior,
     Curves,
     Indices,
-    Shape,
     Trials,
     fits,
     monotone_bounds,
@@ -200,7 +200,7 @@ class Fit:
         return HorizonPosition(value, low, high, BEYOND if value > hardest else BELOW if value < easiest else "")
 
 
-def _grid(shape: Shape, lowest: float, highest: float) -> Curves:
+def _grid(shape: CurvePrior, lowest: float, highest: float) -> Curves:
     """Return a grid of curves; the last few are kept, for fits of several players over a range use the same ones."""
     for number, curves in enumerate(_grids):
         if (curves.shape, curves.lowest, curves.highest) == (shape, lowest, highest):
@@ -214,7 +214,7 @@ def _grid(shape: Shape, lowest: float, highest: float) -> Curves:
 
 
 def fit_curves(
-    shape: Shape,
+    shape: CurvePrior,
     at: Array,
     solved: Array,
     clusters: Sequence[int],

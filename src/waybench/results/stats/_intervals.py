@@ -180,7 +180,7 @@ class LostAttempts:
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class IntervalEstimate:
     """A mean, or a number made of several means, with its interval.
 
     Attributes:
@@ -205,14 +205,14 @@ class Mean:
         return self.clusters < FEWEST_CLUSTERS
 
 
-def jackknifed(
+def jackknife(
     values: Sequence[Sequence[float]],
     clusters: Sequence[Hashable],
     of: Callable[[Sequence[float]], float],
     low: float | None = None,
     high: float | None = None,
     scale: tuple[Callable[[float], float], Callable[[float], float]] | None = None,
-) -> Mean | None:
+) -> IntervalEstimate | None:
     """Return a number made of several means, with a 95 % confidence interval for values that come in clusters.
 
     The interval is that of the jackknife over clusters: each is left out in turn, and of Tukey's pseudo-values, which
@@ -249,17 +249,17 @@ def jackknifed(
     counts = np.bincount(where).astype(np.float64)[:, None]
     number = of((totals.sum(axis=0) / counts.sum()).tolist())
     if groups < FEWEST_CLUSTERS:
-        return Mean(number, None, None, len(values), groups)
+        return IntervalEstimate(number, None, None, len(values), groups)
     to, back = scale or (float, float)
     means_without = (totals.sum(axis=0) - totals) / (counts.sum() - counts)
     pseudo = groups * to(number) - (groups - 1) * np.array([to(of(means)) for means in means_without.tolist()])
     if np.allclose(pseudo, pseudo[0], rtol=1e-9, atol=1e-12):
-        return Mean(number, None, None, len(values), groups)
+        return IntervalEstimate(number, None, None, len(values), groups)
     _, least, most = t_interval(pseudo.tolist(), CONFIDENCE)
     # On the scale bounds come first: beyond them its inverse may not be defined, or overflow.
     lower = least if low is None else max(to(low), least)
     upper = most if high is None else min(to(high), most)
-    return Mean(number, min(number, back(lower)), max(number, back(upper)), len(values), groups)
+    return IntervalEstimate(number, min(number, back(lower)), max(number, back(upper)), len(values), groups)
 
 
 def unlike(values: Sequence[object], clusters: Sequence[Hashable]) -> ValueError:

@@ -13,7 +13,7 @@ from waybench.ext.publish.exports._formats import FileText, ModelResults, as_nam
 from waybench.results import Row
 from waybench.results.formatting import LOST, lost_text
 from waybench.results.logs import LoggedEpisode
-from waybench.results.stats import Mean
+from waybench.results.stats import IntervalEstimate
 
 SCHEMA = "0.3.0"
 COLLECTION = "waybench"
@@ -88,7 +88,7 @@ def _files(result: ModelResults, organization: str, relationship: str) -> Iterat
     yield FileText(f"{folder}/{name_of_file}_samples.jsonl", lines)
 
 
-def _means(result: ModelResults) -> Iterator[tuple[Metric, Mean]]:
+def _means(result: ModelResults) -> Iterator[tuple[Metric, IntervalEstimate]]:
     metrics = {metric.name: metric for metric in registry.load(result.group.env).scoring.metrics}
     headline = metrics[result.total.headline]
     if result.total.best is not None:
@@ -98,7 +98,7 @@ def _means(result: ModelResults) -> Iterator[tuple[Metric, Mean]]:
             yield metrics[name], mean
 
 
-def _evaluation(result: ModelResults, metric: Metric, mean: Mean, settings: dict[str, str]) -> Json:
+def _evaluation(result: ModelResults, metric: Metric, mean: IntervalEstimate, settings: dict[str, str]) -> Json:
     group, total = result.group, result.total
     least, greatest = total.ranges[metric.name]
     is_best = registry.load(group.env).scoring.best_of and metric.name == total.headline
@@ -128,7 +128,7 @@ def _evaluation(result: ModelResults, metric: Metric, mean: Mean, settings: dict
                 "key": group.key,
                 "items": str(total.items),
                 "items_missing": str(total.missing),
-                "attempts_planned": str(total.planned),
+                "attempts_planned": str(total.n_planned),
                 "episodes_not_confirmed": str(total.unconfirmed),
             },
         },

@@ -15,7 +15,7 @@ from waybench.results import Estimate, Row, overall, read_logs
 from waybench.results.formatting import NO_RANK, lost_text
 from waybench.results.logs import LoggedEpisode, Skipped
 from waybench.results.papers import papers
-from waybench.results.results import Group, fixed, grouped, measurable
+from waybench.results.results import RunKey, group_by, measurable, without_searches
 
 _PATH = "src/waybench/evaluation/tasks/_registry.py"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -83,7 +83,7 @@ class ModelResults(NamedTuple):
         episodes: The included episodes, with their rows.
     """
 
-    group: Group
+    group: RunKey
     total: Estimate
     episodes: list[tuple[LoggedEpisode, Row]]
 
@@ -112,7 +112,7 @@ def read_results(
     episodes, rows = measurable(
         read_logs(*folders, on_problem=on_problem), on_problem=on_problem or (lambda _: None), confirm=True
     )
-    fixed_rows = set(map(id, fixed(rows)))
+    fixed_rows = set(map(id, without_searches(rows)))
     pairs = [
         (episode, row)
         for episode, row in zip(episodes, rows, strict=True)
@@ -121,7 +121,7 @@ def read_results(
     totals = {total.group: total for total in overall(row for _, row in pairs)}
     results = [
         ModelResults(group, totals[group], [pair for pair in group_pairs if pair[1].is_included])
-        for group, group_pairs in grouped(pairs, lambda pair: pair[1].group).items()
+        for group, group_pairs in group_by(pairs, lambda pair: pair[1].group).items()
         if group in totals and totals[group].best is not None
     ]
     if not results:
@@ -194,7 +194,7 @@ def catalogue_entries(
         raise UsageError(f"--repository {repository[:80]!r}: give the address of a repository, from https:// on")
     if not _COMMIT.fullmatch(commit):
         raise UsageError(f"--commit {commit[:80]!r}: give the 40 digits of the commit that was run")
-    for name, task_results in grouped(results, lambda result: result.group.task).items():
+    for name, task_results in group_by(results, lambda result: result.group.task).items():
         entry = _entry(name, task_results, repository, commit, list(maintainers))
         yield FileText(f"register/waybench_{as_name(name)}/eval.yaml", yaml(entry) + "\n")
 

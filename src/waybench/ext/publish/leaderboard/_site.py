@@ -15,7 +15,7 @@ from waybench.ext.publish.leaderboard._entries import BoardEntry, RefusedFile, S
 from waybench.reporting import write_report
 from waybench.reporting._files import slug
 from waybench.reporting._write import BoardSection, BoardTable, model_page, remove_report, report_matrix, write_board
-from waybench.reporting.tables import Cell, Note, Table, TableColumn, TableRow, name_of, rows_of
+from waybench.reporting.tables import Note, Table, TableCell, TableColumn, TableRow, model_label, single_group
 from waybench.reporting.tables._table import RowGroup
 from waybench.results.estimates import Matrix
 from waybench.results.formatting import one_line
@@ -131,15 +131,15 @@ def _earlier_versions(entries: Sequence[BoardEntry]) -> Iterator[BoardSection]:
         environment = registry.load(env)
         rows = [
             TableRow(
-                Cell(
-                    text=name_of(entry.names.get(score.model, score.model)),
+                TableCell(
+                    text=model_label(entry.names.get(score.model, score.model)),
                     notes=(Note(str(entry.status), "good", _verdict_link(entry)),),
                 ),
                 [
-                    Cell(text=one_line(score.task, 60), kind="name"),
-                    Cell(text=one_line(score.metric, 60), kind="name"),
-                    Cell(text=f"{score.value:.3f}"),
-                    Cell(
+                    TableCell(text=one_line(score.task, 60), kind="name"),
+                    TableCell(text=one_line(score.metric, 60), kind="name"),
+                    TableCell(text=f"{score.value:.3f}"),
+                    TableCell(
                         text=score.lost
                         or ("–" if score.low is None or score.high is None else f"{score.low:.3f} – {score.high:.3f}")
                     ),
@@ -151,7 +151,7 @@ def _earlier_versions(entries: Sequence[BoardEntry]) -> Iterator[BoardSection]:
         caption = f"Scores of version {version} are not comparable with version {environment.version}."
         title, numbers = f"{environment.title}, version {version}", ("Mean", "95 % interval")
         names = ("Model", "Task", "Score")
-        tables.append(_table(f"version-{len(tables)}", title, caption, names, numbers, groups=rows_of(rows)))
+        tables.append(_table(f"version-{len(tables)}", title, caption, names, numbers, groups=single_group(rows)))
     yield BoardSection(
         "Earlier versions of environments",
         "These scores are from verdicts that were signed when the version was current. Each version has its own table.",
@@ -169,7 +169,9 @@ def _submissions(
     ]
     if refused:
         rows = [
-            TableRow(Cell(text=one_line(file, 80)), [Cell(text=one_line(reason, 200), kind="words", columns=4)])
+            TableRow(
+                TableCell(text=one_line(file, 80)), [TableCell(text=one_line(reason, 200), kind="words", columns=4)]
+            )
             for file, reason in refused
         ]
         groups.append(RowGroup(rows, "Refused", "references"))
@@ -182,21 +184,21 @@ def _submissions(
 
 def _row(entry: BoardEntry, parts: Sequence[BoardReport]) -> TableRow:
     verdict = entry.verdict
-    head = Cell(text=one_line(entry.label, 120), link=_verdict_link(entry) if verdict else "")
+    head = TableCell(text=one_line(entry.label, 120), link=_verdict_link(entry) if verdict else "")
     note = one_line(entry.note, 300)
     if verdict is None:
-        return TableRow(head, [Cell(text=note or "–", kind="words", columns=4)])
-    models = tuple(Note(name_of(name), "", _results_link(name, parts)) for name in entry.names.values())
+        return TableRow(head, [TableCell(text=note or "–", kind="words", columns=4)])
+    models = tuple(Note(model_label(name), "", _results_link(name, parts)) for name in entry.names.values())
     confirmed, played = sum(run.confirmed for run in verdict.runs), [run.played for run in verdict.runs]
     total = "?" if None in played else f"{sum(filter(None, played)):,}"
     signed = f"verified by {entry.signer}" if entry.signer else ""
     return TableRow(
         head,
         [
-            Cell(kind="words", notes=models),
-            Cell(text=f"{confirmed:,} of {total}", kind="words"),
-            Cell(text=one_line(verdict.submitter, 120) or "–", kind="words"),
-            Cell(text=" ".join(filter(None, (signed, note))) or "–", kind="words"),
+            TableCell(kind="words", notes=models),
+            TableCell(text=f"{confirmed:,} of {total}", kind="words"),
+            TableCell(text=one_line(verdict.submitter, 120) or "–", kind="words"),
+            TableCell(text=" ".join(filter(None, (signed, note))) or "–", kind="words"),
         ],
     )
 
@@ -204,14 +206,14 @@ def _row(entry: BoardEntry, parts: Sequence[BoardReport]) -> TableRow:
 def _private_sets(settings: Settings) -> BoardSection:
     rows = [
         TableRow(
-            Cell(text=label),
-            [Cell(text=commitment, kind="words code"), Cell(text=key or "not revealed", kind="words code")],
+            TableCell(text=label),
+            [TableCell(text=commitment, kind="words code"), TableCell(text=key or "not revealed", kind="words code")],
         )
         for label, commitment, key in settings.private_sets
     ]
     caption = "waybench verify --key-file FILE --commitment TEXT checks a revealed key."
     names = ("Set", "Commitment", "Key")
-    table = _table("private-sets", "Commitments", caption, names, groups=rows_of(rows), kind="prose")
+    table = _table("private-sets", "Commitments", caption, names, groups=single_group(rows), kind="prose")
     lead = "The keys of these sets were fixed by their commitments before the sets were used."
     return BoardSection("Private sets", lead, [table])
 
