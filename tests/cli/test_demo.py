@@ -29,7 +29,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_the_output_fits_one_screen(demo: tuple[Path, str]) -> None:
     lines = demo[1].splitlines()
-    assert len(lines) <= 34
+    assert len(lines) <= 36
     assert max(map(len, lines)) <= 100
     assert lines[0].startswith("Normalised scores: 0 is")
     assert lines[1].startswith("The players are waybench's own")

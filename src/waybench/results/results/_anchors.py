@@ -38,6 +38,7 @@ from waybench.results.results._groups import RunKey, follows_from_others
 from waybench.results.results._rows import ReferenceBounds, Row
 
 MOST_TURNS = 500  # an episode that may last longer is not played again
+MOST_CHARACTERS = 200_000  # of a prompt; to write a longer one takes as long as many turns
 MOST_ITEMS = 5_000  # about ten seconds of playing for a summary in a terminal
 # Independent items that are played for a report where nothing is stored: about a second for most settings.
 _BUDGET = Budget(items=50, turns=50_000)
@@ -68,8 +69,9 @@ class Anchoring:
             group: The settings of its run.
 
         Returns:
-            The scores; None where whole episodes take too long even for tests (`Playing.check_options`) or may have
-            more than 500 turns, where a record cannot be simulated again, and where a teacher acted.
+            The scores; None where whole episodes take too long even for tests (`Playing.check_options`), may have more
+            than 500 turns or begin with more than 200,000 characters, where a record cannot be simulated again, and
+            where a teacher acted.
         """
         environment = registry.load(record.env)
         if (known := known_bounds(environment, record)) is not None:
@@ -144,7 +146,8 @@ def _can_play(environment: Environment[Any, Any, Any], record: EpisodeRecord) ->
     if playing.check_options or (playing.not_replayable is not None and playing.not_replayable(record)):
         return False
     episode = Episode(environment, environment.item(record.instance), dict(record.options))
-    return episode.play.guide is None and episode.limits.turns <= MOST_TURNS
+    characters = sum(len(message.text) for message in episode.messages)
+    return episode.play.guide is None and episode.limits.turns <= MOST_TURNS and characters <= MOST_CHARACTERS
 
 
 def _play_item(environment: Environment[Any, Any, Any], record: EpisodeRecord, name: str) -> ReferenceBounds:

@@ -11,7 +11,7 @@ from waybench.results.references._measure import Reference, ReferenceScores, hal
 from waybench.results.results._rows import ItemKey, ItemValues, ReferenceBounds, Row, group_by_item, headline_values
 from waybench.results.stats import CONFIDENCE, IntervalEstimate, LostAttempts, clustered_mean
 from waybench.results.stats._cells import Cell
-from waybench.results.stats._intervals import FEWEST_CLUSTERS, normal_quantile, t_quantile
+from waybench.results.stats._intervals import normal_quantile, t_quantile
 
 BELOW_FLOOR = "below the floor"
 _FEW = 5  # items of which it can be said that more may resolve the distance from floor to ceiling
@@ -100,10 +100,10 @@ class NormalizedScore:
     def is_below_floor(self) -> bool:
         """Whether the whole interval is below the floor: in means over tasks, such a score counts as 0.
 
-        Scores that are all alike between the bounds have no interval; enough of them below the floor are below it, too.
+        Without an interval, as of few items or of scores that are all alike, it is below the floor if all items are.
         """
         if self.mean.high is None:
-            return self.mean.clusters >= FEWEST_CLUSTERS and self.mean.value < 0
+            return bool((self.cell.totals < 0).all())
         return self.mean.high < 0
 
     @property
