@@ -82,7 +82,7 @@ def test_an_oracle_that_runs_out_of_steps_is_no_ceiling(
 
 def test_a_normalised_score_is_the_score_on_another_scale() -> None:
     """The interval too, but for the errors of floor and ceiling."""
-    for env_id, level in (("search/bfs", 8), ("search/coin", 3)):
+    for env_id, level in (("search/bfs", 8), ("search/dfs", 8)):
         estimated = anchored(at(env_id, "random", level, 12))
         normalised, score = estimated.rescaled, estimated.best
         assert normalised is not None and score is not None

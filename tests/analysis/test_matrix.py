@@ -293,7 +293,7 @@ def test_a_cell_without_a_score_says_why() -> None:
     assert why(known, None) == "floor and ceiling not measured"
     assert why(known, ReferenceBounds(0.0, {}, None)) == "best possible score not known"
     assert why(known._replace(was_played=True)) == "too few items"
-    assert why(*[ReferenceBounds(50.0, {}, 50.0)] * 9) == "floor and ceiling cannot be distinguished"
+    assert why(*[ReferenceBounds(50.0, {}, 50.0)] * 9) == "floor too close to the ceiling"
     unread = [replace(each, metrics=dict.fromkeys(each.metrics)) for each in attempts("a", MAZE, [1.0] * 9)]
     (cell,) = by_model(unread)["a"].cells.values()
     assert (cell.score, cell.why_none) == (None, "no reply that counts")

@@ -218,7 +218,7 @@ def test_what_both_were_asked_is_compared(command: Command, tmp_path: Path) -> N
 
 def test_pairs_of_models_over_all_tasks(command: Command, tmp_path: Path) -> None:
     run(tmp_path, "oracle", "null", task="bfs", limit=7)
-    run(tmp_path, "oracle", "null", task="guessnum", limit=8)
+    run(tmp_path, "oracle", "null", task="dfs", limit=8)
     asked = ("compare", "oracle", "null", "--in", tmp_path)
     (pair,) = json.loads(command(*asked, "--json", "-").stdout)["model_pairs"]
     assert (pair["first"], pair["second"], pair["verdict"]) == ("waybench/oracle", "waybench/null", "first")

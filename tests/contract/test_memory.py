@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import waybench
+from tests.conftest import PATIENCE
 from waybench.envs import registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +37,7 @@ def test_no_environment_takes_much_memory_at_any_level_by_any_face() -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]

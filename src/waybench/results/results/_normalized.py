@@ -17,6 +17,7 @@ BELOW_FLOOR = "below the floor"
 _FEW = 5  # items of which it can be said that more may resolve the distance from floor to ceiling
 _TINY = 1e-9
 _NAMED = 60  # characters of a constant reply in a sentence
+_LEAST_SHARE = 0.1  # of the range from the worst score to the best: how far the ceiling is from the floor
 _SURELY = 0.998  # the confidence with which a mean score is above the oracle's
 _TAIL = (1 - CONFIDENCE) / 2
 _QUANTILE = normal_quantile(_TAIL)
@@ -167,8 +168,10 @@ def normalize_score(scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], 
         head: The headline metric, with its bounds over these attempts.
 
     Returns:
-        The score; None where floor or ceiling of an item are not known (`Players.oracle_is_ceiling`), and where the
-        distance between them is not resolved: it is not above 0 by more than its error.
+        The score; None where floor or ceiling of an item are not known (`Players.oracle_is_ceiling`), where the
+        distance between them is not resolved: it is not above 0 by more than its error, and where it is less than a
+        tenth of the range of scores: where chance does nearly as well as is possible, a single failure costs many times
+        that distance, and no number of items would give an interval that says anything.
     """
     references = _references(scores, items, head)
     if references is None:
@@ -188,7 +191,10 @@ def normalize_score(scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], 
         key: ItemRange(sign * score, sign * of_floor, sign * of_ceiling, _ends(items[key][0], head))
         for (key, score), of_floor, of_ceiling in zip(scores.values.items(), floor.values, ceiling.values, strict=True)
     }
-    mean = normalized_cell(ranges).mean()
+    cell = normalized_cell(ranges)
+    if cell.low is not None and cell.high is not None and _LEAST_SHARE * (cell.high - cell.low) > 1:
+        return None
+    mean = cell.mean()
     errors = {name: (1 - mean.value) * error / room for name, error in floor.errors.items()}
     errors |= {name: mean.value * error / room for name, error in ceiling.errors.items()}
     if mean.low is not None and mean.high is not None:
@@ -368,7 +374,8 @@ def why_not_normalized(items: Mapping[ItemKey, Sequence[Row]]) -> str:
         return "floor and ceiling not measured"
     if any(item_anchors is not None and item_anchors.ceiling is None for item_anchors in anchors):
         return "best possible score not known"
-    return "too few items" if len(items) < _FEW else "floor and ceiling cannot be distinguished"
+    is_of_items = any(isinstance(item_anchors, ReferenceBounds) for item_anchors in anchors)
+    return "too few items" if is_of_items and len(items) < _FEW else "floor too close to the ceiling"
 
 
 def beaten_ceilings(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
