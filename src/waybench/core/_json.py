@@ -57,7 +57,7 @@ class JsonBounds:
         self._open = b""
 
     def feed(self, part: bytes) -> None:
-        """Take the next part.
+        """Check the next part of a text.
 
         Raises:
             DataError: If there are too many brackets within each other, or too many values.

@@ -11,7 +11,7 @@ from waybench.core import DataError, Json, Stream, UsageError, check_fields, is_
 from waybench.envs.textmap._answers import MOST_HOPS, PAPER, Hop, MatchingRules, ScoredQuestion, Trajectory, success
 from waybench.envs.textmap._game import rename_places, rename_question
 from waybench.envs.textmap._instances import Locate, MapInstance, cut, read_map, read_number, resolve_game
-from waybench.envs.textmap._items import MapQuestion, destination_on, route_on
+from waybench.envs.textmap._items import MapQuestion, decode_destination_on_map, decode_route_on_map
 from waybench.envs.textmap._map_environment import LONGEST, choose
 from waybench.envs.textmap._place_map import PlaceMap, normalize_action
 from waybench.envs.textmap._prefix import PUBLISHED_STEPS, EasyOrHard, is_reached, track
@@ -126,7 +126,7 @@ def _question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQ
         if name in data:
             raise DataError(f"{where}: {name} belongs beside the questions")
     try:
-        question = (destination_on if "actions" in data else route_on)(place_map, cutoff, data)
+        question = (decode_destination_on_map if "actions" in data else decode_route_on_map)(place_map, cutoff, data)
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
     if question.labels.difficulty(cutoff) is None:
