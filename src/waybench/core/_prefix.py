@@ -269,6 +269,7 @@ def _find_record(
 
 
 def _read_records(path: str) -> _Records:
+    """Read a file of records, or return what was read before if its size and time are the same."""
     try:
         status = user_path(path).stat()
         if status.st_size > _MOST_BYTES:

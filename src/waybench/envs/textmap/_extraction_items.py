@@ -106,7 +106,7 @@ def decode_extraction(data: Json) -> Extraction:
     rows = data["questions"]
     if not is_array(rows) or not 1 <= len(rows) <= MOST_QUESTIONS:
         raise DataError(f"questions: give a list of 1 to {MOST_QUESTIONS}")
-    questions = [_question(place_map, cutoff, row, number) for number, row in enumerate(rows)]
+    questions = [_read_question(place_map, cutoff, row, number) for number, row in enumerate(rows)]
     return Extraction(place_map, cutoff, tuple(questions))
 
 
@@ -118,7 +118,8 @@ def _draw_extraction(place_map: PlaceMap, cutoff: int) -> Extraction:
     return drawn_extractions[0]
 
 
-def _question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQuestion:
+def _read_question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQuestion:
+    """Read question `number` of a list about one map; errors name it."""
     where = f"questions: record {number}"
     if not is_object(data):
         raise DataError(f'{where}: give {{"src": ..., "dst": ...}}, or {{"src": ..., "actions": [...]}}')

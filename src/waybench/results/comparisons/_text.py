@@ -184,7 +184,7 @@ def comparison_lines(comparison: Comparison, *, settings: bool = True) -> Iterat
         for letter, values in of_sides.items() if names else ():
             text = ", ".join(setting(name, values.get(name)) for name in names)
             yield f"{letter} with {one_line(text, 2 * LONGEST)}."
-    yield from _excluded(comparison)
+    yield from _exclusion_lines(comparison)
     if count := comparison.n_inputs_differing:
         yield (
             f"Note: {count} of {len(comparison.keys)} samples have the same id but different inputs: compare them only "
@@ -213,7 +213,8 @@ def _levels(keys: Iterable[ItemKey]) -> str:
     return f", level {levels[0]}" if len(levels) == 1 else f", levels {levels[0]} to {levels[-1]}"
 
 
-def _excluded(comparison: Comparison) -> Iterator[str]:
+def _exclusion_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence for each reason for which items are excluded from a comparison."""
     first, second = comparison.first, comparison.second
     for letter, side, other in (("A", first, second), ("B", second, first)):
         if alone := side.item_keys - other.item_keys:

@@ -82,7 +82,7 @@ def read_records(paths: Iterable[Path], report: Callable[[Skipped], None]) -> It
         has_record = False
         for number, line in _lines(path, problems):
             try:
-                data = _object(line)
+                data = _json_object(line)
                 if not named and not ("schema" in data and "turns" in data):
                     continue
                 episode = _episode_of_line(data, path, number)
@@ -130,7 +130,7 @@ def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
         problems.append(skipped_part(str(path), error, f"{LINE}{number + 1}"))
 
 
-def _object(line: bytes) -> dict[str, Json]:
+def _json_object(line: bytes) -> dict[str, Json]:
     check_json(line, MOST_VALUES)
     try:
         data: Any = json.loads(line.decode("utf-8-sig"))
