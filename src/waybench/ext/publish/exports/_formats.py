@@ -216,12 +216,12 @@ def _entry(name: str, results: list[ModelResults], repository: str, commit: str,
         "evaluation_report": {
             "commit": commit,
             "command": f"inspect eval waybench/{name} --model MODEL",
-            "results": list(map(_leaderboard_row, results)),
+            "results": list(map(_report_row, results)),
         },
     }
 
 
-def _leaderboard_row(result: ModelResults) -> Json:
+def _report_row(result: ModelResults) -> Json:
     """Return a model's headline score at a task, with its interval or, if attempts were lost, with its bounds."""
     mean = result.total.best
     assert mean is not None
