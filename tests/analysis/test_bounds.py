@@ -52,8 +52,8 @@ def test_components_of_variance_by_hand() -> None:
     assert found.within == pytest.approx(4 / 3)
     assert found.between == pytest.approx((26 - 4 / 3) / 2)
     assert found.share == pytest.approx((4 / 3 / 2) / (4 / 3 / 2 + (26 - 4 / 3) / 2))
-    assert found.narrowed(items=4) == pytest.approx(0.5)
-    assert found.narrowed(attempts=1e12) == pytest.approx((1 - found.share) ** 0.5)
+    assert found.width_ratio(items=4) == pytest.approx(0.5)
+    assert found.width_ratio(attempts=1e12) == pytest.approx((1 - found.share) ** 0.5)
 
 
 def test_components_agree_with_restricted_maximum_likelihood() -> None:

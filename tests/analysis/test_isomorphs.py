@@ -9,7 +9,7 @@ import pytest
 import waybench
 from tests.report.pages import site
 from waybench.core import IsomorphicSource, Item, play_out, policy
-from waybench.core._items import split_isomorphic_key
+from waybench.core._items import split_isomorphic_label
 from waybench.results import LoggedEpisode, rows
 from waybench.results.comparisons import item_scores
 from waybench.results.comparisons._comparison import effect_frame
@@ -40,9 +40,9 @@ def test_labels_of_isomorphic_sets() -> None:
     private = Item(instance, "1", 5, key="secret", private=True, isomorph=2).key_label
     assert "secret" not in private
     label = Item(instance, "1", 5, key="secret", private=True).key_label
-    assert split_isomorphic_key(private) == (label, 2)
-    assert split_isomorphic_key("a~b") == ("a~b", 0)
-    assert split_isomorphic_key("a~0") == ("a~0", 0)
+    assert split_isomorphic_label(private) == (label, 2)
+    assert split_isomorphic_label("a~b") == ("a~b", 0)
+    assert split_isomorphic_label("a~0") == ("a~0", 0)
 
 
 def test_who_remembers_the_originals_is_found() -> None:

@@ -29,8 +29,8 @@ def test_a_ratio_is_shown_where_there_is_one_and_seldom_where_there_is_none(
 ) -> None:
     rng, runs = np.random.default_rng([21, 2, round(10 * ratio)]), 60
     found = [horizon_ratio(played(ratio * 14, rng), played(14, rng)) for _ in range(runs)]
-    assert least <= sum(one.further(one.p) == 1 for one in found) / runs <= most
-    assert sum(one.further(one.p) == -1 for one in found) / runs <= 0.05
+    assert least <= sum(one.significantly_larger(one.p) == 1 for one in found) / runs <= most
+    assert sum(one.significantly_larger(one.p) == -1 for one in found) / runs <= 0.05
     held = sum((one.low or 0) <= ratio <= (one.high or np.inf) for one in found)
     assert held >= 0.85 * runs
 
@@ -49,13 +49,13 @@ def test_the_other_way_round_it_is_the_inverse() -> None:
 def test_who_solves_everything_bounds_the_ratio_on_one_side() -> None:
     one, other = solved(np.ones(len(AT))), played(10, np.random.default_rng(4))
     found = horizon_ratio(one, other)
-    assert (found.value, found.high, found.further(found.p)) == (None, None, 1)
+    assert (found.value, found.high, found.significantly_larger(found.p)) == (None, None, 1)
     assert found.low is not None
     assert 2 < found.low < 49 / 9
     both = horizon_ratio(one, one)
     assert both == (None, None, None, 1.0, 0)
     nothing = horizon_ratio(solved(np.zeros(len(AT))), other)
-    assert nothing.further(nothing.p) == -1
+    assert nothing.significantly_larger(nothing.p) == -1
 
 
 def test_two_steps_within_the_same_gap_are_not_told_apart() -> None:

@@ -63,7 +63,7 @@ def test_every_family_can_be_searched(name: str) -> None:
     plan = horizon_config(ENTRIES[name], given(name, most=12, batch=6))
     places = [stratum.at for stratum in plan.strata]
     assert places == sorted(places) and len(places) >= 3
-    assert all(stratum.takes.input > 0 and stratum.takes.output > 0 for stratum in plan.strata)
+    assert all(stratum.tokens.input > 0 and stratum.tokens.output > 0 for stratum in plan.strata)
     done = play(HorizonSearch(plan), "oracle")
     assert len(done) == 12
     assert max(Counter(ended.id for ended in done).values()) == 1  # no item twice

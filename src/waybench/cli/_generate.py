@@ -22,7 +22,7 @@ from waybench.cli._options import (
 )
 from waybench.cli._output import is_parquet, lines, parquet
 from waybench.cli._run_settings import RUN_OPTIONS, assignments, model_arguments
-from waybench.cli._shards import Request, default_size, generate_shards
+from waybench.cli._shards import Request, default_shard_size, generate_shards
 from waybench.core import Environment, Item, Json, UsageError, plural
 from waybench.evaluation.tasks import TASKS, resolve_environment
 from waybench.ext.author import AUTHORED
@@ -193,7 +193,7 @@ def generate(
             raise UsageError(
                 f"--out {out}: shards are files of one folder: give a name without an ending; --format chooses"
             )
-        plan = ShardPlan(start, count, shard_size or default_size(count))
+        plan = ShardPlan(start, count, shard_size or default_shard_size(count))
         request = Request(env, settings, kind, split, player, reasoning, file_format or "jsonl")
         _check_played(request.choices(), chats)
         generate_shards(request, out, plan, engine or executor("processes"), shard)

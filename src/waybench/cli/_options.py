@@ -42,7 +42,9 @@ def option(text: str, *names: str, default: Any = None, **settings: Any) -> Any:
 
 
 def argument(metavar: str | None = None, *, default: Any = None, **settings: Any) -> Any:
-    """Declare an argument; a tuple takes any number of words, and one that can be None can be left out.
+    """Return a dataclass field for a positional argument; its annotation says how many words it takes.
+
+    A tuple takes any number of words, and one that can be None can be left out.
 
     Args:
         metavar: Its name in the help; by default that of the parameter.

@@ -135,9 +135,9 @@ def _play(game: PlayedEpisode, hints: bool, plain: bool) -> None:
     play_lines(game, hints=hints)
 
 
-def _attempts(record: str, player: str, chosen: ItemChoice) -> int:
-    """Return how many attempts of a player at an item a file of records has."""
-    if not os.path.isfile(record):
+def _attempts(path: str, player: str, chosen: ItemChoice) -> int:
+    """Return how many attempts of a player at an item a file of records has; 0 without the file."""
+    if not os.path.isfile(path):
         return 0
     from waybench.results.logs._logs import read_records
 
@@ -147,7 +147,7 @@ def _attempts(record: str, player: str, chosen: ItemChoice) -> int:
         (played.model, played.record.env, played.record.instance_hash, played.record.item["id"])
         == (player, environment.id, item.instance.hash, item.id)
         and dict(played.record.options) == options
-        for played in read_records([Path(record)], lambda problem: None)
+        for played in read_records([Path(path)], lambda problem: None)
     )
 
 

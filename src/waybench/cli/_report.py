@@ -268,7 +268,7 @@ def view(
         folders,
         token=token,
         title=title,
-        start=_start(folders[0]),
+        start=_first_commands(folders[0]),
         every=every,
         tell=to_stderr,
     )
@@ -295,7 +295,8 @@ def build_once(
     return BuildOutcome(tuple(notes))
 
 
-def _start(folder: Path) -> dict[str, str]:
+def _first_commands(folder: Path) -> dict[str, str]:
+    """Return commands that produce first results for an empty folder, by what they are for."""
     models = {
         "Run a hosted model, with its API key in an environment variable:": "openai/gpt-4o",
         "Or run an embedded player, which needs no API key or network:": "waybench/noisy-0.3",

@@ -115,9 +115,9 @@ def make_shard(job: ShardJob) -> Shard:
     return write_shard(Store(job.place), job.items, job.request.rows(job.items), job.request.file_format)
 
 
-def default_size(count: int) -> int:
-    """Return the items of a shard: they depend on nothing but the set, so that all machines divide it alike."""
-    return LARGE_SIZE if count >= _LARGE else SIZE
+def default_shard_size(item_count: int) -> int:
+    """Return how many items a shard has by default; it depends only on the size of the set."""
+    return LARGE_SIZE if item_count >= _LARGE else SIZE
 
 
 def generate_shards(request: Request, folder: str, plan: ShardPlan, engine: Executor, only: int | None = None) -> None:

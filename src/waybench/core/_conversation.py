@@ -111,11 +111,12 @@ def solved_examples(environment: AnyEnvironment, play: AnyPlay, instances: Seque
 
 
 @lru_cache(maxsize=128)  # many episodes show the same examples
-def _solve_example(env_id: str, game: Any, wording: Any, oracle: Any, instance: Any, turns: int) -> Chat:
+def _solve_example(env_id: str, game: Any, wording: Any, oracle: Any, instance: Any, max_turns: int) -> Chat:
+    """Return the oracle's conversation about an example; of one that does not end, `max_turns` turns."""
     state, turn = game.start(instance), 0
     messages = [("user", wording.observe(state, None, 0))]
     size = len(messages[0][1])
-    while not (over := game.terminal(state)) and turn < max(turns, _MOST_TURNS):
+    while not (over := game.terminal(state)) and turn < max(max_turns, _MOST_TURNS):
         rng = Stream(env_id, instance.hash, "example", turn)
         action = oracle(state, rng)
         messages.append(("assistant", wording.render(action, state)))
@@ -124,10 +125,10 @@ def _solve_example(env_id: str, game: Any, wording: Any, oracle: Any, instance: 
         state = last.state
         messages.append(("user", wording.observe(state, last, turn)))
         size += len(messages[-2][1]) + len(messages[-1][1])
-        if turn <= turns:
+        if turn <= max_turns:
             _check_size(size)
     if not over:
-        del messages[1 + 2 * turns :]
+        del messages[1 + 2 * max_turns :]
     if wording.closing_answer:
         messages.append(("assistant", ""))
     return tuple(messages)

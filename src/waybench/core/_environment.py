@@ -280,7 +280,7 @@ class ItemIndex:
         return cls(terms)
 
     def to_json(self) -> dict[str, Json]:
-        """Return it as `read` takes it."""
+        """Return the terms in the form that `read` takes."""
         return {name: list(numbers) for name, numbers in sorted(self.terms.items())}
 
     def dumps(self) -> str:

@@ -291,6 +291,7 @@ class Episode(Generic[I, S, A]):
         return probe
 
     def _parse(self, text: str, stop: str) -> A | Invalid:
+        """Read a reply that stopped for the reason `stop`; some reasons make it invalid whatever it says."""
         invalid = NOT_CARRIED_OUT.get(stop)
         if invalid is None:
             return self._wording.parse(text, self.state)

@@ -184,8 +184,8 @@ class IsomorphicSource(Source[I]):
         )
 
 
-def split_isomorphic_key(label: str) -> tuple[str, int]:
-    """Return the label of the original set and the number of the isomorphic one, 0 for an original set."""
+def split_isomorphic_label(label: str) -> tuple[str, int]:
+    """Split a key's label into the label of the original set and the isomorphic set's number, 0 for an original set."""
     match = _LABEL.fullmatch(label)
     return (label, 0) if match is None else (match[1], int(match[2]))
 

@@ -57,7 +57,7 @@ class JsonBounds:
         self._open = b""
 
     def feed(self, part: bytes) -> None:
-        """Take the next part.
+        """Check the next part of a text.
 
         Raises:
             DataError: If there are too many brackets within each other, or too many values.
@@ -173,7 +173,7 @@ class ValueReader:
         self.end, self.has_placeholder, self.has_constant = start, False, False
         within: list[_Open] = []
         while True:
-            kind, token = self._next()
+            kind, token = self._next_token()
             last = within[-1] if within else None
             if last is not None and last.key is None and token == last.closing and kind == "sign":
                 value = within.pop().close()
@@ -207,7 +207,7 @@ class ValueReader:
         while within:
             last = within[-1]
             last.put(value)
-            kind, token = self._next()
+            kind, token = self._next_token()
             if kind != "sign" or token not in (",", last.closing):
                 raise MalformedError(self._start)
             if token == ",":
@@ -226,7 +226,8 @@ class ValueReader:
         self.has_constant = self.has_constant or token not in _WORDS
         return _WORDS.get(token)
 
-    def _next(self) -> tuple[str, str]:
+    def _next_token(self) -> tuple[str, str]:
+        """Read the next token, and return its kind and its text."""
         self._tokens += 1
         if self._tokens > MAX_TOKENS:
             raise RefusedError(
@@ -240,7 +241,7 @@ class ValueReader:
         return match.lastgroup, match[match.lastgroup]
 
     def _expect(self, sign: str) -> None:
-        if self._next() != ("sign", sign):
+        if self._next_token() != ("sign", sign):
             raise MalformedError(self._start)
 
     def _unquote(self, quoted: str) -> str:

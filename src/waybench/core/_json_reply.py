@@ -144,7 +144,7 @@ def _wanted_object(key: str) -> _Wanted:
     def is_answer(value: Any) -> bool:
         return isinstance(value, JsonObject) and key in value
 
-    return _Wanted(_OBJECT, is_answer, itemgetter(key), *_keys([key]))
+    return _Wanted(_OBJECT, is_answer, itemgetter(key), *_key_patterns([key]))
 
 
 @lru_cache(maxsize=64)
@@ -155,10 +155,11 @@ def _wanted_list(keys: tuple[str, ...]) -> _Wanted:
     def itself(value: Any) -> Any:
         return value
 
-    return _Wanted(_LIST, is_answer, itself, *_keys(keys))
+    return _Wanted(_LIST, is_answer, itself, *_key_patterns(keys))
 
 
-def _keys(names: Iterable[str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _key_patterns(names: Iterable[str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return two patterns of any of some keys and its colon: quoted, and quoted with backslashes, as within a text."""
     either = "|".join(map(re.escape, names))
     return re.compile(rf"(?:\"(?:{either})\"|'(?:{either})')\s*+:"), re.compile(rf"\\+\"(?:{either})\\+\"\s*+:")
 

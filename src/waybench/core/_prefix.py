@@ -269,6 +269,7 @@ def _find_record(
 
 
 def _read_records(path: str) -> _Records:
+    """Read a file of records, or return what was read before if its size and time are the same."""
     try:
         status = user_path(path).stat()
         if status.st_size > _MOST_BYTES:
@@ -356,10 +357,12 @@ def _handover_axis(name: str, title: str, doc: str, read: Callable[[tuple[Prefix
 
 
 def _steps_left(parts: tuple[PrefixPart, ...]) -> float | None:
+    """Return N for a prefix `oracle:-N`, which leaves the last N steps to the player; None for other prefixes."""
     return float(-parts[0].steps) if len(parts) == 1 and parts[0].steps < 0 else None
 
 
 def _random_steps(parts: tuple[PrefixPart, ...]) -> float | None:
+    """Return N for a prefix `oracle:K+random:N` with N random steps after the oracle's; None for other prefixes."""
     players = [part.player for part in parts]
     return float(parts[1].steps) if players == ["oracle", "random"] and parts[1].steps > 0 else None
 

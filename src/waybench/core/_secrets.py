@@ -46,7 +46,9 @@ def without_credentials(address: str) -> str:
     if parts is None:
         return HIDDEN
     at, host = parts.netloc.rpartition("@")[1:]
-    query = "&".join(f"{pair.partition('=')[0]}={HIDDEN}" if "=" in pair else HIDDEN for pair in _pairs(parts.query))
+    query = "&".join(
+        f"{part.partition('=')[0]}={HIDDEN}" if "=" in part else HIDDEN for part in _assignments(parts.query)
+    )
     redacted_parts = parts._replace(
         netloc=HIDDEN + at + host if at else host, query=query, fragment=HIDDEN if parts.fragment else ""
     )
@@ -104,7 +106,7 @@ def credentials(address: str) -> Iterator[str]:
     user_name, _, password = user.partition(":")
     for text in (
         password or user_name,
-        *(pair.partition("=")[2] or pair for pair in _pairs(parts.query)),
+        *(part.partition("=")[2] or part for part in _assignments(parts.query)),
         parts.fragment,
     ):
         yield from dict.fromkeys(text_form for text_form in (text, unquote(text)) if text_form)
@@ -118,8 +120,9 @@ def _split(address: str) -> SplitResult | None:
         return None
 
 
-def _pairs(query: str) -> list[str]:
-    return [pair for pair in query.split("&") if pair]
+def _assignments(query: str) -> list[str]:
+    """Return the parts "name=value" of an address's query."""
+    return [part for part in query.split("&") if part]
 
 
 def commitment(key: str) -> str:

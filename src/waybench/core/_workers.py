@@ -93,7 +93,7 @@ def map_in_processes(work: Callable[[int], T], count: int, processes: int) -> Ge
                 # The first one starts all processes; these work on while this process does something else.
                 begun = [pool.submit(_run, number) for number in range(min(count, _AHEAD + processes))]
             try:
-                yield _in_order(pool, begun, count)
+                yield _results_in_order(pool, begun, count)
             finally:
                 pool.shutdown(cancel_futures=True)
     except BrokenProcessPool:
@@ -107,7 +107,8 @@ def map_in_processes(work: Callable[[int], T], count: int, processes: int) -> Ge
         _WORK.pop()
 
 
-def _in_order(pool: "ProcessPoolExecutor", begun: "list[Future[Any]]", count: int) -> Iterator[Any]:
+def _results_in_order(pool: "ProcessPoolExecutor", begun: "list[Future[Any]]", count: int) -> Iterator[Any]:
+    """Yield the results of parts 0 to `count` - 1 in order; the first ones have `begun`, and one starts as one ends."""
     waiting = deque(begun)
     for number in range(len(begun), count):
         yield pickle.loads(waiting.popleft().result())  # a copy of this process has just made it

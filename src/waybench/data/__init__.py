@@ -169,6 +169,7 @@ def _homes(data_dir: StrPath | None, wanted: Download) -> Iterator[Path]:
 
 
 def _find_file(wanted: Download, path: str) -> DataFile:
+    """Return the file of a data set that has a path; an error names the most similar path."""
     for file in wanted.files:
         if file.path == path:
             return file

@@ -159,14 +159,14 @@ class Stratum:
         at: The difficulty.
         item: Number, from 0 -> the item with its own difficulty.
         left: How many items there are; None for as many as one likes.
-        takes: Tokens of an episode without a word too much.
+        tokens: Tokens of an episode whose replies have no word too much.
         options: Options of play that it has in addition to those of all strata.
     """
 
     at: float
     item: Callable[[int], tuple[Item[Any], float]]
     left: int | None
-    takes: Tokens
+    tokens: Tokens
     options: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
 
 
@@ -188,7 +188,7 @@ def strata(
     """
     levels = sorted(sources)
     if pool is None:
-        return [_of_level(environment, options, level, sources[level]) for level in levels]
+        return [_stratum_of_level(environment, options, level, sources[level]) for level in levels]
     bins: dict[int, list[tuple[Item[Any], float]]] = {}
     # Items of all levels alternate, so that no stratum begins with one level.
     for items in zip(*(sources[level].head(pool) for level in levels), strict=True):
@@ -196,7 +196,7 @@ def strata(
             at = axis.of(Episode(environment, item, options).record())
             if at is not None and at > 0:
                 bins.setdefault(floor(_BINS * log2(at)), []).append((item, at))
-    return [_of_items(environment, options, items) for _, items in sorted(bins.items())]
+    return [_stratum_of_items(environment, options, items) for _, items in sorted(bins.items())]
 
 
 class OptionItems(NamedTuple):
@@ -206,14 +206,14 @@ class OptionItems(NamedTuple):
         at: How difficult that makes them.
         options: Options of play that they have in addition to those of all items.
         mark: What these options add to the id of an item, since several strata have the item.
-        takes: Tokens of an episode without a word too much, where they are known; otherwise some are played.
+        tokens: Tokens of an episode whose replies have no word too much; None to measure them on some episodes.
     """
 
     at: float
     options: Mapping[str, Json]
     mark: str
     items: Sequence[Item[Any]]
-    takes: Tokens | None = None
+    tokens: Tokens | None = None
 
 
 def option_strata(
@@ -223,27 +223,29 @@ def option_strata(
     strata: list[Stratum] = []
     for group in groups:
         items = [(replace(item, id=f"{item.id}-{group.mark}"), group.at) for item in group.items]
-        stratum = _of_items(environment, {**options, **group.options}, items, group.takes)
+        stratum = _stratum_of_items(environment, {**options, **group.options}, items, group.tokens)
         strata.append(replace(stratum, options=group.options))
     return strata
 
 
-def _of_level(
+def _stratum_of_level(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json], level: int, source: Source[Any]
 ) -> Stratum:
+    """Return a level's items as a stratum, for an environment whose difficulty is the level."""
     at = float(level)
-    takes = episode_tokens(environment, options, [source.item(0)])
-    return Stratum(at, lambda number: (source.item(number), at), source.space, takes)
+    tokens = episode_tokens(environment, options, [source.item(0)])
+    return Stratum(at, lambda number: (source.item(number), at), source.space, tokens)
 
 
-def _of_items(
+def _stratum_of_items(
     environment: Environment[Any, Any, Any],
     options: Mapping[str, Json],
     items: Sequence[tuple[Item[Any], float]],
-    takes: Tokens | None = None,
+    tokens: Tokens | None = None,
 ) -> Stratum:
-    takes = takes or episode_tokens(environment, options, [item for item, _ in items[:_SAMPLE]])
-    return Stratum(fmean(at for _, at in items), lambda number: items[number], len(items), takes)
+    """Return a stratum of items, given with their difficulties; `tokens` of an episode are measured if None."""
+    tokens = tokens or episode_tokens(environment, options, [item for item, _ in items[:_SAMPLE]])
+    return Stratum(fmean(at for _, at in items), lambda number: items[number], len(items), tokens)
 
 
 def episode_tokens(
@@ -400,7 +402,7 @@ class HorizonSearch(AdaptiveSampleSource[_Search]):
         price = self._price(record.player)
         for sample, waiting in at.waiting.items():
             succeeded = self._config.environment.difficulty.is_success(at.ended[sample])
-            expected_cost = self._config.strata[waiting.stratum].takes.cost(price)
+            expected_cost = self._config.strata[waiting.stratum].tokens.cost(price)
             at.trials.append(Trial(waiting.at, succeeded, cost_of(at.ended[sample], price), expected_cost))
         return self._round(at)
 
@@ -414,7 +416,7 @@ class HorizonSearch(AdaptiveSampleSource[_Search]):
         if search.trials:
             price, budget = self._price(search.player), config.budget(search.player)
         candidates = [
-            Candidate(stratum.at, stratum.takes.cost(price), stratum.left and stratum.left - search.used[number])
+            Candidate(stratum.at, stratum.tokens.cost(price), stratum.left and stratum.left - search.used[number])
             for number, stratum in enumerate(config.strata)
         ]
         search.waiting, search.ended = {}, {}

@@ -191,11 +191,11 @@ def picture_tokens(picture: Picture) -> float:
     return picture.size**2 / _PIXELS_PER_TOKEN
 
 
-def _tools(python: str) -> list[Tool]:
-    """Return the Python tool for a sandbox; "" for no such tool."""
-    if python not in ("", *SANDBOXES):
-        raise UsageError(f"python={python[:40]!r}: choose from {', '.join(SANDBOXES)}")
-    return [python_tool(timeout=_SECONDS)] if python else []
+def _python_tools(sandbox: str) -> list[Tool]:
+    """Return a list with the Python tool for a sandbox, "local" or "docker"; an empty list for ""."""
+    if sandbox not in ("", *SANDBOXES):
+        raise UsageError(f"python={sandbox[:40]!r}: choose from {', '.join(SANDBOXES)}")
+    return [python_tool(timeout=_SECONDS)] if sandbox else []
 
 
 def react(python: str = "", **args: Any) -> Agent:
@@ -206,7 +206,7 @@ def react(python: str = "", **args: Any) -> Agent:
             it has no such tool.
         **args: Arguments of Inspect's agent.
     """
-    arguments: dict[str, Any] = {"submit": AgentSubmit(answer_only=True), "tools": _tools(python), **args}
+    arguments: dict[str, Any] = {"submit": AgentSubmit(answer_only=True), "tools": _python_tools(python), **args}
     return engine_react(**arguments)
 
 
@@ -221,7 +221,7 @@ def explore_map_act(notes: bool = True, plan: bool = True, python: str = "") -> 
         plan: Whether it plans before each action.
         python: As for `react`, while it plans.
     """
-    tools = _tools(python)
+    tools = _python_tools(python)
 
     async def execute(state: AgentState) -> AgentState:
         thoughts: list[str] = []

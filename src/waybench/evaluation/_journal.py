@@ -104,7 +104,7 @@ class Journal:
         number: dict[str, Json] = {"turn": turn} if probe is None else {"probe": probe, "before": turn}
         # The completion is the message's text.
         content = output.model_dump(mode="json", exclude_none=True, exclude={"completion"})
-        where = self._append({"id": sample[0], "epoch": sample[1], **number, "seen": seen, "output": content})
+        where = self._append_line({"id": sample[0], "epoch": sample[1], **number, "seen": seen, "output": content})
         self._index(sample, turn, (*where, seen), probe)
 
     def count_unlogged_turns(self, logged: Container[str]) -> list[int]:
@@ -122,7 +122,7 @@ class Journal:
             JournalError: If that cannot be done.
         """
         if sample in self._samples:
-            self._append({"id": sample[0], "epoch": sample[1], "end": uuid})
+            self._append_line({"id": sample[0], "epoch": sample[1], "end": uuid})
             self._samples[sample].uuid = uuid
 
     def drop(self, logged: set[str]) -> None:
@@ -222,7 +222,8 @@ class Journal:
         turns.uuid = None
         return True
 
-    def _append(self, data: Mapping[str, Json]) -> tuple[int, int]:
+    def _append_line(self, data: Mapping[str, Json]) -> tuple[int, int]:
+        """Append a JSON line, and return its offset in the journal and its length, in bytes."""
         self._syncer.check()
         line = _line(data)
         try:

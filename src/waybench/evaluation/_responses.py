@@ -110,10 +110,11 @@ def _choice(choice: Mapping[str, Any]) -> dict[str, Any]:
     """Return a choice with a message: an empty one where the model said nothing."""
     content = choice.get("message", choice.get("delta"))
     message = content if is_object(content) else {"content": choice.get("text", content)}
-    return {"finish_reason": None, **choice, "message": _message(message)}
+    return {"finish_reason": None, **choice, "message": _standard_message(message)}
 
 
-def _message(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _standard_message(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a provider's message in the form of OpenAI's client, whose reasoning and content are texts or None."""
     message: dict[str, Any] = {"content": None, **raw}
     message.pop("function_call", None)  # it becomes a call of today's form
     if not isinstance(raw.get("role"), str):

@@ -110,7 +110,8 @@ def _join_contents(first: str | list[Content], second: str | list[Content]) -> s
     return [*parts[0], *parts[1]]
 
 
-def _trim(message: ChatMessageAssistant) -> ChatMessageAssistant:
+def _strip_text(message: ChatMessageAssistant) -> ChatMessageAssistant:
+    """Return a message without white space at the ends of its texts; the same object if there is none."""
     content = message.content
     if isinstance(content, str):
         return message if content == content.strip() else message.model_copy(update={"content": content.strip()})
@@ -181,7 +182,7 @@ _CHANGES = (
         re.compile(r"white ?space|trailing", re.IGNORECASE),
         (),
         None,
-        _each_reply(_trim),
+        _each_reply(_strip_text),
         "Replies are sent back to it without the blanks at their ends (reply_blanks=trimmed)",
     ),
 )

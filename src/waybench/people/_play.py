@@ -233,7 +233,7 @@ def board_text(board: Board, columns: int, lines: int = 60, largest: int = 1) ->
         tiles = rows[y][first_column : first_column + across]
         for line in range(zoom):
             middle = line == zoom // 2  # the others have the colour alone
-            cells = "".join(_cell(tile, scale, blank=not middle) for tile in tiles)
+            cells = "".join(_terminal_cell(tile, scale, blank=not middle) for tile in tiles)
             drawn.append((number if middle else " " * margin) + cells)
     if across < wide or down < high:
         columns_text = f"Columns {first_column} to {first_column + across - 1}"
@@ -241,7 +241,8 @@ def board_text(board: Board, columns: int, lines: int = 60, largest: int = 1) ->
     return "\n".join([*drawn, *([""] if drawn and largest > 1 else []), *board.notes])
 
 
-def _cell(tile: Tile, width: int, *, blank: bool = False) -> str:
+def _terminal_cell(tile: Tile, width: int, *, blank: bool = False) -> str:
+    """Return a tile as `width` characters with escape codes for its colours; with `blank` without its text."""
     text = (tile.narrow or tile.text[:1]) if width == 1 else tile.text[:width]
     text = text[:1] * width if text[:1] == _FULL else (" " * width if blank else text.center(width))
     if not tile.colour:

@@ -347,5 +347,5 @@ def load_report(cache: ReportCache, key: bytes, folder: SiteFolder) -> object:
 
 
 def save_report(cache: ReportCache, key: bytes, folder: SiteFolder, values: object) -> None:
-    """Keep what is said of a report under its key."""
+    """Save a report's values under its key, with the list of the files that it wrote."""
     cache.put(key, pack_values((folder.written, values)))

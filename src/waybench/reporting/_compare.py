@@ -101,6 +101,7 @@ def _scores(rows: Iterable[Row]) -> ItemScores | None:
 
 
 def _to_json(comparison: Comparison, pages: Mapping[RunKey, str]) -> dict[str, Any]:
+    """Return a comparison as JSON, with the paths of the results' pages for models, tasks and settings."""
     values: dict[str, Any] = comparison_json(comparison)
     for side, group in zip(("first", "second"), comparison.groups, strict=True):
         # There are many of them, so pages stand for the groups.

@@ -168,7 +168,7 @@ def frame_files(frame: Frame) -> Files:
     """
     pa: Any = import_module("pyarrow")  # it carries no types
     schema = frame.table.schema
-    csv_schema = pa.schema([(cell(field.name), field.type) for field in schema])
+    csv_schema = pa.schema([(csv_cell(field.name), field.type) for field in schema])
     written, lines = BytesIO(), BytesIO()
     with (
         import_module("pyarrow.parquet").ParquetWriter(written, schema) as to_parquet,
@@ -185,11 +185,11 @@ def _csv_array(pa: Any, array: Any) -> Any:
         return array
     # Texts come again and again, so each is looked at once.
     coded = array.dictionary_encode()
-    return pa.array([cell(text) for text in coded.dictionary.to_pylist()], pa.string()).take(coded.indices)
+    return pa.array([csv_cell(text) for text in coded.dictionary.to_pylist()], pa.string()).take(coded.indices)
 
 
-def cell(text: str) -> str:
-    """Return a text as it stands in a CSV file."""
+def csv_cell(text: str) -> str:
+    """Return a text with what is invisible shown, and "'" before what a spreadsheet would take for a formula."""
     safe = visible(text)
     return f"'{safe}" if _FORMULA.match(safe) else safe
 

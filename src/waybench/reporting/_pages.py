@@ -19,7 +19,7 @@ from waybench.reporting._format import TaskView, presentation_of
 from waybench.reporting._model_pages import ledger_page, write_model
 from waybench.reporting._replays import LATER
 from waybench.reporting._results import item_kinds
-from waybench.reporting._results_page import refresh_neighbours, write_results
+from waybench.reporting._results_page import refresh_replay_links, write_results
 from waybench.reporting._site import Compared, SectionFamily, Site, score_key, skip_reasons
 from waybench.reporting._task_pages import write_family
 from waybench.reporting.charts._svg import ChartFiles, colour_number, model_colours
@@ -59,7 +59,7 @@ def write_site(site: Site, title: str, progress: Callable[[int, int], None]) -> 
             Job(
                 _results_key(site, title, total),
                 partial(write_results, site, total),
-                partial(refresh_neighbours, site, total.group),
+                partial(refresh_replay_links, site, total.group),
             )
             for total in site.totals
         ]

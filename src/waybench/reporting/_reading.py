@@ -130,6 +130,7 @@ class _Unknown(Sequence[bytes]):
         return to_pickle(([episode for episode in batch if not self._is_cached(episode)], dict(self._prices)))
 
     def _is_cached(self, episode: LoggedEpisode) -> bool:
+        """Return whether the cache has an episode; True, too, for an invalid record, which no worker can read."""
         try:
             return bool(self._cache.get(episode_key(episode, self._prices.get(episode.model), episode.record.dumps())))
         except Exception:  # a record is data from outside; `read` says what is wrong with it

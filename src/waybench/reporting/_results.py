@@ -242,6 +242,7 @@ class ResultsPage:
         ]
 
     def _card(self, positions: Sequence[int], item: ItemView) -> Card:
+        """Return an item's card: its attempts, those that count first, and the board of the best one."""
         rows = self._store.rows
         ordered = sorted(positions, key=lambda at: (bool(rows[at].exclusion_reason), rows[at].attempt))
         item_rows = [rows[at] for at in ordered]

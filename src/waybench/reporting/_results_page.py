@@ -147,8 +147,8 @@ def write_results(site: Site, total: Estimate) -> None:
     )
 
 
-def refresh_neighbours(site: Site, group: RunKey) -> None:
-    """Bring the links of a group's replays to the same items by other models up to date; they are in the folder."""
+def refresh_replay_links(site: Site, group: RunKey) -> None:
+    """Update, in a group's written replays, the links to other models' replays of the same items."""
     others, presentation = site.templates.get_template("others.html"), presentation_of(group.env)
     for position in site.store.positions(group):
         row, number = site.store.rows[position], site.store.numbers[position]

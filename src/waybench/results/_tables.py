@@ -210,9 +210,10 @@ def _metrics(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Col
             )
 
 
-def _meaning(env: str, metric: Metric) -> Meaning:
+def _meaning(env_id: str, metric: Metric) -> Meaning:
+    """Describe a metric's column in the rows of an environment."""
     return Meaning(
-        env=env,
+        env=env_id,
         doc=metric.doc,
         title=metric.title,
         unit=metric.unit,

@@ -179,6 +179,7 @@ def _same_tools(again: Episode[Any, Any, Any], event: Any) -> bool:
 
 
 def _score_difference(sample: Any, record: EpisodeRecord) -> str:
+    """Return the first score of a log that its record does not confirm, as a sentence; "" if there is none."""
     environment = registry.load(record.env)
     scores: dict[str, Any] = sample.scores or {}
     if not scores:

@@ -29,7 +29,7 @@ from waybench.submission._archive import (
     canonical_json,
 )
 from waybench.submission._parameters import digest, open_run, portable
-from waybench.submission._records import read_line, write_line
+from waybench.submission._records import encode_line, read_line
 
 _ORDER = ("group", "kind", "level", "axis", "share")  # of scores
 _TOLERANCE = 1e-9  # sums in another order differ by less
@@ -161,7 +161,7 @@ def pack(
             if episode.search:
                 searches.setdefault(episode.run, dict(episode.search))
             key = (episode.run, episode.sample, episode.epoch)
-            spool.add(key, write_line(episode.sample, episode.epoch, episode.record, confirmed=confirmed))
+            spool.add(key, encode_line(episode.sample, episode.epoch, episode.record, confirmed=confirmed))
             if progress is not None:
                 progress(len(spool))
         ordered = sorted(infos, key=lambda info: (info.model, info.task, info.created, info.run))

@@ -50,10 +50,10 @@ def portable(
     source = portable_values.get("source")
     if source is not None and source not in _sources(entry):
         path = user_path(str(source))
-        portable_values["source"] = f"items:{add_items(_read(path, 'source'))}/{path.name}"
+        portable_values["source"] = f"items:{add_items(_read_parameter_file(path, 'source'))}/{path.name}"
     if portable_values.get("prices") is not None:
         path = user_path(str(portable_values["prices"]))
-        text = decode_text(_read(path, "prices"), str(path))
+        text = decode_text(_read_parameter_file(path, "prices"), str(path))
         portable_values["prices"] = f"prices:{text}"
     if str(portable_values.get(PREFIX)).startswith(RECORD):
         raise UsageError(
@@ -92,7 +92,8 @@ def _sources(entry: TaskEntry) -> set[str]:
     return named | {"generated", "published"}
 
 
-def _read(path: Path, name: str) -> bytes:
+def _read_parameter_file(path: Path, name: str) -> bytes:
+    """Return the content of the file that a parameter `name` of a run names."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -114,7 +115,8 @@ def _plain(stem: str) -> str:
     return stem
 
 
-def _toml(template: Json) -> str:
+def _template_toml(template: Json) -> str:
+    """Return a template, an object of texts, as TOML."""
     if not isinstance(template, dict):
         raise UsageError("template: it is no object with texts")
     lines: list[str] = []
@@ -198,7 +200,7 @@ def _usable(
         args["prices"] = str(_write(folder, "prices.json", text.encode("utf-8", "replace")))
     if template is not None:
         stem = str(args.get(WORDING, "")).removeprefix("file:").rpartition("-")[0]
-        content = _toml(template).encode("utf-8", "replace")
+        content = _template_toml(template).encode("utf-8", "replace")
         args[WORDING] = f"file:{_write(folder, f'{_plain(stem)}.toml', content)}"
     if data_dir is not None and any(option.name == "data_dir" for option in entry.options):
         args["data_dir"] = data_dir

@@ -61,8 +61,8 @@ class Line(NamedTuple):
     has_texts: bool
 
 
-def write_line(sample: str, epoch: int, record: EpisodeRecord, *, confirmed: bool) -> bytes:
-    """Return a record as a line, without its texts if a simulation confirms the record."""
+def encode_line(sample: str, epoch: int, record: EpisodeRecord, *, confirmed: bool) -> bytes:
+    """Return a record as a JSON line, with paths removed from its error, and without its texts if `confirmed`."""
     if record.error:
         record = replace(record, error=_PATH.sub("PATH", record.error))
     data = record.to_json()

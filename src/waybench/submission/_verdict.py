@@ -315,7 +315,7 @@ class OddThings:
         self._times: dict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, conduct: Conduct) -> None:
-        """Take the next episode."""
+        """Add an episode's conduct; one without a hash of its replies is ignored."""
         if not conduct.replies:
             return
         self._replies[conduct.item][conduct.model] = conduct.replies

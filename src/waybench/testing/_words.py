@@ -188,7 +188,7 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
                 require(_NAME.fullmatch(tool.name) is not None and bool(tool.doc), "{}: tool {!r}", what, tool.name)
                 for name, schema in tool.parameters.items():
                     require(bool(schema.get("description")), "{}: {} of {} has no description", what, name, tool.name)
-                    _require_schema(schema, LazyMessage("{}: {} of {}", options, name, tool.name))
+                    _check_schema(schema, LazyMessage("{}: {} of {}", options, name, tool.name))
                     for bad in BAD_JSON:
                         _require_call_survived(wording, ToolCall(tool.name, {name: bad}), state, what)
             for action in actions(game, state):
@@ -199,15 +199,16 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
                 require(back == action, "{}: {}", what, reading)
 
 
-def _require_schema(schema: Mapping[str, Json], what: LazyMessage) -> None:
+def _check_schema(schema: Mapping[str, Json], what: LazyMessage) -> None:
+    """Require known types, and that all properties of objects are required, at any depth."""
     kind = schema.get("type")
     require(kind in ("string", "integer", "array", "object"), "{}: the type {!r} is not known", what, kind)
     if kind == "array":
-        _require_schema(schema["items"], what)
+        _check_schema(schema["items"], what)
     if kind == "object":
         require(list(schema["required"]) == list(schema["properties"]), "{}: not all properties are required", what)
         for inner in schema["properties"].values():
-            _require_schema(inner, what)
+            _check_schema(inner, what)
 
 
 def _require_call_survived(wording: Any, call: ToolCall, state: Any, what: LazyMessage) -> None:

@@ -136,7 +136,9 @@ def test_counts_agree_with_the_questions(place_map: PlaceMap, cutoff: int, rule:
     answerable = [each for each in paths if each.labels.difficulty(cutoff, rule)]
     kinds = [each.labels.difficulty(cutoff, rule) for each in answerable]
     routes = [each.difficulty(cutoff, rule) for each in route_questions(place_map)]
-    known = [each for each in place_map.edges if (each.named_step if rule == "released" else each.counted) <= cutoff]
+    known = [
+        each for each in place_map.edges if (each.named_step if rule == "released" else each.counted_step) <= cutoff
+    ]
     assert count_questions(place_map, cutoff, rule) == Counts(
         len({place for each in known for place in (each.source, each.target)}),
         len(known),

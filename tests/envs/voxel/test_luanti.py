@@ -24,7 +24,7 @@ from waybench.cli._report import build
 from waybench.core import EpisodeRecord, LiveError, ReplayError, UsageError, play_out, policy, replay
 from waybench.envs.voxel import FIND
 from waybench.envs.voxel._game import SearchSource, bounds, level_of, prove
-from waybench.envs.voxel._look import fan
+from waybench.envs.voxel._look import cast_rays
 from waybench.envs.voxel._wording import Raw
 from waybench.envs.voxel.engines import _engines, _luanti, _server
 from waybench.envs.voxel.engines._luanti import LuantiTerrain, biome_name
@@ -96,7 +96,7 @@ def solid_hits(world: Any, body: Body) -> list[tuple[str, float]]:
     with world._lock:
         world._ready(body.x, body.z, 66.0)
         kept = world._pool * world._solid[world._pool]
-        fan(kept, world._tags, 0, world.bedrock, world.water, eye, rays(body.yaw), LENGTHS, hits, distances)
+        cast_rays(kept, world._tags, 0, world.bedrock, world.water, eye, rays(body.yaw), LENGTHS, hits, distances)
     return [(world._name(int(hit)), float(away)) for hit, away in zip(hits, distances, strict=True)]
 
 

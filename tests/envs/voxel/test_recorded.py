@@ -10,7 +10,7 @@ from tests.tasks.test_search import heads
 from waybench.core import Episode, EpisodeRecord, Json, Policy, Reply, UsageError, play_out, policy
 from waybench.envs.voxel import FIND
 from waybench.envs.voxel._game import Search, SearchSource, goal_in_sight, recorded_level
-from waybench.envs.voxel._look import fan
+from waybench.envs.voxel._look import cast_rays
 from waybench.envs.voxel._wording import ACTIONS, LONGEST, SPREAD, WIDEST
 from waybench.envs.voxel.engines._engines import terrain
 from waybench.envs.voxel.engines._own import eye_of, heading
@@ -37,7 +37,7 @@ def in_sight(search: Search) -> bool:
     hits, distances = np.empty(len(ways), dtype=np.int64), np.empty(len(ways))
     world._ready(body.x, body.z, LONGEST + 1)  # type: ignore[attr-defined]
     pool, tags = world._pool, world._tags  # type: ignore[attr-defined]
-    fan(pool, tags, AIR, BEDROCK, WATER, eye_of(body), ways, np.full(len(ways), LONGEST), hits, distances)
+    cast_rays(pool, tags, AIR, BEDROCK, WATER, eye_of(body), ways, np.full(len(ways), LONGEST), hits, distances)
     assert hits.min() >= 0
     ends = np.floor(eye_of(body) + (distances + 1e-3)[:, None] * ways).astype(int)[hits != AIR]
     return any(world.biome(x, z) in search.goals for x, z in {(int(x), int(z)) for x, _, z in ends})

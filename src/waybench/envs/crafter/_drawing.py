@@ -124,7 +124,7 @@ def _ground(land: bytes) -> Iterator[str]:
 
 
 def _letter(kind: int, x: float, y: float) -> str:
-    """Return the letter of a being or of rare ground, for those who print in grey; "" for other ground."""
+    """Return the SVG text with the letter of a being or of rare ground, for prints in grey; "" for other ground."""
     letter = _LOOKS.get(kind, _OUTSIDE).text
     if kind not in _BEINGS and not letter.isalpha():
         return ""

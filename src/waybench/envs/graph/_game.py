@@ -119,13 +119,13 @@ class GraphQuestion(Instance):
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The names of the two nodes: of the first component's start, and of its goal or the second one's."""
+        """The names of the two nodes asked about: a start, and its goal, in another component if unreachable."""
         graph, shape = graph_of(self), component(self.distance)
         return graph.names[0], graph.names[shape.shortest[-1] + (0 if self.reachable else shape.nodes)]
 
     @property
     def shortest(self) -> tuple[int, ...]:
-        """The shortest path, in names of nodes; without one, the way to the node that stands in the goal's place."""
+        """The names of the nodes of the first component's shortest path, which leads to the goal if it is reachable."""
         names = graph_of(self).names
         return tuple(names[node] for node in component(self.distance).shortest)
 

@@ -120,8 +120,8 @@ def score(record: EpisodeRecord) -> float:
     return float(steps[-1]["score"] if steps else decode(record.instance).placed)
 
 
-def _silent(record: EpisodeRecord) -> float:
-    """Return the score of saying nothing, for which the published program tries the first move again and again.
+def _silent_score(record: EpisodeRecord) -> float:
+    """Return the score of empty replies, for which the published program tries the first move again and again.
 
     That moves one disk at most, for what is below it is larger.
     """
@@ -155,7 +155,7 @@ METRICS = agent_metrics(
         title="Score",
         low=0,
         range=_scores,
-        floor=_silent,
+        floor=_silent_score,
         ceiling=lambda record: float(_disks(record)),
         doc="Disks on their goal rod at the end (rod C in the published puzzles, section 4.2).",
     ),

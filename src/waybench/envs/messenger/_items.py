@@ -329,6 +329,7 @@ def _read_texts(path: Path) -> dict[tuple[str, str, str], list[str]]:
 
 
 def _read_games(path: Path, split: str) -> list[tuple[str, str, str]]:
+    """Read (enemy, message, goal) of each game of a split from a file of published games."""
     data = _read_json(path, "games")
     split_data: Json = data.get(split) if is_object(data) else None
     if not is_array(split_data) or not split_data:

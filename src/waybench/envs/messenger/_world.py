@@ -120,7 +120,7 @@ def decode(data: Json) -> Case:
             _require_cell(x, y, size)
         case _:
             raise DataError('instance: give agent as {"x": 5, "y": 5, "carries": false}')
-    actors = _actors(actor_data, stage, size)
+    actors = _read_actors(actor_data, stage, size)
     cells = [(x, y), *((actor.x, actor.y) for actor in actors)]
     if len(set(cells)) != len(cells):
         raise DataError("instance: two of the actors and the agent start in the same cell; give each its own cell")
@@ -132,7 +132,8 @@ def _require_cell(x: int, y: int, size: int) -> None:
         raise DataError(f"instance: x and y are whole numbers from 0 to {size - 1}")
 
 
-def _actors(data: Json, stage: int, size: int) -> tuple[Actor, ...]:
+def _read_actors(data: Json, stage: int, board_size: int) -> tuple[Actor, ...]:
+    """Read the actors of a game: enemy, message, goal, and in stage 3 decoys of the last two."""
     most = len(ROLES) + (_MOST_DECOYS if stage == 3 else 0)
     if not is_array(data) or not len(ROLES) <= len(data) <= most:
         raise DataError(f"instance: a game of stage {stage} has {len(ROLES)} to {most} actors")
@@ -142,7 +143,7 @@ def _actors(data: Json, stage: int, size: int) -> tuple[Actor, ...]:
             case {"role": str(role), "name": str(name), "kind": str(kind), "x": int(x), "y": int(y), **rest} if (
                 role == role_name(number) and name in NUMBERS and kind in KINDS and not rest
             ):
-                _require_cell(x, y, size)
+                _require_cell(x, y, board_size)
                 actors.append(Actor(name, kind, x, y))
             case _:
                 raise DataError(f"instance: actor {number} is not a {role_name(number)} with name, kind, x and y")

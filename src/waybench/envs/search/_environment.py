@@ -234,7 +234,7 @@ GUESSNUM, COIN = _twins(
     players=Players(
         policies=_number.PLAYERS,
         oracle_is_ceiling=_oracle_is_ceiling,
-        reasoning=_measures.bisection,
+        reasoning=_measures.bisection_reasoning,
         potentials=_measures.NUMBER,
     ),
     presentation=NUMBER_PRESENTATION,
@@ -285,7 +285,7 @@ DFS, CAVEDFS = _twins(
     players=Players(
         policies=_walk.DEPTH_PLAYERS,
         oracle_is_ceiling=_oracle_is_ceiling,
-        reasoning=_measures.stack,
+        reasoning=_measures.stack_reasoning,
         potentials=_measures.WALK,
     ),
     presentation=DEPTH_PRESENTATION,
@@ -314,7 +314,7 @@ BFS, CAVEBFS = _twins(
     players=Players(
         policies=_walk.BREADTH_PLAYERS,
         oracle_is_ceiling=_oracle_is_ceiling,
-        reasoning=_measures.queue,
+        reasoning=_measures.queue_reasoning,
         potentials=_measures.WALK,
     ),
     presentation=BREADTH_PRESENTATION,

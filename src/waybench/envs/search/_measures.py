@@ -262,16 +262,16 @@ WALK = (Potential("visited", "Share of the other nodes that are visited.", _visi
 _NO_CHANCE = Stream("reasoning")
 
 
-def bisection(state: Guessing) -> str:
-    """Return the numbers that are left, and the middle one."""
+def bisection_reasoning(state: Guessing) -> str:
+    """Return the reasoning for the next guess of a bisection, as English text."""
     return (
         f"The number is from {state.low} to {state.high}: {state.high - state.low + 1} are left. "
         f"The middle is {teacher(state, _NO_CHANCE)}."
     )
 
 
-def stack(state: VisitedNodes) -> str:
-    """Return the way back to the start, and the neighbours that are not visited."""
+def stack_reasoning(state: VisitedNodes) -> str:
+    """Return the reasoning for the next step of a depth-first search, as English text."""
     new = [node for node in state.graph.neighbours[state.at] if not state.visited_mask >> node & 1]
     return (
         f"I am at {state.at}. Way back to the start: {_nodes(_stack(state)[-2::-1])}. Neighbours not visited: "
@@ -279,8 +279,8 @@ def stack(state: VisitedNodes) -> str:
     )
 
 
-def queue(state: VisitedNodes) -> str:
-    """Return the earliest visited node with neighbours that are not visited."""
+def queue_reasoning(state: VisitedNodes) -> str:
+    """Return the reasoning for the next step of a breadth-first search, as English text."""
     unseen = ~state.visited_mask
     node = next(node for node in state.order if state.graph.masks[node] & unseen)
     new = [neighbour for neighbour in state.graph.neighbours[node] if unseen >> neighbour & 1]

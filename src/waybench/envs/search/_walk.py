@@ -184,6 +184,7 @@ def depth_first(state: VisitedNodes, rng: Stream) -> int:
 
 
 def _first_step_to_unvisited(state: VisitedNodes) -> int:
+    """Return the first node on a shortest path over any nodes to the nearest unvisited one."""
     first = {state.at: state.at}
     todo = [state.at]
     for node in todo:

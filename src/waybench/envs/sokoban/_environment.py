@@ -54,6 +54,7 @@ def _pushes(record: EpisodeRecord) -> int:
 
 
 def _moves(record: EpisodeRecord) -> int:
+    # Each move has the event "push", true or false; a turn without a move has none.
     return sum("push" in turn.events for turn in record.turns)
 
 

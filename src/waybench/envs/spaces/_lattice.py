@@ -54,7 +54,7 @@ class Floor:
         object.__setattr__(self, "_not_last", (row >> 1) * rows)
 
     def layers(self, start: int, goal: int) -> list[int] | None:
-        """Return the layers of cells at distance 0, 1, 2, ... from a cell, up to the one with the goal in it.
+        """Return the sets of cells, as bits, at distance 0, 1, 2, ... from a cell, up to the one with the goal in it.
 
         The start need not be open. None if the goal cannot be reached.
         """

@@ -126,7 +126,7 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
         return Transition(after, reward, {"right": share}, Outcome.OK if share == 1 else wrong)
 
     def forfeit(self, state: ExtractionState) -> ExtractionState:
-        """Continue without a triplet for the step, or end without any."""
+        """Count the reply as no triplet: go on to the next step, or end where all triplets are in one reply."""
         return self._with(state, (None,) if state.mode == "steps" else ())
 
     def _with(self, state: ExtractionState, more: PlayerTriplets) -> ExtractionState:

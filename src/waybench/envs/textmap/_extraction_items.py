@@ -11,7 +11,7 @@ from waybench.core import DataError, Json, Stream, UsageError, check_fields, is_
 from waybench.envs.textmap._answers import MOST_HOPS, PAPER, Hop, MatchingRules, ScoredQuestion, Trajectory, success
 from waybench.envs.textmap._game import rename_places, rename_question
 from waybench.envs.textmap._instances import Locate, MapInstance, cut, read_map, read_number, resolve_game
-from waybench.envs.textmap._items import MapQuestion, destination_on, route_on
+from waybench.envs.textmap._items import MapQuestion, decode_destination_on_map, decode_route_on_map
 from waybench.envs.textmap._map_environment import LONGEST, choose
 from waybench.envs.textmap._place_map import PlaceMap, normalize_action
 from waybench.envs.textmap._prefix import PUBLISHED_STEPS, EasyOrHard, is_reached, track
@@ -106,7 +106,7 @@ def decode_extraction(data: Json) -> Extraction:
     rows = data["questions"]
     if not is_array(rows) or not 1 <= len(rows) <= MOST_QUESTIONS:
         raise DataError(f"questions: give a list of 1 to {MOST_QUESTIONS}")
-    questions = [_question(place_map, cutoff, row, number) for number, row in enumerate(rows)]
+    questions = [_read_question(place_map, cutoff, row, number) for number, row in enumerate(rows)]
     return Extraction(place_map, cutoff, tuple(questions))
 
 
@@ -118,7 +118,8 @@ def _draw_extraction(place_map: PlaceMap, cutoff: int) -> Extraction:
     return drawn_extractions[0]
 
 
-def _question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQuestion:
+def _read_question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQuestion:
+    """Read question `number` of a list about one map; errors name it."""
     where = f"questions: record {number}"
     if not is_object(data):
         raise DataError(f'{where}: give {{"src": ..., "dst": ...}}, or {{"src": ..., "actions": [...]}}')
@@ -126,7 +127,7 @@ def _question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQ
         if name in data:
             raise DataError(f"{where}: {name} belongs beside the questions")
     try:
-        question = (destination_on if "actions" in data else route_on)(place_map, cutoff, data)
+        question = (decode_destination_on_map if "actions" in data else decode_route_on_map)(place_map, cutoff, data)
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
     if question.labels.difficulty(cutoff) is None:

@@ -127,7 +127,7 @@ def oracle(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
 
 
 def walk_made_moves(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
-    """Know the moves that the walkthrough makes, and nothing that follows from them.
+    """Answer as a player that knows the moves that the walkthrough makes, and nothing that follows from them.
 
     A route is a shortest one by these moves; without one, it goes straight to the destination by whatever leaves the
     source. Given moves that were never made lead nowhere.

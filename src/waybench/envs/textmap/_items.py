@@ -151,7 +151,7 @@ def decode_route(data: Json) -> MapQuestion:
     """Read a route question."""
     if is_object(data) and not {"actions", "path"}.isdisjoint(data):
         raise DataError("actions: only destination questions have moves; remove them from a route question")
-    return route_on(*_read_prefix(data), data)
+    return decode_route_on_map(*_read_prefix(data), data)
 
 
 def decode_destination(data: Json) -> MapQuestion:
@@ -160,11 +160,20 @@ def decode_destination(data: Json) -> MapQuestion:
     Raises:
         DataError: If it is invalid; the message names the field.
     """
-    return destination_on(*_read_prefix(data), data)
+    return decode_destination_on_map(*_read_prefix(data), data)
 
 
-def route_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
-    """Read a route question on a given map; see `decode_route`."""
+def decode_route_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
+    """Read a route question on a given map.
+
+    Args:
+        place_map: The map, with the walkthrough up to the cutoff.
+        cutoff: The last step of the walkthrough that is shown.
+        data: The question's remaining fields.
+
+    Raises:
+        DataError: If it is invalid; the message names the field.
+    """
     check_fields(data, (*_FIELDS, "labels"))
     question = _question(place_map, cutoff, data)
     if not question.target:
@@ -177,8 +186,17 @@ def route_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQues
     return replace(question, rule=LABELS[labels])
 
 
-def destination_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
-    """Read a destination question on a given map; see `decode_destination`."""
+def decode_destination_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
+    """Read a destination question on a given map, whose "dst" and "path" may be left out (`decode_destination`).
+
+    Args:
+        place_map: The map, with the walkthrough up to the cutoff.
+        cutoff: The last step of the walkthrough that is shown.
+        data: The question's remaining fields.
+
+    Raises:
+        DataError: If it is invalid; the message names the field.
+    """
     check_fields(data, (*_FIELDS, "actions", "path"))
     question = _question(place_map, cutoff, data)
     actions = read_texts(data, "actions")

@@ -48,7 +48,7 @@ class Edge(NamedTuple):
         return min(self.forward_named, self.reverse_named)
 
     @property
-    def counted(self) -> int:
+    def counted_step(self) -> int:
         """First step at which the move is made or, if it never is, can be inferred, as in the tables of the paper."""
         return self.forward if self.forward < NEVER else self.reverse
 
@@ -203,9 +203,12 @@ def read_walkthrough(text: str, where: str) -> tuple[WalkthroughStep, ...]:
 
 
 def _check_steps(edges: Sequence[Edge], steps: Sequence[WalkthroughStep], where: str) -> None:
-    """Check that the steps of the walkthrough in which moves are made are not those of other moves.
+    """Check that the step at which an edge is first used has the edge's action, and that no two edges share a step.
 
-    A step can have words that are no action of the map, such as "again" and abbreviations.
+    Steps whose words are no action of the map, such as "again" and abbreviations, are not checked.
+
+    Raises:
+        DataError: If a step has another edge's action, or is that of two edges; the message names the record.
     """
     actions = {edge.action for edge in edges}
     first: dict[int, int] = {}

@@ -79,7 +79,7 @@ def is_reached(step: int, cutoff: int) -> bool:
 
 def edge_labels(edge: Edge) -> Labels:
     """Return the labels of one move."""
-    return Labels(edge.forward, edge.known_step, edge.forward_named, edge.named_step, edge.counted)
+    return Labels(edge.forward, edge.known_step, edge.forward_named, edge.named_step, edge.counted_step)
 
 
 def path_labels(edges: Iterable[Edge]) -> Labels:

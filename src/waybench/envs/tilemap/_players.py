@@ -248,6 +248,7 @@ class _Search:
         return successors
 
     def _legs(self, start: _Node, end: _Node) -> list[list[str]]:
+        """Return the actions from `start` to `end`, a list for each goal that is reached on the way."""
         legs: list[list[str]] = [[] for _ in self._goals]
         node = end
         while node != start:

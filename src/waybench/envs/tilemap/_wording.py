@@ -79,11 +79,11 @@ def _any_plan(action: Any) -> MovePlan:
     if not isinstance(action, (str, bytes, list, tuple, set)):
         return MovePlan((CRASH,))
     values: tuple[Any, ...] = tuple(action)  # pyright: ignore[reportUnknownArgumentType]
-    return MovePlan(tuple(_writable(value) if isinstance(value, str) else _unknown(value) for value in values))
+    return MovePlan(tuple(_writable(value) if isinstance(value, str) else _stand_in(value) for value in values))
 
 
-def _unknown(value: Any) -> str:
-    """Return what stands for a value that is no text: `CRASH` where it cannot be looked up, or else its form."""
+def _stand_in(value: Any) -> str:
+    """Return the text for a value that is no string: `CRASH` if it is unhashable, else its `repr`."""
     try:
         hash(value)
     except TypeError:

@@ -81,29 +81,31 @@ def cast(
 
 
 @compiled
-def fan(
+def cast_rays(
     pool: Bytes,
     tags: Ints,
     air: int,
     bedrock: int,
     water: int,
     eye: Floats,
-    ways: Floats,
+    directions: Floats,
     lengths: Floats,
-    rays: Ints,
+    hits: Ints,
     distances: Floats,
 ) -> None:
     """Cast all rays (see `cast`), which pass through water if the eye is in it.
 
-    `ways` are the rays' directions, shape (n, 3); `lengths` how far each goes. `rays` receives the block that each
-    hits, and `distances` how far that is.
+    `directions` has shape (n, 3); `lengths` are how far the rays go. The results are written to `hits`, the block that
+    each ray hits, and `distances`, how far that is.
     """
     x, y, z = int(np.floor(eye[0])), int(np.floor(eye[1])), int(np.floor(eye[2]))
     wrap = pool.shape[0] - 1
     wet = 0 <= y < pool.shape[4] and pool[(x >> 4) & wrap, (z >> 4) & wrap, x & 15, z & 15, y] == water
     through = water if wet else air
-    for number in range(rays.size):
-        rays[number], distances[number] = cast(pool, tags, air, bedrock, eye, ways[number], lengths[number], through)
+    for number in range(hits.size):
+        hits[number], distances[number] = cast(
+            pool, tags, air, bedrock, eye, directions[number], lengths[number], through
+        )
 
 
 @compiled

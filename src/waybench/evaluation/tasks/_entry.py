@@ -263,7 +263,7 @@ def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
     datasets = environment.all_datasets
     of_datasets = {option.name: option for dataset in reversed(datasets) for option in reversed(dataset.options)}
     hidden = {name for dataset in datasets for name in dataset.hidden}
-    general = {option.name: option for option in _general(environment)}
+    general = {option.name: option for option in _general_options(environment)}
     drawn = {option.name: option for option in environment.items.options if option.name not in hidden}
     played = {option.name: option for option in _played(environment)}
     source = of_datasets.pop("source", general.pop("source"))
@@ -297,7 +297,8 @@ def _probe_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...
     return (PROBE_OPTION,) if environment.probes else ()
 
 
-def _general(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+def _general_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+    """Return the task parameters that every environment has, with defaults and help for this one."""
     datasets, least = environment.all_datasets, environment.items.smallest_level
     docs = [dataset.doc if dataset.name == "file" else f"{dataset.name}: {dataset.doc}" for dataset in datasets]
     return (

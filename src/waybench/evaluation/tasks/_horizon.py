@@ -217,7 +217,7 @@ def horizon_quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
     """
     plan = horizon_config(entry, args)
     price, budget = plan.price(model), plan.budget(model)
-    candidates = [Candidate(stratum.at, stratum.takes.cost(price), stratum.left) for stratum in plan.strata]
+    candidates = [Candidate(stratum.at, stratum.tokens.cost(price), stratum.left) for stratum in plan.strata]
     searched = forecast(plan.rule, candidates)
     least, usual, most = searched[0], searched[len(searched) // 2], searched[-1]
     first = sum(sorted(candidate.cost for candidate in candidates)[: plan.rule.batch])

@@ -228,7 +228,7 @@ class PrintedJobs:
             "# Keys and passwords come from the environment of the jobs. A job that is started again continues.\n"
             f"# When all have ended: {argv} --executor processes\n"
         )
-        script = self._slurm if self._form == "slurm" else self._kubernetes
+        script = self._slurm if self._form == "slurm" else self._kubernetes_job
         click.echo(script(count, comment, f'{argv} --executor "job:{_INDEX[self._form]}/{count}"'), nl=False)
         return iter(())
 
@@ -239,7 +239,8 @@ class PrintedJobs:
             f"#SBATCH --requeue\n{gpus}{command}\n"
         )
 
-    def _kubernetes(self, count: int, comment: str, command: str) -> str:
+    def _kubernetes_job(self, count: int, comment: str, command: str) -> str:
+        """Return an indexed Kubernetes job of `count` pods, as commented JSON."""
         limits = {"limits": {"nvidia.com/gpu": self._gpus}} if self._gpus else {}
         container = {
             "name": "waybench",
@@ -292,16 +293,17 @@ class Ordered:
         """Do a work for each of some parts; see `waybench.core.Workers`."""
         results = self._engine.map(partial(_work, function, __version__), parts)
         try:
-            yield _in_order(results)
+            yield _results_in_order(results)
         finally:
             if isinstance(results, Generator):
                 results.close()  # what has not begun is left
 
 
-def _in_order(results: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
+def _results_in_order(numbered_results: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
+    """Yield the unpickled results in the order of their numbers, which are 0, 1, 2, ... in any order."""
     early: dict[int, bytes] = {}
     number = 0
-    for index, content in results:
+    for index, content in numbered_results:
         early[index] = content
         while number in early:
             yield pickle.loads(early.pop(number))  # a worker of this command has made it

@@ -134,7 +134,7 @@ class Curriculum:
         self.update(int(record.item["level"]), self.environment.difficulty.is_success(record))
 
     def update(self, level: int, solved: bool) -> None:
-        """Learn from an outcome: whether an episode of a level was a success.
+        """Record whether an episode of a level was a success.
 
         Raises:
             UsageError: If the level is none of the curriculum's.

@@ -108,7 +108,7 @@ class Study:
         self._codes = None if codes is None else frozenset(codes)
         self._people: dict[str, Participant] = {}
         self._clock = clock
-        if len({json.dumps(part, sort_keys=True) for part in self._parts()}) < len(items):
+        if len({json.dumps(part, sort_keys=True) for part in self._item_identities()}) < len(items):
             raise UsageError("an item is there twice: name each environment once, or repeat items with --attempts")
         self._resume()
 
@@ -214,7 +214,7 @@ class Study:
 
     def _resume(self) -> None:
         """Read the journal, if there is one, and bring everybody to where they were."""
-        parts = [*self._parts(), *([{"attempts": self.attempts}] if self.attempts > 1 else [])]
+        parts = [*self._item_identities(), *([{"attempts": self.attempts}] if self.attempts > 1 else [])]
         identity = sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
         if not self._journal.exists():
             _append(self._journal, {"items": identity})
@@ -241,7 +241,8 @@ class Study:
             elif game.episode.done:
                 self._close(person)
 
-    def _parts(self) -> list[Json]:
+    def _item_identities(self) -> list[Json]:
+        """Return what tells the study's items from others: environment, version, instance and options."""
         return [
             [chosen.environment.id, chosen.environment.version, chosen.item.instance.hash, dict(chosen.options)]
             for chosen in self.items

@@ -106,7 +106,7 @@ def radar_spec(
             *(() if legend or not values else [("value", " / ".join(_value(web.values[number]) for web in webs))]),
         )
     ]
-    lines, points = _lines(webs, count, rim)
+    lines, points = _segments_and_points(webs, count, rim)
     above = _caption_lines(title, subtitle)
     top, unit = _END + _LINE * len(above), size / 2 / _END
     end = _END + _LINE * len(webs) if legend else _END
@@ -199,29 +199,34 @@ def _value(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".replace("-", "−")
 
 
-def _label(number: int, count: int, below: bool) -> dict[str, float]:
-    position = _position(number, count, _OUTSIDE)
+def _label(number: int, axis_count: int, below: bool) -> dict[str, float]:
+    """Return the coordinates of an axis's name, or with `below` of the value below it."""
+    position = _position(number, axis_count, _OUTSIDE)
     # At the top the name stands higher, so that its value is still outside of the rings.
     lift = _LINE if position["y"] > 0.8 else 0.0 if position["y"] < -0.8 else _LINE / 2
     return {**position, "y": position["y"] + lift - (_LINE if below else 0)}
 
 
-def _position(number: float, count: int, radius: float) -> dict[str, float]:
-    angle = 2 * pi * number / count
+def _position(number: float, axis_count: int, radius: float) -> dict[str, float]:
+    """Return the coordinates of a point on an axis; the outermost ring has the radius 1, and y grows upwards."""
+    angle = 2 * pi * number / axis_count
     return {"x": round(radius * sin(angle), 4), "y": round(radius * cos(angle), 4)}
 
 
-def _align(number: int, count: int) -> str:
-    across = sin(2 * pi * number / count)
+def _align(number: int, axis_count: int) -> str:
+    across = sin(2 * pi * number / axis_count)
     return "center" if abs(across) < 0.1 else "left" if across > 0 else "right"
 
 
-def _radius(value: float, rim: float) -> float:
-    return min(max(value, 0.0) / rim, 1.0)
+def _radius(value: float, rim_value: float) -> float:
+    """Return a value's distance from the centre: 0 at 0 or below, 1 at `rim_value` or above."""
+    return min(max(value, 0.0) / rim_value, 1.0)
 
 
-def _lines(webs: Sequence[Web], count: int, rim: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the pieces of lines between neighbouring axes that have a value both, and a point for each value."""
+def _segments_and_points(
+    webs: Sequence[Web], axis_count: int, rim_value: float
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the segments between neighbouring axes where both have a value, and a point per value."""
     lines: list[dict[str, Any]] = []
     points: list[dict[str, Any]] = []
     for number, web in enumerate(webs):
@@ -229,14 +234,14 @@ def _lines(webs: Sequence[Web], count: int, rim: float) -> tuple[list[dict[str, 
         for at, value in enumerate(web.values):
             if value is None:
                 continue
-            position = _position(at, count, _radius(value, rim))
+            position = _position(at, axis_count, _radius(value, rim_value))
             if not web.reference:
                 text = f"{web.label}: {value:.2f}"
                 points.append({**position, "colour": colour, "shape": web.shape, "text": text})
-            following = web.values[(at + 1) % count]
+            following = web.values[(at + 1) % axis_count]
             if following is not None:
                 piece = f"{number}-{at}"
-                end = _position((at + 1) % count, count, _radius(following, rim))
+                end = _position((at + 1) % axis_count, axis_count, _radius(following, rim_value))
                 lines += [
                     {"piece": piece, "order": 0, **position, "colour": colour, "dashed": web.dashed},
                     {"piece": piece, "order": 1, **end, "colour": colour, "dashed": web.dashed},

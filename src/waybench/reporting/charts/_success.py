@@ -205,15 +205,16 @@ def _of_curves(mark: Spec, where: str, **encoding: Spec) -> Spec:
     return {"data": {"name": "curves"}, **layer(mark, None, where, **encoding)}
 
 
-def _points(player: Player, colour: str, across: str, items: tuple[str, str], most: int) -> list[Spec]:
+def _points(player: Player, colour: str, axis_title: str, items: tuple[str, str], most_items: int) -> list[Spec]:
+    """Return a layer with a point for each bin of difficulties, as large as its number of items."""
     values: list[dict[str, Any]] = []
     for point in bin_difficulties(player.curve.bins):
         ends = dict.fromkeys((difficulty_text(point.least), difficulty_text(point.greatest)))
-        text = f"{player.label}, {across.lower()} {' to '.join(ends)}: {100 * point.solved:.0f} % of "
+        text = f"{player.label}, {axis_title.lower()} {' to '.join(ends)}: {100 * point.solved:.0f} % of "
         values.append(
             {"at": point.at, "rate": point.solved, "items": point.items, "text": text + plural(point.items, *items)}
         )
-    size = quantitative("items", scale={"domain": [0, most], "range": [12, 90]}, legend=None)
+    size = quantitative("items", scale={"domain": [0, most_items], "range": [12, 90]}, legend=None)
     mark = {"type": "point", "filled": True, "color": colour, "opacity": 0.6}
     return [layer(mark, values, size=size, description=nominal("text"))]
 

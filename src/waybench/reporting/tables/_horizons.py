@@ -179,6 +179,7 @@ def _range_under_assumptions(half: Horizon) -> str:
 
 
 def _sensitivity_table(id: str, view: TaskView, curves: Sequence[SuccessCurve]) -> Table:
+    """Return each model's 50 % horizon under each alternative assumption about the success curve."""
     caption = (
         "The link is the shape of the curve, the prior the distribution assumed for its slope, a lapse the share of "
         f"{view.presentation.items} that fails however easy they are. The axis is logarithmic unless it says linear."

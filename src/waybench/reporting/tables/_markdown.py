@@ -48,8 +48,8 @@ class _Row:
     differs: Sequence[str]
     cells: dict[str, Leader] = field(default_factory=dict[str, Leader])
 
-    def takes(self, line: Leader) -> bool:
-        """Return whether a score belongs here: its place is free, and nothing said of the row is wrong of it."""
+    def accepts(self, line: Leader) -> bool:
+        """Return whether a score fits into the row: its cell is free, and no setting of the row is untrue of it."""
         free = _column(line) not in self.cells and set(line.differs) <= set(self.differs)
         # A setting that a task does not have is no more true of it than false.
         names = {name.replace("_", " ") for name in line.group.settings}
@@ -154,7 +154,7 @@ def _rows(lines: Sequence[Leader]) -> list[_Row]:
     rows: list[_Row] = []
     # Rows that say most are made first, so that what is true of several goes to the first of them.
     for line in sorted(lines, key=lambda line: -len(line.differs)):
-        row = next((row for row in rows if row.model == line.group.model and row.takes(line)), None)
+        row = next((row for row in rows if row.model == line.group.model and row.accepts(line)), None)
         if row is None:
             rows.append(row := _Row(line.group.model, line.group.embedded, line.differs))
         row.cells[_column(line)] = line

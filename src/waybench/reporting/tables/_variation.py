@@ -42,8 +42,8 @@ def attempt_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:
         TableColumn("Attempts\nat each", lambda row: f"{row[1].attempts:.3g}"),
         TableColumn("Due to\nattempts, %", lambda row: f"{100 * row[1].share:.0f}"),
         TableColumn("Width\nnow", lambda row: width(row[2])),
-        TableColumn("with twice\nthe attempts", lambda row: width(row[2], row[1].narrowed(attempts=2))),
-        TableColumn(f"with twice\nthe {items}", lambda row: width(row[2], row[1].narrowed(items=2))),
+        TableColumn("with twice\nthe attempts", lambda row: width(row[2], row[1].width_ratio(attempts=2))),
+        TableColumn(f"with twice\nthe {items}", lambda row: width(row[2], row[1].width_ratio(items=2))),
     ]
     caption = (
         f"The share of the variance of a mean over {items} that is due to chance in the attempts; the "

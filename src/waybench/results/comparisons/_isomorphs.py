@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import fmean
 
 from waybench.core import FailureKind, Json, Metric, plural
-from waybench.core._items import split_isomorphic_key
+from waybench.core._items import split_isomorphic_label
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import (
     GROUP,
@@ -237,7 +237,7 @@ class IsomorphEffect(Effect):
 
 
 def _set_and_number(scores: ItemScores) -> tuple[str, int]:
-    return split_isomorphic_key(scores.key.key)
+    return split_isomorphic_label(scores.key.key)
 
 
 def _effect(original: ItemScores, by_number: Mapping[int, ItemScores], margin: float) -> IsomorphEffect | None:
@@ -313,7 +313,7 @@ def isomorph_effects(all_rows: Iterable[Row]) -> list[IsomorphEffect]:
     Episodes that a teacher has played and those of searches are left out.
     """
     rows = [row for row in all_rows if not row.guided and not row.adaptive]
-    keys = {split_isomorphic_key(row.group.key) for row in rows}
+    keys = {split_isomorphic_label(row.group.key) for row in rows}
     return compare_isomorphs(headline_scores(rows)) if any(number for _, number in keys) else []
 
 

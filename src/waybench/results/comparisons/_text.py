@@ -115,7 +115,7 @@ def comparison_cells(comparison: Comparison) -> ComparisonCells:
         first=mean_text(comparison.first_mean.value, metric),
         second=mean_text(comparison.second_mean.value, metric),
         difference=_change(difference.value, metric),
-        interval=_interval(difference, metric),
+        interval=_interval_text(difference, metric),
         p=adjusted_p_text(comparison.test.p, comparison.adjusted, _p),
         verdict=_short(comparison.verdict, metric),
     )
@@ -131,7 +131,8 @@ def _change(value: float, metric: Metric) -> str:
     return f"{value:+.1g}".replace("-", "−") if text.startswith("±") and value else text
 
 
-def _interval(mean: IntervalEstimate, metric: Metric) -> str:
+def _interval_text(mean: IntervalEstimate, metric: Metric) -> str:
+    """Return the interval of a difference: "−3.0 to +1.2"."""
     if mean.low is None or mean.high is None:
         return NOTHING
     return f"{_change(mean.low, metric)} to {_change(mean.high, metric)}"
@@ -144,7 +145,7 @@ def _short(verdict: Verdict, metric: Metric) -> str:
 def verdict_sentence(comparison: Comparison) -> str:
     """Return a verdict with its meaning: "no difference shown (could be −3.0 to +1.2)"."""
     metric, difference, margin = comparison.metric, comparison.difference, comparison.margin
-    verdict, interval = comparison.verdict, _interval(comparison.difference, comparison.metric)
+    verdict, interval = comparison.verdict, _interval_text(comparison.difference, comparison.metric)
     if verdict is Verdict.DEPENDS:
         bounds = " or ".join(dict.fromkeys(_short(bound, metric) for bound in comparison.bounds))
         return f"depends on what infrastructure errors lost: {bounds}, by the worst and best scores of the lost items"
@@ -153,7 +154,7 @@ def verdict_sentence(comparison: Comparison) -> str:
         return f"{side} is {merit}: A − B is {_change(difference.value, metric)} ({interval})"
     within = "" if margin is None else f"±{mean_text(margin, metric)}"
     if verdict is Verdict.TIED:
-        return f"tied within {within} (90 % interval {_interval(comparison.interval_90, metric)})"
+        return f"tied within {within} (90 % interval {_interval_text(comparison.interval_90, metric)})"
     what = "too few to tell" if verdict is Verdict.TOO_FEW else "no difference shown"
     could = "the size is unknown" if difference.low is None else f"could be {interval}"
     unit = "items" if difference.clusters == difference.n else "clusters"
@@ -183,7 +184,7 @@ def comparison_lines(comparison: Comparison, *, settings: bool = True) -> Iterat
         for letter, values in of_sides.items() if names else ():
             text = ", ".join(setting(name, values.get(name)) for name in names)
             yield f"{letter} with {one_line(text, 2 * LONGEST)}."
-    yield from _excluded(comparison)
+    yield from _exclusion_lines(comparison)
     if count := comparison.n_inputs_differing:
         yield (
             f"Note: {count} of {len(comparison.keys)} samples have the same id but different inputs: compare them only "
@@ -212,7 +213,8 @@ def _levels(keys: Iterable[ItemKey]) -> str:
     return f", level {levels[0]}" if len(levels) == 1 else f", levels {levels[0]} to {levels[-1]}"
 
 
-def _excluded(comparison: Comparison) -> Iterator[str]:
+def _exclusion_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence for each reason for which items are excluded from a comparison."""
     first, second = comparison.first, comparison.second
     for letter, side, other in (("A", first, second), ("B", second, first)):
         if alone := side.item_keys - other.item_keys:

@@ -190,8 +190,8 @@ class Curve:
     steps: tuple[IntervalEstimate, ...]
     average: IntervalEstimate
 
-    def with_lost(self, lost_of: Callable[[IntervalEstimate], LostAttempts]) -> "Curve":
-        """Return the curve with the attempts that each of its means lacks."""
+    def with_lost_attempts(self, lost_of: Callable[[IntervalEstimate], LostAttempts]) -> "Curve":
+        """Return the curve with, in each of its means, the attempts that have no result."""
         steps = tuple(replace(step, lost=lost_of(step)) for step in self.steps)
         return Curve(steps, replace(self.average, lost=lost_of(self.average)))
 

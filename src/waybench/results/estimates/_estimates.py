@@ -353,7 +353,7 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
     without = lost and lost.attempts(best_of, [head])
     if lost is not None:
         curves = {
-            name: series_curve.with_lost(partial(lost.episodes, bounds=all_series[name].bounds))
+            name: series_curve.with_lost_attempts(partial(lost.episodes, bounds=all_series[name].bounds))
             for name, series_curve in curves.items()
         }
         if guided and all_series:
@@ -378,7 +378,7 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
         ranges=joint_ranges(environment, rows),
         lost=without,
         best=number(best_of, head),
-        rescaled=normalised and normalised.with_lost(without),
+        rescaled=normalised and normalised.with_lost_attempts(without),
         mean=number(lambda items: _mean([row for item in items.values() for row in item], metrics[0]), head),
         metrics=single,
         variance=None if guided or environment.scoring.best_of else variance_components(attempts),

@@ -249,7 +249,7 @@ def profiles_text(profiles: Profiles, columns: int = 100) -> str:
         profiles: The profiles.
         columns: Width of the terminal in characters.
     """
-    parts = [*_tables(profiles, columns), *("\n".join(textwrap.wrap(text, columns)) for text in _meaning(profiles))]
+    parts = [*_tables(profiles, columns), *("\n".join(textwrap.wrap(text, columns)) for text in _explanation(profiles))]
     predicted: list[list[str]] = []
     for profile, family, cell in ((row, *pair) for row in profiles.rows for pair in row.cells.items()):
         if cell.predicted and cell.if_weak:
@@ -326,7 +326,8 @@ def _signed(interval: Interval) -> str:
     return f"{ends[0]} ({ends[1]} to {ends[2]})"
 
 
-def _meaning(profiles: Profiles) -> list[str]:
+def _explanation(profiles: Profiles) -> list[str]:
+    """Return the sentences below a profile: what its numbers mean, and which families it leaves out."""
     shared, count = profiles.shared, len(profiles.rows)
     texts = [
         "Scores are normalised (0 floor, 100 ceiling). General ability: 0 is the average of models, 1 is one standard "

@@ -233,8 +233,8 @@ class HorizonComparison:
 
     @property
     def further(self) -> int:
-        """Which model is shown to reach further: 1 the first, -1 the second, 0 neither."""
-        return self.ratio.further(self.adjusted)
+        """The significantly larger horizon after adjustment: 1 the first, -1 the second, 0 neither."""
+        return self.ratio.significantly_larger(self.adjusted)
 
     @property
     def depends(self) -> bool:
@@ -391,4 +391,4 @@ def _bounds(first: AxisItems, second: AxisItems, factor: float) -> tuple[int, ..
     )
     pairs = (first_failed, second_solved), (first_solved, second_failed)
     ratios = [horizon_ratio(low.plain, high.plain, SHARES[0]) for low, high in pairs]
-    return tuple(ratio.further(ratio.p * factor) for ratio in ratios)
+    return tuple(ratio.significantly_larger(ratio.p * factor) for ratio in ratios)

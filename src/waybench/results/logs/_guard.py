@@ -299,7 +299,7 @@ def simple_log(location: str, key: str) -> tuple[Any, list[Summary]] | None:
         return None
     if not isinstance(entries, list) or not entries:
         return None
-    simple_header = _header(header)
+    simple_header = _simple_header(header)
     summaries = [_summary(entry, key) for entry in cast(list[Json], entries)]
     return (
         None
@@ -329,7 +329,8 @@ def _add_compression() -> None:
             import_module("zipfile_zstd")
 
 
-def _header(data: Any) -> Any:
+def _simple_header(data: Any) -> Any:
+    """Return the fields of a log's header that are read, under the engine's names; None if any has another form."""
     if not is_object(data) or data.get("version") != _VERSION:
         return None
     spec, plan = data.get("eval"), data.get("plan")

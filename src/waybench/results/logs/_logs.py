@@ -82,10 +82,10 @@ def read_records(paths: Iterable[Path], report: Callable[[Skipped], None]) -> It
         has_record = False
         for number, line in _lines(path, problems):
             try:
-                data = _object(line)
+                data = _json_object(line)
                 if not named and not ("schema" in data and "turns" in data):
                     continue
-                episode = _episode(data, path, number)
+                episode = _episode_of_line(data, path, number)
             except (WaybenchError, RecursionError) as error:
                 problems.append(skipped_part(str(path), error, f"{LINE}{number}"))
                 continue
@@ -130,7 +130,7 @@ def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
         problems.append(skipped_part(str(path), error, f"{LINE}{number + 1}"))
 
 
-def _object(line: bytes) -> dict[str, Json]:
+def _json_object(line: bytes) -> dict[str, Json]:
     check_json(line, MOST_VALUES)
     try:
         data: Any = json.loads(line.decode("utf-8-sig"))
@@ -141,7 +141,8 @@ def _object(line: bytes) -> dict[str, Json]:
     return cast(dict[str, Json], data)
 
 
-def _episode(data: dict[str, Json], path: Path, number: int) -> LoggedEpisode:
+def _episode_of_line(data: dict[str, Json], path: Path, line_number: int) -> LoggedEpisode:
+    """Return the episode of a line of a file of records, whose number from 1 becomes the sample's name."""
     record = EpisodeRecord.from_json(data)
     family, _, variant = record.env.partition("/")
     player = record.player
@@ -154,7 +155,7 @@ def _episode(data: dict[str, Json], path: Path, number: int) -> LoggedEpisode:
         record=record,
         settings=of_record(record, {name: value for name, value in settings.items() if isinstance(value, SCALARS)}),
         log=str(path.absolute()),
-        sample=f"{LINE}{number}",
+        sample=f"{LINE}{line_number}",
         run=RUN,
     )
 

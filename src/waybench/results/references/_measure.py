@@ -171,7 +171,7 @@ class _Measurement:
             self._space = self._space if len(hashes) == self._space else None
 
     def run(self, budget: Budget) -> ReferenceScores:
-        count = self._affordable(budget)
+        count = self._affordable_item_count(budget)
         space = self._space if self._space is not None and self._space <= count else None
         if space is not None:
             count = space * max(2 if self._is_deterministic else 4, count // space)
@@ -210,8 +210,8 @@ class _Measurement:
             items=space or count,
         )
 
-    def _affordable(self, budget: Budget) -> int:
-        """Return a number of items that keeps within the budget, by what a few of them take."""
+    def _affordable_item_count(self, budget: Budget) -> int:
+        """Return how many items keep within the budget, as predicted from playing a few of them."""
         if not (isfinite(budget.seconds) or isfinite(budget.turns)):
             return budget.items
         pilot = range(min(_PILOT, budget.items))

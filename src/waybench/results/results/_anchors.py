@@ -21,7 +21,7 @@ from waybench.core import (
     policy,
 )
 from waybench.core._defects import defects_of
-from waybench.core._items import split_isomorphic_key
+from waybench.core._items import split_isomorphic_label
 from waybench.envs import registry
 from waybench.results.logs._settings import SHOWN
 from waybench.results.references import Budget, measure, setting_of
@@ -80,7 +80,7 @@ class Anchoring:
         scores = setting and self._of_setting(environment, record, setting)
         if (scores is not None and scores.ceiling is not None) or not self._plays_items:
             return scores
-        name = _name_of(record)
+        name = _item_name(record)
         if name not in self._of_items:
             can_play = _can_play(environment, record)
             self._of_items[name] = _play_item(environment, record, name) if can_play else None
@@ -89,7 +89,7 @@ class Anchoring:
     def _of_setting(
         self, environment: Environment[Any, Any, Any], record: EpisodeRecord, setting: Setting
     ) -> ReferenceScores | None:
-        isomorph = split_isomorphic_key(str(record.item["key"]))[1]
+        isomorph = split_isomorphic_label(str(record.item["key"]))[1]
         if not isomorph and (stored := stored_scores(setting)) is not None:
             return stored
         name = f"{setting.name} {isomorph}"
@@ -128,7 +128,7 @@ def with_reference_bounds(records: Iterable[EpisodeRecord], rows: Iterable[Row])
 
 def _setting_of(environment: Environment[Any, Any, Any], record: EpisodeRecord, group: RunKey) -> Setting | None:
     """Return the setting of a record whose item was drawn by key; None for items of files, and of texts from files."""
-    label, _ = split_isomorphic_key(str(record.item["key"]))
+    label, _ = split_isomorphic_label(str(record.item["key"]))
     is_drawn = is_public_key(label, environment.items.public_key) or LABEL.fullmatch(label) is not None
     options = dict(group.options)
     if (
@@ -178,9 +178,10 @@ def known_bounds(environment: Environment[Any, Any, Any], record: EpisodeRecord)
     """
     reference_scores = None if PREFIX in record.options else environment.scoring.reference_scores
     scores = None if reference_scores is None else reference_scores(record)
-    return None if scores is None else ReferenceBounds(*scores, name=_name_of(record))
+    return None if scores is None else ReferenceBounds(*scores, name=_item_name(record))
 
 
-def _name_of(record: EpisodeRecord) -> str:
+def _item_name(record: EpisodeRecord) -> str:
+    """Return a name of the item with the options of play, the same for all its attempts."""
     options = json.dumps(dict(record.options), sort_keys=True, default=str)
     return f"{record.env} {options} {record.instance_hash}"

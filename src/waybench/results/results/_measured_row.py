@@ -27,7 +27,7 @@ from waybench.core import (
 from waybench.core._defects import as_defect
 from waybench.core._environment import searched_index
 from waybench.core._extensions import wording_name
-from waybench.core._items import split_isomorphic_key
+from waybench.core._items import split_isomorphic_label
 from waybench.envs import registry
 from waybench.results.logs import LoggedEpisode, Skipped, skipped_part
 from waybench.results.references._measure import ReferenceScores
@@ -106,7 +106,7 @@ def row(
         item: dict[str, Any] = dict(record.item)
         cluster = Cluster(record.instance_hash)
         if confirmed and environment.items.cluster is not None:
-            name, key = environment.items.cluster(record), split_isomorphic_key(str(item["key"]))[0]
+            name, key = environment.items.cluster(record), split_isomorphic_label(str(item["key"]))[0]
             cluster = cluster if name == record.instance_hash else Cluster(name, key, item["level"])
         metrics = {} if unmeasured else environment.measure(record)
         shares = [] if unmeasured else [metric for metric in scoring.metrics if metric.per is not None]

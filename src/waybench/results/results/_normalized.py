@@ -126,8 +126,8 @@ class NormalizedScore:
         out: dict[str, Json] = asdict(replace(self, items={}, errors={}))
         return {name: value for name, value in out.items() if name not in ("items", "errors")}
 
-    def with_lost(self, lost: LostAttempts | None) -> "NormalizedScore":
-        """Return the score with the attempts that it lacks.
+    def with_lost_attempts(self, lost: LostAttempts | None) -> "NormalizedScore":
+        """Return the score with the attempts that have no result, and with their bounds normalised.
 
         Args:
             lost: The lost attempts, with the bounds of the score before it is normalised; None for none.

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from waybench.core import Bounded, Environment, EpisodeRecord, Metric, Range
-from waybench.core._items import split_isomorphic_key
+from waybench.core._items import split_isomorphic_label
 from waybench.core._metrics import FirstError
 from waybench.results.logs._settings import Origin
 from waybench.results.references._measure import ReferenceScores
@@ -243,8 +243,8 @@ def without_searches(rows: Iterable[Row]) -> list[Row]:
 def original_rows(rows: Iterable[Row]) -> list[Row]:
     """Return the rows of original items; of an environment that has none, those of isomorphic items."""
     all_rows = list(rows)
-    envs = {row.group.env for row in all_rows if not split_isomorphic_key(row.group.key)[1]}
-    return [row for row in all_rows if row.group.env not in envs or not split_isomorphic_key(row.group.key)[1]]
+    envs = {row.group.env for row in all_rows if not split_isomorphic_label(row.group.key)[1]}
+    return [row for row in all_rows if row.group.env not in envs or not split_isomorphic_label(row.group.key)[1]]
 
 
 def with_original_clusters(rows: Iterable[Row]) -> list[Row]:
@@ -255,7 +255,7 @@ def with_original_clusters(rows: Iterable[Row]) -> list[Row]:
     cluster of the one with the lowest number.
     """
     all_rows = list(rows)
-    numbered = [(split_isomorphic_key(row.group.key), row) for row in all_rows]
+    numbered = [(split_isomorphic_label(row.group.key), row) for row in all_rows]
     if not any(number for (_, number), _ in numbered):
         return all_rows
     originals: dict[Hashable, tuple[int, Cluster]] = {}

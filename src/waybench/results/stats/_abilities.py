@@ -257,7 +257,7 @@ class _Model:
             residuals.append(np.tile(slopes * deviation, (_DRAWS_EACH, 1)))
         draws, offs, errors = np.concatenate(drawn), np.concatenate(deviations), np.concatenate(residuals)
         shared = 1 / (1 + np.square(_DEVIATION_MEDIAN * np.exp(hypers[:, 1])))
-        scores = [self._scores(number, mode, draws, rng) for number in range(self._count)]
+        scores = [self._score_intervals(number, mode, draws, rng) for number in range(self._count)]
         weak = [self._weak_scores(number, mode, draws, errors[:, number]) for number in range(self._count)]
         return Abilities(
             general=tuple(_interval(draws[:, self._general.start + model]) for model in range(self._models)),
@@ -274,21 +274,25 @@ class _Model:
             shared=_interval(shared),
         )
 
-    def _scores(self, number: int, mode: Array, draws: Array, rng: np.random.Generator) -> list[Interval]:
-        """Return the scores that runs of each model on a family's items are expected to have."""
-        family, coefficients = self._families[number], self._coefficients[number]
-        nodes = self._likelihood(number, mode).nodes
+    def _score_intervals(
+        self, family_number: int, mode: Array, draws: Array, rng: np.random.Generator
+    ) -> list[Interval]:
+        """Return of each model the expected score in a family, with the predictive interval of a run's score."""
+        family, coefficients = self._families[family_number], self._coefficients[family_number]
+        nodes = self._likelihood(family_number, mode).nodes
         grid = np.linspace(-_LARGEST, _LARGEST, 241)
         base = family.covariates @ mode[coefficients]
-        odds = base[:, None] - self._spreads[number] * _NODES
+        odds = base[:, None] - self._spreads[family_number] * _NODES
         rates = np.array([(nodes / (1 + np.exp(-(odds + at)))).sum(axis=1) for at in grid])
         means = rates @ family.weights
-        errors = np.sqrt((rates * (1 - rates)) @ np.square(family.weights) * self._dispersion(number, mode, nodes))
+        errors = np.sqrt(
+            (rates * (1 - rates)) @ np.square(family.weights) * self._dispersion(family_number, mode, nodes)
+        )
         # Coefficients are less certain than they are taken for: they move all items together, as an ability does.
         moved = (draws[:, coefficients] - mode[coefficients]) @ (family.weights @ family.covariates)
         intervals: list[Interval] = []
         for model in range(self._models):
-            at = draws[:, self._own(number).start + model]
+            at = draws[:, self._own(family_number).start + model]
             if np.isnan(family.shares[:, model]).all():
                 at = at.mean() + (at - at.mean()) * np.sqrt(_TAILS / rng.chisquare(_TAILS, len(at)))
             at = at + moved
@@ -305,7 +309,7 @@ class _Model:
         unknown: list[bool] = is_missing.tolist()
         if not any(unknown):
             return [None] * len(unknown)
-        scores = self._scores(number, mode, lower, np.random.default_rng(number))
+        scores = self._score_intervals(number, mode, lower, np.random.default_rng(number))
         return [score if is_unknown else None for score, is_unknown in zip(scores, unknown, strict=True)]
 
     def _dispersion(self, number: int, mode: Array, nodes: Array) -> float:

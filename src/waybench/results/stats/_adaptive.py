@@ -149,7 +149,7 @@ class Seeker:
         return State(self._curves, self.rule, tuple(trials))
 
     def next(self, trials: Sequence[Trial], candidates: Sequence[Candidate], budget: float | None = None) -> Decision:
-        """Decide what to try next, or that it is enough.
+        """Return which candidates to try next, or why the search stops.
 
         Args:
             trials: What has been tried.
@@ -160,9 +160,9 @@ class Seeker:
         stop = state.stop(*self._ends)
         if stop:
             return Decision(stop=stop)
-        room = min(rule.batch, rule.most - len(trials))
+        most = min(rule.batch, rule.most - len(trials))
         expected = [candidate.cost * state.dearer for candidate in candidates]
-        numbers = self._choose(state, candidates, expected, room)
+        numbers = self._choose(state, candidates, expected, most)
         if not numbers:
             return Decision(stop="supply")
         if budget is not None:
@@ -170,16 +170,17 @@ class Seeker:
             numbers = [number for number, sum_ in zip(numbers, spent, strict=True) if sum_ <= budget]
         return Decision(tuple(numbers)) if numbers else Decision(stop="budget")
 
-    def _choose(self, state: "State", candidates: Sequence[Candidate], costs: Sequence[float], room: int) -> list[int]:
+    def _choose(self, state: "State", candidates: Sequence[Candidate], costs: Sequence[float], most: int) -> list[int]:
+        """Return the indices, which can repeat, of up to `most` candidates, greedily by information per cost."""
         weights = state.weights[self._order]
         likely = np.flatnonzero(weights > _WORTH * weights.max())
         weights, bins = weights[likely], self._bins[likely]
         starts = np.flatnonzero(np.diff(bins, prepend=-1))
         at = np.array([candidate.at for candidate in candidates], dtype=np.float64)
         rates = np.clip(self._curves.rates(at, self._order[likely]).T, _LEAST_RATE, 1 - _LEAST_RATE).copy()
-        n_left = [room if candidate.left is None else candidate.left for candidate in candidates]
+        n_left = [most if candidate.left is None else candidate.left for candidate in candidates]
         numbers: list[int] = []
-        while len(numbers) < room and any(n_left):
+        while len(numbers) < most and any(n_left):
             weights = weights / weights.sum()
             expected, gains = _information(weights, rates, starts)
             gains = gains / np.array(costs)

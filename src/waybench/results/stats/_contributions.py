@@ -232,11 +232,11 @@ class Difference:
         low: float | None = None,
         high: float | None = None,
     ) -> "Difference":
-        """Return the difference of the means of some values.
+        """Return the difference of the means of two models' values, the first minus the second.
 
         Args:
-            first: The one model's values, at least one.
-            second: The other's, in the same order.
+            first: The first model's values, at least one.
+            second: The second model's, in the same order.
             clusters: The cluster of each pair.
             low: The least value possible; None if unbounded.
             high: The greatest value possible; None if unbounded.

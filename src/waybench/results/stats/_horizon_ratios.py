@@ -32,8 +32,8 @@ class HorizonRatio(NamedTuple):
     p: float = 1.0
     larger: int = 0
 
-    def further(self, p: float) -> int:
-        """Return which horizon is shown to be larger by a p value: 1 the first, -1 the second, 0 neither."""
+    def significantly_larger(self, p: float) -> int:
+        """Return which horizon is larger, 1 or -1, if `p`, perhaps adjusted, is significant; otherwise 0."""
         return self.larger if p < _ALPHA else 0
 
 

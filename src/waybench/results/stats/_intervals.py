@@ -119,8 +119,8 @@ def mid_p(won: int, lost: int) -> float:
     """Return the two-sided mid-p value of McNemar's test: half of what was seen counts as extreme.
 
     Args:
-        won: Number of pairs in which only the first is one.
-        lost: Number of pairs in which only the second is.
+        won: Number of pairs in which only the first value is 1.
+        lost: Number of pairs in which only the second value is 1.
     """
     least, pairs = min(won, lost), won + lost
     below = float(special.bdtr(least, pairs, 0.5))

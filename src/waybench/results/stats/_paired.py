@@ -25,8 +25,8 @@ class VarianceComponents:
     within: float
     share: float
 
-    def narrowed(self, *, items: float = 1, attempts: float = 1) -> float:
-        """Return what the interval's width would be multiplied by.
+    def width_ratio(self, *, items: float = 1, attempts: float = 1) -> float:
+        """Return the interval's width with more items or attempts, divided by its present width.
 
         Args:
             items: How many times as many items, drawn as these were.

@@ -16,9 +16,9 @@ from waybench.envs.maze.explore._game import (
     exit_side,
     first_sight,
     frontier,
-    in_window,
     known_ways,
     reachable,
+    window_cells,
 )
 from waybench.envs.spaces._lattice import DIRECTIONS
 
@@ -69,7 +69,7 @@ class Beliefs:
         # What tells possible mazes apart from a cell. An open cell of the border is the exit.
         telling = [{self._open[cell], self._exit[cell]} - {0, self._all} for cell in cells]
         self._told = [
-            tuple(set[int]().union(*(telling[c] for c in in_window(self._size, cell, window)))) for cell in cells
+            tuple(set[int]().union(*(telling[c] for c in window_cells(self._size, cell, window)))) for cell in cells
         ]
         self._near = [
             [

@@ -62,9 +62,9 @@ def first_sight(maze: Maze, window: int) -> Sight:
 
 
 @lru_cache(maxsize=1 << 14)
-def in_window(size: int, at: int, window: int) -> tuple[int, ...]:
-    """Return the cell numbers in a window around a cell of a maze of a dimension, without what lies outside of it."""
-    x, y, half = at % size, at // size, window // 2
+def window_cells(size: int, cell: int, width: int) -> tuple[int, ...]:
+    """Return the numbers of the cells in a square window of odd `width` around a cell, clipped to the maze."""
+    x, y, half = cell % size, cell // size, width // 2
     return tuple(
         row * size + column
         for row in range(max(0, y - half), min(size, y + half + 1))
@@ -74,8 +74,8 @@ def in_window(size: int, at: int, window: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def window_mask(size: int, at: int, window: int) -> int:
-    """Return the cells in a window around a cell as bits of a number."""
-    return sum(1 << cell for cell in in_window(size, at, window))
+    """Return the cells of `window_cells` as bits of a number."""
+    return sum(1 << cell for cell in window_cells(size, at, window))
 
 
 @lru_cache(maxsize=256)

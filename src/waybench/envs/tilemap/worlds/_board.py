@@ -13,7 +13,8 @@ from waybench.envs.tilemap.worlds._tiles import Palette
 
 Mask = NDArray[np.bool_]
 """A truth value for each cell, shape (cells,)."""
-_SCALE = 16  # of the noise: values are from 0 to 255 * _SCALE**2
+_SCALE = 16  # of the noise
+NOISE_VALUES = 255 * _SCALE**2 + 1  # that `noise` can return, from 0 on
 _MARGIN, _BUILDING = 1, 2  # and 0 for free cells
 _DIGITS = bytes.maketrans(b"\0\1", b"01")
 _AS_MARGIN = bytes.maketrans(b"\0", bytes([_MARGIN]))
@@ -36,7 +37,7 @@ Values = NDArray[np.int64]
 
 
 def noise(rng: Stream, width: int, height: int, pitch: int) -> Values:
-    """Return smooth random values, one for each cell, from 0 to 65280.
+    """Return smooth random values, one for each cell, from 0 to `NOISE_VALUES` - 1.
 
     The values of points at a distance of `pitch`, at least 1, are drawn; the others lie between them.
     """
@@ -155,7 +156,7 @@ class WorldBoard:
 
     # ---- many cells at once, as the bits of one number
 
-    def bits(self, kinds: Iterable[int]) -> int:
+    def cells_of_kinds(self, kinds: Iterable[int]) -> int:
         """Return the cells that have a tile of one of these kinds."""
         return _bits(self.cells, kinds)
 
@@ -172,8 +173,8 @@ class WorldBoard:
         across = (cells & self._not_last) << 1 | (cells & self._not_first) >> 1
         return (across | cells << self.width | cells >> self.width) & self.all
 
-    def numbers(self, cells: int) -> list[int]:
-        """Return the cells' numbers, in order."""
+    def cell_numbers(self, cells: int) -> list[int]:
+        """Return the numbers of the cells whose bits are set, in increasing order."""
         return np.flatnonzero(unpack(cells, len(self.cells))).tolist()
 
     def paint(self, cells: int, kind: int) -> None:

@@ -358,7 +358,7 @@ def lay_patches(board: WorldBoard, plan: str) -> None:
             # A band of values makes an area with a hole in it, or a strip; it has a twentieth of the cells or so.
             low = size * (10 + 80 * number // len(patches)) // 100
             band = (values >= ranked[low]) & (values < ranked[low + size // 20])
-            board.paint(pack(band) & board.bits([ground]), patch)
+            board.paint(pack(band) & board.cells_of_kinds([ground]), patch)
     for patch in patches:
         for _ in range(1 + size // 900):
             _spot(board, patch, (rng.below(board.height), rng.below(board.width)))

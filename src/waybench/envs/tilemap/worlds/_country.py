@@ -6,7 +6,16 @@ from itertools import product
 import numpy as np
 
 from waybench.envs.spaces import spanning_tree
-from waybench.envs.tilemap.worlds._board import BoardArea, NamedLocation, Values, WorldBoard, level, noise, pack
+from waybench.envs.tilemap.worlds._board import (
+    NOISE_VALUES,
+    BoardArea,
+    NamedLocation,
+    Values,
+    WorldBoard,
+    level,
+    noise,
+    pack,
+)
 from waybench.envs.tilemap.worlds._buildings import house, ruin, shrine, tower, village
 from waybench.envs.tilemap.worlds._tiles import Biome
 
@@ -172,7 +181,7 @@ SITES: dict[str, tuple[tuple[int, int], tuple[int, int], Callable[[BoardArea], l
 def wild(board: WorldBoard, biome: Biome) -> list[NamedLocation]:
     """Lay out open country on an empty board; return its places."""
     pitch = max(3, min(11, 2 + board.height // 5) * biome.grain // 10)
-    _plant(board, biome, pitch)
+    _plant_woods(board, biome, pitch)
     for _ in range(biome.ridges * (1 + len(board.cells) // _LARGE)):
         if board.rng.below(3):
             _ridge(board, pitch)
@@ -196,13 +205,13 @@ def _draw_between(board: WorldBoard, bounds: tuple[int, int]) -> int:
     return bounds[0] + board.rng.below(bounds[1] - bounds[0] + 1)
 
 
-def _plant(board: WorldBoard, biome: Biome, pitch: int) -> None:
-    """Let woods grow: regions of one species each, with a few strays."""
+def _plant_woods(board: WorldBoard, biome: Biome, pitch: int) -> None:
+    """Put woods on a board: regions of one species of tree each, about `pitch` cells wide, with a few strays."""
     rng, trees = board.rng, board.palette.roles["solid"]
     coarse, fine = _noise(board, pitch), _noise(board, max(2, pitch // 2))
     values = 2 * coarse + fine
     wooded = values >= level(values, _draw_between(board, biome.woods))
-    regions = _noise(board, pitch)[wooded] * len(trees) // 65281
+    regions = _noise(board, pitch)[wooded] * len(trees) // NOISE_VALUES
     for cell, region in zip(np.flatnonzero(wooded).tolist(), regions.tolist(), strict=True):
         species = region if rng.below(7) else rng.below(len(trees))
         board.cells[cell] = trees[species]
@@ -230,7 +239,7 @@ def _flood(board: WorldBoard, biome: Biome, pitch: int) -> None:
     reach = board.spread(water)
     if biome.shore == "sea" and height > 15:
         reach |= board.spread(reach)
-    board.paint(reach & ~water & board.bits([palette.one("ground")]), palette.one("shore"))
+    board.paint(reach & ~water & board.cells_of_kinds([palette.one("ground")]), palette.one("shore"))
 
 
 def _river(board: WorldBoard) -> None:
@@ -245,7 +254,7 @@ def _river(board: WorldBoard) -> None:
     start = across // 5 + rng.below(max(1, across * 3 // 5)) - swing // 2
     before = None
     for step, bend in enumerate(bends):
-        at = max(1, min(across - 1 - broad, start + bend * swing // 65281))
+        at = max(1, min(across - 1 - broad, start + bend * swing // NOISE_VALUES))
         low, high = (at, at) if before is None else (min(at, before), max(at, before))
         cells = [step * width + side if down else side * width + step for side in range(low, high + broad)]
         if step > 4 and kind in (board.cells[cell] for cell in cells):
@@ -262,7 +271,7 @@ def _settle(board: WorldBoard, biome: Biome) -> list[list[NamedLocation]]:
     site_count = 1 + size // (_PER_PLACE + size // 60)
     site_count += rng.below(1 + site_count // 3)
     kinds, locations = list(biome.sites), list[list[NamedLocation]]()
-    wet = board.bits(_waters(board))
+    wet = board.cells_of_kinds(_waters(board))
     for _ in range(site_count):
         kind = rng.choice(kinds)
         least, most, build = SITES[kind]
@@ -325,9 +334,9 @@ def _costs(board: WorldBoard, buildings: int, rough: int) -> list[tuple[int, int
     No road enters `buildings`, and it rather goes round `rough`, cells as bits.
     """
     roles = board.palette.roles
-    roads = board.bits([roles["road"][0], roles["bridge"][0]]) & ~buildings
+    roads = board.cells_of_kinds([roles["road"][0], roles["bridge"][0]]) & ~buildings
     land = board.walkable() & ~roads & ~buildings
-    waters = board.bits(_waters(board)) & ~buildings
+    waters = board.cells_of_kinds(_waters(board)) & ~buildings
     woods = board.all & ~buildings & ~waters & ~land & ~roads
     return [(roads, 1), (land & ~rough, 2), (land & rough, 3), (woods, 5), (waters, 9)]
 

@@ -33,7 +33,7 @@ _MASSES = frozenset(("solid", "cliff", "wall", "water", "river"))
 
 def _cells_of_roles(board: WorldBoard, *roles: str) -> int:
     """Return the cells with a tile of these roles."""
-    return board.bits(number for number, kind in enumerate(board.palette.kinds) if kind.role in roles)
+    return board.cells_of_kinds(number for number, kind in enumerate(board.palette.kinds) if kind.role in roles)
 
 
 def join(board: WorldBoard) -> None:
@@ -44,7 +44,7 @@ def join(board: WorldBoard) -> None:
         if part & main:  # a way that was made for another part has met it
             main |= part
             continue
-        cells = board.numbers(part)
+        cells = board.cell_numbers(part)
         if len(cells) <= _POCKET:
             for cell in cells:
                 beside = [board.cells[neighbour] for neighbour in board.neighbours(cell)]
@@ -74,7 +74,7 @@ def make_room(board: WorldBoard, least: int) -> None:
     size, ground = board.width * board.height, board.palette.one("ground")
     for roles in _SOFT:
         while (missing := -(-size * least // 100) - (walkable := board.walkable()).bit_count()) > 0:
-            edge = board.numbers(board.spread(walkable) & _cells_of_roles(board, *roles))
+            edge = board.cell_numbers(board.spread(walkable) & _cells_of_roles(board, *roles))
             board.rng.shuffle(edge)
             before = missing
             for cell in edge[: max(1, len(edge) // 3)]:
@@ -121,7 +121,7 @@ def landmarks(board: WorldBoard, plan: str) -> list[NamedLocation]:
     streets = "street" if plan == "town" else "crossroads"
     for role, name in (("shore", "shore"), ("bridge", "bridge"), ("road", streets)) if plan != "halls" else ():
         kind_numbers = [number for number, kind in enumerate(kinds) if kind.role == role]
-        cells = board.numbers(board.bits(kind_numbers))
+        cells = board.cell_numbers(board.cells_of_kinds(kind_numbers))
         for _ in range(min(len(cells) // 4, 1 + len(board.cells) // 1000)):
             cell = rng.choice(cells)
             if (
@@ -158,7 +158,9 @@ class Quest:
         for number, location in enumerate(places[:-9]):
             self._place_of.update(dict.fromkeys(location.cells, number))
         kinds = board.palette.kinds
-        self._finds = board.numbers(board.bits(number for number, kind in enumerate(kinds) if kind.role in _FINDS))
+        self._finds = board.cell_numbers(
+            board.cells_of_kinds(number for number, kind in enumerate(kinds) if kind.role in _FINDS)
+        )
         start, _ = self._settle(HERO, self._can_start)
         self._used_cells = {start}
         foe, lair = self._settle(FOE, self._can_lurk)
@@ -229,7 +231,7 @@ class Quest:
                 break
         if best is not None:
             return best
-        free = [cell for cell in board.numbers(board.walkable()) if cell not in self._used_cells]
+        free = [cell for cell in board.cell_numbers(board.walkable()) if cell not in self._used_cells]
         cell = board.rng.choice(free)
         return Goal(cell, self._at(cell))
 

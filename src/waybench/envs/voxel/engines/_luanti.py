@@ -39,15 +39,15 @@ _BIOMES = tuple(ENGINES[LUANTI].biomes)
 _ENDINGS = {"dunes": "dunes", "shore": "shore", "swamp": "swamp"}
 
 
-def biome_name(name: str, dry: bool) -> str:
-    """Return what we call a biome.
+def biome_name(name: str, is_dry: bool) -> str:
+    """Return our name of a biome of minetest_game, for a cell above the water or below it.
 
     minetest_game has one sea for each climate, such as "desert_ocean", which reaches up to the beach; here they are one
     sea and, where there is ground above the water, one beach.
     """
     words = name.split("_")
     if words[-1] in ("ocean", "beach"):
-        return "beach" if dry else "ocean"
+        return "beach" if is_dry else "ocean"
     return _ENDINGS.get(words[-1], " ".join(words).removesuffix(" under"))
 
 
@@ -88,7 +88,7 @@ class LuantiTerrain(BlockWorld):
             for number, name in games.items()
             for dry in (False, True)
         }
-        self._made: set[tuple[int, int]] = set()
+        self._generated: set[tuple[int, int]] = set()
         self._patches: dict[tuple[int, int], tuple[Ints, Ints]] = {}
 
     def _code(self, node: int) -> int:
@@ -118,13 +118,13 @@ class LuantiTerrain(BlockWorld):
         return self._names[number]
 
     def _generate(self, x: float, z: float, far: float) -> None:
-        """Generate what is within a distance of a place, and what reaches into it."""
+        """Generate the missing chunks within `far` nodes of a position, and those that reach into this square."""
         ends = [(at - far - _REACH - _EDGE, at + far + _REACH - _EDGE) for at in (x, -z)]
         across, up = (range(math.floor(low / _CHUNK), math.floor(high / _CHUNK) + 1) for low, high in ends)
         order = dict.fromkeys(
             chunk
             for column, row in product(across, up)
-            for chunk in self._before(column, row)
+            for chunk in self._in_generation_order(column, row)
             if max(map(abs, chunk)) * _CHUNK <= _END * SIDE
         )
         places = [
@@ -134,15 +134,18 @@ class LuantiTerrain(BlockWorld):
         ]
         if places:
             self._server.ask("generate", places=places)
-            self._made.update(order)
+            self._generated.update(order)
 
-    def _before(self, column: int, row: int) -> Iterator[tuple[int, int]]:
-        """Yield a column of chunks after its neighbours of lower colours, and what comes before these."""
-        if (column, row) in self._made:
+    def _in_generation_order(self, column: int, row: int) -> Iterator[tuple[int, int]]:
+        """Yield the ungenerated columns that a column of chunks needs, itself last.
+
+        A column comes after those that it needs, and can come twice.
+        """
+        if (column, row) in self._generated:
             return
         for right, up in product((-1, 0, 1), repeat=2):
             if _colour(column + right, row + up) < _colour(column, row):
-                yield from self._before(column + right, row + up)
+                yield from self._in_generation_order(column + right, row + up)
         yield column, row
 
     def _ready(self, x: float, z: float, far: float) -> None:

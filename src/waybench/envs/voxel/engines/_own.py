@@ -343,7 +343,7 @@ class OwnTerrain(BlockWorld):
             self._ready(body.x, body.z, float(_look.NEAR + 1))
             self._ready(body.x, body.z, LONGEST, heading(body.yaw))
             voxels = self._felt(body)
-            _look.fan(
+            _look.cast_rays(
                 self._pool, self._tags, AIR, BEDROCK, WATER, eye_of(body), rays(body.yaw), LENGTHS, hits, distances
             )
         if hits.min() == _look.MISSING or voxels.min() == _look.MISSING:

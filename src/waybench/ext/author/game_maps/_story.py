@@ -71,8 +71,8 @@ class _Evidence:
     tests: int = 0
     sights: list[tuple[str | None, "Bytes"]] = field(default_factory=list[tuple[str | None, "Bytes"]])
 
-    def test(self, failed: "NDArray[np.bool_]") -> None:
-        """Count a test, and the words that failed it."""
+    def add_test(self, failed: "NDArray[np.bool_]") -> None:
+        """Count a test, and at which addresses it failed."""
         self.tests += 1
         self.failed += failed
 
@@ -128,7 +128,7 @@ def _gather(game: GameMemory, commands: Sequence[str]) -> _Evidence:
             break
         before, memory, saved = memory, game.memory(), game.save()
         title = _look(game)
-        evidence.test(_differ(memory, game.memory()))
+        evidence.add_test(_differ(memory, game.memory()))
         if command and not is_way(expand_command(command)):
             evidence.shifts += _differ(before, memory)
         evidence.sights.append((title, memory))
@@ -148,13 +148,13 @@ def _explore(game: GameMemory, evidence: _Evidence, saved: Any, title: str, memo
         other_title = _look(game)
         if game.done or not other_title or other_title == title:
             continue
-        evidence.test(~_differ(memory, there))
+        evidence.add_test(~_differ(memory, there))
         evidence.sights.append((other_title, there))
         game.restore(away)
         game.act(ways_back(way)[0])
         back = game.memory()
         if not game.done and _look(game) == title:
-            evidence.test(_differ(memory, back))
+            evidence.add_test(_differ(memory, back))
 
 
 def _look(game: GameMemory) -> str | None:

@@ -216,12 +216,13 @@ def _entry(name: str, results: list[ModelResults], repository: str, commit: str,
         "evaluation_report": {
             "commit": commit,
             "command": f"inspect eval waybench/{name} --model MODEL",
-            "results": list(map(_row, results)),
+            "results": list(map(_report_row, results)),
         },
     }
 
 
-def _row(result: ModelResults) -> Json:
+def _report_row(result: ModelResults) -> Json:
+    """Return a model's headline score at a task, with its interval or, if attempts were lost, with its bounds."""
     mean = result.total.best
     assert mean is not None
     ends = [("ci_lower", mean.low), ("ci_upper", mean.high)]

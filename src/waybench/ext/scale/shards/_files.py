@@ -79,11 +79,12 @@ def _schema(arrow: Any, rows: list[dict[str, Json]]) -> Any:
     names = list(rows[0]) if rows else []
     types: dict[str, Any] = {name: arrow.int64() for name in _NUMBERS}
     if "messages" in names:
-        types["messages"] = arrow.list_(arrow.struct(_message(arrow, rows[0])))
+        types["messages"] = arrow.list_(arrow.struct(_message_fields(arrow, rows[0])))
     return arrow.schema([(name, types.get(name, arrow.string())) for name in names])
 
 
-def _message(arrow: Any, row: dict[str, Json]) -> list[tuple[str, Any]]:
+def _message_fields(arrow: Any, row: dict[str, Json]) -> list[tuple[str, Any]]:
+    """Return the names and Arrow types of the fields that messages of a row like this one have."""
     text = arrow.string()
     fields = [("role", text), ("content", text)]
     if any("reasoning_content" in message for message in row["messages"]):

@@ -37,7 +37,7 @@ class Texts(spaces.Space[str]):
         super().__init__(shape=None, dtype=str, seed=seed)
 
     def sample(self, mask: Any | None = None, probability: Any | None = None) -> str:
-        """Return up to 40 random printable characters."""
+        """Return 0 to 39 random printable characters."""
         length = int(self.np_random.integers(40))
         return "".join(self.np_random.choice(list(string.printable), length))
 

@@ -372,7 +372,7 @@ def http_app(mcp_server: MCPServer[Any], token: str, hosts: tuple[str, ...]) -> 
     Args:
         mcp_server: The server.
         token: What clients have to send as "Authorization: Bearer TOKEN".
-        hosts: The names, with their ports, under which the server may be asked.
+        hosts: Host names, with their ports, that requests may use.
     """
     origins = [f"http://{host}" for host in hosts]
     security = TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)

@@ -212,7 +212,7 @@ def app(
     Args:
         env_id: The environment's id.
         sessions: Most sessions at once. A session ends with its connection, and after an hour without a request.
-        hosts: The names under which the server may be asked.
+        hosts: Host names that requests may use.
         **settings: As `TextEnvironment`.
 
     Raises:

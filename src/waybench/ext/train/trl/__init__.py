@@ -87,7 +87,7 @@ def rollouts(
         episodes: list[_Rollout] = []
         for prompt in prompts:
             attempts += 1
-            index = _index(prompt)
+            index = _item_index(prompt)
             if isinstance(env, Curriculum):
                 arguments = env.settings(levels.setdefault(index, env.level()))
             else:
@@ -211,7 +211,8 @@ def _prompt(session: Session, index: int) -> list[dict[str, Any]]:
     return messages
 
 
-def _index(prompt: Any) -> int:
+def _item_index(prompt: Any) -> int:
+    """Return the index of the item that a prompt belongs to."""
     try:
         return int(prompt[-1][_ITEM])
     except (TypeError, KeyError, IndexError, ValueError):
