@@ -35,23 +35,24 @@ class DataInstance(Instance):
 I = TypeVar("I", bound=DataInstance)  # noqa: E741
 
 
-def read_instance(cls: type[I], data: Json) -> I:
+def read_instance(cls: type[I], data: Json, what: str = "instance") -> I:
     """Read an instance that comes from outside, as `DataInstance.to_json` writes it.
 
     Args:
         cls: The class of the instance.
         data: What should be its JSON value.
+        what: What it is called in messages.
 
     Raises:
         DataError: If a field is missing, unknown, or of another type.
     """
     kinds = _kinds_of(cls)
     if not is_object(data):
-        raise DataError(f"instance: give an object with {', '.join(kinds)}")
-    check_fields(data, kinds)
+        raise DataError(f"{what}: give an object with {', '.join(kinds)}")
+    check_fields(data, kinds, what)
     if missing := [name for name in kinds if name not in data]:
-        raise DataError(f"instance: {', '.join(missing)} is missing")
-    return cls(**{name: _read(data[name], kind, name) for name, kind in kinds.items()})
+        raise DataError(f"{what}: {', '.join(missing)} is missing")
+    return cls(**{name: _read(data[name], kind, f"{what}: {name}") for name, kind in kinds.items()})
 
 
 def _to_json(value: Any) -> Json:
