@@ -133,6 +133,7 @@ def test_texts_pass_the_contract_with_choices_and_without(question: Question[Whe
         "Answer: Oak Hall",
         "**Final answer:** Oak Hall\n\nThe oak is elsewhere.",
         "Answer: oak\nNo, wait.\nThe answer is: 'Oak Hall'",
+        "Answer: oak\nAnswer: Oak Hall\nThat is all.",
         "```\nOak Hall\n```",
         "\uff2fak Hall",
     ],
@@ -153,11 +154,18 @@ def test_replies_that_are_read(reply: str) -> None:
         "Answer: Oak Hall\nAnswer: I am not sure",
         "Elm Hall",
         "x" * 1_001,
+        "Oak Hall " + " " * 1_000 + "oak",
         "x\n" * 600_000,
     ],
 )
 def test_replies_that_are_not_read(reply: str) -> None:
     assert isinstance(read(WHERE, reply), Invalid)
+
+
+def test_the_last_line_comes_first_where_it_is_an_answer() -> None:
+    reply = "Answer: not the oak, I think.\nSo it is:\nOak Hall"
+    assert read(WHERE, reply) == read(WHERE, "Answer: oak\nOak Hall") == "Oak Hall"
+    assert read(OPEN, "Answer: Elm Hall\nI am sure.") == "Elm Hall"
 
 
 def test_names_keep_what_stands_in_them() -> None:

@@ -120,33 +120,33 @@ _LABELLED = re.compile(r"^[ \t*_`#>\"'(\[]*+(?:(?:the|my|final) )*+answer(?: is)
 _NUMBER = re.compile(rf"-?[0-9]{{1,{MAX_DIGITS}}}")
 
 
-def answer_line(reply: str) -> str | Invalid:
-    """Return the answer in a reply, with one blank for several and without differences of width and typography.
+def answer_lines(reply: str) -> list[str] | Invalid:
+    """Return where the answer of a reply can stand, without differences of width, blanks and typography.
 
-    It is what follows "answer:" in the last line that begins with it, or else the last line. Lines of marks alone, such
-    as the end of a code block, are passed over.
+    These are the last line, without "answer:" at its start, and if it has none what follows "answer:" in the last line
+    that begins with it. Lines of marks alone, such as the end of a code block, are passed over.
 
     Args:
         reply: The reply, without its reasoning.
     """
     if len(reply) > LONGEST_REPLY:
         return Invalid(f"The reply has {len(reply)} characters; at most {LONGEST_REPLY} are read.")
-    line: str | None = None
+    last = next((line for line in reversed(reply.splitlines()) if line.strip(_MARKS)), "")
+    labelled: str | None = None
     for match in _LABELLED.finditer(reply):
-        line = match[1]
-    if line is None:
-        line = next((text for text in reversed(reply.splitlines()) if text.strip(_MARKS)), "")
-    if len(line) > _LONGEST_LINE:
-        return Invalid(f"The line of the answer has {len(line)} characters; at most {_LONGEST_LINE} are read.")
-    return fold_typography(line)
+        labelled = match[1]
+    own_label = _LABELLED.match(last)
+    lines = [own_label[1]] if own_label else [last] if labelled is None else [last, labelled]
+    return [fold_typography(line) if len(line) <= _LONGEST_LINE else "" for line in lines]
 
 
 @dataclass(frozen=True)  # with slots, Python 3.11 cannot call Question[...]
 class Question(Generic[I, R]):
     """A question with one answer, a text or a whole number; `question_environment` makes an environment of it.
 
-    A reply may have any length: what counts is its last line, or what follows "answer:" (`answer_line`). That has to be
-    the answer and nothing else, up to case, width, blanks, typography and the marks around it.
+    A reply may have any length: what counts is its last line, or if that is no answer what follows the last "answer:"
+    (`answer_lines`). It has to be the answer and nothing else, up to case, width, blanks, typography and the marks
+    around it. Where any text is an answer (`is_open`), "answer:" comes first.
 
     Attributes:
         prompt: Instance -> the question. How to reply is added to it.
@@ -208,7 +208,7 @@ class Question(Generic[I, R]):
         """Read the answer that a text is, and nothing else.
 
         Args:
-            text: One line, as `answer_line` returns it.
+            text: One line, as `answer_lines` returns it.
             instance: What is asked.
 
         Returns:
@@ -270,9 +270,14 @@ class QuestionWording(OneAnswerWording[I, Any]):
         return f"{self._question.prompt(instance)}\n{self._question.form(instance)}"
 
     def parse(self, reply: str, state: AnswerState[I]) -> Any:
-        """Read the answer in a reply (`answer_line`)."""
-        line = answer_line(reply)
-        return line if isinstance(line, Invalid) else self._question.read(line, state.instance)
+        """Read the answer in a reply (`answer_lines`)."""
+        lines = answer_lines(reply)
+        if isinstance(lines, Invalid):
+            return lines
+        answers = [self._question.read(line, state.instance) for line in lines]
+        if self._question.is_open:
+            return answers[-1]
+        return next((answer for answer in answers if not isinstance(answer, Invalid)), answers[-1])
 
     def render(self, action: Any, state: AnswerState[I]) -> str:
         """Return the answer."""
