@@ -92,6 +92,7 @@ def test_arguments_of_a_model_are_json_or_text() -> None:
         (["horizon_maze", "--budget", "much"], "as in 5USD or 200k tokens"),
         (["horizon_maze", "--prices", "nowhere.json"], "cannot read nowhere.json"),
         (["horizon_maze", "-T", "easiest=19", "-T", "hardest=20"], "at least two of the levels"),
+        (["horizon_maze", "-T", "hardest=999"], "hardest=999: the levels of this search end at 101"),
     ],
 )
 def test_bad_parameters(command: Command, tmp_path: Path, args: list[object], expected: str) -> None:

@@ -153,11 +153,11 @@ class GarbageIn(DialGame):
         return int(action)
 
 
-class ShortFacts(DialGame):
+class ShortProperties(DialGame):
     properties = GameProperties(deterministic=True, turns=3, reward=(0.0, 1.0))
 
 
-class SmallFacts(DialGame):
+class SmallProperties(DialGame):
     properties = GameProperties(deterministic=True, turns=30, reward=(0.0, 0.5))
 
 
@@ -377,8 +377,8 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "legal after the end": ("terminal", with_game(ActsAfterTheEnd()), "against legal"),
     "decode forgets": ("action codec", with_game(Forgetful()), "came back from -1 as 1"),
     "decode takes garbage": ("bad data", with_game(GarbageIn()), "raised"),
-    "episodes too long": ("facts", with_game(ShortFacts()), "properties.turns is 3"),
-    "rewards too large": ("facts", with_game(SmallFacts()), "properties.reward"),
+    "episodes too long": ("properties", with_game(ShortProperties()), "properties.turns is 3"),
+    "rewards too large": ("properties", with_game(SmallProperties()), "properties.reward"),
     "no opening": ("wordings", with_wording(Silent()), "is empty"),
     "no answer": ("wordings", with_wording(SilentLater()), "of the user is empty"),
     "echo of a surrogate": ("hostile", with_wording(Echoing()), "lone surrogate"),

@@ -379,7 +379,7 @@ MISTAKES: dict[str, Mistake] = {
     "a metric without bounds": Mistake(
         "                high=1,\n", "", "metrics declared", "has no bounds", 'name="score"'
     ),
-    # players and facts
+    # players and properties
     "an oracle that is not optimal": Mistake(
         "    return min(FieldGame().legal(state), key",
         "    return max(FieldGame().legal(state), key",
@@ -391,15 +391,15 @@ MISTAKES: dict[str, Mistake] = {
         "    moves = distances(state.field)\n", "    moves = {}\n", "players", "raised KeyError", None
     ),
     "a player that is missing": Mistake(', "heuristic": heuristic', "", "names", "lacks the players", "Environment("),
-    "facts that are too small": Mistake(
+    "properties that are too small": Mistake(
         "wb.GameProperties(deterministic=True, turns=TURNS",
         "wb.GameProperties(deterministic=True, turns=3",
-        "facts",
+        "properties",
         "properties.turns is 3",
         "class FieldGame",
     ),
-    "rewards beyond the facts": Mistake(
-        "reward=(0.0, 1.0)", "reward=(0.0, 0.5)", "facts", "properties.reward is", "class FieldGame"
+    "rewards beyond the properties": Mistake(
+        "reward=(0.0, 1.0)", "reward=(0.0, 0.5)", "properties", "properties.reward is", "class FieldGame"
     ),
     "a name in the presentation that does not exist": Mistake(
         'metrics=("score",))', 'metrics=("scroe",))', "presentation declared", "there is no metric 'scroe'", None

@@ -25,9 +25,10 @@ from waybench.core import (
     Option,
     UsageError,
 )
+from waybench.core._play import RESERVED_NAMES
 from waybench.core._registry import Registry
 from waybench.envs import registry
-from waybench.evaluation.tasks import TASKS, find_task, load_task, resolve_environment
+from waybench.evaluation.tasks import TASKS, _entry, find_task, load_task, resolve_environment
 from waybench.evaluation.tasks import _catalogue as derived
 from waybench.evaluation.tasks._catalogue import all_tasks
 
@@ -231,3 +232,16 @@ def test_smartplay_with_published_sentences_in_a_folder(data_dir: Any) -> None:
 def test_a_task_that_there_is_not_gets_a_proposal(name: str, meant: str) -> None:
     with pytest.raises(UsageError, match=f"unknown task '{name}': did you mean '{meant}'"):
         find_task(name)
+
+
+def test_names_that_options_cannot_have_are_those_of_the_parameters_of_tasks() -> None:
+    names = {_entry.SHARD_OPTION.name, "data_dir"}  # which the options of published sets share
+    for entry in registry.built_in:
+        environment = waybench.load(entry.id)
+        horizon = environment.difficulty.horizon
+        declared = list(_entry.parameters(environment).values())
+        declared += _entry.horizon_parameters(environment, horizon) if horizon is not None else ()
+        of_datasets = (option for dataset in environment.all_datasets for option in dataset.options)
+        own = {option.name for option in (*environment.play_options, *environment.items.options, *of_datasets)}
+        names |= {option.name for option in declared if option.name not in own - {"source"}}
+    assert names == RESERVED_NAMES

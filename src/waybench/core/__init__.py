@@ -7,6 +7,7 @@ from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._choices import ChoiceGame, ChoiceWording, choice_typing
 from waybench.core._context import CONTEXT_TOKENS
 from waybench.core._conversation import with_examples
+from waybench.core._data_instance import DataInstance
 from waybench.core._datasets import (
     DataFile,
     DataFiles,
@@ -75,6 +76,14 @@ from waybench.core._metrics import (
     proof_metric,
     unread,
 )
+from waybench.core._one_answer import (
+    AnswerState,
+    Judgement,
+    OneAnswerGame,
+    OneAnswerWording,
+    Question,
+    question_environment,
+)
 from waybench.core._parts import (
     Difficulty,
     Items,
@@ -91,7 +100,7 @@ from waybench.core._play import AGENT, IMAGE, PROBE, SHARD, WORDING, Option, Pla
 from waybench.core._policies import LOCAL_MODELS, Policy, play_out, policy, replay
 from waybench.core._prefix import PREFIX
 from waybench.core._presentation import Presentation
-from waybench.core._questions import AnswerState, Belief, Judgement, OneAnswerGame, OneAnswerWording, read_numbers
+from waybench.core._questions import Belief, read_numbers
 from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord, Usage, lost_turns, own_turns
 from waybench.core._registry import CatalogueWarning, Entry
 from waybench.core._replies import FIRST_REPLIES, THINK_TAGS, normal_name, reasoning_warning, split_reasoning, text_of
@@ -172,6 +181,7 @@ __all__ = [
     "DataError",
     "DataFile",
     "DataFiles",
+    "DataInstance",
     "Dataset",
     "DefectError",
     "Difficulty",
@@ -220,6 +230,7 @@ __all__ = [
     "Price",
     "ProbeRecord",
     "PromptKinds",
+    "Question",
     "Range",
     "ReferenceScores",
     "ReplayError",
@@ -286,6 +297,7 @@ __all__ = [
     "prepare_folder",
     "proof_axis",
     "proof_metric",
+    "question_environment",
     "read_budget",
     "read_calls",
     "read_commitment",

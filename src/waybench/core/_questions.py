@@ -1,15 +1,14 @@
-"""Questions: episodes of one turn, and belief probes of what a player knows in the middle of an episode."""
+"""Belief probes: questions about what a player knows in the middle of an episode."""
 
 import json
-from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic
 
-from waybench.core._game import NOTHING, A, End, Game, GameProperties, I, Json, Outcome, S, Stream, Transition
+from waybench.core._game import Json, S
 from waybench.core._json import is_array
 from waybench.core._json_reply import json_excerpt, last_object
-from waybench.core._wording import Invalid, Wording
+from waybench.core._wording import Invalid
 
 MOST_NUMBERS = 20_000  # in one answer
 MOST_CHARACTERS = 200_000  # of the rows in one answer
@@ -17,82 +16,6 @@ _INTRODUCTION = (
     "Before you go on, answer a question. It is no turn, nothing happens, and neither the question nor your answer "
     "will be shown again."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerState(Generic[I]):
-    """A question and the outcome of the answer.
-
-    Attributes:
-        instance: The question.
-        end: None before the answer.
-    """
-
-    instance: I
-    end: End | None = None
-
-
-class Judgement(NamedTuple):
-    """The score of an answer.
-
-    Attributes:
-        success: 1 for a right answer.
-        events: Further events to record.
-        outcome: The outcome of a wrong answer.
-    """
-
-    success: float
-    events: Mapping[str, Json] = NOTHING
-    outcome: Outcome = Outcome.UNPRODUCTIVE
-
-
-class OneAnswerGame(Game[I, AnswerState[I], A]):
-    """A game of one turn: it is solved if the answer has success 1."""
-
-    properties = GameProperties(deterministic=True, turns=1)
-
-    @abstractmethod
-    def answers(self, instance: I) -> Sequence[A]:
-        """Return the simplest answers to a question."""
-
-    @abstractmethod
-    def judge(self, instance: I, answer: A) -> Judgement:
-        """Score an answer."""
-
-    def start(self, instance: I) -> AnswerState[I]:
-        """Return the state before the answer."""
-        return AnswerState(instance)
-
-    def legal(self, state: AnswerState[I]) -> Sequence[A]:
-        """Return the simplest answers; empty after the answer."""
-        return () if state.end is not None else self.answers(state.instance)
-
-    def apply(self, state: AnswerState[I], action: A, rng: Stream) -> Transition[AnswerState[I]]:
-        """Judge an answer."""
-        success, events, outcome = self.judge(state.instance, action)
-        right = success == 1
-        after = AnswerState(state.instance, End.SOLVED if right else End.FAILED)
-        return Transition(after, success, {"success": success, **events}, Outcome.OK if right else outcome)
-
-    def forfeit(self, state: AnswerState[I]) -> AnswerState[I]:
-        """Count an answer that cannot be read as wrong."""
-        return AnswerState(state.instance, End.FAILED)
-
-    def terminal(self, state: AnswerState[I]) -> End | None:
-        """Return the end of the game; None before the answer."""
-        return state.end
-
-
-class OneAnswerWording(Wording[I, AnswerState[I], A]):
-    """A wording with the whole prompt in the rules, and feedback after the answer."""
-
-    def observe(self, state: AnswerState[I], last: Transition[AnswerState[I]] | Invalid | None, turn: int) -> str:
-        """Return an empty text before the answer, and the feedback after it."""
-        if last is None:
-            return ""
-        if isinstance(last, Invalid):
-            return last.reason
-        return "Right." if last.events["success"] == 1 else "Wrong."
 
 
 def _always(options: Mapping[str, Json], state: Any) -> bool:

@@ -153,7 +153,7 @@ def check_action_codec(environment: AnyEnvironment, level: int) -> None:
                 require(back == action, "{} came back from {} as {}", Brief(action), text[:100], Brief(back))
 
 
-def check_facts(environment: AnyEnvironment, level: int) -> None:
+def check_properties(environment: AnyEnvironment, level: int) -> None:
     """Episodes are no longer, and their rewards sum to no more or less, than the game's properties declare."""
     play = way_of(environment, {})
     properties, limits = play.game.properties, play.limits

@@ -36,7 +36,7 @@ LEVEL_CHECKS = _by_name(
     _rules.check_apply,
     _rules.check_terminal,
     _rules.check_action_codec,
-    _rules.check_facts,
+    _rules.check_properties,
     _replies.check_listed_actions,
     _words.check_wordings,
     _words.check_round_trip,

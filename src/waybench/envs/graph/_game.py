@@ -1,9 +1,8 @@
 """Questions about a graph: instances, rules, wording and players."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
@@ -12,8 +11,8 @@ from waybench.core import (
     ActionTool,
     AnswerState,
     DataError,
+    DataInstance,
     Field,
-    Instance,
     Invalid,
     Json,
     Judgement,
@@ -23,11 +22,10 @@ from waybench.core import (
     Player,
     Stream,
     ToolCall,
-    check_fields,
-    is_object,
     json_excerpt,
     last_object,
 )
+from waybench.core._data_instance import read_instance
 
 CHAIN = 2  # nodes of the dead end at each node of the two ways
 
@@ -88,7 +86,7 @@ _SEED = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
-class GraphQuestion(Instance):
+class GraphQuestion(DataInstance):
     """A question about two nodes of a graph.
 
     Attributes:
@@ -110,12 +108,6 @@ class GraphQuestion(Instance):
     level: int
     tokenizer: str
     tokens: int
-
-    def canonical(self) -> str:
-        return json.dumps(self.to_json(), sort_keys=True)
-
-    def to_json(self) -> Json:
-        return asdict(self)
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -196,27 +188,22 @@ def decode(data: Json) -> GraphQuestion:
     Raises:
         DataError: If it is none.
     """
-    check_fields(data, tuple(GraphQuestion.__slots__), "graph")
-    if not is_object(data):
-        raise DataError("graph: not an object")
-    values: dict[str, Any] = data
-    if values.keys() != set(GraphQuestion.__slots__):
-        raise DataError(f"graph: needs exactly the fields {', '.join(GraphQuestion.__slots__)}")
+    question = read_instance(GraphQuestion, data, "graph")
     numbers = {"distance": (LEAST_DISTANCE, MOST_DISTANCE), "level": (1, MOST_LEVEL), "tokens": (1, 1_000 * MOST_LEVEL)}
     for name, (low, high) in {**numbers, "components": (2, MOST_NODES)}.items():
-        if type(values[name]) is not int or not low <= values[name] <= high:
+        if not low <= getattr(question, name) <= high:
             raise DataError(f"graph: {name} is no whole number from {low} to {high}")
-    if values["question"] not in QUESTIONS:
+    if question.question not in QUESTIONS:
         raise DataError(f"graph: question is none of {', '.join(QUESTIONS)}")
-    if not isinstance(values["seed"], str) or not _SEED.fullmatch(values["seed"]):
+    if not _SEED.fullmatch(question.seed):
         raise DataError("graph: seed is not 32 hexadecimal digits")
-    if not isinstance(values["reachable"], bool) or (values["question"] == "path" and not values["reachable"]):
-        raise DataError("graph: reachable is not true or false, or there is no path to find")
-    if not isinstance(values["tokenizer"], str) or not 1 <= len(values["tokenizer"]) <= 200:
+    if question.question == "path" and not question.reachable:
+        raise DataError("graph: there is no path to find")
+    if not 1 <= len(question.tokenizer) <= 200:
         raise DataError("graph: tokenizer is no name of at most 200 characters")
-    if values["components"] * component(values["distance"]).nodes > MOST_NODES:
+    if question.components * component(question.distance).nodes > MOST_NODES:
         raise DataError(f"graph: more than {MOST_NODES:,} nodes")
-    return GraphQuestion(**values)
+    return question
 
 
 Answer = tuple[int, ...] | bool

@@ -167,6 +167,8 @@ def _config(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Hori
     along_option = OPTION_AXES.get(args[AXIS.name])
     if along_option is None and args[LEVEL.name] is not None:
         raise UsageError(f"level={args[LEVEL.name]}: this search chooses levels; give easiest and hardest, or an axis")
+    if args["hardest"] > spec.levels[-1]:
+        raise UsageError(f"hardest={args['hardest']}: the levels of this search end at {spec.levels[-1]}")
     levels = [level for level in spec.levels if args["easiest"] <= level <= args["hardest"]]
     if len(levels) < 2:
         raise UsageError(
