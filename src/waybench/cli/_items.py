@@ -87,9 +87,11 @@ class ItemChoices:
             self._settings = resolve(items.options, assignments(settings.settings, "-S"), "source option")
             reference = settings.key_reference
             key = items.public_key if reference is None else read_key(reference)
+            level = items.smallest_level if settings.level is None else settings.level
+            items.check_level(level)
             source = items.make_source(
                 key,
-                items.smallest_level if settings.level is None else settings.level,
+                level,
                 items.options_for(str(self._options["protocol"]) if protocol is None else protocol, self._settings),
             )
             self._source = items.marked(source, key)

@@ -118,7 +118,7 @@ from waybench.core._secrets import (
     redact,
     without_credentials,
 )
-from waybench.core._solutions import Searched, Solutions
+from waybench.core._solutions import DEAD_END, Searched, Solutions
 from waybench.core._template import TEMPLATE, is_template_name
 from waybench.core._tokens import Price, read_budget, read_prices, tokenizer
 from waybench.core._tools import (
@@ -144,6 +144,7 @@ from waybench.core._workers import PROCESSES, Workers, map_in_processes, to_pick
 __all__ = [
     "AGENT",
     "CONTEXT_TOKENS",
+    "DEAD_END",
     "DIFFICULTY_INDEX",
     "FIRST_REPLIES",
     "FORMS",

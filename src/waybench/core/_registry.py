@@ -19,7 +19,8 @@ class Entry:
         version: The environment's version.
         target: "module:attribute" of the `Environment`.
         summary: One line for listings.
-        task: The name of the task that plays it; the second part of its id if empty, or else the first.
+        task: The name of the task that plays it; by default the first part of its id (the family), or
+            the second where the family has several environments.
         horizon: What becomes more difficult in the search for a model's horizon, for listings: "mazes by dimension".
             It is empty where the environment has no `Difficulty.horizon`, and so no such search.
         horizon_task: The name of that search; `horizon_` and the name of the task if empty.

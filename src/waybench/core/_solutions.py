@@ -5,6 +5,7 @@ solver.
 """
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from typing import Generic, NamedTuple, TypeVar
@@ -199,7 +200,9 @@ class Searched(Solutions[I, S, A]):
     ) -> None:
         super().__init__(game, decode, cost)
         self._most, self._memory = most, memory
-        self._tables: tuple[dict[S, int | None], ...] = ()
+        self._tables = deque[dict[S, int | None]]()  # the one that was made first comes first
+        self._table_of: dict[S, dict[S, int | None]] = {}  # for each position of these
+        self._count = 0  # of positions in all of them
 
     def table(self, state: S) -> dict[S, int | None]:
         """Return what is known of the positions that can be reached from a state, itself the first of them.
@@ -207,16 +210,19 @@ class Searched(Solutions[I, S, A]):
         Raises:
             DataError: If there are more than `most` positions.
         """
-        for table in self._tables:
-            if state in table:
-                return table
+        known = self._table_of.get(state)
+        if known is not None:
+            return known
         table = self._listed(state)
-        tables, kept = [table], len(table)
-        for older in self._tables:
-            kept += len(older)
-            if kept <= self._memory:
-                tables.append(older)
-        self._tables = tuple(tables)
+        self._tables.append(table)
+        self._table_of.update(dict.fromkeys(table, table))
+        self._count += len(table)
+        while len(self._tables) > 1 and self._count > self._memory:
+            oldest = self._tables.popleft()
+            self._count -= len(oldest)
+            for position in oldest:
+                if self._table_of.get(position) is oldest:
+                    self._table_of.pop(position, None)
         return table
 
     def remaining(self, state: S) -> int | None:

@@ -196,7 +196,12 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
         if kind is None:
             require(record.end is End.TURN_LIMIT, "{}: it failed ({}) and has no kind of failure", what, record.end)
         else:
-            require(kind.name in kinds, "{}: the kind of failure {!r} is not declared", what, kind.name)
+            require(
+                kind.name in kinds,
+                "{}: the kind of failure {!r} is not declared: give it to `Scoring.failures`",
+                what,
+                kind.name,
+            )
 
 
 def check_action_turns(environment: AnyEnvironment, level: int) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from waybench._package_data import read_text
 from waybench.core import (
+    DEAD_END,
     Board,
     ChoiceWording,
     Difficulty,
@@ -30,7 +31,6 @@ from waybench.core import (
     proof_axis,
     proof_metric,
 )
-from waybench.core._solutions import DEAD_END
 from waybench.envs.sokoban._items import FILES, HIGHEST_LEVEL, OPTIONS, SMALLEST_LEVEL, RoomSource, level_of
 from waybench.envs.sokoban._rooms import BY_PUSHES, GAME, TILES, Position, Room, decode, prove
 
