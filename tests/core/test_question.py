@@ -22,7 +22,6 @@ from waybench.core import (
     policy,
     question_environment,
 )
-from waybench.core._data_instance import read_instance
 from waybench.testing import check_environment, find_breaches
 
 SUMS = '''"""Sums of several numbers."""
@@ -220,7 +219,7 @@ def test_instances_from_outside() -> None:
     wrong = [good | {"place": 10**18}, good | {"pair": [["\ud800", True]]}, {"place": 1}, [], None]
     for bad in wrong:
         with pytest.raises(DataError):
-            read_instance(Where, json.loads(json.dumps(bad)))
+            Where.from_json(json.loads(json.dumps(bad)))
     with pytest.raises(UsageError, match="level 7: give 1 to 6"):
         environment.source(level=7)
     assert Where(1).canonical() != Where(2).canonical()

@@ -3,7 +3,7 @@
 import json
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, Self, cast, get_args, get_origin, get_type_hints
 
 from waybench.core._datasets import check_fields
 from waybench.core._errors import DataError
@@ -18,7 +18,7 @@ class DataInstance(Instance):
     """An instance that is what its fields are; a subclass is a frozen dataclass.
 
     Fields are whole numbers, texts, booleans, and tuples of these. The canonical form is the fields as JSON;
-    `read_instance` reads them back.
+    `from_json` reads them back.
     """
 
     __slots__ = ()
@@ -31,28 +31,24 @@ class DataInstance(Instance):
         """Return the fields by name, tuples as arrays."""
         return {name: _to_json(getattr(self, name)) for name in _kinds_of(type(self))}
 
+    @classmethod
+    def from_json(cls, data: Json, what: str = "instance") -> Self:
+        """Read an instance that comes from outside, as `to_json` writes it.
 
-I = TypeVar("I", bound=DataInstance)  # noqa: E741
+        Args:
+            data: What should be its JSON value.
+            what: What it is called in messages.
 
-
-def read_instance(cls: type[I], data: Json, what: str = "instance") -> I:
-    """Read an instance that comes from outside, as `DataInstance.to_json` writes it.
-
-    Args:
-        cls: The class of the instance.
-        data: What should be its JSON value.
-        what: What it is called in messages.
-
-    Raises:
-        DataError: If a field is missing, unknown, or of another type.
-    """
-    kinds = _kinds_of(cls)
-    if not is_object(data):
-        raise DataError(f"{what}: give an object with {', '.join(kinds)}")
-    check_fields(data, kinds, what)
-    if missing := [name for name in kinds if name not in data]:
-        raise DataError(f"{what}: {', '.join(missing)} is missing")
-    return cls(**{name: _read(data[name], kind, f"{what}: {name}") for name, kind in kinds.items()})
+        Raises:
+            DataError: If a field is missing, unknown, or of another type.
+        """
+        kinds = _kinds_of(cls)
+        if not is_object(data):
+            raise DataError(f"{what}: give an object with {', '.join(kinds)}")
+        check_fields(data, kinds, what)
+        if missing := [name for name in kinds if name not in data]:
+            raise DataError(f"{what}: {', '.join(missing)} is missing")
+        return cls(**{name: _read(data[name], kind, f"{what}: {name}") for name, kind in kinds.items()})
 
 
 def _to_json(value: Any) -> Json:

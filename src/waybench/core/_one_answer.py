@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._choices import LONGEST_REPLY
-from waybench.core._data_instance import DataInstance, read_instance
+from waybench.core._data_instance import DataInstance
 from waybench.core._datasets import HorizonSpec
 from waybench.core._environment import Environment
 from waybench.core._errors import DataError
@@ -367,7 +367,7 @@ def question_environment(
     lowest = sample_levels[0]
 
     def decode(data: Json) -> Q:
-        result = read_instance(instance, data)
+        result = instance.from_json(data)
         try:
             is_whole = lowest <= level_of(result) <= highest_level and question.prompt(result)
             is_whole = is_whole and question.answer(result) in question.guesses(result)

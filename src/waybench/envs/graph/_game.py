@@ -25,7 +25,6 @@ from waybench.core import (
     json_excerpt,
     last_object,
 )
-from waybench.core._data_instance import read_instance
 
 CHAIN = 2  # nodes of the dead end at each node of the two ways
 
@@ -188,7 +187,7 @@ def decode(data: Json) -> GraphQuestion:
     Raises:
         DataError: If it is none.
     """
-    question = read_instance(GraphQuestion, data, "graph")
+    question = GraphQuestion.from_json(data, "graph")
     numbers = {"distance": (LEAST_DISTANCE, MOST_DISTANCE), "level": (1, MOST_LEVEL), "tokens": (1, 1_000 * MOST_LEVEL)}
     for name, (low, high) in {**numbers, "components": (2, MOST_NODES)}.items():
         if not low <= getattr(question, name) <= high:
