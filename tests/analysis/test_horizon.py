@@ -384,7 +384,7 @@ def test_horizons_searches_and_difficulties_count_successes_alone() -> None:
     levels = (5, 9, 13, 17)
     plan = {"axis": "dimension", "share": 0.5, "precision": 0.3, "most": 60, "budget": None, "batch": 4}
     wandered = [
-        replace(logged(detour(maze, 2 * maze.proof["minimum"])), search={**plan, "lowest": 5.0, "highest": 17.0})
+        replace(logged(detour(maze, 2 * maze.proof["minimum"])), design={**plan, "lowest": 5.0, "highest": 17.0})
         for level in levels
         for maze in MAZE.source(level=level).head(6)
     ]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.test_frames import row
+from waybench.core._designs import Levels
 from waybench.envs import registry
 from waybench.results import Row, overall
 from waybench.results.estimates import matrix
@@ -159,6 +160,70 @@ def test_levels_that_a_ladder_did_not_reach_count_as_0() -> None:
     found = by_model([*climbed, *attempts("b", MAZE, [0.5, 0.5], 7)])
     (cell,) = found["b"].cells.values()
     assert cell.notes == ("level 7 only",)
+
+
+def on_ladder(model: str, scores: list[float], declared: Levels = range(5, 103, 2), first: int = 5) -> list[Row]:
+    """Return rows of a ladder that declares its levels: by level, the score of both of its items."""
+    return [
+        replace(row, end="solved" if score else "failed")
+        for number, score in enumerate(scores)
+        for row in attempts(model, MAZE, [score] * 2, first + 2 * number, declared_levels=declared)
+    ]
+
+
+def maze_cells(rows: list[Row]) -> dict[str, tuple[float, tuple[str, ...]]]:
+    """Return each model's score in the only family, with its notes."""
+    cells = {name: cell for name, found in by_model(rows).items() for cell in found.cells.values()}
+    return {name: (cell.score.value, cell.notes) for name, cell in cells.items()}
+
+
+HARDER_ALONE = ("harder levels count as 0",)
+
+
+def test_a_ladder_counts_0_up_to_the_end_that_it_declares_whoever_else_is_there() -> None:
+    # "a" stops by choice, and its mean is above that of "b" where levels count up to the hardest that another ran.
+    a, b = on_ladder("a", [1.0, 0.5, 0.3]), on_ladder("b", [1.0, 1.0, 1.0, 1.0, 0.8, 0.0])
+    alone = maze_cells([*a, *b])
+    assert alone == {
+        "a": (pytest.approx(60), ("levels 5 to 9 only",)),
+        "b": (pytest.approx(100 * 4.8 / 49), HARDER_ALONE),
+    }
+    c = on_ladder("c", [1.0] * 40 + [0.0])
+    with_third = maze_cells([*a, *b, *c])
+    assert with_third == {**alone, "c": (pytest.approx(100 * 40 / 49), HARDER_ALONE)}
+    assert [row.model for row in matrix([*a, *b]).rows] == ["a", "b"]
+    assert [row.model for row in matrix([*a, *b, *c]).rows] == ["c", "a", "b"]
+    assert maze_cells(b) == {"b": alone["b"]}
+    # To its last level: nothing is beyond it.
+    assert maze_cells(on_ladder("d", [1.0, 0.0], range(5, 9, 2))) == {"d": (pytest.approx(50), ())}
+
+
+def test_ladders_that_declare_other_ends_are_measured_by_their_own() -> None:
+    far, near = on_ladder("far", [1.0, 0.0]), on_ladder("near", [1.0, 0.0], (5, 7, 9, 11))
+    assert maze_cells([*far, *near]) == {
+        "far": (pytest.approx(100 / 49), HARDER_ALONE),
+        "near": (pytest.approx(25), (*HARDER_ALONE, "levels 5 to 11 only")),
+    }
+    through = on_ladder("near", [1.0, 1.0, 1.0, 0.0], (5, 7, 9, 11))
+    assert maze_cells([*far, *through])["near"] == (pytest.approx(75), ("levels 5 to 11 only",))
+    # A ladder that begins later than it declares, by choice, has not ended.
+    later = on_ladder("later", [1.0, 0.0], first=9)
+    assert maze_cells(later) == {"later": (pytest.approx(50), ("levels 9 to 11 only",))}
+    # Two runs of one model, of which the later one goes on.
+    both = [*on_ladder("near", [1.0, 1.0], (5, 7)), *on_ladder("near", [1.0, 0.0], (5, 7, 9, 11, 13, 15), first=9)]
+    assert maze_cells(both)["near"] == (pytest.approx(50), HARDER_ALONE)
+
+
+def test_older_logs_declare_nothing_and_count_0_up_to_where_another_model_went() -> None:
+    old, other = on_ladder("old", [1.0, 0.0], ()), on_ladder("other", [1.0] * 8, ())
+    assert maze_cells([*old, *other]) == {"old": (pytest.approx(12.5), HARDER_ALONE), "other": (100, ())}
+    assert maze_cells(old) == {"old": (50, ())}
+    # What another model's log declares is the end of the task for the older one, too.
+    declaring = on_ladder("other", [1.0] * 8)
+    assert maze_cells([*old, *declaring])["old"] == (pytest.approx(100 / 49), HARDER_ALONE)
+    # A run that was begun with an older version and went on with this one.
+    resumed = [*on_ladder("a", [1.0, 1.0], ()), *on_ladder("a", [1.0, 0.0], first=9)]
+    assert maze_cells(resumed) == {"a": (pytest.approx(100 * 3 / 49), HARDER_ALONE)}
 
 
 def test_rank_intervals() -> None:

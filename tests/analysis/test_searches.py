@@ -24,7 +24,7 @@ def episode(level: int, number: int, solved: bool, **plan: Any) -> LoggedEpisode
     player = policy("oracle" if solved else "null")
     record = play_out(MAZE, item(level, number), player, {"requests": 1}).record()
     record = replace(record, turns=tuple(turn._replace(usage=Usage(1000, 50)) for turn in record.turns))
-    return replace(logged(record, task="horizon_maze"), run="one", search={**PLAN, **plan})
+    return replace(logged(record, task="horizon_maze"), run="one", design={**PLAN, **plan})
 
 
 def tried(**plan: Any) -> list[LoggedEpisode]:
@@ -106,7 +106,7 @@ def test_nothing_is_said_out_of_range(solved: bool, stop: str, words: str) -> No
 def test_errors_are_no_trials() -> None:
     episodes = tried()
     record: EpisodeRecord = replace(said([], level=15, number=9), end=End.INFRASTRUCTURE, error="gone")
-    lost = replace(logged(record, task="horizon_maze"), run="one", search=PLAN)
+    lost = replace(logged(record, task="horizon_maze"), run="one", design=PLAN)
     lost = replace(lost, record=replace(record, options=episodes[0].record.options))
     (found,) = searches([*episodes, lost], rows([*episodes, lost]))
     assert (found.trials, found.errors) == (30, 1)
@@ -131,7 +131,7 @@ def test_runs_are_searches_of_their_own() -> None:
     ],
 )
 def test_what_is_no_plan_is_no_search(plan: dict[str, Any]) -> None:
-    episodes = [replace(each, search=plan) for each in tried()]
+    episodes = [replace(each, design=plan) for each in tried()]
     assert searches(episodes, rows(episodes)) == []
     assert search_text([]) == ""
 

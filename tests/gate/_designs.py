@@ -283,7 +283,8 @@ def third_models(runs: int, seed: int = 7) -> ThirdModel:
         first, second, third = names(3)
         middle = rng.uniform(6, 12)
         two = ladder(rng, first, LADDER, 10, middle, 2)
-        two += ladder(rng, second, LADDER[: rng.integers(2, 9)], 10, middle * rng.uniform(0.5, 2), 2)
+        levels = LADDER[: rng.integers(2, 9)]
+        two += ladder(rng, second, levels, 10, middle * rng.uniform(0.5, 2), 2, declared=LADDER)
         three = [*two, *ladder(rng, third, LADDER, 10, rng.uniform(15, 30), 2)]
         tables = [matrix(rows) for rows in (two, three)]
         alone, with_third = (_shown_order(table, first, second) for table in tables)

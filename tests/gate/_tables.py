@@ -119,12 +119,17 @@ def ladder(
     *,
     lapse: float = 0.0,
     ends: bool = True,
+    declared: Sequence[int] = (),
 ) -> list[Row]:
-    """Return rows of mazes of rising dimension, which end, if they do, with the first level without a solved one."""
+    """Return rows of mazes of rising dimension, which end, if they do, with the first level without a solved one.
+
+    Those of a ladder that ends declare `declared`, by default all its levels.
+    """
     rows: list[Row] = []
     for level in levels:
         results = solved(rng, np.full(items, success_rate(level, middle, slope, lapse)))
-        rows += bank("maze/alicia", level, items).rows_of(model, results)
+        level_rows = bank("maze/alicia", level, items).rows_of(model, results)
+        rows += [replace(row, declared_levels=tuple(declared or levels)) for row in level_rows] if ends else level_rows
         if ends and not any(results):
             break
     return rows

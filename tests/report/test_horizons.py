@@ -260,7 +260,7 @@ def test_a_search_along_an_option_counts_each_item_once_and_its_horizon_is_on_th
     episodes = [
         replace(
             each,
-            search={"axis": "steps_left"},
+            design={"axis": "steps_left"},
             record=replace(each.record, item={**each.record.item, "id": f"{each.record.item['id']}-{steps}"}),
         )
         for steps in (1, 2, 3, 4)

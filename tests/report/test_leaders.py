@@ -13,6 +13,7 @@ from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import read, site
 from waybench.core import Price, Usage
+from waybench.core._designs import levels_design
 from waybench.reporting import write_report
 from waybench.reporting.tables import TableCell
 from waybench.reporting.tables._leaders import Leader, Leaders, leaders
@@ -83,6 +84,24 @@ def test_a_ladder_that_ended_has_nothing_beyond() -> None:
     assert [each.group.model for each in found.models] == ["vendor/high", "vendor/m"]
     once = line(table([*lost(5), *solved(WAYS, model="vendor/high")]), "vendor/m")
     assert (once.score.order, once.note) == (0, "dimension 5; harder ones count as 0")
+
+
+def test_a_ladder_has_nothing_beyond_up_to_the_level_that_it_declares() -> None:
+    def on_ladder(last: int) -> list[LoggedEpisode]:
+        design = levels_design(range(5, last + 1, 2))
+        return [replace(episode, design=design) for episode in [*solved([5]), *lost(7)]]
+
+    mean = best(on_ladder(23)).value
+    for others in ([], solved(WAYS, model="vendor/high")):
+        ended = line(table([*on_ladder(23), *others]), "vendor/m")
+        assert ended.score.order == pytest.approx(mean / 5)
+        assert ended.note == "dimensions 5 to 7; harder ones count as 0"
+    further = [replace(episode, model="vendor/far") for episode in on_ladder(101)]
+    found = table([*on_ladder(23), *further])
+    assert line(found, "vendor/far").score.order == pytest.approx(mean * 2 / 49)
+    near = line(found, "vendor/m")
+    assert near.score.order == pytest.approx(mean / 5)
+    assert near.note == "dimensions 5 to 7 of 5 to 23; harder ones count as 0"
 
 
 @pytest.mark.parametrize(
@@ -237,7 +256,7 @@ def test_settings_that_tell_rows_apart_are_named(tmp_path: Path) -> None:
 
 
 def test_a_search_for_a_horizon_has_no_score(tmp_path: Path) -> None:
-    chosen = [replace(episode, search={"axis": "difficulty"}) for episode in solved(WAYS, model="vendor/searching")]
+    chosen = [replace(episode, design={"axis": "difficulty"}) for episode in solved(WAYS, model="vendor/searching")]
     made = site(tmp_path, [*chosen, *solved(WAYS, model="vendor/given")])
     scores = {row[0].replace("/ ", "/"): row[2] for row in made.scores.table("Models.")[1:]}
     assert scores["vendor/searching"] == "– Score, %"
@@ -254,7 +273,7 @@ def test_a_search_for_a_horizon_has_no_score(tmp_path: Path) -> None:
 
 def test_searches_for_horizons_are_not_compared_by_items_that_they_share(tmp_path: Path) -> None:
     searching = [solved(WAYS, model=f"vendor/{name}") for name in ("one", "other")]
-    made = site(tmp_path, [replace(episode, search={"axis": "difficulty"}) for some in searching for episode in some])
+    made = site(tmp_path, [replace(episode, design={"axis": "difficulty"}) for some in searching for episode in some])
     assert json.loads((tmp_path / "summary.json").read_text())["comparisons"] == []
     assert not list((tmp_path / "compare").glob("*.html"))
     given = site(tmp_path / "given", [episode for some in searching for episode in some])

@@ -1,5 +1,6 @@
 """Honest submissions are verified, hostile files are refused, and logs are compared with their transcripts."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -18,11 +19,13 @@ from tests.submission.conftest import MODEL, TASKS
 from tests.submission.tampering import read, write
 from waybench.cli._app import main
 from waybench.core import _workers
+from waybench.core._designs import declared_levels, levels_design
 from waybench.ext.scale._executors import Ordered, executor
 from waybench.submission import verify
 from waybench.submission._archive import MANIFEST, Archive, NotASubmission
 from waybench.submission._logs import verify_logs
 from waybench.submission._pack import pack
+from waybench.submission._records import episodes
 
 
 def fail(problem: object) -> None:
@@ -44,6 +47,25 @@ def test_an_honest_submission_is_verified(submission: Path) -> None:
     assert {score["kind"] for score in verdict.scores} == {"overall", "level", "horizon"}
     _, records = read(submission)
     assert "opening" not in json.dumps(records), "prompts follow from the items and are left out"
+
+
+def test_a_submission_has_the_levels_that_its_ladder_declares(submission: Path, tmp_path: Path) -> None:
+    def levels(path: Path) -> set[Any]:
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        of_path = episodes(path, sha256, run="one", name=str, on_problem=fail)
+        return {declared_levels(episode.design) for episode in of_path if episode.task == "alicia"}
+
+    assert levels(submission) == {range(5, 9, 2)}
+    manifest, records = read(submission)
+    (run,) = [run for run in manifest["runs"] if run["task"] == "alicia"]
+    manifest["runs"] = [run]
+    run["search"] = {}  # as older versions wrote it
+    write(tmp_path / "older.zip", manifest, records)
+    assert verify(tmp_path / "older.zip").is_verified
+    assert levels(tmp_path / "older.zip") == {()}
+    run["search"] = levels_design(range(5, 7, 2))
+    write(tmp_path / "x.zip", manifest, records)
+    assert "the levels of the ladder differ from those of the parameters" in verify(tmp_path / "x.zip").text()
 
 
 def test_a_verdict_follows_its_schema(submission: Path, tmp_path: Path) -> None:

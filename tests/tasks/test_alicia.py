@@ -14,7 +14,7 @@ from waybench.core import End, Episode, EpisodeRecord, Item, UsageError, Waybenc
 from waybench.evaluation import evaluate
 from waybench.evaluation._adaptive import Ladder
 from waybench.evaluation.tasks import TASKS, load_task
-from waybench.results import read_logs
+from waybench.results import overall, read_logs, rows
 
 MAZES = waybench.load("maze/alicia")
 
@@ -177,6 +177,20 @@ def test_mazes_of_one_s_own_are_climbed(tmp_path: Path, player: str, given: dict
     records = [episode.record for episode in read_logs(out)]
     assert sorted(str(record.item["id"]) for record in records) == sorted(wanted)
     assert {str(record.item["key"])[:13] for record in records} == {"mazes.jsonl-" + str(records[0].item["key"])[12]}
+    low, high = given.get("min_dimension", 5), given.get("max_dimension", 101)
+    declared = tuple(level for level in (5, 7) if low <= level <= high)
+    assert {row.declared_levels for row in rows(read_logs(out))} == {declared}
+
+
+def test_a_log_has_the_levels_that_the_ladder_declares(tmp_path: Path) -> None:
+    waybench.evaluate("alicia", "waybench/null", out=tmp_path, limit=1, attempts=2, max_dimension=102)
+    episodes = list(read_logs(tmp_path))
+    assert [episode.record.attempt for episode in episodes] == [1, 2]
+    assert {row.declared_levels for row in rows(episodes)} == {range(5, 103, 2)}
+    assert not any(row.adaptive for row in rows(episodes))
+    (total,) = overall(rows(episodes))
+    assert total.declared_levels == tuple(range(5, 102, 2))
+    assert "declared_levels" not in total.to_json()
 
 
 def test_what_a_file_of_mazes_cannot_have_is_refused(tmp_path: Path) -> None:

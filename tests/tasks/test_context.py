@@ -54,7 +54,7 @@ def test_a_search_finds_how_far_a_player_reads() -> None:
             assert sample.metadata is not None
             record = read_and_played(sample.metadata)
             goal = json.loads(sample.metadata["waybench_search"])
-            episodes.append(LoggedEpisode("reader", "horizon_maze", record, {}, search=goal))
+            episodes.append(LoggedEpisode("reader", "horizon_maze", record, {}, design=goal))
             following += search.follow(at, str(sample.id), record)
         samples = following
     all_rows = rows(episodes)

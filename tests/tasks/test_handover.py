@@ -65,7 +65,7 @@ def test_a_search_finds_how_many_steps_a_player_can_do() -> None:
             assert sample.metadata is not None
             record = played(sample.metadata, "noisy-0.4")
             goal = json.loads(sample.metadata["waybench_search"])
-            episodes.append(LoggedEpisode("waybench/noisy-0.4", "horizon_dfs", record, {}, search=goal))
+            episodes.append(LoggedEpisode("waybench/noisy-0.4", "horizon_dfs", record, {}, design=goal))
             following += search.follow(at, str(sample.id), record)
         samples = following
     ids = Counter(episode.record.item["id"] for episode in episodes)

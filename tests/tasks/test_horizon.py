@@ -195,7 +195,7 @@ def test_a_random_player_has_no_horizon_in_mazes() -> None:
             model="waybench/random",
             task="horizon_maze",
             record=EpisodeRecord.assemble(ended.metadata["waybench"], ended.store["waybench"]),
-            search=json.loads(ended.metadata["waybench_search"]),
+            design=json.loads(ended.metadata["waybench_search"]),
         )
         for ended in done
     ]

@@ -57,7 +57,7 @@ def played(found: HorizonConfig, player: str) -> list[tuple[str, EpisodeRecord, 
 
 def logged(done: list[tuple[str, EpisodeRecord, dict[str, Any]]]) -> list[LoggedEpisode]:
     return [
-        LoggedEpisode(model="vendor/model", task="horizon_dfs", record=record, search=search, run="one")
+        LoggedEpisode(model="vendor/model", task="horizon_dfs", record=record, design=search, run="one")
         for _, record, search in done
     ]
 
@@ -104,10 +104,10 @@ def test_a_plan_that_is_unfit_is_none() -> None:
     record = play_out(DFS, DFS.source(level=8).item(0), policy("oracle")).record()
     unfit: list[Any] = [5, {}, {"minimum": [0, 1]}, {"minimum": [0, 1, float("nan")]}, {"minimum": [0, 1, 10**400]}]
     for index in [*unfit, {"nothing": [0, 1, 1]}, {"minimum": [0, True, 1]}, [["minimum", 0]]]:
-        (row,) = rows([LoggedEpisode("vendor/model", "horizon_dfs", record, search={"difficulty_index": index})])
+        (row,) = rows([LoggedEpisode("vendor/model", "horizon_dfs", record, design={"difficulty_index": index})])
         assert row.axes["nodes"] == 8
         assert "difficulty_index" not in dict(row.group.options)
-    (row,) = rows([LoggedEpisode("a/b", "horizon_dfs", record, search={"difficulty_index": {"minimum": [0, 1, 9e5]}})])
+    (row,) = rows([LoggedEpisode("a/b", "horizon_dfs", record, design={"difficulty_index": {"minimum": [0, 1, 9e5]}})])
     assert row.axes["nodes"] == 2.0**60  # whoever wrote the weights, the level is a number
 
 

@@ -1,6 +1,5 @@
 """Sample sources that choose the next samples from results: ladders, and searches for a horizon."""
 
-import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,7 +38,6 @@ _BINS = 3  # strata for each doubling of the difficulty, where items have diffic
 _SAMPLE = 3  # items of a stratum that are played to learn what an episode takes
 _LETTERS = 4  # for a token: an estimate
 _TOKENS_PER_MESSAGE = 4  # what chat templates add, about
-PLAN = "waybench_search"  # where a sample's metadata has what the search is for
 
 
 class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
@@ -102,6 +100,7 @@ class Ladder(AdaptiveSampleSource[_Climb]):
         levels: Returns the levels, easiest first; may be endless.
         items: Level -> its items.
         attempts: Most attempts at an item.
+        design: What its samples declare (`levels_design`).
     """
 
     environment: Environment[Any, Any, Any]
@@ -109,13 +108,17 @@ class Ladder(AdaptiveSampleSource[_Climb]):
     levels: Callable[[], Iterable[int]]
     items: Callable[[int], list[Item[Any]]]
     attempts: int
+    design: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     one_epoch = "this task counts its own attempts: use -T attempts=n instead of --epochs n"
 
     def __post_init__(self) -> None:
         super().__init__()
 
     def _samples(self, level: int) -> list[Sample]:
-        return [to_sample(self.environment, item, self.options, 1) for item in self.items(level)]
+        return [self._sample(item, 1) for item in self.items(level)]
+
+    def _sample(self, item: Item[Any], attempt: int) -> Sample:
+        return to_sample(self.environment, item, self.options, attempt, self.design)
 
     def initial_samples(self) -> list[Sample]:
         """Return the first attempts of the first level."""
@@ -132,7 +135,7 @@ class Ladder(AdaptiveSampleSource[_Climb]):
         score = self.environment.scoring.metrics[0]
         if record.attempt < self.attempts and score.of(record) != score.high:
             item = self.items(record.item["level"])[int(record.item["index"])]
-            samples.append(to_sample(self.environment, item, self.options, record.attempt + 1))
+            samples.append(self._sample(item, record.attempt + 1))
         if record.item["level"] == at.level and record.end == End.SOLVED:
             at.level = next(at.levels, None)
             if at.level is not None:
@@ -380,7 +383,7 @@ class HorizonSearch(AdaptiveSampleSource[_Search]):
         plan = {**asdict(config.rule), "lowest": lowest, "highest": highest, "axis": config.axis.name}
         if config.item_index is not None:
             plan[DIFFICULTY_INDEX] = config.item_index.to_json()
-        self._plan = json.dumps(plan, sort_keys=True)
+        self._plan = plan
 
     def initial_samples(self) -> list[Sample]:
         """Return the first round, which is the same for all players."""
@@ -425,8 +428,8 @@ class HorizonSearch(AdaptiveSampleSource[_Search]):
             stratum = config.strata[number]
             item, at = stratum.item(search.used[number])
             search.used[number] += 1
-            sample = to_sample(config.environment, item, {**config.options, **stratum.options}, 1)
-            sample.metadata = {**(sample.metadata or {}), PLAN: self._plan}
+            options = {**config.options, **stratum.options}
+            sample = to_sample(config.environment, item, options, 1, self._plan)
             search.waiting[str(sample.id)] = _Waiting(number, at)
             samples.append(sample)
         return samples

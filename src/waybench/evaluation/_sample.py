@@ -1,5 +1,6 @@
 """Inspect samples from items, episodes from samples, and belief probes in forks of the conversation."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -16,7 +17,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.util import Store
 
-from waybench.core import Environment, Episode, EpisodeRecord, Item, Json, Message, UsageError, read_calls
+from waybench.core import NOTHING, Environment, Episode, EpisodeRecord, Item, Json, Message, UsageError, read_calls
+from waybench.core._designs import DESIGN
 from waybench.envs import registry
 from waybench.evaluation._agents import content_image
 from waybench.evaluation._provider import call_results, engine_calls
@@ -28,9 +30,16 @@ SENT = "waybench_sent"  # where it has the form in which the conversation was se
 
 
 def to_sample(
-    environment: Environment[Any, Any, Any], item: Item[Any], options: Mapping[str, Json], attempt: int
+    environment: Environment[Any, Any, Any],
+    item: Item[Any],
+    options: Mapping[str, Json],
+    attempt: int,
+    design: Mapping[str, Json] = NOTHING,
 ) -> Sample:
-    """Return the sample of one attempt at one item; its id is the item's id and the attempt, as in "501-1"."""
+    """Return the sample of one attempt at one item; its id is the item's id and the attempt, as in "501-1".
+
+    Its metadata have what the run declares of its design, if anything.
+    """
     episode = Episode(environment, item, options, attempt=attempt)
     return Sample(
         id=f"{item.id}-{attempt}",
@@ -43,6 +52,7 @@ def to_sample(
             "item": item.id,
             "attempt": attempt,
             KEY: [episode.record().head()],
+            **({DESIGN: json.dumps(dict(design), sort_keys=True)} if design else {}),
         },
     )
 

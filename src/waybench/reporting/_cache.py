@@ -37,7 +37,7 @@ _LIBRARIES = ("inspect-ai", "jinja2", "numba", "numpy", "scipy", "vl-convert-pyt
 # In the `repr` of a metric, say; where a function is in memory differs from one report to the next.
 _FUNCTION = re.compile(r"(<function [\w.<>]+) at 0x[0-9a-f]+>")
 # What kept values are made of beside classes of ours that hold values and do nothing.
-_CLASSES = {kind.__qualname__: kind for kind in (Counter, dict)}
+_CLASSES = {kind.__qualname__: kind for kind in (Counter, dict, range)}
 
 
 class Changes(NamedTuple):
@@ -200,10 +200,10 @@ def is_cacheable(env: str) -> bool:
 
 def episode_key(episode: LoggedEpisode, price: Price | None, record: str) -> bytes:
     """Return the key of an episode's row, from its record as text and the price of its tokens."""
-    settings, search = sorted(episode.settings.items()), sorted(episode.search.items())
+    settings, design = sorted(episode.settings.items()), sorted(episode.design.items())
     facts = episode.model, episode.task, settings, episode.log, episode.sample, episode.run, episode.origin
     data = record.encode("utf-8", "surrogatepass")
-    return content_key("row", *facts, search, episode.attempt, price, data)
+    return content_key("row", *facts, design, episode.attempt, price, data)
 
 
 def unpack(content: bytes) -> tuple[Row, Simulated] | None:

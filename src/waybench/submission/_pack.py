@@ -146,7 +146,7 @@ def pack(
         raise UsageError(f"no run of waybench in {', '.join(map(str, places))[:300]}: give a folder of logs")
     by_run = {info.run: info for info in infos}
     verifier = Verifier({}, on_problem)
-    searches: dict[str, Json] = {}
+    designs: dict[str, Json] = {}
     rows: list[Row] = []
     unconfirmed = 0
     with Spool[Key]() as spool:
@@ -158,8 +158,8 @@ def pack(
             unconfirmed += not confirmed
             if verified is not None:
                 rows.append(verified.row)
-            if episode.search:
-                searches.setdefault(episode.run, dict(episode.search))
+            if episode.design:
+                designs.setdefault(episode.run, dict(episode.design))
             key = (episode.run, episode.sample, episode.epoch)
             spool.add(key, encode_line(episode.sample, episode.epoch, episode.record, confirmed=confirmed))
             if progress is not None:
@@ -167,7 +167,7 @@ def pack(
         ordered = sorted(infos, key=lambda info: (info.model, info.task, info.created, info.run))
         position = {info.run: number for number, info in enumerate(ordered)}
         rows.sort(key=lambda row: position[row.run])  # as `verify` reads them: which of two runs is later matters
-        _write(out, ordered, spool, searches, scores(rows), {"submitter": submitter, "about": about})
+        _write(out, ordered, spool, designs, scores(rows), {"submitter": submitter, "about": about})
         return Packed(out, sorted({info.model for info in infos}), len(infos), len(spool), unconfirmed)
 
 
@@ -175,7 +175,7 @@ def _write(
     out: Path,
     infos: Sequence[RunInfo],
     spool: Spool[Key],
-    searches: dict[str, Json],
+    designs: dict[str, Json],
     results: list[dict[str, Any]],
     texts: dict[str, Json],
 ) -> None:
@@ -211,7 +211,7 @@ def _write(
                     "subset": info.subset,
                     "created": info.created,
                     "version": info.version,
-                    "search": searches.get(info.run, {}),
+                    "search": designs.get(info.run, {}),  # the name is older than the levels of ladders
                 }
             )
         members += [writer.write(f"items/{name}.jsonl", iter([items[name]])) for name in sorted(items)]

@@ -24,8 +24,8 @@ from waybench.core import (
     replay,
 )
 from waybench.core._defects import DEFECT
+from waybench.core._designs import DESIGN, is_search
 from waybench.envs import registry
-from waybench.evaluation._adaptive import PLAN
 from waybench.evaluation._sample import stored_record
 from waybench.evaluation.tasks._entry import missing_shards
 from waybench.evaluation.tasks._samples import implied_samples
@@ -184,7 +184,7 @@ class RecordChecker:
             settings=of_record(record, run["settings"]),
             sample=sample,
             run=run["file"],
-            search=run["search"],
+            design=run["search"],
             epoch=read.epoch,
         )
         self._unmeasured.clear()
@@ -285,8 +285,11 @@ def coverage(
                         if len({json.dumps(part.get(field), sort_keys=True) for part in (recorded, head)}) > 1:
                             problems.add("item", f"{field} differs from that of the item made again", name)
                             break
-                if metadata.get(PLAN) is not None and json.loads(metadata[PLAN]) != run["search"]:
-                    problems.add("task", "the settings of the search differ from those of the parameters")
+                design = json.loads(metadata.get(DESIGN, "{}"))
+                # Ladders of older logs declare nothing.
+                if design != run["search"] and (run["search"] or is_search(design)):
+                    what = "settings of the search" if is_search(run["search"] or design) else "levels of the ladder"
+                    problems.add("task", f"the {what} differ from those of the parameters")
                     break
                 if played > 2 * len(samples) + _SLACK:
                     problems.add("missing", f"more than half of the {plural(played, 'episode')} or more")
@@ -347,6 +350,6 @@ def episodes(
                     log=path.name,
                     sample=read.sample,
                     run=f"{run}/{manifest_run['file']}",
-                    search=manifest_run["search"],
+                    design=manifest_run["search"],
                     epoch=read.epoch,
                 )

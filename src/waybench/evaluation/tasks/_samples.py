@@ -30,6 +30,7 @@ from waybench.core import (
     is_template_name,
 )
 from waybench.core._datasets import GENERATED
+from waybench.core._designs import levels_design
 from waybench.envs import registry
 from waybench.evaluation._adaptive import AdaptiveSampleSource, HorizonSearch, Ladder
 from waybench.evaluation._agents import agent_sandbox, one_line_errors
@@ -62,7 +63,9 @@ def ladder(entry: TaskEntry, args: Mapping[str, Any]) -> Ladder:
                 f"source={args['source']}: its items are of level {names}, and none is from {climb.first}={first} to "
                 f"{climb.last}={last}"
             )
-        return Ladder(environment, options, lambda: levels, by_level.__getitem__, args["attempts"])
+        return Ladder(
+            environment, options, lambda: levels, by_level.__getitem__, args["attempts"], levels_design(levels)
+        )
     style = {option.name: args[option.name] for option in environment.items.options}
 
     @cache
@@ -71,7 +74,8 @@ def ladder(entry: TaskEntry, args: Mapping[str, Any]) -> Ladder:
         return isomorphic_source(environment, source, args[ISOMORPH.name]).head(args["limit"] or climb.items)
 
     items(first)  # a level that does not exist is refused here, before anything is run
-    return Ladder(environment, options, lambda: range(first, last + 1, climb.step), items, args["attempts"])
+    all_levels = range(first, last + 1, climb.step)
+    return Ladder(environment, options, lambda: all_levels, items, args["attempts"], levels_design(all_levels))
 
 
 def _items_by_level(environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> dict[int, list[Item[Any]]]:

@@ -30,7 +30,7 @@ from waybench.reporting.tables._table import (
 )
 from waybench.results import Estimate
 from waybench.results.estimates import headline_spec
-from waybench.results.estimates._matrix import ladder_ended
+from waybench.results.estimates._ladders import level_coverage, task_levels
 from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.formatting import LOST, NO_RANK, NOTHING, bounds_text, lost_text, mean_text
 from waybench.results.horizons import Horizon, reference_text
@@ -176,7 +176,7 @@ def leaders(
     by_task = group_by(estimates, lambda estimate: (estimate.group.env, estimate.group.separate_by))
     for task in sorted(by_task, key=lambda task: (presentation_of(task[0]).title, task)):
         groups = rank_by_merit(by_task[task])
-        levels = sorted({level for by_level in groups.values() for level in by_level})
+        levels = task_levels(by_task[task])
         for group, by_level in groups.items():
             if only is None or group.model == only:
                 line = _leader(total_of[group], by_level, levels, horizons.get(group))
@@ -246,18 +246,18 @@ def _overall(
     mean: IntervalEstimate | None, by_level: Mapping[int, Estimate], all_levels: Sequence[int], metric: Metric
 ) -> tuple[IntervalEstimate | None, str]:
     """Return the score over all levels, and what has to be said of it where other models were given other levels."""
-    levels = sorted(by_level)
+    levels, coverage = sorted(by_level), level_coverage(list(by_level.values()), all_levels)
     if mean is None or levels == list(all_levels):
         return mean, ""
     presentation = presentation_of(by_level[levels[0]].group.env)
     level_range = (
         f"{presentation.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{presentation.level} {levels[0]}"
     )
-    is_beginning = list(all_levels[: len(levels)]) == levels
-    is_ended = is_beginning and ladder_ended(by_level[levels[-1]])
-    if not (is_ended and metric.better == "higher" and metric.low == 0):
+    share = coverage.share
+    if share == 1 or metric.better != "higher" or metric.low != 0:
         return mean, f"{level_range} only"
-    share = len(levels) / len(all_levels)  # each level has as many items as another
+    if coverage.is_partial:
+        level_range += f" of {coverage.levels[0]} to {coverage.levels[-1]}"
     low, high = (None if end is None else end * share for end in (mean.low, mean.high))
     lost = mean.lost and mean.lost.scaled(share)
     scaled = replace(mean, value=mean.value * share, low=low, high=high, lost=lost)
@@ -357,7 +357,7 @@ def _help(rows: Leaders) -> Iterator[Note]:
         yield Note("“harder ones count as 0”:", "flag")
         yield Note("the model failed the last level it was given, and harder levels count as 0;")
         yield Note("“only”:", "flag")
-        yield Note("other models were given other levels.")
+        yield Note("the task has further levels, or other models were given others.")
 
 
 def _columns(rows: Leaders, alone: bool) -> list[TableColumn[Leader]]:

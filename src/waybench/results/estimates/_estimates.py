@@ -99,6 +99,7 @@ class Estimate:
         seconds: Mean time spent on an attempt's replies; None if not known.
         cost: Mean cost of an attempt, in dollars; None if not known.
         solved_items: Items with a solved attempt; 0 with a teacher, who solved it.
+        declared_levels: The levels that its ladders declare, rising, at one level as over all; none where no log says.
     """
 
     group: RunKey
@@ -135,6 +136,7 @@ class Estimate:
     seconds: float | None
     cost: float | None
     solved_items: int
+    declared_levels: tuple[int, ...]
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -211,10 +213,11 @@ class Estimate:
         """Return the estimate as JSON values; unknown values are null."""
         rescaled = self.rescaled and self.rescaled.to_json()
         out: dict[str, Json] = {
-            **asdict(replace(self, rescaled=None)),
+            **asdict(replace(self, rescaled=None, declared_levels=())),
             "group": self.group.to_json(),
             "rescaled": rescaled,
         }
+        del out["declared_levels"]  # which are not of the estimate but of the run
         out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
         out["bounds"], out["planned"] = self.bounds and list(self.bounds), self.n_planned
         out["cached"], out["too_few"] = self.cached_share, dict[str, Json](self.too_few)
@@ -361,6 +364,7 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
             without = lost.episodes(curves[first].average if first in curves else None, series.bounds)
     values = ([value for row in item if (value := row.metrics[head.name]) is not None] for item in tried.values())
     attempts = [of_item for of_item in values if of_item]
+    designs = {row.declared_levels for row in rows if not row.exclusion_reason}
     normalised = None if guided else normalize_score(headline_values(tried, head), tried, metrics[0])
     return Estimate(
         group=group,
@@ -397,6 +401,7 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
         seconds=_average(row.seconds for row in counted),
         cost=_average(row.cost for row in counted),
         solved_items=0 if guided else sum(any(row.end == End.SOLVED for row in item) for item in attempted.values()),
+        declared_levels=tuple(sorted({level for levels in designs for level in levels})),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from waybench.core import Json
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
+from waybench.results.estimates._ladders import LevelCoverage, level_coverage, task_levels
 from waybench.results.estimates._mean_scores import CEILING, Score, mean_score
 from waybench.results.estimates._model_pairs import ModelPair, order_notes, ranked_pairs, ranks
 from waybench.results.formatting import NO_RANK, NOTHING, align_columns, bounds_text, lost_text, one_line
@@ -141,11 +142,12 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
     """Return the matrix of models by families.
 
     A cell is the mean of the normalised scores (`Estimate.rescaled`) of a family's tasks, and a row's mean is that of
-    its cells. A task that a model ran with several settings has the mean over these. Where a ladder ended for a model
-    before it did for another one, the levels beyond count as 0, the floor. A task whose whole interval is below the
+    its cells. A task that a model ran with several settings has the mean over these. Where a model's ladder ended, the
+    levels beyond count as 0, the floor, up to the last one that its run declares; where an older log declares none, up
+    to the last one that another model ran or declares (`level_coverage`). A task whose whole interval is below the
     floor counts as 0, too; all others enter means as they are, also below 0, for the mean of a guesser's scores would
-    else be above the floor. Episodes with a teacher, and those of
-    adaptive searches, whose items are chosen by the model's own results, are not in it.
+    else be above the floor. Episodes with a teacher, and those of adaptive searches, whose items are chosen by the
+    model's own results, are not in it.
 
     Intervals of means are those of `waybench.results.stats` for cells that share clusters: two tasks on the same maps
     are no more maps than one. The errors of floors and ceilings are added to them; those of what is shared are shared.
@@ -161,12 +163,10 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
     """
     included = original_rows(without_searches(rows))
     totals = {total.group: total for total in overall(included, cache) if not total.guided}
-    levels: dict[tuple[str, tuple[str, ...]], set[int]] = {}
-    cells: dict[RunKey, list[Estimate]] = group_by(by_level(included, cache), lambda estimate: estimate.group)
-    for group, estimates in cells.items():
-        levels.setdefault((group.env, group.separate_by), set()).update(
-            estimate.level for estimate in estimates if estimate.level is not None
-        )
+    estimates = by_level(included, cache)
+    cells: dict[RunKey, list[Estimate]] = group_by(estimates, lambda estimate: estimate.group)
+    by_task = group_by(estimates, lambda estimate: (estimate.group.env, estimate.group.separate_by))
+    levels = {task: task_levels(of_task) for task, of_task in by_task.items()}
     by_group = group_by(included, lambda row: row.group)
     by_family = group_by(totals, lambda group: family_of(group.env))
     families = tuple(sorted(by_family, key=lambda family: (family.title, family.name)))
@@ -201,12 +201,14 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
 
 
 def _family_score(
-    results: Sequence[tuple[Estimate, Sequence[Estimate], set[int]]], most: int, why_none: Callable[[Estimate], str]
+    results: Sequence[tuple[Estimate, Sequence[Estimate], Sequence[int]]],
+    most: int,
+    why_none: Callable[[Estimate], str],
 ) -> FamilyScore:
     notes: dict[str, None] = {}
     scores: dict[tuple[str, tuple[str, ...]], list[Score]] = {}
-    for total, levels, run in results:
-        score, limits = _normalised(total, levels, run)
+    for total, estimates, all_levels in results:
+        score, limits = _normalised(total, level_coverage(estimates, all_levels))
         notes |= dict.fromkeys(limits)
         if score:
             scores.setdefault((total.group.env, total.group.separate_by), []).append(score)
@@ -233,21 +235,14 @@ def _why_none(total: Estimate, rows: Sequence[Row]) -> str:
     return why_not_normalized(group_by_item(rows))
 
 
-def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> tuple[Score | None, list[str]]:
-    """Return a task's score over the levels that any model was run on, and what limits its comparison."""
+def _normalised(total: Estimate, coverage: LevelCoverage) -> tuple[Score | None, list[str]]:
+    """Return a task's score over the levels that it stands for, and what limits its comparison."""
     if total.rescaled is None:
         return None, []
-    mean, share, note = total.rescaled.mean, 1.0, ""
-    own_levels = sorted(estimate.level for estimate in levels if estimate.level is not None)
-    if set(own_levels) != run:
-        begun = own_levels == sorted(run)[: len(own_levels)]
-        last = next(estimate for estimate in levels if estimate.level == own_levels[-1])
-        if begun and ladder_ended(last):
-            share, note = len(own_levels) / len(run), HARDER  # each level has as many items as another
-        else:
-            first, end = own_levels[0], own_levels[-1]
-            note = f"level {first} only" if first == end else f"levels {first} to {end} only"
-    is_below, cell, scale = total.rescaled.is_below_floor, total.rescaled.cell, CEILING * share
+    first, end = coverage.levels[0], coverage.levels[-1]
+    levels = f"level {first} only" if first == end else f"levels {first} to {end} only"
+    mean, is_below, cell = total.rescaled.mean, total.rescaled.is_below_floor, total.rescaled.cell
+    scale = CEILING * coverage.share
     above = mean.value if is_below else 0.0  # with its own distances to the ends
     value, low, high = (None if end is None else scale * (end - above) for end in (mean.value, mean.low, mean.high))
     assert value is not None
@@ -260,18 +255,13 @@ def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> t
         counts=total.counts,
         errors={name: scale * error for name, error in total.rescaled.errors.items()},
     )
-    limits = [note, f"{BELOW_FLOOR}: counts as 0" if is_below else "", total.rescaled.origin_note]
+    limits = [
+        HARDER if coverage.share < 1 else "",
+        levels if coverage.is_partial else "",
+        f"{BELOW_FLOOR}: counts as 0" if is_below else "",
+        total.rescaled.origin_note,
+    ]
     return score, [limit for limit in limits if limit]
-
-
-def ladder_ended(last: Estimate) -> bool:
-    """Return whether a ladder ended at a level, so that nothing was reached beyond it.
-
-    It did where nothing was reached. After something was, the next level was not requested, or is still to come; and
-    nothing follows from an infrastructure error, nor from what does not replay.
-    """
-    ladder = last.group.environment.scoring.best_of and not last.guided
-    return bool(ladder and not (last.solved_items or last.lost))
 
 
 def matrix_text(matrix: Matrix, columns: int = 100) -> str:

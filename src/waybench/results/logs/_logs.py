@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple, Protocol, cast
 from waybench._version import __version__
 from waybench.core import DataError, End, EpisodeRecord, Json, UsageError, WaybenchError, check_json, json_lines
 from waybench.core._defects import DEFECT
+from waybench.core._designs import DESIGN
 from waybench.envs import registry
 from waybench.results.logs._guard import (
     LINE,
@@ -52,7 +53,6 @@ from waybench.results.logs._settings import (
     without_key,
 )
 
-_SEARCH = "waybench_search"
 _CANCELLED, _INTERRUPTED = "CancelledError(", "the run was interrupted"  # as the engine says it, and as we do
 SYSTEM_ROLE = "system_role"  # the setting that says in which role a server takes the rules
 _UNUSED = {"events", "timelines", "messages", "output"}
@@ -293,7 +293,7 @@ class EpisodeBatches:
             log=location,
             sample=sample.name,
             run=header.eval.task_id,
-            search=_search(sample.search),
+            design=_design(sample.design),
             origin=origin,
             epoch=sample.epoch,
             reasoning=sample.reasoning or {},
@@ -335,7 +335,7 @@ class _Sample(NamedTuple):
     Attributes:
         head: What is known of its episode before the first reply, as the log has it; None if it has no episode.
         progress: Its progress, as the store has it.
-        search: What the search for a horizon that it belongs to is for, as JSON; "" if it belongs to none.
+        design: What its run declares (`LoggedEpisode.design`), as JSON; "" for nothing.
         reasoning: What the model returned as reasoning, by the turn's number from 0.
         system_role: The role that system messages were sent with; "" for the usual one.
     """
@@ -345,7 +345,7 @@ class _Sample(NamedTuple):
     progress: Any = None
     error: str = ""
     limit: str = ""
-    search: str = ""
+    design: str = ""
     epoch: int = 0
     reasoning: Mapping[str, str] | None = None
     system_role: str = ""
@@ -415,7 +415,7 @@ def _plain(sample: Any) -> _Sample:
         progress=sample.store.get(KEY) or (scored[0] if scored else None),
         error=str(sample.error.message)[:2000] or "error" if sample.error else "",
         limit=str(sample.limit.type) if sample.limit else "",
-        search=str(metadata.get(_SEARCH, "")),
+        design=str(metadata.get(DESIGN, "")),
         epoch=sample.epoch,
         reasoning=_by_name(sample.store.get(REASONING)),
         system_role=_by_name(sample.store.get(SENT)).get(SYSTEM_ROLE, ""),
@@ -428,13 +428,13 @@ def _by_name(stored: Any) -> dict[str, str]:
     return {str(name): str(text) for name, text in texts.items()}
 
 
-def _search(plan: str) -> Mapping[str, Json]:
-    """Return the settings of a search; settings that cannot be read are left out, since no score depends on them."""
+def _design(text: str) -> Mapping[str, Json]:
+    """Return what a run declares; nothing if it cannot be read, since no score of an episode depends on it."""
     try:
-        search: Any = json.loads(plan) if plan else {}
+        design: Any = json.loads(text) if text else {}
     except ValueError:
         return {}
-    return cast(dict[str, Json], search) if isinstance(search, dict) else {}
+    return cast(dict[str, Json], design) if isinstance(design, dict) else {}
 
 
 def _record(sample: _Sample) -> EpisodeRecord:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from waybench.core import AGENT, LABEL, LOCAL_MODELS, EpisodeRecord, Json, is_public_key, key_label, may_be_secret
+from waybench.core._designs import is_search
 from waybench.envs import registry
 from waybench.results.logs._guard import Skipped
 from waybench.results.logs._inspect import Log, runs, to_stderr
@@ -64,7 +65,8 @@ class LoggedEpisode:
         sample: The id of its sample there.
         run: What tells the run it belongs to from others, whose attempts are no attempts of this one; a run that was
             taken up again is the same run. "" if not known.
-        search: What a search for a horizon is to find out; empty for other runs.
+        design: What its run declares: the settings of a search for a horizon, or the levels of a ladder; empty for
+            other runs, and for ladders of older logs.
         attempt: The number of the attempt at the item, where it is another than the record's; 0 otherwise.
         origin: Date, version and command of its run; None if not known.
         epoch: The epoch of its sample, from 1; 0 where it comes from no log.
@@ -78,7 +80,7 @@ class LoggedEpisode:
     log: str = ""
     sample: str = ""
     run: str = ""
-    search: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    design: Mapping[str, Json] = field(default_factory=dict[str, Json])
     attempt: int = 0
     origin: Origin | None = None
     epoch: int = 0
@@ -88,6 +90,11 @@ class LoggedEpisode:
     def embedded(self) -> bool:
         """Whether the player is one of waybench's own."""
         return is_embedded(self.model)
+
+    @property
+    def search(self) -> Mapping[str, Json]:
+        """The settings of the search for a horizon that chose its item; empty for other runs."""
+        return self.design if is_search(self.design) else {}
 
 
 def is_embedded(model: str) -> bool:

@@ -25,6 +25,7 @@ from waybench.core import (
     own_turns,
 )
 from waybench.core._defects import as_defect
+from waybench.core._designs import declared_levels
 from waybench.core._environment import searched_index
 from waybench.core._extensions import wording_name
 from waybench.core._items import split_isomorphic_label
@@ -158,6 +159,7 @@ def row(
             not_simulated=not_simulated,
             adaptive=bool(episode.search),
             search_range=search_range(episode.search),
+            declared_levels=declared_levels(episode.design),
             log=episode.log,
             run=episode.run,
             origin=episode.origin,

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from waybench.core import Bounded, Environment, EpisodeRecord, Metric, Range
+from waybench.core._designs import Levels
 from waybench.core._items import split_isomorphic_label
 from waybench.core._metrics import FirstError
 from waybench.results.logs._settings import Origin
@@ -175,6 +176,8 @@ class Row:
         adaptive: Whether its item was chosen by a search for a horizon, from the results of the episodes before it:
             such rows count for horizons, and in no score of a level or a task beside other models'.
         search_range: What that search could try; None if there was none, or its log does not say.
+        declared_levels: The levels of its ladder, also those that it did not reach; none if there is no ladder, or its
+            log does not say.
         origin: Date, version and command of its run; None if not known.
     """
 
@@ -215,6 +218,7 @@ class Row:
     not_simulated: str = ""
     adaptive: bool = False
     search_range: SearchRange | None = None
+    declared_levels: Levels = ()
     log: str = ""
     run: str = ""
     origin: Origin | None = None

@@ -1,0 +1,55 @@
+"""Levels of ladders: where one ended, and which levels a mean counts as 0."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from waybench.results.estimates._estimates import Estimate
+
+
+class LevelCoverage(NamedTuple):
+    """The levels that a mean over a model's levels stands for.
+
+    Attributes:
+        levels: These levels, rising: the model's own, and where its ladder ended, all that it declares.
+        share: The model's own levels' share of them; the others count as 0.
+        is_partial: Whether the task has further levels, which the model did not run by choice.
+    """
+
+    levels: Sequence[int]
+    share: float
+    is_partial: bool
+
+
+def task_levels(estimates: Iterable[Estimate]) -> list[int]:
+    """Return all levels of a task, rising: those that some model ran, and those that its ladder declares."""
+    return sorted({level for one in estimates for level in (one.level, *one.declared_levels) if level is not None})
+
+
+def level_coverage(estimates: Sequence[Estimate], all_levels: Sequence[int]) -> LevelCoverage:
+    """Return the levels that a model's mean stands for.
+
+    Where its ladder ended, these are all levels that its own run declares, so that no other model changes the mean.
+    Logs of older versions declare none: then they are those of the task, as other models ran or declare them.
+
+    Args:
+        estimates: The model's estimates by level, with one settings.
+        all_levels: All levels of the task (`task_levels`).
+    """
+    by_level = {estimate.level: estimate for estimate in estimates if estimate.level is not None}
+    levels = sorted(by_level)
+    declared = sorted({level for estimate in estimates for level in estimate.declared_levels}) or list(all_levels)
+    is_beginning = levels == declared[: len(levels)]
+    # Each level has as many items as another.
+    ended = len(levels) < len(declared) and is_beginning and ladder_ended(by_level[levels[-1]])
+    covered, share = (declared, len(levels) / len(declared)) if ended else (levels, 1.0)
+    return LevelCoverage(covered, share, covered != list(all_levels))
+
+
+def ladder_ended(last: Estimate) -> bool:
+    """Return whether a ladder ended at a level, so that nothing was reached beyond it.
+
+    It did where nothing was reached. After something was, the next level was not requested, or is still to come; and
+    nothing follows from an infrastructure error, nor from what does not replay.
+    """
+    ladder = last.group.environment.scoring.best_of and not last.guided
+    return bool(ladder and not (last.solved_items or last.lost))
