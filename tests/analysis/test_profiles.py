@@ -17,7 +17,7 @@ PLAYED: tuple[tuple[str, int, int, dict[str, Any]], ...] = (
     ("maze/alicia", 11, 8, {"requests": 1}),
     ("tilemap/gtb", 1, 8, {}),
     ("search/dfs", 8, 8, {}),
-    ("search/guessnum", 8, 8, {}),
+    ("search/bfs", 8, 8, {}),
 )
 
 
