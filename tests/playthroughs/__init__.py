@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import waybench
-from waybench.core import Episode, TurnRecord, play_out, policy
+from waybench.core import LANGUAGE, Episode, TurnRecord, play_out, policy
 from waybench.envs import registry
 from waybench.testing._walks import StumblingPolicy, ways
 
@@ -34,8 +34,9 @@ def playthroughs(env_id: str) -> Iterator[tuple[str, str]]:
     yield "larger", transcript(play_out(environment, larger, noisy, default), FEWEST)
     remaining: list[str] = []
     for options in others:
-        name = f"{options['protocol']} {options['wording']}"
-        if default["protocol"] == options["protocol"] or default["wording"] == options["wording"]:
+        kinds = ("protocol", "wording", LANGUAGE)
+        name = " ".join(str(options[kind]) for kind in kinds if kind in options)
+        if sum(default.get(kind) != options.get(kind) for kind in kinds) == 1:
             yield name, transcript(play_out(environment, item, noisy, options), FEWEST)
         else:
             remaining.append(_line(environment, item, noisy.name, options))
