@@ -144,6 +144,23 @@ def test_pictures_against_text(command: Command, tmp_path: Path) -> None:
     assert "give one of them" in one_line_error(command("compare", tmp_path, "--wordings", "--twins"))
 
 
+def test_spanish_against_english(command: Command, tmp_path: Path) -> None:
+    for language, limit in (("en", 4), ("es", 3)):
+        run(tmp_path, "noisy-0.3", max_dimension=5, limit=limit, attempts=1, language=language)
+    run(tmp_path, "null", max_dimension=5, limit=3, attempts=1, language="es")
+    (found,) = json.loads(command("compare", tmp_path, "--language", "--json", "-").stdout)["comparisons"]
+    assert found["name"] == "Mazes (AliciaBench), es against en"
+    assert (found["items"], found["clusters"], found["difference"]["value"]) == (3, 3, 0.0)
+    assert (found["first"]["model"], found["second"]["only"]) == ("waybench/noisy-0.3", 1)
+    shown = command("compare", "noisy-0.3", "--in", tmp_path, "--language").stdout
+    assert "in the language that is named first" in shown
+    assert "--each language=en,es" in one_line_error(command("compare", "null", "--in", tmp_path, "--language"))
+    # Models in different languages are not compared with each other, and no language is a setting of the model.
+    models = command("compare", "noisy-0.3", "null", "--in", tmp_path, "--json", "-")
+    (between,) = json.loads(models.stdout)["comparisons"]
+    assert (between["items"], between["first"]["settings"]) == (3, {})
+
+
 @pytest.mark.slow
 def test_original_items_against_isomorphic_ones(command: Command, tmp_path: Path) -> None:
     run(tmp_path, "oracle", task="dfs", limit=7)

@@ -1,4 +1,5 @@
 import json
+import tomllib
 
 from tests.cli.support import Command, one_line_error
 from waybench.cli._list import PLAYERS
@@ -60,3 +61,12 @@ def test_the_fields_of_templates_are_listed(command: Command) -> None:
     assert "{target}" in text
     fields = json.loads(command("list", "tilemap/gtb", "--json").output)["fields"]
     assert {"name": "map", "doc": "The map as it is now, with the agent."} in fields["observations"]
+
+
+def test_the_texts_of_a_language(command: Command) -> None:
+    texts = tomllib.loads(command("list", "maze/alicia", "--texts", "es").stdout)
+    assert (texts["language"], texts["direction.down"]) == ("es", "abajo")
+    assert "has no texts in 'fr'; it has tables of texts in: en, es" in one_line_error(
+        command("list", "maze/alicia", "--texts", "fr")
+    )
+    assert "give the id of an environment" in one_line_error(command("list", "alicia", "--texts", "en"))

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import waybench
-from waybench.core import Episode, TurnRecord, play_out, policy
+from waybench.core import LANGUAGE, Episode, TurnRecord, play_out, policy
 from waybench.envs import registry
 from waybench.testing._walks import StumblingPolicy, ways
 
 HERE = Path(__file__).parent
 SHORTER = {"history": 3, "steps": 8}  # options whose defaults make more text than a person reviews
+KINDS = ("protocol", "wording", LANGUAGE)
 FEW, FEWEST = 3, 1  # turns that are shown
 PLAYERS = ("null", "random", "heuristic", "oracle", "noisy-0.5")
 AnyEpisode = Episode[Any, Any, Any]
@@ -34,8 +35,8 @@ def playthroughs(env_id: str) -> Iterator[tuple[str, str]]:
     yield "larger", transcript(play_out(environment, larger, noisy, default), FEWEST)
     remaining: list[str] = []
     for options in others:
-        name = f"{options['protocol']} {options['wording']}"
-        if default["protocol"] == options["protocol"] or default["wording"] == options["wording"]:
+        name = _way_name(options)
+        if sum(default.get(kind) != options.get(kind) for kind in KINDS) == 1:
             yield name, transcript(play_out(environment, item, noisy, options), FEWEST)
         else:
             remaining.append(_line(environment, item, noisy.name, options))
@@ -58,14 +59,17 @@ def _two_levels(environment: Any) -> tuple[int, int]:
     return levels[0], levels[1]
 
 
+def _way_name(options: dict[str, Any]) -> str:
+    return " ".join(str(options[kind]) for kind in KINDS if kind in options)
+
+
 def _line(environment: Any, item: Any, name: str, options: dict[str, Any]) -> str:
     """Return how a player does at an item, with the digest of the whole episode."""
     episode = play_out(environment, item, policy(name), options)
     record = episode.record()
     values = {metric.name: metric.of(record) for metric in environment.scoring.metrics}
     digest = _digest(transcript(episode, len(record.turns)))
-    way = f"{options['protocol']} {options['wording']}"
-    head = f"level {item.level}, {way}, {name}: {record.end} after {len(record.turns)} turns"
+    head = f"level {item.level}, {_way_name(options)}, {name}: {record.end} after {len(record.turns)} turns"
     return f"{head}\n  {_json(values)}\n  sha256 {digest}\n"
 
 

@@ -20,7 +20,7 @@ from waybench.cli._options import (
     with_parameters,
 )
 from waybench.cli._output import tell_skipped, write_json
-from waybench.core import UsageError, unknown_name_message
+from waybench.core import LANGUAGE, UsageError, unknown_name_message
 from waybench.data import cache_dir
 from waybench.ext.scale import is_url
 from waybench.ext.scale._folders import local_copy
@@ -41,7 +41,8 @@ waybench compare ada.jsonl openai/gpt-4o                  a person and a model
 waybench compare null random --metric solved --json -     shares of solved items, as JSON
 waybench compare waybench-out --twins                     each model at coin and guessnum, at cavedfs and dfs
 waybench compare waybench-out --isomorphs                 each model at items and at isomorphic ones (-T isomorph=1)
-waybench compare waybench-out --wordings                  each model in several wordings, such as text and pictures"""
+waybench compare waybench-out --wordings                  each model in several wordings, such as text and pictures
+waybench compare waybench-out --language                  each model in several languages (-T language=es)"""
 
 
 class Side(NamedTuple):
@@ -81,6 +82,7 @@ def compare(
         "Compare original items with isomorphic ones (-T isomorph=N), each model of A with itself."
     ),
     wordings: bool = option("Compare wordings of the same items with the default one, each model of A with itself."),
+    language: bool = option("Compare languages of the same items with English, each model of A with itself."),
     out: str | None = JSON_FILE,
 ) -> None:
     """Compare A and B on the same items, with paired tests.
@@ -110,7 +112,8 @@ def compare(
     from waybench.results.estimates._model_pairs import compare_models, model_pairs_text
     from waybench.results.horizons._text import compare_horizons, ratio_over_families
 
-    pairings = [name for name, is_given in zip(_PAIRINGS, (twins, isomorphs, wordings), strict=True) if is_given]
+    flags = zip(_PAIRINGS, (twins, isomorphs, wordings, language), strict=True)
+    pairings = [name for name, is_given in flags if is_given]
     if len(pairings) > 1:
         raise UsageError(f"{pairings[0]} and {pairings[1]} compare different things: give one of them")
     folders = folders or (DEFAULT_OUT,)
@@ -120,7 +123,7 @@ def compare(
         _compare_with_themselves(pairings[0], _side(a, folders), tasks, metric, margin, out)
         return
     if b is None:
-        raise UsageError("give B: another folder or model, or --twins, --isomorphs or --wordings")
+        raise UsageError("give B: another folder or model, or --twins, --isomorphs, --wordings or --language")
     sides = _side(a, folders), _side(b, folders)
     results = {side.folders: read_results(side.folders, metric, with_bounds=not metric) for side in sides}
     models = [
@@ -200,6 +203,10 @@ _PAIRINGS = {
         ("the wording that is named first", "the other"),
         "no model was given the same items in two wordings (run a task with --each wording=...)",
     ),
+    "--language": _Pairing(
+        ("the language that is named first", "the other"),
+        "no model was given the same items in two languages (run a task with --each language=en,es)",
+    ),
 }
 
 
@@ -208,7 +215,7 @@ def _compare_with_themselves(
 ) -> None:
     """Write the comparisons of a side's models with themselves."""
     from waybench.results.comparisons._isomorphs import compare_isomorphs, compare_twins, invariance_text
-    from waybench.results.comparisons._prompts import compare_wordings
+    from waybench.results.comparisons._prompts import compare_presentations
     from waybench.results.comparisons._text import comparisons_json, comparisons_text
 
     pairing = _PAIRINGS[flag]
@@ -217,7 +224,8 @@ def _compare_with_themselves(
     functions: dict[str, Callable[..., list[Any]]] = {
         "--twins": compare_twins,
         "--isomorphs": compare_isomorphs,
-        "--wordings": compare_wordings,
+        "--wordings": compare_presentations,
+        "--language": partial(compare_presentations, option=LANGUAGE),
     }
     scores_of_model = [score for score in scores if model in ("", score.model)]
     effects = functions[flag](scores_of_model, margin, partial(_is_chosen, tasks=tasks))

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from waybench.cli._options import AS_JSON, argument, with_parameters
+from waybench.cli._options import AS_JSON, argument, option, with_parameters
 from waybench.cli._output import dumps
 from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, unknown_name_message
+from waybench.core._languages import language_toml, languages_of
 from waybench.core._template import template_fields
 from waybench.envs import registry
 from waybench.evaluation.tasks import TaskEntry, resolve_environment
@@ -29,6 +30,9 @@ Rows = Sequence[tuple[str, str]]
 @with_parameters
 def list_(
     name: str | None = argument(),
+    texts: str = option(
+        "Write the texts of an environment in a language as TOML, to translate.", default="", metavar="LANGUAGE"
+    ),
     as_json: bool = AS_JSON,
 ) -> None:
     """List the tasks, environments and embedded players.
@@ -37,7 +41,11 @@ def list_(
     """
     tasks = {task.name: task for task in all_tasks()}
     environments = environment_names()
-    if name is None:
+    if texts:
+        if name is None or name.partition("@")[0] not in environments:
+            raise UsageError(f"--texts={texts[:60]}: give the id of an environment")
+        click.echo(language_toml(resolve_environment(name), texts), nl=False)
+    elif name is None:
         click.echo(dumps(_everything()) if as_json else _overview())
     elif name in tasks:
         click.echo(dumps(_task(tasks[name])) if as_json else _task_page(tasks[name]))
@@ -73,6 +81,7 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
         ("title", environment.title),
         ("levels", ", ".join(map(str, environment.items.sample_levels)) + ", ..."),
         ("wordings", ", ".join(_wordings(environment))),
+        ("languages", ", ".join(languages_of(environment))),
         ("public key", environment.items.public_key),
         ("players", ", ".join(_players(environment))),
         ("tasks", ", ".join(task.name for task in all_tasks() if environment.id in task.envs) or "none"),
@@ -178,6 +187,7 @@ def _environment(environment: Environment[Any, Any, Any]) -> Json:
         "smallest_level": environment.items.smallest_level,
         "sample_levels": environment.items.sample_levels,
         "wordings": _wordings(environment),
+        "languages": languages_of(environment),
         "fields": {
             part: [{"name": name[1:-1], "doc": doc} for name, doc in rows] for part, rows in _fields(environment)
         },

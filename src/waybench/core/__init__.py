@@ -53,6 +53,7 @@ from waybench.core._images import Images, has_images
 from waybench.core._items import Instance, IsomorphicSource, Item, KeyedSource, Source, draw_appearance
 from waybench.core._json import check_json, is_array, is_object
 from waybench.core._json_reply import FORMS, json_excerpt, last_object
+from waybench.core._languages import LANGUAGE
 from waybench.core._metrics import (
     ILLEGAL,
     NO_ANSWER,
@@ -120,6 +121,7 @@ from waybench.core._secrets import (
 )
 from waybench.core._solutions import DEAD_END, Searched, Solutions
 from waybench.core._template import TEMPLATE, is_template_name
+from waybench.core._texts import Texts, TextTables, texts_in
 from waybench.core._tokens import Price, read_budget, read_prices, tokenizer
 from waybench.core._tools import (
     INTERFACE,
@@ -152,6 +154,7 @@ __all__ = [
     "IMAGE",
     "INTERFACE",
     "LABEL",
+    "LANGUAGE",
     "LOCAL_MODELS",
     "LOCK_FILE",
     "NOTHING",
@@ -244,6 +247,8 @@ __all__ = [
     "Source",
     "Step",
     "Stream",
+    "TextTables",
+    "Texts",
     "Tile",
     "ToolCall",
     "Transition",
@@ -316,6 +321,7 @@ __all__ = [
     "shorten_words",
     "split_reasoning",
     "text_of",
+    "texts_in",
     "to_pickle",
     "tokenizer",
     "unknown_name_message",

@@ -95,7 +95,7 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
         text_of_item, instance_hash = self._base.rules(instance), instance.hash
         share = Stream("context", instance_hash).below(_STEPS) / _STEPS
         others: list[str] = []
-        counted = self._count(_number_tasks([text_of_item], 0))
+        counted = self._count(self._number_tasks([text_of_item], 0))
         if counted > self._tokens:
             raise NoRoomError(f"{CONTEXT_TOKENS}={self._tokens}: an item of this level takes {counted}; give more")
         # Counted one by one first: a tokenizer can only take fewer for all of them together, or hardly more.
@@ -103,13 +103,13 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
             text = self._base.rules(self._draw(instance, f"context/{instance_hash}/{number}"))
             if text == text_of_item:  # of a level with few instances
                 continue
-            counted += self._count(_task(len(others) + 1, text))
+            counted += self._count(self._task(len(others) + 1, text))
             if counted > self._tokens:
                 break
             others.append(text)
         while True:
             at = int(share * (len(others) + 1))
-            text = _number_tasks([*others[:at], text_of_item, *others[at:]], at)
+            text = self._number_tasks([*others[:at], text_of_item, *others[at:]], at)
             if not others or self._count(text) <= self._tokens:
                 return text
             others.pop()
@@ -117,19 +117,14 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
     def _count(self, text: str) -> int:
         return len(self._tokenizer.encode(text))
 
+    def _task(self, number: int, text: str) -> str:
+        return f"{self.texts.fill('context.task', number=number)}\n\n{text}\n\n"
 
-def _task(number: int, text: str) -> str:
-    return f"# Task {number}\n\n{text}\n\n"
-
-
-def _number_tasks(texts: Sequence[str], at: int) -> str:
-    """Return numbered tasks, with a request for the one at an index from 0."""
-    number = at + 1
-    tasks = "".join(_task(index, text) for index, text in enumerate(texts, start=1))
-    return (
-        f"Below are {len(texts)} tasks, numbered from 1. Do task {number} only, and reply as it says; the other tasks "
-        f"are not for you.\n\n{tasks}Now do task {number} only."
-    )
+    def _number_tasks(self, rules: Sequence[str], at: int) -> str:
+        """Return numbered tasks, with a request for the one at an index from 0."""
+        opening = self.texts.fill("context.opening", count=len(rules), number=at + 1)
+        tasks = "".join(self._task(index, text) for index, text in enumerate(rules, start=1))
+        return f"{opening}\n\n{tasks}{self.texts.fill('context.closing', number=at + 1)}"
 
 
 def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:

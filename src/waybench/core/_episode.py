@@ -33,17 +33,8 @@ class Reply:
     usage: Usage | None = None
 
 
-# Why a reply was not carried out, by the reason why it stopped.
-NOT_CARRIED_OUT = {
-    "truncated": Invalid(
-        "The reply was cut off at the output limit before it was complete, so nothing of it was carried out.",
-        Outcome.TRUNCATED,
-    ),
-    "overflow": Invalid(
-        "The conversation was longer than the player can read, so nothing was carried out.", Outcome.OVERFLOW
-    ),
-    "refused": Invalid("The reply was a refusal, so nothing of it was carried out.", Outcome.REFUSED),
-}
+# What is counted where a reply was not carried out, by the reason why it stopped.
+NOT_CARRIED_OUT = {"truncated": Outcome.TRUNCATED, "overflow": Outcome.OVERFLOW, "refused": Outcome.REFUSED}
 
 _NO_CHANCE = Stream("no chance")
 _ILLEGAL = Outcome.ILLEGAL
@@ -292,9 +283,9 @@ class Episode(Generic[I, S, A]):
 
     def _parse(self, text: str, stop: str) -> A | Invalid:
         """Read a reply that stopped for the reason `stop`; some reasons make it invalid whatever it says."""
-        invalid = NOT_CARRIED_OUT.get(stop)
-        if invalid is None:
+        if stop not in NOT_CARRIED_OUT:
             return self._wording.parse(text, self.state)
+        invalid = Invalid(self._wording.texts[f"stop.{stop}"], NOT_CARRIED_OUT[stop])
         if stop == "truncated" and self._wording.takes_truncated(self.state):
             parsed = self._wording.parse(text, self.state)
             return invalid if isinstance(parsed, Invalid) else parsed

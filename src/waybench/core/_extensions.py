@@ -1,8 +1,8 @@
 """The extensions of play that waybench has, in their order, and what is known of wordings with all of them.
 
-Pictures, templates, tools, prefixes, marks of reasoning and contexts are six values of `PlayExtension`. Environments
-and episodes go through the list and know nothing else about them. Only the options of pictures are not among them: they
-are in `Playing.options`, since an environment that has pictures chooses their defaults.
+Languages, pictures, templates, tools, prefixes, marks of reasoning and contexts are seven values of `PlayExtension`.
+Environments and episodes go through the list and know nothing else about them. Only the options of pictures are not
+among them: they are in `Playing.options`, since an environment that has pictures chooses their defaults.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,7 @@ from waybench.core._context import CONTEXT_EXTENSION, CONTEXT_LENGTH
 from waybench.core._environment import PLAY_EXTENSIONS, AnyEnvironment, AnyPlay, PlayExtension, Resolve
 from waybench.core._game import Json
 from waybench.core._images import IMAGE_OPTIONS, ImageWording, has_images, without_images
+from waybench.core._languages import LANGUAGE_EXTENSION
 from waybench.core._metrics import Axis
 from waybench.core._play import IMAGE_WORDINGS, WORDING, Option
 from waybench.core._prefix import HANDOVER_AXES, PREFIX_EXTENSION
@@ -61,6 +62,7 @@ def _wrap_think_tags(environment: AnyEnvironment, options: Mapping[str, Json]) -
 
 PLAY_EXTENSIONS.extend(
     (
+        LANGUAGE_EXTENSION,
         PlayExtension(name="images", resolve=_resolve_images, wrap=_wrap_images, content=IMAGE_OPTIONS),
         TEMPLATE_EXTENSION,
         TOOLS_EXTENSION,

@@ -13,7 +13,6 @@ I = TypeVar("I")  # noqa: E741  the instance
 
 IMAGE_BASE, IMAGE_SIZE, IMAGE_GRID = "image_base", "image_size", "image_grid"
 IMAGE_OPTIONS = (IMAGE_BASE, IMAGE_SIZE, IMAGE_GRID)
-IN_PICTURE = "(see the picture)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +21,8 @@ class Images:
 
     Attributes:
         draw: Draws a state as the messages describe it (see `DrawPicture`).
-        legend: How to read the picture, for the rules.
+        legend: How to read the picture, for the rules; the text "picture.legend" of an environment that has texts by
+            language takes its place.
         replaces: Names of the fields of the base wording (`Wording.rule_fields`, `Wording.fields`) whose text the
             picture takes the place of.
         legend_field: Name of the field of the rules that the legend takes the place of: the one that says how to read
@@ -100,6 +100,9 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
     def __init__(self, images: Images, base: Wording[I, S, A], options: Mapping[str, Json]) -> None:
         super().__init__(base, str(options[WORDING]))
         self._images, self._size = images, int(options[IMAGE_SIZE])
+        self._in_picture = self.texts["picture.place"]
+        # Environments without texts by language have one legend.
+        self._picture_legend = self.texts.table.get("picture.legend", images.legend)
         self._grid = bool(options.get(IMAGE_GRID, False))
         self._replaced = {field.name: field for field in base.fields if field.name in images.replaces}
         replaced = {*images.replaces} - {images.legend_field}
@@ -107,7 +110,7 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
         self._legend = next((field for field in base.rule_fields if field.name == images.legend_field), None)
         self.rule_fields = tuple(map(self._rule_field, base.rule_fields))
         self.fields = tuple(
-            Field[View[S]](field.name, field.doc, lambda view: IN_PICTURE)
+            Field[View[S]](field.name, field.doc, lambda view: self._in_picture)
             if self.name == IMAGE and field.name in self._replaced
             else field
             for field in base.fields
@@ -117,27 +120,27 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
         if self._legend is not None and field.name == self._legend.name:
             return Field[I](field.name, field.doc, self._legend_text)
         if self.name == IMAGE and field.name in self._replaced_rules:
-            return Field[I](field.name, field.doc, lambda instance: IN_PICTURE)
+            return Field[I](field.name, field.doc, lambda instance: self._in_picture)
         return field
 
     def _legend_text(self, instance: I) -> str:
         legend = "" if self._legend is None else self._legend.of(instance)
-        return self._images.legend if self.name == IMAGE or not legend else f"{legend}\n{self._images.legend}"
+        return self._picture_legend if self.name == IMAGE or not legend else f"{legend}\n{self._picture_legend}"
 
     def rules(self, instance: I) -> str:
         """Return the base wording's rules, with how to read the picture."""
         text = self._base.rules(instance)
         if self.name == IMAGE:
-            text = _remove_pieces(text, (field.of(instance) for field in self._replaced_rules.values()))
+            text = self._without(text, (field.of(instance) for field in self._replaced_rules.values()))
         legend = "" if self._legend is None else self._legend.of(instance)
         if legend and legend in text:
             return text.replace(legend, self._legend_text(instance), 1)
-        return "\n\n".join(part for part in (text, self._images.legend) if part)
+        return "\n\n".join(part for part in (text, self._picture_legend) if part)
 
     def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
         """Return the base wording's message; in "image" without what the picture shows."""
         text = self._base.observe(state, last, turn)
-        return _remove_pieces(text, self._pieces(state, last, turn).values()) if self.name == IMAGE else text
+        return self._without(text, self._pieces(state, last, turn).values()) if self.name == IMAGE else text
 
     def picture(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> Picture | None:
         """Return a picture of the state wherever the base wording's text describes it, and with the rules."""
@@ -150,11 +153,10 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
         view = View(state, last, turn)
         return {name: field.of(view) for name, field in self._replaced.items()}
 
-
-def _remove_pieces(text: str, pieces: Iterable[str]) -> str:
-    """Return a text with what the picture shows left out of it."""
-    for piece in pieces:
-        if piece:  # the last one, since an example above it can have the same text
-            before, separator, after = text.rpartition(piece)
-            text = f"{before}{IN_PICTURE}{after}" if separator else text
-    return text
+    def _without(self, text: str, pieces: Iterable[str]) -> str:
+        """Return a text with what the picture shows left out of it."""
+        for piece in pieces:
+            if piece:  # the last one, since an example above it can have the same text
+                before, separator, after = text.rpartition(piece)
+                text = f"{before}{self._in_picture}{after}" if separator else text
+        return text

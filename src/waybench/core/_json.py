@@ -7,6 +7,7 @@ import warnings
 from typing import Any, TypeGuard
 
 from waybench.core._errors import DataError
+from waybench.core._texts import ENGLISH
 
 _PART = 1 << 20
 _STRUCTURE = b'[]{},"'
@@ -120,7 +121,16 @@ class MalformedError(ValueError):
 
 
 class RefusedError(ValueError):
-    """A text that is not read any further; the message is a sentence that says why."""
+    """A text that is not read any further.
+
+    Args:
+        name: The name of the text that says why.
+        most: The limit that it exceeds.
+    """
+
+    def __init__(self, name: str, most: int) -> None:
+        super().__init__(ENGLISH.fill(name, most=most))
+        self.name, self.most = name, most
 
 
 class _Open:
@@ -190,7 +200,7 @@ class ValueReader:
                 if token not in _CLOSING:
                     raise MalformedError(self._start)
                 if len(within) == MAX_DEPTH:
-                    raise RefusedError(f"The reply has more than {MAX_DEPTH} brackets within each other.")
+                    raise RefusedError("json.depth", MAX_DEPTH)
                 within.append(_Open(token))
                 continue
             else:
@@ -230,9 +240,7 @@ class ValueReader:
         """Read the next token, and return its kind and its text."""
         self._tokens += 1
         if self._tokens > MAX_TOKENS:
-            raise RefusedError(
-                f"The reply has more than {MAX_TOKENS} brackets, texts and commas that are no strict JSON."
-            )
+            raise RefusedError("json.tokens", MAX_TOKENS)
         match = _TOKEN.match(self._text, self.end)
         if match is None or match.lastgroup is None:
             gap = _GAP.match(self._text, self.end)

@@ -23,6 +23,7 @@ from waybench.core._json import (
     to_object,
     to_whole,
 )
+from waybench.core._texts import ENGLISH, Texts
 from waybench.core._wording import Invalid
 
 MAX_CHARACTERS = 1_000_000
@@ -88,7 +89,7 @@ class _Answer(NamedTuple):
     is_mention: bool
 
 
-def last_object(reply: str, key: str, *, unique: bool = False) -> JsonObject | Invalid:
+def last_object(reply: str, key: str, *, unique: bool = False, texts: Texts = ENGLISH) -> JsonObject | Invalid:
     """Return the last JSON object in a reply that has a key.
 
     `FORMS` lists what is read. Objects without the key are passed over. An object within another one counts if it is
@@ -104,38 +105,40 @@ def last_object(reply: str, key: str, *, unique: bool = False) -> JsonObject | I
         reply: The reply, without its reasoning.
         key: The key that the object must have.
         unique: Whether an object that has any of its keys twice is refused.
+        texts: The texts in which reasons are given.
 
     Returns:
         The object (numbers of more than 18 digits in it are `Oversized`), or why there is none.
     """
-    answer = _find_last(reply, _wanted_object(key))
+    answer = _find_last(reply, _wanted_object(key), texts)
     if isinstance(answer, Invalid):
         return answer
     if answer is None:
-        return Invalid(f"The reply has no JSON object with the key {json.dumps(key)}.")
+        return Invalid(texts.fill("json.missing", key=json.dumps(key)))
     if answer.value is None:
-        return Invalid(f"The last JSON object with {json.dumps(key)} is malformed.")
+        return Invalid(texts.fill("json.malformed", key=json.dumps(key)))
     value: JsonObject = answer.value
     if unique and value.duplicate is not None:
-        return Invalid(f"The JSON object has the key {json_excerpt(value.duplicate)} twice.")
+        return Invalid(texts.fill("json.twice", key=json_excerpt(value.duplicate)))
     return value
 
 
-def last_list(reply: str, keys: Iterable[str]) -> list[Any] | Invalid | None:
+def last_list(reply: str, keys: Iterable[str], texts: Texts = ENGLISH) -> list[Any] | Invalid | None:
     """Return the last list of objects in a reply, as `last_object` returns an object; a key twice is malformed.
 
     Args:
         reply: The reply, without its reasoning.
         keys: An object of the list must have one of these keys.
+        texts: The texts in which reasons are given.
 
     Returns:
         The list, or the reason why it is malformed, or None if there is none.
     """
-    answer = _find_last(reply, _wanted_list(tuple(keys)))
+    answer = _find_last(reply, _wanted_list(tuple(keys)), texts)
     if answer is None or isinstance(answer, Invalid):
         return answer
     if answer.value is None or any(getattr(entry, "duplicate", None) is not None for entry in answer.value):
-        return Invalid("The last list of objects in the reply is malformed.")
+        return Invalid(texts["json.list"])
     return answer.value
 
 
@@ -164,13 +167,13 @@ def _key_patterns(names: Iterable[str]) -> tuple[re.Pattern[str], re.Pattern[str
     return re.compile(rf"(?:\"(?:{either})\"|'(?:{either})')\s*+:"), re.compile(rf"\\+\"(?:{either})\\+\"\s*+:")
 
 
-def _find_last(reply: str, wanted: _Wanted) -> _Answer | Invalid | None:
+def _find_last(reply: str, wanted: _Wanted, texts: Texts) -> _Answer | Invalid | None:
     if len(reply) > MAX_CHARACTERS:
-        return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
+        return Invalid(texts.fill("reply.long", count=len(reply), most=MAX_CHARACTERS))
     try:
         return _find_answer(reply, wanted, is_decoded=False)
     except RefusedError as error:
-        return Invalid(str(error))
+        return Invalid(texts.fill(error.name, most=error.most))
 
 
 def _find_answer(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
@@ -203,7 +206,7 @@ def _find_answer(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | N
             answer = later
         candidate = wanted.candidate.search(text, end)
     if candidate is not None:
-        raise RefusedError(f"The reply has more than {MAX_OBJECTS} JSON objects.")
+        raise RefusedError("json.objects", MAX_OBJECTS)
     return answer
 
 
@@ -281,18 +284,18 @@ class _Source:
         except MalformedError as error:
             self._malformed += 1
             if self._malformed > MAX_MALFORMED:
-                raise RefusedError(f"The reply has more than {MAX_MALFORMED} malformed JSON objects.") from None
+                raise RefusedError("json.bad_objects", MAX_MALFORMED) from None
             raise MalformedError(max(error.position, position)) from None
         self.has_placeholder, self.has_constant = reader.has_placeholder, reader.has_constant
         return value, reader.end
 
 
-def json_excerpt(value: Any) -> str:
-    """Return a value of a reply as short ASCII JSON, for an error message."""
+def json_excerpt(value: Any, texts: Texts = ENGLISH) -> str:
+    """Return a value of a reply as short ASCII JSON, or what it is in a language, for an error message."""
     if isinstance(value, Oversized):
-        return f"a number of more than {MAX_DIGITS} digits"
+        return texts.fill("value.digits", most=MAX_DIGITS)
     if isinstance(value, (dict, list)):
-        return "an object" if isinstance(value, dict) else "a list"
+        return texts["value.object" if isinstance(value, dict) else "value.list"]
     text = json.dumps(value if not isinstance(value, str) else value[:40])
     return text if len(text) <= 60 else text[:57] + "..."
 

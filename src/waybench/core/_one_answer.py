@@ -108,7 +108,7 @@ class OneAnswerWording(Wording[I, AnswerState[I], A]):
             return ""
         if isinstance(last, Invalid):
             return last.reason
-        return "Right." if last.events["success"] == 1 else "Wrong."
+        return self.texts["answer.right" if last.events["success"] == 1 else "answer.wrong"]
 
 
 R = TypeVar("R", str, int)  # an answer to a `Question`

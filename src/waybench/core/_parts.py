@@ -27,6 +27,7 @@ from waybench.core._metrics import (
 from waybench.core._play import Option, Play, with_common_options
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._secrets import is_public_key
+from waybench.core._texts import TextTables
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 Player = Callable[[S, Stream], A]  # a scripted player sees the true state and chooses an action
@@ -189,6 +190,8 @@ class Playing(Generic[I, S, A]):
             again:", such as for a live world, or an engine that is not installed; "" if it can. Where it cannot, the
             recorded values count. None if every record can.
         programs: The programs outside waybench that it can use, such as engines of worlds; none is needed by default.
+        texts: Its texts by language, English first: language -> name -> text, the same names in all languages. Its
+            wordings define `Wording.in_language` then. Without any, `language` can only be English.
     """
 
     play: Callable[[Mapping[str, Json]], Play[I, S, A]]
@@ -200,6 +203,7 @@ class Playing(Generic[I, S, A]):
     implied: Callable[[EpisodeRecord, Mapping[str, Json]], Mapping[str, Json]] | None = None
     not_replayable: Callable[[EpisodeRecord], str] | None = None
     programs: tuple[Program, ...] = ()
+    texts: TextTables = field(default_factory=dict[str, Mapping[str, str]])
 
     def __post_init__(self) -> None:
         """Add the options of play that every environment has, and those of pictures, to those that are declared."""

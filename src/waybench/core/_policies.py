@@ -13,6 +13,7 @@ from waybench.core._items import Item
 from waybench.core._parts import Player
 from waybench.core._questions import Belief
 from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord
+from waybench.core._texts import ENGLISH
 
 EMBEDDED = ("null", "random", "heuristic", "oracle")
 LOCAL_MODELS = ("smollm2",)  # language models that `waybench/NAME` runs on this machine: they are no players of ours
@@ -264,7 +265,7 @@ def _upgrade_turn(turn: TurnRecord, simulated: TurnRecord, schema: int) -> TurnR
 
 def _stop_of(turn: TurnRecord) -> str:
     """Return why a recorded reply stopped, as its outcome says; before schema 3, its reason tells overflow."""
-    if turn.reason == NOT_CARRIED_OUT["overflow"].reason and turn.outcome is Outcome.TRUNCATED:
+    if turn.reason == ENGLISH["stop.overflow"] and turn.outcome is Outcome.TRUNCATED:
         return "overflow"
     return str(turn.outcome) if turn.outcome in NOT_CARRIED_OUT else "stop"
 

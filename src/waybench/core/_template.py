@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from waybench.core._environment import AnyEnvironment, AnyPlay, PlayExtension, Resolve
@@ -71,20 +72,56 @@ def read_template(reference: str, option: Option) -> Template:
     Raises:
         UsageError: If the file cannot be read, or has something else in it.
     """
+    what, path, content = read_toml_file(reference, WORDING, "a template", else_named="rules")
+    return _template({_BASE: option.default, **content}, f"{path.stem[:60]}", option, what)
+
+
+def read_toml_file(
+    reference: str, option: str, kind: str, else_named: str | None = None
+) -> tuple[str, Path, Mapping[str, Json]]:
+    """Read a TOML file that an option of play names.
+
+    Args:
+        reference: "file:" and the path.
+        option: The name of the option.
+        kind: What the file should be, for messages: "a template".
+        else_named: The key of the text of a file whose name does not end in ".toml"; None if all files are TOML.
+
+    Returns:
+        What messages about it begin with, its path, and its content.
+
+    Raises:
+        UsageError: If it cannot be read.
+    """
     path = user_path(reference.removeprefix(TEMPLATE_PREFIX))
-    what = f"{WORDING}={TEMPLATE_PREFIX}{shorten_words(str(path))}"
+    what = f"{option}={TEMPLATE_PREFIX}{shorten_words(str(path))}"
     try:
-        text = read_text(path, LARGEST_TEMPLATE, "a template")
+        text = read_text(path, LARGEST_TEMPLATE, kind)
     except WaybenchError as error:
         raise UsageError(f"{what}: {shorten_words(str(error))}") from None
-    content: Mapping[str, Json] = {"rules": text}
-    if path.suffix.lower() == ".toml":
-        try:
-            content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise UsageError(f"{what}: it is not valid TOML: {error}") from None
-    content = {_BASE: option.default, **content}
-    return _template(content, f"{path.stem[:60]}", option, what)
+    if else_named is not None and path.suffix.lower() != ".toml":
+        return what, path, {else_named: text}
+    try:
+        return what, path, tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{what}: it is not valid TOML: {error}") from None
+
+
+def toml_text(texts: Mapping[str, Json]) -> str:
+    """Return texts by name as a TOML file."""
+    lines: list[str] = []
+    for name, value in texts.items():
+        # A basic string of TOML has the escapes of JSON; the delete character has to be one.
+        text = json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+        lines.append(f"{json.dumps(str(name))} = {text}")
+    return "\n".join(lines) + "\n"
+
+
+def content_name(stem: str, content: Mapping[str, Json]) -> str:
+    """Return the value of an option that stands for a file in records: a stem and a digest of the content."""
+    text = json.dumps(content, sort_keys=True)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{TEMPLATE_PREFIX}{stem}-{digest}"
 
 
 def stored_template(content: Json, name: str, option: Option) -> Template:
@@ -119,9 +156,7 @@ def _template(content: Mapping[str, Json], stem: str, option: Option, what: str)
     texts: dict[str, str] = {part: str(content[part]).strip("\r\n") for part in _PARTS if part in content}
     if not texts:
         raise UsageError(f"{what}: it has no template: give at least one of {', '.join(_PARTS)}")
-    text = json.dumps({_BASE: base, **texts}, sort_keys=True)
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return Template(f"{TEMPLATE_PREFIX}{stem}-{digest}", base, **texts)
+    return Template(content_name(stem, {_BASE: base, **texts}), base, **texts)
 
 
 def without_template(options: Mapping[str, Json]) -> dict[str, Json]:

@@ -13,6 +13,7 @@ from waybench.core._json import MAX_DEPTH, Oversized, is_array, is_object, refus
 from waybench.core._json_reply import MAX_CHARACTERS, json_excerpt
 from waybench.core._play import WORDING, Option
 from waybench.core._replies import ReplyParts, split_reasoning
+from waybench.core._texts import ENGLISH, Texts
 from waybench.core._wording import ActionTool, DerivedWording, Invalid, ToolCall, Wording
 
 INTERFACE = "interface"  # an option of play of every environment, in addition to its own
@@ -102,75 +103,83 @@ def object_schema(parameters: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def check_call(call: ToolCall, tools: Sequence[ActionTool]) -> ToolCall | Invalid:
-    """Return a call whose arguments fit the schema of its tool, or why it is none.
+def check_call(call: ToolCall, tools: Sequence[ActionTool], texts: Texts = ENGLISH) -> ToolCall | Invalid:
+    """Return a call whose arguments fit the schema of its tool, or why it is none, in the language of some texts.
 
     Nothing is repaired, but 2.0 is 2: they are the same number in JSON.
     """
     tool = next((tool for tool in tools if tool.name == call.name), None)
     if tool is None:
         names = ", ".join(tool.name for tool in tools)
-        return Invalid(f"There is no tool {json_excerpt(call.name)}; the tools are: {names}.")
+        return Invalid(texts.fill("call.unknown", name=json_excerpt(call.name, texts), names=names))
     if call.error:
-        return Invalid(f"The arguments of the call of {tool.name} are no valid JSON object.")
+        return Invalid(texts.fill("call.malformed", name=tool.name))
     try:
-        return ToolCall(tool.name, _check_value(call.arguments, object_schema(tool.parameters), "", 0))
+        return ToolCall(tool.name, _Arguments(texts).check(call.arguments, object_schema(tool.parameters)))
     except _UnfitError as problem:
-        return Invalid(f"Wrong arguments in the call of {tool.name}: {problem}.")
+        return Invalid(texts.fill("call.unfit", name=tool.name, problem=problem))
 
 
 class _UnfitError(ValueError):
     pass
 
 
-def _check_value(value: Json, schema: Mapping[str, Json], path: str, depth: int) -> Json:
-    """Return a value that fits a schema, with whole numbers as integers and texts that can be stored."""
-    here = path or "the arguments"
-    if depth > MAX_DEPTH:
-        raise _UnfitError(f"{here} has more than {MAX_DEPTH} brackets within each other")
-    match schema["type"]:
-        case "object":
-            return _check_object(value, schema, path, depth)
-        case "array":
-            if not is_array(value):
-                raise _UnfitError(f"{here} must be a list, not {json_excerpt(value)}")
-            if len(value) > schema.get("maxItems", len(value)):
-                raise _UnfitError(f"{here} has {len(value)} elements; at most {schema['maxItems']} are read")
-            return [
-                _check_value(element, schema["items"], f"{here}[{at}]", depth + 1) for at, element in enumerate(value)
-            ]
-        case "integer":
-            if type(value) is float and value.is_integer() and abs(value) < 1e18:
-                value = int(value)
-            if type(value) is not int:
-                raise _UnfitError(f"{here} must be a whole number, not {json_excerpt(value)}")
-            if value < schema.get("minimum", value):
-                raise _UnfitError(f"{here} must be at least {schema['minimum']}, not {value}")
-            return value
-        case _:
-            if not isinstance(value, str):
-                raise _UnfitError(f"{here} must be a text, not {json_excerpt(value)}")
-            if "enum" in schema and value not in schema["enum"]:
-                raise _UnfitError(f"{here} must be one of the listed values, not {json_excerpt(value)}")
-            return value.encode("utf-8", "backslashreplace").decode()  # lone surrogates cannot be stored
+class _Arguments:
+    """Checks arguments; what is unfit is said in the language of some texts."""
 
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
 
-def _check_object(value: Json, schema: Mapping[str, Json], path: str, depth: int) -> dict[str, Json]:
-    here = path or "the arguments"
-    if not is_object(value):
-        raise _UnfitError(f"{here} must be an object, not {json_excerpt(value)}")
-    if (duplicate := getattr(value, "duplicate", None)) is not None:
-        raise _UnfitError(f"{here} has {json_excerpt(duplicate)} twice")
-    for name in value:
-        if name not in schema["properties"]:
-            raise _UnfitError(f"{here} has the unknown name {json_excerpt(name)}")
-    for name in schema["properties"]:
-        if name not in value:
-            raise _UnfitError(f"{json_excerpt(name)} is missing in {here}")
-    return {
-        name: _check_value(value[name], inner, f"{path}.{name}" if path else name, depth + 1)
-        for name, inner in schema["properties"].items()
-    }
+    def check(self, value: Json, schema: Mapping[str, Json], path: str = "", depth: int = 0) -> Json:
+        """Return a value that fits a schema, with whole numbers as integers and texts that can be stored."""
+        if depth > MAX_DEPTH:
+            raise self._unfit("depth", path, most=MAX_DEPTH)
+        match schema["type"]:
+            case "object":
+                return self._object(value, schema, path, depth)
+            case "array":
+                if not is_array(value):
+                    raise self._unfit("list", path, value)
+                if len(value) > schema.get("maxItems", len(value)):
+                    raise self._unfit("length", path, count=len(value), most=schema["maxItems"])
+                return [
+                    self.check(element, schema["items"], f"{path or self._texts['unfit.all']}[{at}]", depth + 1)
+                    for at, element in enumerate(value)
+                ]
+            case "integer":
+                if type(value) is float and value.is_integer() and abs(value) < 1e18:
+                    value = int(value)
+                if type(value) is not int:
+                    raise self._unfit("integer", path, value)
+                if value < schema.get("minimum", value):
+                    raise self._unfit("least", path, value, least=schema["minimum"])
+                return value
+            case _:
+                if not isinstance(value, str):
+                    raise self._unfit("text", path, value)
+                if "enum" in schema and value not in schema["enum"]:
+                    raise self._unfit("choice", path, value)
+                return value.encode("utf-8", "backslashreplace").decode()  # lone surrogates cannot be stored
+
+    def _object(self, value: Json, schema: Mapping[str, Json], path: str, depth: int) -> dict[str, Json]:
+        if not is_object(value):
+            raise self._unfit("object", path, value)
+        if (duplicate := getattr(value, "duplicate", None)) is not None:
+            raise self._unfit("twice", path, name=json_excerpt(duplicate, self._texts))
+        for name in value:
+            if name not in schema["properties"]:
+                raise self._unfit("unknown", path, name=json_excerpt(name, self._texts))
+        for name in schema["properties"]:
+            if name not in value:
+                raise self._unfit("missing", path, name=json_excerpt(name, self._texts))
+        return {
+            name: self.check(value[name], inner, f"{path}.{name}" if path else name, depth + 1)
+            for name, inner in schema["properties"].items()
+        }
+
+    def _unfit(self, problem: str, path: str, value: Json = None, **fields: object) -> _UnfitError:
+        fields = {"what": path or self._texts["unfit.all"], "value": json_excerpt(value, self._texts), **fields}
+        return _UnfitError(self._texts.fill(f"unfit.{problem}", **fields))
 
 
 class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
@@ -189,7 +198,7 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
 
     def rules(self, instance: I) -> str:
         """Return the base wording's rules, and how to act."""
-        return f"{self._base.rules(instance)}\n\n{self.call_rules}"
+        return f"{self._base.rules(instance)}\n\n{self.call_rules or self.texts['call.rules']}"
 
     def parse(self, reply: str, state: S) -> A | Invalid:
         """Read the one call of a reply, as `write_calls` writes it."""
@@ -197,13 +206,13 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
         if self._base.thought_question(state):
             return self._base.parse(call_reply.text, state)
         if len(reply) > MAX_CHARACTERS:
-            return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
+            return Invalid(self.texts.fill("reply.long", count=len(reply), most=MAX_CHARACTERS))
         if len(call_reply.calls) > 1:
-            return Invalid(f"The reply has {len(call_reply.calls)} calls of tools; make one call in each turn.")
+            return Invalid(self.texts.fill("call.several", count=len(call_reply.calls)))
         only = next(iter(call_reply.calls), None)
         if only is None:
-            return Invalid("The reply has no call of a tool.")
-        call = check_call(only, self.tools(state))
+            return Invalid(self.texts["call.none"])
+        call = check_call(only, self.tools(state), self.texts)
         return call if isinstance(call, Invalid) else self.parse_call(call, state)
 
     def understands(self, reply: str, state: S) -> bool:

@@ -8,11 +8,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from waybench.core._game import A, I, Json, Outcome, S, Transition
 from waybench.core._picture import Picture
 from waybench.core._replies import split_reasoning
+from waybench.core._texts import ENGLISH, Texts
 
-CALL_RULES = (
-    "Act by calling a tool, with one call in each turn: what you are asked to write goes into the arguments of the "
-    "call. Text beside the call is not read."
-)
 F = TypeVar("F")  # what a field is a piece of: an instance, or a `View`
 
 
@@ -139,7 +136,8 @@ class Wording(ABC, Generic[I, S, A]):
         acts_by_tools: Whether a reply is a call of one of its `tools`.
         rule_fields: What templates of the rules can name, in addition to {rules}.
         fields: What templates of observations can name, in addition to {observation} and {turn}.
-        call_rules: What ends the rules where the player acts by tools (`interface=tools`).
+        call_rules: What ends the rules where the player acts by tools (`interface=tools`); by default the general text.
+        texts: Its texts by name, in its language.
     """
 
     name: str = "plain"
@@ -151,7 +149,12 @@ class Wording(ABC, Generic[I, S, A]):
     acts_by_tools: bool = False
     rule_fields: "Sequence[Field[I]]" = ()
     fields: "Sequence[Field[View[S]]]" = ()
-    call_rules: str = CALL_RULES
+    call_rules: str = ""
+    texts: Texts = ENGLISH
+
+    def in_language(self, texts: Texts) -> "Wording[I, S, A]":
+        """Return the same wording with other texts, which are those that the environment declares (`Playing.texts`)."""
+        raise NotImplementedError(f"{type(self).__name__} has no texts by language: define in_language")
 
     @abstractmethod
     def rules(self, instance: I) -> str:
@@ -278,8 +281,12 @@ class DerivedWording(Wording[I, S, A], Generic[I, S, A]):
         self.memory, self.rules_role = base.memory, base.rules_role
         self.reads_truncated, self.closing_answer = base.reads_truncated, base.closing_answer
         self.rewrites, self.call_rules, self.acts_by_tools = base.rewrites, base.call_rules, base.acts_by_tools
-        self.rule_fields, self.fields = base.rule_fields, base.fields
+        self.rule_fields, self.fields, self.texts = base.rule_fields, base.fields, base.texts
         self._base = base
+
+    def in_language(self, texts: Texts) -> "Wording[I, S, A]":
+        """Refuse: what derives a wording is put around one that is in its language already."""
+        raise NotImplementedError(f"{type(self).__name__}: derive it from a wording in the other language")
 
     rules = _of_base("rules")
     observe = _of_base("observe")

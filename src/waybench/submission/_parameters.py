@@ -1,7 +1,6 @@
 """Parameters of tasks that do not depend on one machine, and the episodes that a run implies."""
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 from waybench.core import (
     LABEL,
+    LANGUAGE,
     PLAY_EXTENSIONS,
     PREFIX,
     TEMPLATE,
@@ -22,8 +22,10 @@ from waybench.core import (
     is_template_name,
     user_path,
 )
+from waybench.core._languages import LANGUAGE_TEXTS
 from waybench.core._prefix import RECORD
 from waybench.core._secrets import label_in_log
+from waybench.core._template import toml_text
 from waybench.core._user_files import decode_text
 from waybench.envs import registry
 from waybench.evaluation.tasks import TaskEntry, find_task
@@ -31,6 +33,8 @@ from waybench.evaluation.tasks._samples import Samples, task_samples
 
 _ITEMS = re.compile(r"items:([0-9a-f]{16})/([^/\\\x00-\x1f]{1,120})")
 _LOCAL = ("data_dir",)  # parameters that only say where files are on one machine
+# Options of play that can name a TOML file of texts -> the option of records that has its content.
+_CONTENT_OF_FILES = {WORDING: TEMPLATE, LANGUAGE: LANGUAGE_TEXTS}
 _SMALLEST = 1_000  # items that a task may draw, whatever the number of its records
 
 
@@ -62,15 +66,16 @@ def portable(
     for option in entry.options:
         if option.local and os.path.lexists(user_path(str(portable_values.get(option.name)))):
             raise UsageError(f"{option.name}: a submission does not have this file; submit a run without one")
-    if is_template_name(portable_values.get(WORDING)) and records:
-        portable_values[TEMPLATE] = records[0].options.get(TEMPLATE)
+    for name, content in _CONTENT_OF_FILES.items():
+        if is_template_name(portable_values.get(name)) and records:
+            portable_values[content] = records[0].options.get(content)
     return portable_values
 
 
-def _names_file(option: Option, value: Json, template: Json) -> bool:
+def _names_file(option: Option, value: Json, contents: Mapping[str, Json]) -> bool:
     """Return whether a parameter of a submission names a file or a variable of the machine that verifies it."""
     text = str(value)
-    options = {option.name: value, **({} if template is None else {TEMPLATE: template})}
+    options = {option.name: value, **contents}
     return (
         (option.name == "key" and text.startswith(("env:", "file:")))
         or any(extension.names_file and extension.names_file(options) for extension in PLAY_EXTENSIONS)
@@ -119,12 +124,7 @@ def _template_toml(template: Json) -> str:
     """Return a template, an object of texts, as TOML."""
     if not isinstance(template, dict):
         raise UsageError("template: it is no object with texts")
-    lines: list[str] = []
-    for name, value in template.items():  # pyright: ignore[reportUnknownVariableType]
-        # A basic string of TOML has the escapes of JSON; the delete character has to be one.
-        text = json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")  # pyright: ignore[reportUnknownArgumentType]
-        lines.append(f"{json.dumps(str(name))} = {text}")  # pyright: ignore[reportUnknownArgumentType]
-    return "\n".join(lines) + "\n"
+    return toml_text(template)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def open_run(
@@ -177,9 +177,10 @@ def _usable(
 ) -> dict[str, Any]:
     """Return the parameters of a submission as the task takes them here."""
     args = dict(parameters)
-    template = args.pop(TEMPLATE, None)
+    stored = {content: args.pop(content, None) for content in _CONTENT_OF_FILES.values()}
+    contents = {content: value for content, value in stored.items() if value is not None}
     for option in entry.options:
-        if _names_file(option, args.get(option.name), template):
+        if _names_file(option, args.get(option.name), contents):
             raise UsageError(f"{option.name}: a submission cannot name files of this machine")
     key = args.get("key")
     if key is not None and LABEL.fullmatch(str(key)):
@@ -198,10 +199,11 @@ def _usable(
     if args.get("prices") is not None:
         text = str(args["prices"]).removeprefix("prices:")
         args["prices"] = str(_write(folder, "prices.json", text.encode("utf-8", "replace")))
-    if template is not None:
-        stem = str(args.get(WORDING, "")).removeprefix("file:").rpartition("-")[0]
-        content = _template_toml(template).encode("utf-8", "replace")
-        args[WORDING] = f"file:{_write(folder, f'{_plain(stem)}.toml', content)}"
+    for name, content in _CONTENT_OF_FILES.items():
+        if content in contents:
+            stem = str(args.get(name, "")).removeprefix("file:").rpartition("-")[0]
+            text = _template_toml(contents[content]).encode("utf-8", "replace")
+            args[name] = f"file:{_write(folder / name, f'{_plain(stem)}.toml', text)}"
     if data_dir is not None and any(option.name == "data_dir" for option in entry.options):
         args["data_dir"] = data_dir
     return args

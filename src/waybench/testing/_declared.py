@@ -20,8 +20,9 @@ from waybench.core import (
     policy,
 )
 from waybench.core import Message as ChatMessage
-from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE
+from waybench.core._images import IMAGE_OPTIONS
 from waybench.core._play import IMAGE_WORDINGS, RESERVED_NAMES
+from waybench.core._texts import CORE_TEXTS, ENGLISH, ENGLISH_NAME, check_table
 from waybench.testing._walks import (
     FOCUS,
     AnyEnvironment,
@@ -93,6 +94,19 @@ def check_options(environment: AnyEnvironment) -> None:
         # What makes something else of the environment may need what is not installed here.
         for value in (option.default,) if option.separate_tables else option.choices or (option.default,):
             environment.source(None, None, **{option.name: value}).item(0)
+
+
+def check_languages(environment: AnyEnvironment) -> None:
+    """Each language has the texts of the English table, with the same fields."""
+    tables = environment.playing.texts
+    require(not tables or next(iter(tables)) == ENGLISH_NAME, "Playing.texts: English, {!r}, is first", ENGLISH_NAME)
+    for language, table in tables.items():
+        FOCUS.on(subject=f"texts of {language}")
+        require(language in CORE_TEXTS, "Playing.texts: waybench itself has no texts in {!r}", language)
+        try:
+            check_table(table, tables[ENGLISH_NAME], f"Playing.texts, {language}")
+        except UsageError as error:
+            raise ContractError(str(error)) from error
 
 
 def _check_option(kind: str, option: Option) -> None:
@@ -327,7 +341,8 @@ def _play_with_pictures(
         yield from (message for message in seen.messages[-1:] if message.picture is not None)
         if options["wording"] == "image":
             require(
-                any(IN_PICTURE in message.text for message in seen.messages) or seen.messages[0] != read.messages[0],
+                any(ENGLISH["picture.place"] in message.text for message in seen.messages)
+                or seen.messages[0] != read.messages[0],
                 "{}: the picture takes the place of nothing",
                 options,
             )

@@ -27,6 +27,7 @@ ADVICE: Mapping[str, str] = MappingProxyType(
         "names": "Give what is missing in Environment(...).",
         "options": "Declare each option with a name of its own, a default that passes its check, and a sentence (doc).",
         "metrics declared": "Declare each metric with a name, a title, a sentence (doc), and low and high.",
+        "languages": "Give every language the names of the English texts, and each text the same fields.",
         "failures declared": 'Give each FailureKind a name, a title that completes "fails by ...", and a sentence.',
         "presentation declared": "Name only metrics and environments that exist, and give plurals.",
         "horizon": "Declare `success` and `competent` so that luck is no success.",

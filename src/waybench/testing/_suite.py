@@ -18,6 +18,7 @@ def _by_name(*checks: AnyCheck) -> Mapping[str, AnyCheck]:
 ENVIRONMENT_CHECKS = _by_name(
     _declared.check_names,
     _declared.check_options,
+    _declared.check_languages,
     _declared.check_metrics_declared,
     _declared.check_failures_declared,
     _declared.check_presentation_declared,

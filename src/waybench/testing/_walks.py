@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from waybench.core import (
+    LANGUAGE,
     Environment,
     Episode,
     Game,
@@ -27,6 +28,8 @@ from waybench.core import (
     policy,
 )
 from waybench.core._defects import raised_text
+from waybench.core._languages import languages_of
+from waybench.core._texts import ENGLISH_NAME
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")  # in the default text of an object
 _PLAIN = (Enum, str, bytes, int, float, tuple, frozenset)  # nothing of these can be set
@@ -161,7 +164,7 @@ def require_frozen(value: Any, what: object) -> None:
 
 
 def ways(environment: AnyEnvironment) -> list[Options]:
-    """Return the combinations of protocol and wording that an environment offers, the default one first.
+    """Return the combinations of protocol, wording and language that an environment offers, the default one first.
 
     Each has the options that the environment declares for trials, too.
 
@@ -174,8 +177,9 @@ def ways(environment: AnyEnvironment) -> list[Options]:
             choices[option.name] = (option.default, *(choice for choice in option.choices if choice != option.default))
     require(len(choices) == 2, 'the environment has no options "protocol" and "wording": declare both')
     offered: list[Options] = []
-    for protocol, wording in product(choices["protocol"], choices["wording"]):
-        options: Options = {**environment.playing.check_options, "protocol": protocol, "wording": wording}
+    languages: list[Options] = [{} if name == ENGLISH_NAME else {LANGUAGE: name} for name in languages_of(environment)]
+    for language, protocol, wording in product(languages, choices["protocol"], choices["wording"]):
+        options: Options = {**environment.playing.check_options, "protocol": protocol, "wording": wording, **language}
         try:
             environment.play_with(environment.resolve_options(options))
         except UsageError:

@@ -7,6 +7,7 @@ from typing import Any
 
 from waybench.core import (
     INTERFACE,
+    LANGUAGE,
     TOOLS,
     Episode,
     EpisodeRecord,
@@ -129,7 +130,7 @@ def check_hostile(environment: AnyEnvironment, level: int) -> None:
     most = _LONG if level in environment.items.sample_levels[:-1] else math.inf
     item = items(environment, level, 1)[0]
     FOCUS.on(item.id)
-    by_wording = {options["wording"]: options for options in reversed(ways(environment))}
+    by_wording = {(options["wording"], options.get(LANGUAGE)): options for options in reversed(ways(environment))}
     played = [(options, way_of(environment, options)) for options in by_wording.values()]
     for name, make in HOSTILE_REPLIES.items():
         if hostile_length(name) <= most:

@@ -54,6 +54,7 @@ from waybench.envs.maze._measures import (
     failure,
     is_competent,
 )
+from waybench.envs.maze._texts import TEXTS
 from waybench.envs.maze._wording import REPRESENTATIONS, TYPED_HELP, MazeWording, format_typed, parse_typed
 from waybench.envs.spaces import TREES, spanning_tree
 from waybench.envs.spaces._lattice import Lattice
@@ -283,7 +284,7 @@ PRESENTATION = Presentation(
 
 IMAGES = Images(
     draw=draw_picture,
-    legend="In the picture below, white cells are paths and dark cells are walls. I am the orange dot.",
+    legend=TEXTS["en"]["picture.legend"],
     replaces=("maze",),
     legend_field="legend",
     bases=tuple(REPRESENTATIONS),
@@ -307,7 +308,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
         prove=prove,
         isomorph=isomorph,
     ),
-    playing=Playing(options=PLAY_OPTIONS, play=_play, images=IMAGES, takes_context=True),
+    playing=Playing(options=PLAY_OPTIONS, play=_play, images=IMAGES, takes_context=True, texts=TEXTS),
     scoring=Scoring(metrics=METRICS, failures=FAILURES, failure=failure, first_errors=FIRST_ERRORS, best_of=True),
     difficulty=Difficulty(
         horizon=HorizonSpec(

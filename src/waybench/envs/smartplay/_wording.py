@@ -22,7 +22,7 @@ from waybench.core import (
     Wording,
 )
 from waybench.core._choices import find_choice
-from waybench.core._wording import CALL_RULES
+from waybench.core._texts import ENGLISH
 from waybench.envs.smartplay._game import THOUGHT, AgentReply, AgentState, I, Rules, W, history_text, manual_text
 
 
@@ -169,7 +169,7 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
         self.memory = style.memory
         self._rules, self._style, self._published = rules, style, published
         self._thinks, self._chats, self._first_question = bool(style.think), style.chats, style.think or style.choose
-        self.call_rules = CALL_RULES + (_THINK_RULES if style.think else "")
+        self.call_rules = ENGLISH["call.rules"] + (_THINK_RULES if style.think else "")
         self.rule_fields = (
             Field[I]("manual", "The manual of the game, without the list of actions.", rules.manual),
             Field[I]("actions", "The names of all actions, one in each line.", self._action_lines),

@@ -8,11 +8,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
-from waybench.core import AnswerState, Invalid, is_array, is_object, json_excerpt, normal_name
+from waybench.core import AnswerState, Invalid, Texts, is_array, is_object, json_excerpt, normal_name
 from waybench.core._json_reply import last_list
 from waybench.envs.textmap._instances import LONGEST_NAME, similarity
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap
+from waybench.envs.textmap._texts import ENGLISH
 
 LONGEST_LITERAL = 20_000  # characters of a Python literal; the published limit was 512 tokens
 MOST_HOPS = 1_000
@@ -40,7 +41,7 @@ PRINTED = Hop("prev_node", "action", "node")
 """The keys in the paper's Examples 7 and 8."""
 
 
-def published_answer(reply: str, keys: Hop = RELEASED, lead: str = "") -> Trajectory | Invalid:
+def published_answer(reply: str, keys: Hop = RELEASED, lead: str = "", texts: Texts = ENGLISH) -> Trajectory | Invalid:
     """Parse the text from the first "[" to the first "]" of a reply as a Python literal, after the prompt's `lead`.
 
     So a "]" in a name, a nested list or JSON's `null` make an answer ill-structured, and the first of two lists counts
@@ -50,56 +51,54 @@ def published_answer(reply: str, keys: Hop = RELEASED, lead: str = "") -> Trajec
     text = lead + reply.strip() if lead else reply
     start, end = text.find("["), text.find("]")
     if start < 0 or end < start:
-        return Invalid("The reply has no list in square brackets.")
+        return Invalid(texts["reason.no_brackets"])
     if end - start >= LONGEST_LITERAL:
-        return Invalid(f"The reply has more than {LONGEST_LITERAL} characters between two brackets.")
+        return Invalid(texts.fill("reason.long", most=LONGEST_LITERAL))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an invalid escape in a reply is not worth a warning
             value: Any = ast.literal_eval(text[start : end + 1])
     except _PARSE_ERRORS:
-        return Invalid("What stands from the first [ to the first ] is no Python list.")
-    return trajectory(value, keys)
+        return Invalid(texts["reason.no_python"])
+    return trajectory(value, keys, texts)
 
 
-def sound_answer(reply: str, keys: Hop = RELEASED, lead: str = "") -> Trajectory | Invalid:
+def sound_answer(reply: str, keys: Hop = RELEASED, lead: str = "", texts: Texts = ENGLISH) -> Trajectory | Invalid:
     """Parse the last JSON array or Python list of objects in a reply, whose reasoning has been removed.
 
     `lead`, the end of the prompt, is prepended to a reply that has no list of its own.
     """
-    moves = last_list(reply, keys)
+    moves = last_list(reply, keys, texts)
     if moves is None and lead:
-        moves = last_list(lead + reply.strip(), keys)
+        moves = last_list(lead + reply.strip(), keys, texts)
     if moves is None:
-        return Invalid(f"The reply has no list of objects with the key {json_excerpt(keys.before)}.")
-    return moves if isinstance(moves, Invalid) else trajectory(moves, keys)
+        return Invalid(texts.fill("reason.no_objects", key=json_excerpt(keys.before)))
+    return moves if isinstance(moves, Invalid) else trajectory(moves, keys, texts)
 
 
-def trajectory(value: Any, keys: Hop = RELEASED) -> Trajectory | Invalid:
+def trajectory(value: Any, keys: Hop = RELEASED, texts: Texts = ENGLISH) -> Trajectory | Invalid:
     """Validate a parsed value: a non-empty list of objects, each with a string under each of the three keys."""
     if not is_array(value):
-        return Invalid("The answer must be a list.")
+        return Invalid(texts["reason.no_list"])
     if not value:
-        return Invalid("The answer is an empty list.")
+        return Invalid(texts["reason.empty"])
     if len(value) > MOST_HOPS:
-        return Invalid(f"The answer has {len(value)} moves; at most {MOST_HOPS} are read.")
+        return Invalid(texts.fill("reason.moves", count=len(value), most=MOST_HOPS))
     hops: list[Hop] = []
     for number, move in enumerate(value):
         if not is_object(move):
-            return Invalid(f"Element {number} of the list is no object.")
-        texts: list[str] = []
+            return Invalid(texts.fill("reason.object", number=number))
+        names: list[str] = []
         for key in keys:
             if key not in move:
-                return Invalid(f"Element {number} of the list has no {json_excerpt(key)}.")
+                return Invalid(texts.fill("reason.key", number=number, key=json_excerpt(key)))
             text = move[key]
             if not isinstance(text, str):
-                return Invalid(f"In element {number} of the list, {json_excerpt(key)} must be a text.")
+                return Invalid(texts.fill("reason.text", number=number, key=json_excerpt(key)))
             if len(text) > LONGEST_NAME:
-                return Invalid(
-                    f"In element {number} of the list, {json_excerpt(key)} has more than {LONGEST_NAME} characters."
-                )
-            texts.append(text.encode("utf-8", "backslashreplace").decode())  # lone surrogates cannot be stored
-        hops.append(Hop(*texts))
+                return Invalid(texts.fill("reason.long_text", number=number, key=json_excerpt(key), most=LONGEST_NAME))
+            names.append(text.encode("utf-8", "backslashreplace").decode())  # lone surrogates cannot be stored
+        hops.append(Hop(*names))
     return tuple(hops)
 
 

@@ -14,6 +14,7 @@ from waybench.envs.textmap._map_environment import ROUTE as _ROUTE
 from waybench.envs.textmap._minigame_environment import MINIGAME as _MINIGAME
 from waybench.envs.textmap._minigame_game import Minigame
 from waybench.envs.textmap._prefix import is_reached, seen_names
+from waybench.envs.textmap._texts import ENGLISH
 
 # They are imported when something is drawn.
 _drawing: Any = LateModule("waybench.envs.textmap.drawing._draw")
@@ -93,8 +94,7 @@ def parse_extract(text: str, state: ExtractionState) -> Trajectory | None:
 
 IMAGES = Images(
     draw=lambda picture: _drawing.draw_picture(picture),
-    legend="(In place of the walkthrough, the picture below has its map. Each dot is a place, with its name. Each "
-    "arrow is a move that the walkthrough makes, with its action near the place where the move begins.)",
+    legend=ENGLISH["picture.legend"],
     replaces=("walkthrough",),
     legend_field="walkthrough",
     bases=("chat", "plain", "examples"),

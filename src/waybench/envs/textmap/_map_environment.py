@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 from waybench._package_data import read_text
@@ -21,6 +22,7 @@ from waybench.core import (
     Playing,
     Scoring,
     Stream,
+    TextTables,
     Typing,
     UsageError,
     number_option,
@@ -50,6 +52,7 @@ from waybench.envs.textmap._measures import (
 )
 from waybench.envs.textmap._place_map import PlaceMap
 from waybench.envs.textmap._prefix import DIFFICULTIES, EasyOrHard, Rule, published_steps
+from waybench.envs.textmap._texts import TEXTS
 from waybench.envs.textmap._wording import OBSERVATIONS, TEMPLATES, QuestionWording
 from waybench.envs.textmap.worlds._data import TextWorld
 from waybench.envs.textmap.worlds._items import WORLD_OPTIONS, Ask, CutoffFunction, WorldItems
@@ -78,6 +81,7 @@ def map_environment(
     takes_tokens: bool = False,
     isomorph: Callable[[Q, str, int], Q] | None = None,
     takes_context: bool = False,
+    texts: TextTables = MappingProxyType({}),
     sample_levels: tuple[int, ...] = (1, 2, 3),
     version: int = 1,
     **fields: Any,
@@ -110,7 +114,11 @@ def map_environment(
             cluster=map_name,
         ),
         playing=Playing(
-            play=lambda options: play(**options), options=options, takes_context=takes_context, implied=published_steps
+            play=lambda options: play(**options),
+            options=options,
+            takes_context=takes_context,
+            implied=published_steps,
+            texts=texts,
         ),
         **fields,
     )
@@ -303,6 +311,7 @@ def _environment(
         prove=prove,
         isomorph=rename_question,
         takes_context=True,
+        texts=TEXTS,
         decode=decode,
         scoring=scoring,
         difficulty=Difficulty(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from waybench.core import (
+    LANGUAGE,
     NO_ANSWER,
     TEMPLATE,
     EpisodeRecord,
@@ -22,7 +23,7 @@ from waybench.envs.textmap._game import read_hops
 from waybench.envs.textmap._instances import MetricFunction, event, share
 from waybench.envs.textmap._items import MapQuestion, decode_destination, decode_route
 from waybench.envs.textmap._prefix import DIFFICULTIES
-from waybench.envs.textmap._wording import TEMPLATES, question_text
+from waybench.envs.textmap._wording import question_text, template_in
 
 
 def is_parsed(record: EpisodeRecord) -> float:
@@ -84,13 +85,15 @@ def _invented_share(record: EpisodeRecord) -> float | None:
 def _shared_prefix(record: EpisodeRecord) -> float | None:
     """Return the share of the prompt's characters that all questions about the same prefix begin with.
 
-    None where the prompt is a template of the user's, which can have the question anywhere, or has a picture.
+    None where the prompt is a template or in a language of the user's, which can have the question anywhere, or has a
+    picture.
     """
-    if TEMPLATE in record.options or has_images(record.options):
+    template = template_in(record.options.get(LANGUAGE, "en"), base_wording(record.options))
+    if template is None or TEMPLATE in record.options or has_images(record.options):
         return None
     prompt = sum(len(message.text) for message in record.opening)
     question = _RecordedQuestion(record)
-    return 1 - len(question_text(TEMPLATES[base_wording(record.options)], question)) / prompt if prompt else 0.0
+    return 1 - len(question_text(template, question)) / prompt if prompt else 0.0
 
 
 class _RecordedQuestion:

@@ -1,19 +1,33 @@
 """The wording of route and destination questions, and its prompt templates."""
 
 import json
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from waybench.core import ActionTool, AnswerState, Field, Invalid, Json, OneAnswerWording, ToolCall, object_schema
+from waybench.core import (
+    ActionTool,
+    AnswerState,
+    Field,
+    Invalid,
+    Json,
+    OneAnswerWording,
+    Texts,
+    ToolCall,
+    normal_name,
+    object_schema,
+    texts_in,
+)
+from waybench.core._texts import fill_fields
 from waybench.envs.textmap._answers import (
     MOST_HOPS,
     PRINTED,
     RELEASED,
+    SOUND,
     Hop,
     ScoredQuestion,
     Trajectory,
+    move_index,
     published_answer,
     sound_answer,
     trajectory,
@@ -21,6 +35,8 @@ from waybench.envs.textmap._answers import (
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap
 from waybench.envs.textmap._prefix import PromptNames, all_names, seen_names, simplify_steps, walkthrough
+from waybench.envs.textmap._texts import ENGLISH, LEAD, TEXTS
+from waybench.envs.textmap.worlds._data import DIRECTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,69 +57,39 @@ class PromptTemplate:
     lead: str = ""
 
 
-_RELEASED = (
-    "!!! Here is a walkthrough of a text game:\n{walkthrough}\n\n"
-    "The allowed actions are: {actions}.\nThe list of locations are: {places}.\n"
-)
-_KEYS = "keys 'location_before', 'action' and 'location_after'"
-_LEAD = "[{'location_before':"
-_PRINTED = "keys 'prev_node', 'node' and 'action'.\nStart your response with '['."
+_FORMS: Mapping[str, tuple[Hop, str, str]] = {  # name -> keys, lists and lead
+    "chat": (RELEASED, "python", ""),
+    "completion": (RELEASED, "python", LEAD),
+    "examples": (PRINTED, "bare", ""),
+    "plain": (RELEASED, "json", ""),
+}
 
-CHAT = PromptTemplate(  # the released program, for GPT and Claude
-    "chat",
-    _RELEASED,
-    '!!! Can you find a path from "{source}" to "{target}", and format the output as a python list of python '
-    f"dictionary with {_KEYS}? Start your response with '['.",
-    '!!! Starting from place "{source}", perform a list of action {actions}, where are you now? Describe the '
-    f"trajectory in a python list of python dictionary with {_KEYS}. Start your response with '['.",
-)
-COMPLETION = PromptTemplate(  # the released program, for Llama and RWKV
-    "completion",
-    _RELEASED,
-    '!!! Can you find a path from "{source}" to "{target}"?\nFormat the output as a python list of python dictionary '
-    f"with {_KEYS}. \n\nAnswer: {_LEAD}",
-    '!!! Starting from location "{source}", perform a list of action {actions}, where are you now?\nDescribe the '
-    f"trajectory in a python list of python dictionary with {_KEYS}. \n\nAnswer: {_LEAD}",
-    lead=_LEAD,
-)
-PAPER_EXAMPLES = PromptTemplate(  # the paper's Examples 7 and 8, with the lists as Examples 2 and 4 write them
-    "examples",
-    "{walkthrough}\n\nThe allowed actions are: {actions}\nThe list of places are: {places}\n",
-    "How can you go from {source} to {target}?\n"
-    f"Describe the trajectory in a Python list of Python dictionaries with {_PRINTED}",
-    "Starting from {source}, perform a list of actions [{actions}], where are you now?\n"
-    f"Describe the trajectory in a Python list of Python dictionaries with {_PRINTED}",
-    PRINTED,
-    "bare",
-)
-_ANSWER = (
-    'Answer with a JSON array, one object for each move in order: [{"location_before": "...", "action": "...", '
-    '"location_after": "..."}, ...]. Write the names of places and actions exactly as in the lists.'
-)
-PLAIN = PromptTemplate(  # of waybench
-    "plain",
-    "This is the walkthrough of a text game, from its start up to some step:\n{walkthrough}\n"
-    "The moves that the following is about: {actions}\nThe places: {places}\n"
-    "A way back counts as a move, too, if it follows from the way there.\n\n",
-    f"Which moves lead from {{source}} to {{target}}? {_ANSWER}",
-    f"Where do you end if you start from {{source}} and make these moves one after the other: {{actions}}? {_ANSWER} "
-    '"location_after" of the last object is your answer.',
-    lists="json",
-)
-TEMPLATES = {template.name: template for template in (CHAT, COMPLETION, PAPER_EXAMPLES, PLAIN)}
+
+def templates(texts: Texts) -> dict[str, PromptTemplate]:
+    """Return the templates by name, in the language of some texts."""
+    return {
+        name: PromptTemplate(
+            name, texts[f"{name}.opening"], texts[f"{name}.route"], texts[f"{name}.destination"], keys, lists, lead
+        )
+        for name, (keys, lists, lead) in _FORMS.items()
+    }
+
+
+TEMPLATES = templates(ENGLISH)
+CHAT, COMPLETION, PAPER_EXAMPLES, PLAIN = TEMPLATES.values()
 
 
 def opening(template: PromptTemplate, walkthrough: str, names: PromptNames) -> str:
     """Return the beginning of all prompts about a prefix, with the text of its walkthrough and lists of names."""
     lists = {"actions": format_names(names.actions, template), "places": format_names(names.places, template)}
-    return _fill(template.opening, walkthrough=walkthrough, **lists)
+    return fill_fields(template.opening, walkthrough=walkthrough, **lists)
 
 
 def question_text(template: PromptTemplate, question: ScoredQuestion) -> str:
     """Return the text that follows the opening."""
     names = {"source": format_name(question.source, template), "target": format_name(question.target, template)}
     text = template.destination if question.actions else template.route
-    return _fill(text, **names, actions=format_names(question.actions, template))
+    return fill_fields(text, **names, actions=format_names(question.actions, template))
 
 
 def format_name(name: str, template: PromptTemplate) -> str:
@@ -118,12 +104,6 @@ def format_names(names: Sequence[str], template: PromptTemplate) -> str:
     return json.dumps(list(names), ensure_ascii=False) if template.lists == "json" else ", ".join(names)
 
 
-def _fill(text: str, **parts: str) -> str:
-    """Replace placeholders in braces; other braces in the text or in the parts stay."""
-    pieces = re.split(r"\{([a-z]+)\}", text)
-    return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
-
-
 OBSERVATIONS = ("full", "names")
 
 
@@ -132,14 +112,25 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
 
     With `observations` "names", only the name of the place is shown at each step (the paper's "-S"), not the "full"
     walkthrough. `lists` is "all" or "seen", see `prompt_names`. `published` says whether the published parser reads
-    replies.
+    replies. In another language than that of the walkthrough, an action of the answer can be the word for a direction
+    in either of them.
     """
 
-    def __init__(self, template: PromptTemplate, observations: str, lists: str, *, published: bool) -> None:
-        self.name = template.name
+    def __init__(
+        self,
+        template: PromptTemplate,
+        observations: str,
+        lists: str,
+        *,
+        published: bool,
+        texts: Texts = ENGLISH,
+    ) -> None:
+        self.name, self.texts = template.name, texts
+        words = {name: normal_name(texts[f"direction.{name}"]) for name in DIRECTIONS}
+        self._directions = {word: name for name, word in words.items() if word != name}
         self.reads_truncated = published  # as in the published runs, where a complete list counted
         self._template, self._observations, self._lists = template, observations, lists
-        self._published = published
+        self._published, self._tool = published, _answer_tool(template.keys, texts)
         field = Field[MapQuestion]
         self.rule_fields = (
             field("walkthrough", "The part of the walkthrough that is shown.", self._walkthrough),
@@ -168,6 +159,10 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
             field("lead", "The beginning of the answer, if the base wording gives one.", lambda _: template.lead),
         )
 
+    def in_language(self, texts: Texts) -> "QuestionWording":
+        template = templates(texts)[self.name]
+        return QuestionWording(template, self._observations, self._lists, published=self._published, texts=texts)
+
     def _names(self, instance: MapQuestion) -> PromptNames:
         return prompt_names(instance.map, instance.cutoff, self._lists)
 
@@ -185,7 +180,19 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
     def parse(self, reply: str, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
         """Parse a trajectory."""
         parse_answer = published_answer if self._published else sound_answer
-        return parse_answer(reply, self._template.keys, self._template.lead)
+        return self._with_actions(parse_answer(reply, self._template.keys, self._template.lead, self.texts), state)
+
+    def _with_actions(self, hops: Trajectory | Invalid, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
+        """Return an answer with the game's actions in place of the language's words for directions."""
+        if isinstance(hops, Invalid) or not self._directions:
+            return hops
+        index = move_index(state.instance.map)
+
+        def action(name: str) -> str:
+            is_of_map = index.resolve_action(name, (), SOUND) is not None
+            return name if is_of_map else self._directions.get(normal_name(name), name)
+
+        return tuple(hop._replace(action=action(hop.action)) for hop in hops)
 
     def render(self, action: Trajectory, state: AnswerState[MapQuestion]) -> str:
         """Return a trajectory as JSON, which is also a Python literal, as a continuation of the prompt's lead."""
@@ -197,11 +204,11 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
 
     def tools(self, state: AnswerState[MapQuestion]) -> tuple[ActionTool, ...]:
         """Return the tool that takes a trajectory."""
-        return (_answer_tool(self._template.keys),)
+        return (self._tool,)
 
     def parse_call(self, call: ToolCall, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
         """Read a trajectory."""
-        return trajectory(call.arguments["moves"], self._template.keys)
+        return self._with_actions(trajectory(call.arguments["moves"], self._template.keys, self.texts), state)
 
     def render_call(self, action: Trajectory, state: AnswerState[MapQuestion]) -> ToolCall:
         """Return a call with the trajectory."""
@@ -209,16 +216,20 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         return ToolCall("answer", {"moves": rows})
 
 
-def hop_schema(keys: Hop) -> dict[str, Json]:
+def hop_schema(keys: Hop, texts: Texts = ENGLISH) -> dict[str, Json]:
     """Return the JSON schema of a move of an answer."""
-    docs = ("The place before the move.", "The action.", "The place after the move.")
+    docs = [texts[f"tool.{name}"] for name in ("before", "action", "after")]
     return object_schema({key: {"type": "string", "description": doc} for key, doc in zip(keys, docs, strict=True)})
 
 
-@lru_cache(maxsize=8)
-def _answer_tool(keys: Hop) -> ActionTool:
-    moves = {"type": "array", "items": hop_schema(keys), "maxItems": MOST_HOPS, "description": "The moves, in order."}
-    return ActionTool("answer", "Answer the question.", {"moves": moves})
+def _answer_tool(keys: Hop, texts: Texts) -> ActionTool:
+    moves = {"type": "array", "items": hop_schema(keys, texts), "maxItems": MOST_HOPS}
+    return ActionTool("answer", texts["tool.doc"], {"moves": {**moves, "description": texts["tool.moves"]}})
+
+
+def template_in(language: Json, name: str) -> PromptTemplate | None:
+    """Return the template of a name in a language of ours; None in another language."""
+    return templates(texts_in(str(language), TEXTS))[name] if language in TEXTS else None
 
 
 @lru_cache(maxsize=256)

@@ -17,6 +17,7 @@ from waybench.core import (
     AGENT,
     DIFFICULTY_INDEX,
     INTERFACE,
+    LANGUAGE,
     PLAY_EXTENSIONS,
     PROBE,
     TOOLS,
@@ -31,6 +32,7 @@ from waybench.core import (
 )
 from waybench.core._datasets import GENERATED
 from waybench.core._designs import levels_design
+from waybench.core._texts import ENGLISH_NAME
 from waybench.envs import registry
 from waybench.evaluation._adaptive import AdaptiveSampleSource, HorizonSearch, Ladder
 from waybench.evaluation._agents import agent_sandbox, one_line_errors
@@ -214,6 +216,8 @@ def _check_probe(entry: TaskEntry, checked: Mapping[str, Any], probe: str) -> No
         raise UsageError(f"probe={probe[:60]}: an agent has a conversation of its own; leave out agent or probe")
     if is_template_name(str(checked.get(WORDING))):
         raise UsageError(f"probe={probe[:60]}: nobody knows what your own template shows; choose another wording")
+    if checked.get(LANGUAGE, ENGLISH_NAME) != ENGLISH_NAME:
+        raise UsageError(f"probe={probe[:60]}: its questions are in English; leave out probe or language")
 
 
 def inspect_task(

@@ -13,7 +13,6 @@ from waybench.results.estimates import headline_spec, lost_rows
 from waybench.results.estimates._bounds import Items, LostRows
 from waybench.results.formatting import one_line
 from waybench.results.results import (
-    EXAMPLES,
     LONGEST,
     UNCONFIRMED,
     UNFINISHED,
@@ -27,7 +26,7 @@ from waybench.results.results import (
     metric_values,
     with_observed_bounds,
 )
-from waybench.results.results._groups import other_settings
+from waybench.results.results._groups import TEST_SETTINGS, other_settings
 
 MODEL = "model"  # what varies, where it is not an option
 SOLVED = "solved"  # what every environment can be compared by, beside its metrics
@@ -53,7 +52,7 @@ def comparison_key(group: RunKey) -> ComparisonKey:
     How a model was run, its temperature and the like, is the model's own matter, and so is the task's name.
     """
     env = group.environment
-    names = {option.name for option in (*env.playing.options, *env.items.options)} | {EXAMPLES}
+    names = {option.name for option in (*env.playing.options, *env.items.options)} | TEST_SETTINGS
     options = sorted((name, repr(value)) for name, value in group.options if name in names)
     return ComparisonKey(group.env, group.version, group.key, tuple(options))
 

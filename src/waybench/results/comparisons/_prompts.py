@@ -5,7 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from waybench.core import Json, Metric, Series
+from waybench.core import LANGUAGE, WORDING, Json, Metric, Series
+from waybench.core._languages import LANGUAGE_OPTION, languages_of
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import (
     NOT_ADJUSTED,
@@ -36,9 +37,6 @@ from waybench.results.results import (
 )
 from waybench.results.stats import IntervalEstimate, clustered_mean
 from waybench.results.stats._verdicts import MARGIN
-
-WORDING = "wording"  # the option that names an item's wording
-
 
 _SCORE: tuple[Column[Any], ...] = (
     Column("group", RunKey, "Model, task and settings, the wording among them.", "score.group", only="json"),
@@ -176,7 +174,7 @@ def _wording_effect(
         name: metric_values(group_by_item(by_group[group]), metric, metric).values for name, group in groups.items()
     }
     env = next(iter(groups.values())).env
-    names, reference = _ordered(env, [name for name, values in of_names.items() if values])
+    names, reference = _ordered(env, WORDING, [name for name, values in of_names.items() if values])
     if len(names) < 2:
         return None
     scored = [of_names[name] for name in names]
@@ -216,38 +214,54 @@ def _wording_effect(
     )
 
 
-def _ordered(env: str, names: Collection[str]) -> tuple[list[str], str]:
-    """Return wordings in the order in which an environment lists them, and the one that others are compared with."""
-    wording = next(option for option in environment_options(env) if option.name == WORDING)
-    declared_names = [name for name in wording.all_choices if name in names]
+def _ordered(env: str, option: str, names: Collection[str]) -> tuple[list[str], str]:
+    """Return values of an option in the order in which an environment lists them, and the reference.
+
+    Args:
+        env: The environment's id.
+        option: `WORDING` or `LANGUAGE`.
+        names: The values.
+    """
+    if option == LANGUAGE:
+        choices, default = languages_of(registry.load(env)), str(LANGUAGE_OPTION.default)
+    else:
+        declared = next(declared for declared in environment_options(env) if declared.name == option)
+        choices, default = declared.all_choices, str(declared.default)
+    declared_names = [name for name in choices if name in names]
     ordered = [*declared_names, *sorted(name for name in names if name not in declared_names)]
-    return ordered, str(wording.default) if wording.default in names else next(iter(ordered), "")
+    return ordered, default if default in names else next(iter(ordered), "")
 
 
-def compare_wordings(
-    scores: Iterable[ItemScores], margin: float = MARGIN, chosen: Callable[[str], bool] = lambda task: True
+def compare_presentations(
+    scores: Iterable[ItemScores],
+    margin: float = MARGIN,
+    chosen: Callable[[str], bool] = lambda task: True,
+    option: str = WORDING,
 ) -> list[Comparison]:
-    """Compare the results of models in several wordings of the same items; all comparisons are one family.
+    """Compare the results of models in several presentations of the same items; all comparisons are one family.
 
-    Each wording is compared with the environment's default, or with the first that was run.
+    Each wording or language is compared with the environment's default, or with the first that was run.
 
     Args:
         scores: Scores of any environments.
         margin: What counts as a tie, as a share of the metric's range.
         chosen: The name of a task -> whether it is compared.
+        option: What the presentations differ in: `WORDING` or `LANGUAGE`, which groups in the default lack.
     """
     by_identity: defaultdict[tuple[Any, ...], dict[str, ItemScores]] = defaultdict(dict)
     for side in scores:
-        if side.group is not None and chosen(side.task) and WORDING in dict(side.key.options):
-            others = tuple(option for option in side.key.options if option[0] != WORDING)
-            by_identity[side.identity(options=others)][str(dict(side.group.options)[WORDING])] = side
+        if side.group is not None and chosen(side.task):
+            value = dict(side.group.options).get(option, LANGUAGE_OPTION.default if option == LANGUAGE else None)
+            others = tuple(other for other in side.key.options if other[0] != option)
+            if value is not None:
+                by_identity[side.identity(options=others)][str(value)] = side
     comparisons: list[Comparison | None] = []
     for by_name in by_identity.values():
-        names, reference = _ordered(next(iter(by_name.values())).env, by_name)
+        names, reference = _ordered(next(iter(by_name.values())).env, option, by_name)
         for name in names:
             if name != reference:
                 title = f"{by_name[name].name}, {name} against {reference}"
-                comparisons.append(compare(by_name[name], by_name[reference], WORDING, name=title, margin=margin))
+                comparisons.append(compare(by_name[name], by_name[reference], option, name=title, margin=margin))
     return adjust_comparisons(comparisons)
 
 

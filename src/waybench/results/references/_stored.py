@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Environment, Json
+from waybench.core import LANGUAGE, Environment, Json
 from waybench.envs import registry
 from waybench.results.references._measure import Reference, ReferenceScores
 
@@ -60,6 +60,7 @@ def setting_of(
     usual = environment.resolve_options({"protocol": protocol})
     defaults = {option.name: option.default for option in environment.items.options if not option.is_count}
     changed = {name: value for name, value in played.items() if name not in usual or value != usual[name]}
+    changed.pop(LANGUAGE, None)  # the same actions are read in each, so that floors and ceilings are the same
     return Setting(
         plain.id,
         plain.version,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from waybench.core import (
     CONTEXT_TOKENS,
+    LANGUAGE,
     PLAY_EXTENSIONS,
     PREFIX,
     Environment,
@@ -20,6 +21,8 @@ from waybench.results.formatting import one_line
 from waybench.results.logs._settings import SCALARS, SHOWN
 
 EXAMPLES = "examples"  # the setting that says how many in-context examples there were
+# Settings of the test beside the options of its environment; groups without them have the default.
+TEST_SETTINGS = frozenset((EXAMPLES, LANGUAGE))
 # The option along which a search goes, and what stands in its place: the episodes of the search belong together.
 SEARCHED: Mapping[str, tuple[str, str]] = {
     "steps_left": (PREFIX, "oracle:-N"),
@@ -237,7 +240,7 @@ def named_settings(group: RunKey) -> dict[str, Json]:
 
 def model_settings(group: RunKey) -> dict[str, Json]:
     """Return a group's settings of the model: its temperature, its server, ..."""
-    others = {option.name for option in environment_options(group.env)} | {EXAMPLES, *SHOWN}
+    others = {option.name for option in environment_options(group.env)} | {*TEST_SETTINGS, *SHOWN}
     return {name: value for name, value in group.options if name not in others}
 
 

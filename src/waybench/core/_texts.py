@@ -1,0 +1,175 @@
+"""Texts by language: what a wording says, why a reply is refused, and what tools are called by.
+
+A text has a name, the same in all languages, and fields in braces. The tables here are those of `waybench.core`, which
+all environments have; an environment declares its own beside them (`Playing.texts`).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from waybench.core._errors import UsageError
+
+ENGLISH_NAME, SPANISH_NAME = "en", "es"
+_FIELD = re.compile(r"\{([a-z][a-z_]*)\}")
+
+TextTables = Mapping[str, Mapping[str, str]]
+"""Language -> name -> text."""
+
+CORE_TEXTS: TextTables = MappingProxyType(
+    {
+        ENGLISH_NAME: {
+            "stop.truncated": "The reply was cut off at the output limit before it was complete, so nothing of it was "
+            "carried out.",
+            "stop.overflow": "The conversation was longer than the player can read, so nothing was carried out.",
+            "stop.refused": "The reply was a refusal, so nothing of it was carried out.",
+            "answer.right": "Right.",
+            "answer.wrong": "Wrong.",
+            "picture.place": "(see the picture)",
+            "context.task": "# Task {number}",
+            "context.opening": "Below are {count} tasks, numbered from 1. Do task {number} only, and reply as it says; "
+            "the other tasks are not for you.",
+            "context.closing": "Now do task {number} only.",
+            "reply.long": "The reply has {count} characters; at most {most} are read.",
+            "json.missing": "The reply has no JSON object with the key {key}.",
+            "json.malformed": "The last JSON object with {key} is malformed.",
+            "json.twice": "The JSON object has the key {key} twice.",
+            "json.list": "The last list of objects in the reply is malformed.",
+            "json.objects": "The reply has more than {most} JSON objects.",
+            "json.bad_objects": "The reply has more than {most} malformed JSON objects.",
+            "json.depth": "The reply has more than {most} brackets within each other.",
+            "json.tokens": "The reply has more than {most} brackets, texts and commas that are no strict JSON.",
+            "value.digits": "a number of more than {most} digits",
+            "value.object": "an object",
+            "value.list": "a list",
+            "call.rules": "Act by calling a tool, with one call in each turn: what you are asked to write goes into "
+            "the arguments of the call. Text beside the call is not read.",
+            "call.none": "The reply has no call of a tool.",
+            "call.several": "The reply has {count} calls of tools; make one call in each turn.",
+            "call.unknown": "There is no tool {name}; the tools are: {names}.",
+            "call.malformed": "The arguments of the call of {name} are no valid JSON object.",
+            "call.unfit": "Wrong arguments in the call of {name}: {problem}.",
+            "unfit.all": "the arguments",
+            "unfit.depth": "{what} has more than {most} brackets within each other",
+            "unfit.list": "{what} must be a list, not {value}",
+            "unfit.length": "{what} has {count} elements; at most {most} are read",
+            "unfit.integer": "{what} must be a whole number, not {value}",
+            "unfit.least": "{what} must be at least {least}, not {value}",
+            "unfit.text": "{what} must be a text, not {value}",
+            "unfit.choice": "{what} must be one of the listed values, not {value}",
+            "unfit.object": "{what} must be an object, not {value}",
+            "unfit.twice": "{what} has {name} twice",
+            "unfit.unknown": "{what} has the unknown name {name}",
+            "unfit.missing": "{name} is missing in {what}",
+        },
+        SPANISH_NAME: {
+            "stop.truncated": "La respuesta se cortó en el límite de salida antes de estar completa, así que no se ha "
+            "ejecutado nada de ella.",
+            "stop.overflow": "La conversación era más larga de lo que el jugador puede leer, así que no se ha "
+            "ejecutado nada.",
+            "stop.refused": "La respuesta fue una negativa, así que no se ha ejecutado nada de ella.",
+            "answer.right": "Correcto.",
+            "answer.wrong": "Incorrecto.",
+            "picture.place": "(véase la imagen)",
+            "context.task": "# Tarea {number}",
+            "context.opening": "A continuación hay {count} tareas, numeradas desde 1. Haz solo la tarea {number} y "
+            "responde como ella indica; las demás tareas no son para ti.",
+            "context.closing": "Haz ahora solo la tarea {number}.",
+            "reply.long": "La respuesta tiene {count} caracteres; se leen {most} como máximo.",
+            "json.missing": "La respuesta no tiene ningún objeto JSON con la clave {key}.",
+            "json.malformed": "El último objeto JSON con {key} está mal formado.",
+            "json.twice": "El objeto JSON tiene la clave {key} dos veces.",
+            "json.list": "La última lista de objetos de la respuesta está mal formada.",
+            "json.objects": "La respuesta tiene más de {most} objetos JSON.",
+            "json.bad_objects": "La respuesta tiene más de {most} objetos JSON mal formados.",
+            "json.depth": "La respuesta tiene más de {most} paréntesis unos dentro de otros.",
+            "json.tokens": "La respuesta tiene más de {most} paréntesis, textos y comas que no son JSON estricto.",
+            "value.digits": "un número de más de {most} cifras",
+            "value.object": "un objeto",
+            "value.list": "una lista",
+            "call.rules": "Actúa llamando a una herramienta, con una llamada en cada turno: lo que se te pide que "
+            "escribas va en los argumentos de la llamada. El texto junto a la llamada no se lee.",
+            "call.none": "La respuesta no tiene ninguna llamada a una herramienta.",
+            "call.several": "La respuesta tiene {count} llamadas a herramientas; haz una llamada en cada turno.",
+            "call.unknown": "No hay ninguna herramienta {name}; las herramientas son: {names}.",
+            "call.malformed": "Los argumentos de la llamada a {name} no son un objeto JSON válido.",
+            "call.unfit": "Argumentos incorrectos en la llamada a {name}: {problem}.",
+            "unfit.all": "el conjunto de argumentos",
+            "unfit.depth": "{what} tiene más de {most} paréntesis unos dentro de otros",
+            "unfit.list": "{what} debe ser una lista, no {value}",
+            "unfit.length": "{what} tiene {count} elementos; se leen {most} como máximo",
+            "unfit.integer": "{what} debe ser un número entero, no {value}",
+            "unfit.least": "{what} debe ser al menos {least}, no {value}",
+            "unfit.text": "{what} debe ser un texto, no {value}",
+            "unfit.choice": "{what} debe ser uno de los valores indicados, no {value}",
+            "unfit.object": "{what} debe ser un objeto, no {value}",
+            "unfit.twice": "{what} tiene {name} dos veces",
+            "unfit.unknown": "{what} tiene el nombre desconocido {name}",
+            "unfit.missing": "falta {name} en {what}",
+        },
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """All texts of one language.
+
+    Attributes:
+        language: Its name, such as "en".
+        table: Name -> text.
+    """
+
+    language: str
+    table: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        return self.table[name]
+
+    def fill(self, name: str, /, **fields: object) -> str:
+        """Return a text with values in place of its fields; other braces in it, or in the values, stay."""
+        return fill_fields(self.table[name], **fields)
+
+
+def fill_fields(text: str, /, **fields: object) -> str:
+    """Return a text with values in place of fields in braces; other braces in it, or in the values, stay."""
+    return _FIELD.sub(lambda match: str(fields[match[1]]) if match[1] in fields else match[0], text)
+
+
+def texts_in(language: str, tables: TextTables) -> Texts:
+    """Return the texts of core and of an environment in a language that both have."""
+    return Texts(language, {**CORE_TEXTS[language], **tables[language]})
+
+
+ENGLISH = Texts(ENGLISH_NAME, CORE_TEXTS[ENGLISH_NAME])
+"""The texts of core in the default language."""
+
+
+def check_table(table: Mapping[str, str], english: Mapping[str, str], what: str) -> None:
+    """Refuse a table of texts that does not have the names, and in each text the fields, of the English one.
+
+    Args:
+        table: Name -> text.
+        english: The English table.
+        what: What it is, for messages.
+
+    Raises:
+        UsageError: If it has not, if a text is empty, or if two names of one list of words have the same text.
+    """
+    if missing := [name for name in english if name not in table]:
+        raise UsageError(f"{what}: {len(missing)} texts are missing, such as {missing[0]}; give them, or a base")
+    for name, text in table.items():
+        if name not in english:
+            raise UsageError(f"{what}: there is no text of the name {name[:60]!r}")
+        if not text.strip():
+            raise UsageError(f"{what}: {name} is empty")
+        fields, wanted = set(_FIELD.findall(text)), set(_FIELD.findall(english[name]))
+        if fields != wanted:
+            names = ", ".join(f"{{{field}}}" for field in sorted(wanted)) or "none"
+            raise UsageError(f"{what}: {name}: its fields are not those of the English text: {names}")
+    words: dict[tuple[str, str], str] = {}
+    for name, text in table.items():
+        kind, _, word = name.partition(".")
+        if kind == "direction" and words.setdefault((kind, text.strip().casefold()), word) != word:
+            raise UsageError(f"{what}: {name}: two directions have the same word")
