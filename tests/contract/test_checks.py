@@ -288,6 +288,11 @@ def trusting(data: Json) -> Dial:
 PIT = FailureKind("pit", "falling into the pit", "The dial was turned to 0.")
 
 
+def with_texts(tables: dict[str, dict[str, str]]) -> Environment[Any, Any, Any]:
+    texts = {"en": {"greeting": "Hello {name}"}, **tables}
+    return replace(DIAL, playing=replace(DIAL.playing, texts=texts))
+
+
 def with_failure(**changes: str) -> AnyEnvironment:
     return replace(DIAL, scoring=replace(DIAL.scoring, failures=(replace(PIT, **changes),)))
 
@@ -455,6 +460,13 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
         "metrics declared",
         with_aggregates({}, env=with_metric(per=lambda record: 1.0)),
         "is a share of something",
+    ),
+    "a text that a language lacks": ("languages", with_texts({"es": {}}), "texts are missing, such as greeting"),
+    "a field that a language lacks": ("languages", with_texts({"es": {"greeting": "Hola"}}), "name"),
+    "a language that waybench lacks": (
+        "languages",
+        with_texts({"eo": {"greeting": "Saluton {name}"}}),
+        "has no texts in 'eo'",
     ),
     "aggregates of one name": ("metrics declared", with_aggregates({}, {}), "aggregates come twice"),
     "kinds of failure of one name": (
