@@ -79,7 +79,7 @@ def test_the_workflow_verifies_what_a_pull_request_adds(honest: Path, folder: Pa
     good, selected = honest / "good.zip", folder / "submissions" / "selected.zip"
     status, output = verified({"submissions/good.zip": good})
     assert status == 0, output
-    assert "2 runs, 8 records: verified" in output
+    assert "2 runs, 10 records: verified" in output
     assert verified({"submissions/selected.zip": selected})[0] == 1
     other = tmp_path / "good.toml"
     other.write_text('status = "community"\n')
