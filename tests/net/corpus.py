@@ -22,8 +22,13 @@ import_module("zipfile_zstd")  # teaches zipfile the compression of the logs
 
 Json = Any
 
-LARGE, SMALL, OTHER = "vendor/steady-70b", "vendor/steady-7b", "other/hand"
-PLAYERS = {LARGE: "waybench/noisy-0.05", SMALL: "waybench/noisy-0.3", OTHER: "waybench/heuristic"}
+LARGE, SMALL, OTHER, PEER = "vendor/steady-70b", "vendor/steady-7b", "other/hand", "other/peer"
+PLAYERS = {
+    LARGE: "waybench/noisy-0.05",
+    SMALL: "waybench/noisy-0.3",
+    OTHER: "waybench/heuristic",
+    PEER: "waybench/noisy-0.1",  # ranked beside the last one, for both played mazes alone
+}
 ORACLE, RANDOM, NULL = "waybench/oracle", "waybench/random", "waybench/null"
 REFERENCES = ORACLE, RANDOM, NULL
 
@@ -57,7 +62,7 @@ class Run(NamedTuple):
 
     name: str
     command: str
-    models: tuple[str, ...] = (LARGE, SMALL, OTHER, *REFERENCES)
+    models: tuple[str, ...] = (LARGE, SMALL, OTHER, PEER, *REFERENCES)
     change: Callable[[Json, str, int], None] | None = None
 
 

@@ -77,12 +77,12 @@ def test_the_order_of_chunks_matters_to_the_server(monkeypatch: pytest.MonkeyPat
     """So that the test above would fail if chunks were generated as they are come by."""
 
     def as_asked(world: Any, column: int, row: int) -> Iterator[tuple[int, int]]:
-        if (column, row) not in world._made:
-            world._made.add((column, row))
+        if (column, row) not in world._generated:
+            world._generated.add((column, row))
             yield column, row
 
     straight = blocks(LuantiTerrain(5), 1000, -300)
-    monkeypatch.setattr(LuantiTerrain, "_before", as_asked)
+    monkeypatch.setattr(LuantiTerrain, "_in_generation_order", as_asked)
     around = LuantiTerrain(5)
     for right, down in AROUND:
         around.view(Body(1000 + right + 0.5, 60.0, down - 300 + 0.5, 0))
