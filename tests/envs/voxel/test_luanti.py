@@ -208,16 +208,19 @@ def test_a_server_ends_with_its_world_and_listens_to_this_machine_alone() -> Non
 def test_a_server_ends_when_this_process_is_killed() -> None:
     code = (
         "import os, signal\n"
-        "from waybench.envs.voxel.engines._server import Server\n"
-        "server = Server(1)\n"
+        "from waybench.envs.voxel.engines._server import LuantiServer\n"
+        "server = LuantiServer(1)\n"
         "print(server._process.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     pid = int(done.stdout)
     for _ in range(20 * PATIENCE):
-        state = Path(f"/proc/{pid}/stat")
-        if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text()
+        except (FileNotFoundError, ProcessLookupError):  # the latter if it ends while it is read
+            return
+        if state.rpartition(")")[2].split()[0] == "Z":
             return
         time.sleep(0.05)
     pytest.fail("the server goes on")
