@@ -78,23 +78,19 @@ class ItemChoices:
             self._source: Source[Any] | None = None
         else:
             environment = resolve_environment(name)
-            items = environment.items
             self.task = _task(name)
             self._environment = environment
             options = assignments(settings.options, "-O")
             self.play_options = tuple(options)
             self._options = environment.resolve_options(options)
-            self._settings = resolve(items.options, assignments(settings.settings, "-S"), "source option")
+            self._settings = resolve(environment.items.options, assignments(settings.settings, "-S"), "source option")
             reference = settings.key_reference
-            key = items.public_key if reference is None else read_key(reference)
-            level = items.smallest_level if settings.level is None else settings.level
-            items.check_level(level)
-            source = items.make_source(
-                key,
-                level,
-                items.options_for(str(self._options["protocol"]) if protocol is None else protocol, self._settings),
+            self._source = environment.source(
+                None if reference is None else read_key(reference),
+                settings.level,
+                protocol=str(self._options["protocol"]) if protocol is None else protocol,
+                **self._settings,
             )
-            self._source = items.marked(source, key)
             if split is not None:
                 self._source = SplitSource(self._source, split)
 
