@@ -65,7 +65,7 @@ def _kinds_of(cls: type[DataInstance]) -> dict[str, Any]:
 
 def _require_known(kind: Any, where: str) -> Any:
     if get_origin(kind) is tuple:
-        for element in _elements(kind):
+        for element in get_args(kind):
             if element is not Ellipsis:
                 _require_known(element, where)
     elif kind not in _KINDS:
@@ -73,13 +73,9 @@ def _require_known(kind: Any, where: str) -> Any:
     return kind
 
 
-def _elements(kind: Any) -> tuple[Any, ...]:
-    return get_args(kind)
-
-
 def _read(value: Json, kind: Any, where: str) -> Any:
     if get_origin(kind) is tuple:
-        elements = _elements(kind)
+        elements = get_args(kind)
         if not is_array(value):
             raise DataError(f"{where}: give an array")
         if elements[-1] is Ellipsis:
