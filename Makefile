@@ -47,10 +47,12 @@ faces: $(VENV)-train/.stamp $(VENV)-verifiers/.stamp $(VENV)-validators/.stamp $
 crash: $(VENV)/.stamp ## Kill runs KILLS=100 times: nothing is lost, and next to nothing asked twice
 	@WAYBENCH_KILLS=$(KILLS) $(PYTEST) -m slow tests/eval/test_crash.py
 
-# The variable keeps pyright from asking a registry whether there is a newer one.
-reproduce: $(VENV)/.stamp ## Check what docs/reproduce.md says of the papers' tables, as far as it needs no model
-	@$(PYTEST) tests/papers
+# Data sets are looked for where the tests have them, too.
+reproduce: $(VENV)/.stamp ## Run all of the papers' tables, on a few items, with the null player and the oracle
+	@rm -rf build/reproduce
+	@WAYBENCH_DATA="$${WAYBENCH_DATA-$(wildcard ../shared/data)}" $(BIN)/waybench reproduce --all -m waybench/null -m waybench/oracle --limit 1 --out build/reproduce -- --display none
 
+# The variable keeps pyright from asking a registry whether there is a newer one.
 check: $(VENV)/.stamp ## Check format, lint and types
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
@@ -67,7 +69,8 @@ docs: $(VENV)/.stamp ## Write the generated pages of docs/ again
 
 # Read it from its folder, or serve the folder as it is: it loads nothing from elsewhere.
 site: $(VENV)/.stamp $(VENV)/.games ## Build the documentation site in build/site, without a network
-	@$(BIN)/python -m sphinx -b html -W --keep-going -n -q -d build/doctrees docs build/site
+	@$(BIN)/waybench demo --out build/demo
+	@$(BIN)/python -m sphinx -t demo -b html -W --keep-going -n -q -d build/doctrees docs build/site
 	@echo build/site/index.html
 
 playthroughs: $(VENV)/.stamp ## Write the golden transcripts again, for a person to review

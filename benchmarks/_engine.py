@@ -17,7 +17,8 @@ from waybench.core import Episode, Item
 from waybench.evaluation._engine import earlier_objects_kept
 from waybench.evaluation._run_journals import RunJournals
 from waybench.evaluation._sample import to_sample
-from waybench.evaluation._solver import episode, play
+from waybench.evaluation._scores import episode
+from waybench.evaluation._solver import play
 
 MAZES = waybench.load("maze/alicia")
 REPLY = '{"movements": [{"direction": "up", "cells": 1}]}'  # outside: the attempt takes all its requests

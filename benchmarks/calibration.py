@@ -195,7 +195,7 @@ def saved(
     telling = [episode for episode in climbed if not (alike and episode[1])]
     at, solved = (np.array([episode[k] for episode in telling], dtype=np.float64) for k in (0, 2))
     fit = fit_curves(FIXED_DESIGN if reported else CurvePrior(), at, solved, list(range(len(telling))))
-    _, low, high = fit.spanned_horizon(share, 0.9) if reported else fit.horizon(share, 0.9)
+    _, low, high = fit.widened_horizon(share, 0.9) if reported else fit.horizon(share, 0.9)
     if low <= 0 or not math.isfinite(high):
         return None
     rule = StoppingRule(share=share, precision=(high - low) / (high + low), most=1_000, batch=batch)

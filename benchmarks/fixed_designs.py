@@ -84,7 +84,7 @@ def coverage(name: str, runs: int = RUNS) -> Coverage:
         solved = (rng.random(len(at)) < rates(at, middle)).astype(np.float64)
         _, *plain = fit_curves(CurvePrior(), at, solved, range(len(at))).horizon(0.5, HORIZON_CONFIDENCE)
         fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
-        value, *reported = fit.spanned_horizon(0.5, HORIZON_CONFIDENCE)
+        value, *reported = fit.widened_horizon(0.5, HORIZON_CONFIDENCE)
         hits = [float(low <= truth <= high) for low, high in (plain, reported)]
         widths = [math.log2(min(high, LEVELS[-1]) / max(low, LEVELS[0])) for low, high in (plain, reported)]
         outcomes.append((*hits, *widths, value / truth - 1, float(not fit.is_adequate)))

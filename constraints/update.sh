@@ -50,7 +50,8 @@ compile cluster --extra eval --extra ray --group cluster --constraint "$work/dev
 compile peers --group peers --constraint "$work/dev.txt"
 compile verifiers --extra mcp --group verifiers
 # inspect-evals is there for the model of its registration files alone, without the packages that it asks for.
-printf '%s\n' 'every-eval-ever==0.3.*' 'pyyaml' 'huggingface-hub' >"$work/validators.in"
+# The converter of Every Eval Ever reads logs with Inspect.
+printf '%s\n' 'every-eval-ever==0.3.*' 'inspect-ai>=0.3.285,<0.4' 'pyyaml' 'huggingface-hub' >"$work/validators.in"
 input=$work/validators.in oldest=3.12 compile validators
 printf '%s\n' 'inspect-evals==0.26.*' >"$work/inspect-evals.in"
 input=$work/inspect-evals.in oldest=3.12 compile inspect-evals --no-deps

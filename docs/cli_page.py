@@ -6,6 +6,7 @@ import click
 from pieces import table
 
 from waybench.cli._app import COMMANDS, App, main
+from waybench.cli._options import GroupedCommand
 
 _INTRODUCTION = """\
 # Command line
@@ -36,9 +37,14 @@ def _command(command: click.Command, context: click.Context, level: int) -> list
     parts = [f"{'#' * level} waybench {context.command_path.removeprefix('waybench ')}"]
     parts.append(f"```text\n{context.command_path} {usage}\n```")
     parts.append(_prose(command.help or ""))
-    options = [record for param in command.params if (record := param.get_help_record(context)) is not None]
-    if options:
-        parts.append(table(("option", "meaning"), ((f"`{name}`", _escaped(text)) for name, text in options if text)))
+    if isinstance(command, GroupedCommand):
+        groups = command.grouped_options(context)
+    else:
+        records = (param.get_help_record(context) for param in command.params)
+        groups = {"Option": [record for record in records if record is not None]}
+    for title, options in groups.items():
+        if options:
+            parts.append(table((title, "meaning"), ((f"`{name}`", _escaped(text)) for name, text in options if text)))
     if command.epilog:
         parts.append(f"```sh\n{_lines(command.epilog)}\n```")
     if isinstance(command, click.Group):

@@ -1,14 +1,17 @@
 """Sphinx's settings for the documentation site: `make site` builds it in build/site, without a network."""
 
 import re
+import shutil
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 from waybench import __version__
 
 DOCS = Path(__file__).parent.resolve()
 ROOT = DOCS.parent
+DEMO = ROOT / "build" / "demo" / "site"  # what `make site` adds, by Sphinx's tag "demo"
 
 project = "waybench"
 author = "waybench contributors"
@@ -69,9 +72,27 @@ def _prepare(app: Sphinx, name: str, source: list[str]) -> None:
             return f"[{text}]({path.removeprefix('docs/') if folder == ROOT else path}{anchor})"
         return text
 
+    if name == "index" and app.tags.has("demo"):
+        report = "the demonstration's report"
+        source[0] = source[0].replace(report, f'<a href="demo/index.html">{report}</a>')
     source[0] = re.sub(r"(?<!!)\[([^\]\n]+)\]\(([^)#\s]+)(#[^)\s]*)?\)", linked, source[0])
+
+
+def _mark_pictures(app: Sphinx, document: nodes.document, name: str) -> None:
+    """Give the pictures of games the class that puts them beside their texts."""
+    for image in document.findall(nodes.image):
+        if "images/games/" in image["uri"] and not image["uri"].endswith("strip.svg"):
+            image["classes"].append("game")
+
+
+def _add_demo(app: Sphinx, error: Exception | None) -> None:
+    """Put the report of the demonstration into the site."""
+    if error is None and app.tags.has("demo"):
+        shutil.copytree(DEMO, Path(app.outdir) / "demo", dirs_exist_ok=True)
 
 
 def setup(app: Sphinx) -> None:
     """Connect what prepares the pages."""
     app.connect("source-read", _prepare)
+    app.connect("doctree-resolved", _mark_pictures)
+    app.connect("build-finished", _add_demo)

@@ -1,26 +1,61 @@
 """Write the generated pages of docs/: `make docs`; `--check` only says whether they are up to date.
 
-They are docs/environments/*.md, docs/reproduce.md, docs/tasks.md, docs/reference/cli.md and docs/concepts/json.md.
+They are docs/environments/*.md, docs/images/games/*.svg, docs/reproduce.md, docs/tasks.md, docs/reference/cli.md and
+docs/concepts/json.md; and the example in README.md and docs/index.md.
 """
 
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from math import fsum, isfinite
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from cli_page import cli_page
-from pieces import table
+from gallery import (
+    PICTURES,
+    Example,
+    example_blocks,
+    excerpt,
+    file_name,
+    gallery_page,
+    ids,
+    picture,
+    play_example,
+    strip,
+)
+from pieces import between, table
 from task_page import tasks_page
 
 from waybench.core import FORMS, Environment, Episode, EpisodeRecord, Metric, Option, play_out, policy
 from waybench.envs import registry
 from waybench.envs.spaces import TREES
-from waybench.results.papers import Paper, PaperTable, papers
+from waybench.reporting._files import task_page
+from waybench.results.papers import Paper, PaperTable, PublishedBlock, papers
 
 FOLDER = Path(__file__).parent / "environments"
+# Family -> what its games pay for, and how that differs from the score.
+REWARDS = {
+    "atlas": "1 with the reply that solves the item, otherwise 0. The sum is the headline.",
+    "bandit": "what the machine pays or takes, after each pull. The score counts pulls of the best machine instead.",
+    "crafter": "1 for an achievement, and 0.1 for each health gained, or -0.1 for each lost. The score also counts how "
+    "early achievements come.",
+    "graph": "1 for the right answer, otherwise 0. The sum is the headline.",
+    "hanoi": "100 with the move that puts the last disk in place, -1 for an illegal move, otherwise 0. The score "
+    "counts disks in place.",
+    "maze": "1 with the reply that reaches the exit, otherwise 0. Only the score falls with detours.",
+    "messenger": "0.5 for the message, 1 for its delivery, -1 or less for a death. The score is the last step's alone.",
+    "rps": "what the round wins or loses. The score counts rounds with the best choice instead.",
+    "search": "1 with the answer that reaches the goal (the target, or the last node), otherwise 0. The headline also "
+    "counts how near an episode came.",
+    "sokoban": "1 with the move that solves the room, otherwise 0. Only the score falls with needless pushes.",
+    "textmap": "what the answer is worth, from 0 to 1; in `textmap/extract` each right triplet has its share of 1.",
+    "tilemap": "one divided by the number of objectives, with each reply that reaches its objective. The score also "
+    "counts moves and how near the others ended.",
+    "voxel": "1 with the step that finds the biome, otherwise 0. The sum is the headline.",
+}
 
 
 def option_table(options: Iterable[Option]) -> str:
@@ -60,8 +95,12 @@ def page(environment: Environment[Any, Any, Any]) -> str:
     """Return an environment's page."""
     item = environment.source().item(0)
     first = Episode(environment, item).record()
+    summary, _, details = environment.about.partition("\n\n")
     parts = [
-        f"# {environment.title}\n\n`{environment.id}`, version {environment.version}\n\n{environment.about}",
+        f"# {environment.title}\n\n{summary}",
+        example_blocks(play_example(environment.id), pictures="../images/games", lines=16),
+        f"This is `{environment.id}`, version {environment.version}, played by the oracle.",
+        f"## Rules\n\n{details}" if details else "",
         "## How it is played\n\n" + option_table(environment.playing.options),
         f"## How its items are drawn\n\n{_levels(environment)}; the public set's key "
         f"is `{environment.items.public_key}`.\n\n" + option_table(environment.items.options),
@@ -76,6 +115,7 @@ def page(environment: Environment[Any, Any, Any]) -> str:
             f"\n\nOf a set of episodes, `{one.name}`: {one.doc}{f' {one.sample_size.doc}' if one.sample_size else ''}"
             for one in environment.scoring.aggregates
         ),
+        reward_text(environment),
         "## Failures\n\nEach failed episode is counted once, under its main cause: one of these or of the "
         "[general kinds](../evidence.md#how-attempts-fail).\n\n"
         + table(
@@ -99,12 +139,33 @@ def page(environment: Environment[Any, Any, Any]) -> str:
         )
     if environment.id == "maze/alicia":
         parts.append(maze_difficulty())
-    parts.append("## What the player reads first\n\nItem " + item.id + " of the public set, in each wording.")
+    parts.append(
+        f"## What the player reads first\n\nItem {item.id} of the public set, in each wording; of long prompts the "
+        f"first and the last lines. `waybench generate {environment.id} --prompts -T wording=NAME` writes them whole."
+    )
     for name in next(option for option in environment.playing.options if option.name == "wording").choices:
         opening = Episode(environment, item, {"wording": name}).messages
         shown = "\n\n".join(f"[{message.role}]\n{message.text}" for message in opening)
-        parts.append(f"### {name}\n\n```text\n{shown}\n```")
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+        parts.append(f"### {name}\n\n```text\n{excerpt(shown, 40, 2_000)}\n```")
+    return "\n\n".join(part.strip() for part in parts if part) + "\n"
+
+
+def reward_text(environment: Environment[Any, Any, Any]) -> str:
+    """Return what the reward is: what it is paid for, the declared range, and what two players got."""
+    headline = environment.scoring.metrics[0]
+    low, high = environment.play_with(environment.resolve_options({})).game.properties.reward
+    item = environment.source(level=environment.items.smallest_level).item(0)
+    sums: list[str] = []
+    for name in ("oracle", "random"):
+        episode = play_out(environment, item, policy(name))
+        gained, score = fsum(turn.reward for turn in episode.turns), headline.of(episode.record())
+        sums.append(f"{gained:.4g} for `waybench/{name}` (`{headline.name}` {score:.4g})")
+    span = f"from {low:,.12g} to {high:,.12g}" if isfinite(low) else f"at most {high:,.12g}, with no lower limit"
+    return (
+        "## Reward\n\nA reply earns, for [training](../howto/train.md): "
+        f"{REWARDS[environment.id.partition('/')[0]]} The sum over an episode is {span}; on the first item of the "
+        f"smallest level {' and '.join(sums)}."
+    )
 
 
 def _first_line(player: Any) -> str:
@@ -149,11 +210,11 @@ def reproduce_page() -> str:
         "`waybench reproduce PAPER TABLE --model MODEL` runs the commands and prints the results beside the published "
         "rows; `--dry-run` prints the commands, `--limit` asks fewer items. `waybench report DIR --published` shows "
         "the published rows on the pages of the report, marked as not run here, and writes all of them to "
-        "`data/published.csv`. No published number is in any estimate, comparison or chart. Parts that cannot be made "
-        "yet say so.",
-        "`make reproduce` computes all values of embedded players again from the published data and checks that they "
-        "agree with this page to four decimals. A value is the mean over the items of the command, with the parameters "
-        "in parentheses.",
+        "`data/published.csv`. No published number is in any estimate, comparison or chart.",
+        "`make reproduce` runs every table and figure with the null player and the oracle, on one item of each level "
+        "(`waybench reproduce --all`). What cannot run is named, with the reason; commands that several tables share "
+        "run once. A slow test computes the values of embedded players below again from the published data, to four "
+        "decimals. A value is the mean over the items of the command, with the parameters in parentheses.",
     ]
     for paper in papers():
         parts.append(f"## {paper.title}\n\n{paper.source}; `waybench reproduce {paper.name}`\n\n{paper.about}")
@@ -161,30 +222,8 @@ def reproduce_page() -> str:
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def environments_page(pages: Iterable[Path]) -> str:
-    """Return the list of the environments' pages."""
-    ours = [entry for entry in registry.entries if entry.target.startswith("waybench.")]
-    rows = (
-        (
-            f"[`{entry.id}`]({entry.id.replace('/', '-')}.md)",
-            entry.version,
-            registry.load(entry.id).title,
-            entry.summary,
-        )
-        for entry in ours
-    )
-    names = "\n".join(path.stem for path in pages)
-    return (
-        "# Environments\n\nEach page describes the rules, the options, the items, the metrics and the prompts. "
-        "[Choose a task](../tasks.md) lists the tasks that play them. An environment is the same in `waybench run`, "
-        "`play`, `generate` and `score`, in Python, and in Gymnasium.\n\n"
-        + table(("id", "version", "title", "what the player does"), rows)
-        + f"\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
-    )
-
-
 def _reproduced(paper: Paper, one: PaperTable) -> str:
-    lines = [f"# not yet: {each.not_yet}" if each.not_yet and not each.text else each.text for each in one.commands]
+    lines = [command.text for command in one.commands]
     parts = [
         f"### {paper.name} {one.id}\n\n{one.shows}",
         "```sh\n" + "\n".join(lines) + "\n```",
@@ -193,6 +232,9 @@ def _reproduced(paper: Paper, one: PaperTable) -> str:
     published = sum(len(block.rows) for block in one.published) + sum(len(each.rows) for each in one.numbers)
     if published:
         parts[-1] += f"\n* Published rows that are entered: {published}"
+        pages = dict.fromkeys(f"`tasks/{task_page(block.env, ())}.html`" for block in one.published if _has_rows(block))
+        if pages:
+            parts[-1] += f"\n* Pages where the rows stand (`waybench report DIR --published`): {', '.join(pages)}"
     if one.embedded:
         rows = (
             (
@@ -206,6 +248,11 @@ def _reproduced(paper: Paper, one: PaperTable) -> str:
         )
         parts.append(table(("player", "environment", "came out", "published", "why they differ, if they do"), rows))
     return "\n\n".join(parts)
+
+
+def _has_rows(block: PublishedBlock) -> bool:
+    """Return whether a block has rows of all items; those of single maps stand in data/published.csv alone."""
+    return any(not row.cluster for row in block.rows)
 
 
 def _given(parameters: Mapping[str, object]) -> str:
@@ -233,12 +280,17 @@ def forms_page() -> str:
 def main() -> None:
     """Write the pages, or check them."""
     check = "--check" in sys.argv[1:]
-    pages = {
-        FOLDER / (entry.id.replace("/", "-") + ".md"): partial(page, registry.load(entry.id))
-        for entry in registry.entries
-        if entry.target.startswith("waybench.")  # and not an environment of some installed package
-    }
-    pages[FOLDER / "index.md"] = partial(environments_page, list(pages))
+    pages = {FOLDER / f"{env_id.replace('/', '-')}.md": partial(page, registry.load(env_id)) for env_id in ids()}
+    pages[FOLDER / "index.md"] = partial(gallery_page, list(pages))
+    examples = filter(Example.frames, map(play_example, ids()))
+    pages |= {PICTURES / file_name(example.environment.id): partial(picture, example) for example in examples}
+    pages[PICTURES / "strip.svg"] = strip
+    for path, pictures in (
+        (FOLDER.parents[1] / "README.md", "docs/images/games"),
+        (FOLDER.parent / "index.md", "images/games"),
+    ):
+        example = example_blocks(play_example("maze/alicia"), pictures=pictures, lines=16)
+        pages[path] = partial(between, path.read_text(encoding="utf-8"), "example", example)
     pages[FOLDER.parent / "reproduce.md"] = reproduce_page
     pages[FOLDER.parent / "tasks.md"] = tasks_page
     pages[FOLDER.parent / "reference" / "cli.md"] = cli_page

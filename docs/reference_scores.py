@@ -27,6 +27,8 @@ PATH = Path(_stored.__file__).with_name(_stored.FILE)
 LEVELS: Mapping[str, Sequence[int]] = {
     **dict.fromkeys(("search/guessnum", "search/bfs"), (15, 25)),
     "search/dfs": (8, 13),
+    "atlas/world": (8, 11, 14, 18, 24),
+    "sokoban/rooms": (8, 10, 12, 14, 17, 20),
     "maze/alicia": range(5, 27, 2),
     **{f"textmap/{name}": (3,) for name in ("destination", "route", "minigame", "extract")},
     **{f"tilemap/{name}": (3,) for name in ("gtb", "state", "stepwise")},
@@ -59,15 +61,20 @@ def measured_environments() -> list[AnyEnvironment]:
 def jobs(env: AnyEnvironment) -> Iterator[Job]:
     """Yield the measurements of an environment.
 
-    They are of its presets and sample levels in each protocol, and in other wordings than the first at sample levels.
+    They are of its presets and sample levels in each protocol, with each choice of options that keep tables apart, and
+    in other wordings than the first at sample levels.
     """
     fixed = list(_fixed(env))
     options = {option.name: option for option in env.playing.options}
     attempts = LADDER_ATTEMPTS if env.scoring.best_of else (1,)
     sample = {level for other in (env, *_twins(env)) for level in other.items.sample_levels}
     levels = sample | set(LEVELS.get(env.id, ())) | {int(values["level"]) for values, _ in fixed if values.get("level")}
-    for level, protocol, wording in product(sorted(levels), options["protocol"].choices, options["wording"].choices):
-        played = {"protocol": protocol, "wording": wording}
+    apart = [option for option in env.playing.options if option.separate_tables and option.choices]
+    choices = [options["protocol"].choices, options["wording"].choices, *(option.choices for option in apart)]
+    names = ["protocol", "wording", *(option.name for option in apart)]
+    for level, *values in product(sorted(levels), *choices):
+        played = dict(zip(names, values, strict=True))
+        wording = played["wording"]
         if has_images(env.resolve_options(played)) or (wording != options["wording"].default and level not in sample):
             continue
         drawn = [changed for values, changed in fixed if changed and values.get("level", level) == level]

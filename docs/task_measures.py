@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from waybench.core import Episode, Policy, policy, resolve
+from waybench.core import Episode, Policy, evenly_spaced, policy, resolve
 from waybench.evaluation.tasks import TASKS, TaskEntry, TaskItem, resolve_key
 from waybench.evaluation.tasks._items import task_items
 
@@ -45,7 +45,8 @@ def measured_items(task: TaskEntry) -> Iterator[tuple[str, list[TaskItem]]]:
     given = {"limit": ITEMS, **SMALLER.get(task.name, {})}
     checked = resolve_key(resolve(task.options, given, f"parameter of {task.name}"))
     if task.climb is None:
-        yield task.name, list(task_items(task.parts, checked))[: given["limit"]]
+        # Where the limit is of each map, maps differ in size: the items are of all of them.
+        yield task.name, evenly_spaced(list(task_items(task.parts, checked)), given["limit"])
         return
     for level in LADDER_LEVELS:
         parts = [replace(part, fixed={**part.fixed, "level": level}) for part in task.parts]

@@ -118,6 +118,12 @@ def visit(chromium: Any) -> Iterator[browser.Visits]:
     assert visits.complaints == []
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Ctrl-C reach the programs that tests start: a shell starts what runs in the background without it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print a line for each family; the counts travel with the reports, from other processes too."""
     totals: defaultdict[str, Counter[str]] = defaultdict(Counter)

@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import waybench
 from tests.conftest import PATIENCE
+from waybench.cli import main
 from waybench.core import WaybenchError, policy
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "api.md"
@@ -26,6 +28,7 @@ def test_every_example_of_the_document_runs(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "maze/alicia 1 " in done.stdout
     assert "waybench/noisy-0.3 5 " in done.stdout
+    assert done.stdout.startswith("solved 100.0\n")
     first = Path(done.stdout.split()[-1])
     assert (tmp_path / first).name == "index.html"
     assert "<title>Mazes</title>" in (tmp_path / first).read_text(encoding="utf-8")
@@ -34,7 +37,21 @@ def test_every_example_of_the_document_runs(tmp_path: Path) -> None:
 def test_the_document_names_all_that_is_exported() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     functions = [name for name in waybench.__all__ if name[0].islower()]
-    assert functions == ["evaluate", "list_environments", "load", "play", "read_logs", "report", "score"]
+    assert functions == [
+        *(
+            "compare",
+            "evaluate",
+            "list_environments",
+            "load",
+            "play",
+            "power",
+            "profile",
+            "read_logs",
+            "report",
+            "score",
+        )
+    ]
+    assert set(dir(waybench)) == set(waybench.__all__)
     assert [name for name in functions if f"waybench.{name}(" not in text] == []
 
 
@@ -52,6 +69,15 @@ def test_a_function_is_shown_what_is_new_and_the_whole_conversation() -> None:
     assert seen[1] == seen[1].messages[-1]["content"] == result.record.turns[0].message
     assert not result.solved
     assert result.score == result.metrics["score"] == 0
+
+
+def test_an_environment_is_one_line() -> None:
+    assert repr(waybench.load("maze/alicia")) == "<Environment maze/alicia, version 1: Mazes (AliciaBench)>"
+
+
+def test_power_is_that_of_the_command() -> None:
+    printed = CliRunner().invoke(main, ["power", "--detect", "0.1", "--rate", "0.6"]).stdout
+    assert str(waybench.power(detect=0.1, rate=0.6)) == printed.rstrip("\n")
 
 
 def test_a_player_can_be_named_or_be_a_policy() -> None:
@@ -74,6 +100,9 @@ def test_a_player_can_be_named_or_be_a_policy() -> None:
         (lambda: waybench.evaluate("alicia", "waybench/oracle", limt=2), "limit"),
         (lambda: waybench.read_logs("nowhere"), "nowhere"),
         (lambda: waybench.report(), "folder"),
+        (lambda: waybench.compare("nowhere", "else", folders="no-folder"), "no folder"),
+        (lambda: waybench.profile("nowhere"), "nowhere"),
+        (lambda: waybench.power(detekt=0.1), "--detekt"),
     ],
 )
 def test_what_the_user_can_mend_is_one_line(call: object, said: str) -> None:

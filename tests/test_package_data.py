@@ -27,4 +27,4 @@ LISTS = sorted(path for path in SOURCE.rglob("*.toml") if path.parent.name != "t
 
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_every_list_is_used_by_a_module_beside_it(path: Path) -> None:
-    assert any(f'(__file__, "{path.name}")' in module.read_text("utf-8") for module in path.parent.glob("*.py"))
+    assert any(f'(__file__, "{path.name}"' in module.read_text("utf-8") for module in path.parent.glob("*.py"))

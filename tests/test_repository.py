@@ -77,6 +77,14 @@ def test_the_citation_is_of_this_version_and_names_the_five_papers() -> None:
     sources = [find_paper(name).source for name in PAPERS]
     published = {re.sub(r"v\d+$", "", source) for source in sources if source.startswith("arXiv:")}
     assert cited == published and len(cited) == 3
+    for name in PAPERS:
+        paper = find_paper(name)
+        reference = next(
+            one for one in citation["references"] if one["title"].lower().split(":") == paper.title.lower().split(":")
+        )
+        names = (f"{one.get('family-names')}, {one.get('given-names')}" for one in reference["authors"])
+        assert paper.authors == (tuple(names) if paper.authors else ())
+        assert reference.get("year") == paper.year
 
 
 def test_hooks_run_the_tools_of_the_environment() -> None:

@@ -55,10 +55,10 @@ def says_missing_extra(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function raise `UsageError` with the extra to install where a package of an extra is missing."""
 
     @wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
         except ModuleNotFoundError as error:
             raise missing_extra(error, f"{function.__name__}()") or error from None
 
-    return checked
+    return call

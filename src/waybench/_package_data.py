@@ -1,7 +1,7 @@
 """Texts and word lists that stand in files beside the modules that use them."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -19,22 +19,23 @@ def read_text(module: str, name: str) -> str:
 
 
 @cache
-def read_toml(module: str, name: str) -> Mapping[str, Any]:
+def read_toml(module: str, name: str, parse_float: Callable[[str], Any] = float) -> Mapping[str, Any]:
     """Return the content of a TOML file that stands beside a module, which is read once. Its arrays are tuples.
 
     Args:
         module: The module's `__file__`.
         name: The file's name.
+        parse_float: Reads a number with a point, for example as a `Decimal`, which keeps its digits.
     """
-    return _frozen(tomllib.loads(read_text(module, name)))
+    return _freeze(tomllib.loads(read_text(module, name), parse_float=parse_float))
 
 
-def _frozen(value: Any) -> Any:
+def _freeze(value: Any) -> Any:
     match value:
         case dict():
             table = cast("dict[str, Any]", value)
-            return {key: _frozen(item) for key, item in table.items()}
+            return {key: _freeze(item) for key, item in table.items()}
         case list():
-            return tuple(map(_frozen, cast("list[Any]", value)))
+            return tuple(map(_freeze, cast("list[Any]", value)))
         case _:
             return value

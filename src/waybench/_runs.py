@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waybench._extras import says_missing_extra
-from waybench.core import Json, PromptKinds, UsageError, read_prices
+from waybench.core import Json, PromptKinds, UsageError, known_prices
 
 if TYPE_CHECKING:
     from waybench.results.logs import Skipped
@@ -99,7 +99,7 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
 
     Args:
         *folders: Folders with logs, in any depth, and files of records (`waybench play --record`).
-        prices: A file with the prices of models' tokens, for the costs.
+        prices: A file with the prices of models' tokens, for the costs; list prices by default.
 
     Returns:
         The results as tables.
@@ -115,7 +115,7 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     from waybench.results.results._measured_row import verify_episodes
 
     passed_over: list[Skipped] = []
-    price_by_model = read_prices(Path(prices)) if prices else {}
+    price_by_model = known_prices(Path(prices) if prices else None)
     episodes = read(*map(Path, folders), on_problem=passed_over.append)
     rows = exclude(episode.row for episode in verify_episodes(episodes, price_by_model, passed_over.append))
     return Results(
@@ -141,7 +141,7 @@ def report(
         *folders: Folders with logs, in any depth, and files of records (`waybench play --record`).
         out: The folder for the site; the folder ``site`` in the first folder by default.
         title: The site's title.
-        prices: A file with the prices of models' tokens, for the costs.
+        prices: A file with the prices of models' tokens, for the costs; list prices by default.
         published: Whether the papers' rows are shown beside the results, marked as not run here.
         models: A TOML file with names, sizes, dates and series of models, for charts against size and date.
 
@@ -158,13 +158,13 @@ def report(
 
     if not folders:
         raise UsageError("give at least one folder with logs")
-    passed_over: list[Skipped] = []
+    first, passed_over = Path(folders[0]), list[Skipped]()
     episodes = read(*map(Path, folders), on_problem=passed_over.append)
     written = write_report(
         episodes,
-        Path(out) if out is not None else _site_beside(Path(folders[0])),
+        Path(out) if out is not None else (first.parent if os.path.isfile(first) else first) / "site",
         title=title,
-        prices=read_prices(Path(prices)) if prices else None,
+        prices=known_prices(Path(prices) if prices else None),
         models=read_models(Path(models)) if models else None,
         passed_over=passed_over,
         published=papers() if published else (),
@@ -172,7 +172,3 @@ def report(
     for skipped in written.passed_over:
         print(f"waybench: {skipped}", file=sys.stderr)
     return written.index
-
-
-def _site_beside(first: Path) -> Path:
-    return (first.parent if os.path.isfile(first) else first) / "site"

@@ -87,9 +87,9 @@ def score_and_record(
         if more and not _is_record(data) and isinstance(data.get("options", {}), dict):
             data["options"] = {**more, **data.get("options", {})}
         if "id" in data:
-            line_id["id"] = _typed(data, "id", str, int)
+            line_id["id"] = _read_field(data, "id", str, int)
         episode = scored_episode(data)
-        return {**line_id, **_scored(data, episode), **line_id}, _stored(data, episode, model)
+        return {**line_id, **_score_fields(data, episode), **line_id}, _stored_record(data, episode, model)
     except WaybenchError as error:
         why = shorten_words(" ".join(str(error).split()))
     except RecursionError:
@@ -117,20 +117,20 @@ def scored_episode(data: dict[str, Json]) -> AnyEpisode:
         record = EpisodeRecord.from_json(data)
         return replay(registry.load(record.env), record)
     _refuse_lookalikes(data)
-    environment = find_environment(_typed(data, "env", str))
+    environment = find_environment(_read_field(data, "env", str))
     if data.get("version", environment.version) != environment.version:
         raise DataError(
-            f"the line is for version {_shown(data['version'])} of {environment.id}, this is version "
+            f"the line is for version {_excerpt(data['version'])} of {environment.id}, this is version "
             f'{environment.version}: drop "version" to score by today\'s rules'
         )
-    replies = [_reply(reply, at) for at, reply in enumerate(_typed(data, "replies", list))]
-    options: dict[str, Json] = _typed(data, "options", dict) if data.get("options") is not None else {}
-    attempt = _typed(data, "attempt", int) if "attempt" in data else 1
+    replies = [_reply(reply, at) for at, reply in enumerate(_read_field(data, "replies", list))]
+    options: dict[str, Json] = _read_field(data, "options", dict) if data.get("options") is not None else {}
+    attempt = _read_field(data, "attempt", int) if "attempt" in data else 1
     if not 1 <= attempt <= MOST_ATTEMPTS:
         raise DataError(f'"attempt" must be from 1 to {MOST_ATTEMPTS}')
     if "instance" not in data:
         raise DataError('"instance" is missing')
-    examples: list[Json] = _typed(data, "examples", list) if "examples" in data else []
+    examples: list[Json] = _read_field(data, "examples", list) if "examples" in data else []
     instance, resolve_references = data["instance"], environment.items.resolve_references
     if resolve_references is not None:
         instance = resolve_references(instance, locate)
@@ -155,7 +155,7 @@ def _is_record(data: Mapping[str, Json]) -> bool:
     return "schema" in data and "turns" in data
 
 
-def _scored(data: dict[str, Json], episode: AnyEpisode) -> dict[str, Json]:
+def _score_fields(data: dict[str, Json], episode: AnyEpisode) -> dict[str, Json]:
     result = _result(episode)
     if _is_record(data):
         return {"id": episode.item.id, **result, "replayed": True}
@@ -164,7 +164,7 @@ def _scored(data: dict[str, Json], episode: AnyEpisode) -> dict[str, Json]:
     return result
 
 
-def _stored(data: dict[str, Json], episode: AnyEpisode, model: str) -> dict[str, Json]:
+def _stored_record(data: dict[str, Json], episode: AnyEpisode, model: str) -> dict[str, Json]:
     """Return an episode's record with the line's fields about the item's set, the task and the player."""
     record = episode.record().to_json()
     kinds = {"id": (str, int), "level": int, "key": str, "index": int}
@@ -215,24 +215,24 @@ def _reply(data: Json, at: int) -> Reply:
             raise DataError(f'reply {at}: give a text, null, or {{"text": "...", "stop": "truncated"}}')
 
 
-def _typed(data: dict[str, Json], name: str, *kinds: type) -> Any:
+def _read_field(data: dict[str, Json], name: str, *kinds: type) -> Any:
     if name not in data:
         raise DataError(f'"{name}" is missing')
     value = data[name]
     if not isinstance(value, kinds) or isinstance(value, bool):
         names = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
-        raise DataError(f'"{name}" must be {" or ".join(names[kind] for kind in kinds)}, not {_shown(value)}')
+        raise DataError(f'"{name}" must be {" or ".join(names[kind] for kind in kinds)}, not {_excerpt(value)}')
     return value
 
 
-def _shown(value: Json) -> str:
+def _excerpt(value: Json) -> str:
     if isinstance(value, (dict, list)):
         return "an object" if isinstance(value, dict) else "a list"
     return json.dumps(value)[:40]
 
 
 def _refuse_lookalikes(data: Collection[str]) -> None:
-    # Beside the field itself, one of nearly its name is the user's own.
+    # PublishedMatch the field itself, one of nearly its name is the user's own.
     missing = [name for name in _FIELDS if name not in data]
     for name in islice((name for name in data if name not in _FIELDS), _MOST_COMPARED):
         if near := difflib.get_close_matches(name[:20], missing, 1, _LOOKALIKE):

@@ -16,7 +16,7 @@ from waybench.results import Estimate, LoggedEpisode, overall
 from waybench.results.estimates._estimates import estimate
 from waybench.results.references._measure import Reference, ReferenceScores
 from waybench.results.results import exclude
-from waybench.results.results._anchors import Anchoring
+from waybench.results.results._anchors import ReferenceLookup
 from waybench.results.results._measured_row import row
 from waybench.results.results._rows import ReferenceBounds
 from waybench.results.stats._intervals import normal_quantile
@@ -24,8 +24,8 @@ from waybench.testing._suite import run_check
 
 
 def anchored(episodes: list[LoggedEpisode]) -> Estimate:
-    known = Anchoring()
-    (found,) = overall(exclude(row(each, anchors=known.of(each.record, row(each).group)) for each in episodes))
+    known = ReferenceLookup()
+    (found,) = overall(exclude(row(each, anchors=known.scores(each.record, row(each).group)) for each in episodes))
     return found
 
 
@@ -49,7 +49,7 @@ def test_the_oracle_is_1_and_nobody_below_0_at_mazes_that_chance_solves_now_and_
 def test_a_floor_has_as_many_attempts_as_the_score() -> None:
     env = waybench.load("maze/alicia")
     (one,) = [play_out(env, item, policy("null")).record() for item in env.source(level=11).head(1)]
-    known = Anchoring().of(one, row(logged(one)).group)
+    known = ReferenceLookup().scores(one, row(logged(one)).group)
     assert isinstance(known, ReferenceScores)
     assert known.random is not None
     assert known.best_random[3].mean > known.random.mean + 5
@@ -72,7 +72,7 @@ def test_an_oracle_that_runs_out_of_steps_is_no_ceiling(
     env = waybench.load(env_id)
     (item,) = env.source(level=level).head(1)
     record = play_out(env, item, policy("random"), options).record()
-    scores = Anchoring().of(record, row(logged(record)).group)
+    scores = ReferenceLookup().scores(record, row(logged(record)).group)
     assert scores is not None
     assert (scores.ceiling is not None) is known
     if known:
@@ -135,26 +135,26 @@ def test_what_is_not_known_is_none() -> None:
     # Nobody knows the best score of Crafter.
     env = waybench.load("crafter/survival")
     start = Episode(env, env.source(level=1).item(0), {"steps": 40}).record()
-    assert Anchoring().of(start, row(logged(start)).group) == ReferenceBounds(0.0, {}, None, name=ANY)
+    assert ReferenceLookup().scores(start, row(logged(start)).group) == ReferenceBounds(0.0, {}, None, name=ANY)
 
 
 def test_items_of_a_file_are_played_themselves_and_once_for_all() -> None:
     env = waybench.load("search/dfs")
     items = [replace(item, key="mine.jsonl-01234567") for item in env.source(level=13).head(8)]
-    known = Anchoring()
+    known = ReferenceLookup()
     for player, value in (("oracle", 1.0), ("random", None)):
         records = [play_out(env, item, policy(player)).record() for item in items]
         episodes = [LoggedEpisode(model="m", task="t", record=record) for record in records]
-        anchors = [known.of(each.record, row(each).group) for each in episodes]
+        anchors = [known.scores(each.record, row(each).group) for each in episodes]
         assert all(isinstance(each, ReferenceBounds) and each.was_played for each in anchors)
         (total,) = overall(exclude(row(each, anchors=own) for each, own in zip(episodes, anchors, strict=True)))
         assert total.rescaled is not None
         assert (total.rescaled.origin, total.rescaled.origin_note) == ("items", "floor from these items")
         assert value is None or total.rescaled.mean.value == value
-        again = [known.of(each.record, row(each).group) for each in episodes]
+        again = [known.scores(each.record, row(each).group) for each in episodes]
         assert all(one is other for one, other in zip(anchors, again, strict=True))
-    few = Anchoring(plays_items=False)
-    assert few.of(records[0], row(episodes[0]).group) is None
+    few = ReferenceLookup(plays_items=False)
+    assert few.scores(records[0], row(episodes[0]).group) is None
 
 
 def between(anchors: Sequence[ReferenceScores | ReferenceBounds], player: str = "oracle") -> Estimate:
@@ -196,9 +196,9 @@ def test_only_a_whole_interval_below_the_floor_is_below_it() -> None:
     low = replace(floor, silence=Reference(30.0))
     near = between([low] * 6, "null").rescaled  # six failures of six may be luck: up to 39 %
     assert near is not None and near.mean.value == pytest.approx(-3 / 7) and not near.is_below_floor
-    assert (near.shown.low, near.shown.high) == (near.mean.value, near.mean.high)
+    assert (near.clipped_mean.low, near.clipped_mean.high) == (near.mean.value, near.mean.high)
     good = between([floor] * 12).rescaled
-    assert good is not None and good.shown.high == 1.0
+    assert good is not None and good.clipped_mean.high == 1.0
 
 
 class Unlisted(Sequence[int]):
@@ -222,7 +222,7 @@ def test_nobody_lists_the_legal_actions_of_a_game(monkeypatch: pytest.MonkeyPatc
     legal = GuessGame.legal
     monkeypatch.setattr(GuessGame, "legal", lambda self, state: Unlisted(legal(self, state)))
     (played,) = at("search/guessnum", "oracle", 50, 1)
-    known = Anchoring().of(played.record, row(played).group)
+    known = ReferenceLookup().scores(played.record, row(played).group)
     assert isinstance(known, ReferenceScores)
     assert known.reply
     for check in ("apply", "round trip"):

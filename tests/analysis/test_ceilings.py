@@ -9,7 +9,7 @@ from tests.analysis.episodes import played
 from waybench.results import Estimate, LoggedEpisode, by_level, overall
 from waybench.results.references._measure import Reference, ReferenceScores
 from waybench.results.results import exclude
-from waybench.results.results._anchors import Anchoring
+from waybench.results.results._anchors import ReferenceLookup
 from waybench.results.results._measured_row import row
 from waybench.results.results._rows import ReferenceBounds, Row
 
@@ -18,10 +18,10 @@ LEVELS = (7, 9)
 
 def players(*names: str) -> list[Row]:
     """Return rows of embedded players at the same mazes, rescaled by the oracle's score."""
-    known, episodes = Anchoring(), list[LoggedEpisode]()
+    known, episodes = ReferenceLookup(), list[LoggedEpisode]()
     for name in names:
         episodes += played(name, LEVELS, attempts=1, model=name)
-    return exclude(row(each, anchors=known.of(each.record, row(each).group)) for each in episodes)
+    return exclude(row(each, anchors=known.scores(each.record, row(each).group)) for each in episodes)
 
 
 def lowered(rows: list[Row], of: Callable[[Row], bool]) -> list[Row]:

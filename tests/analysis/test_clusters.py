@@ -12,7 +12,7 @@ from tests.analysis.maps import answered, corridor, easy
 from tests.analysis.searches import searched
 from waybench.core import Usage
 from waybench.results import Estimate, LoggedEpisode, overall, rows
-from waybench.results._tables import tidy
+from waybench.results._tables import episode_frame
 from waybench.results.comparisons import item_scores
 from waybench.results.estimates._bounds import cluster_values
 from waybench.results.results import Cluster, ItemKey
@@ -158,7 +158,7 @@ def test_share_of_tokens_that_were_cached() -> None:
     assert (found.input_tokens, found.cached_tokens, found.cached_share) == (1000, 900, 0.9)
     assert only(answered("oracle", MAPS)).cached_share is None
     assert only(answered("oracle", MAPS, usage=Usage(1000, 50))).cached_share == 0
-    flat = tidy(rows(answered("oracle", MAPS, usage=used)))[0]
+    flat = episode_frame(rows(answered("oracle", MAPS, usage=used))).records()[0]
     assert (flat["cluster"], flat["cached_tokens"]) == ("small", 900)
 
 

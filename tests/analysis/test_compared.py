@@ -159,7 +159,7 @@ def test_episodes_with_a_teacher_have_a_table_of_their_own() -> None:
     assert "noisy" not in free
     (found,) = estimate(guided)
     lines = apart.splitlines()
-    assert lines[0].startswith("Number guessing (AQA-Bench), with a teacher: Per-step accuracy, higher is better")
+    assert lines[0].startswith("Number guessing (AQA-Bench), with a teacher: PSACC, higher is better")
     assert lines[2].split()[-1] == f"{found.curves['follows'].average.value:.3f}"
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.analysis.episodes import detour, failed, item
 from tests.analysis.searches import answered, items, searched
 from waybench.results import LoggedEpisode, overall, rows
-from waybench.results._tables import tidy
+from waybench.results._tables import episode_frame
 from waybench.results.estimates._bounds import contributions, curve
 from waybench.results.estimates._estimates import estimate
 from waybench.results.stats import clustered_mean
@@ -137,6 +137,6 @@ def test_numbers_of_examples_are_never_pooled() -> None:
     assert "examples" not in dict(found[0].group.options)
     assert dict(found[1].group.options)["examples"] == 2
     assert found[1].group.without("examples") == found[0].group
-    flat = tidy(rows([*bare[:1], *two[:1]]))
+    flat = episode_frame(rows([*bare[:1], *two[:1]])).records()
     assert [row["option.examples"] for row in flat] == [None, 2]
-    assert "option.examples" not in tidy(rows(bare))[0]
+    assert "option.examples" not in episode_frame(rows(bare)).records()[0]

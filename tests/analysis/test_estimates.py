@@ -7,7 +7,7 @@ import pytest
 from tests.analysis.episodes import MAZE, SCORE, detour, failed, item, logged, played, said
 from waybench.core import DataError, End, Usage, UsageError
 from waybench.results import Estimate, LoggedEpisode, Row, by_level, overall, rows
-from waybench.results._tables import tidy
+from waybench.results._tables import episode_frame
 from waybench.results.estimates._estimates import estimate
 from waybench.results.results import exclude
 from waybench.results.results._measured_row import row
@@ -70,7 +70,7 @@ def test_infrastructure_errors_are_in_no_denominator() -> None:
     assert found.mean and replace(found.mean, lost=None) == without.mean
     assert {name: replace(mean, lost=None) for name, mean in found.metrics.items()} == without.metrics
     assert found.outcomes == without.outcomes
-    assert found.lost and (found.n_planned, found.lost.lost, found.lost.counted) == (7, 4, 3)
+    assert found.lost and (found.n_planned, found.lost.lost, found.lost.n_with_result) == (7, 4, 3)
     assert without.lost is None and without.n_planned == 3
 
 
@@ -230,7 +230,9 @@ def test_single_attempt_is_unbiased_where_the_plain_mean_is_not(chance: float) -
 
 
 def test_tidy_is_flat_and_has_all_options() -> None:
-    made = tidy(rows([*played("oracle", (5,), mazes=1), *played("oracle", (5,), mazes=1, wording="ascii")]))
+    made = episode_frame(
+        rows([*played("oracle", (5,), mazes=1), *played("oracle", (5,), mazes=1, wording="ascii")])
+    ).records()
     assert [row["option.wording"] for row in made] == ["matrix", "ascii"]
     assert [row["option.protocol"] for row in made] == ["paper", "paper"]
     names = [name.removeprefix("metric.") for name in made[0] if name.startswith("metric.")]
@@ -263,4 +265,4 @@ def test_records_that_cannot_be_measured_are_named() -> None:
 
 
 def test_no_episodes_no_estimates() -> None:
-    assert (rows([]), estimate([]), by_level([]), overall([]), tidy([])) == ([], [], [], [], [])
+    assert (rows([]), estimate([]), by_level([]), overall([]), episode_frame([]).records()) == ([], [], [], [], [])

@@ -102,7 +102,7 @@ def test_what_an_episode_says() -> None:
         **{"probes": 3, "probes_correct": 2, "knew_at_first_error": False},
         **{"probe_input_tokens": 300, "probe_output_tokens": 9},
         **{"outcome.unparsed": 0, "outcome.unproductive": 0, "outcome.truncated": 0},
-        **{"outcome.overflow": 0, "outcome.refused": 0},
+        **{"outcome.overflow": 0, "outcome.refused": 0, "refusals_in_words": 0},
         **{"metric.score": 62.5, "metric.raw_score": None, "input_tokens": 1000, "output_tokens": 60},
         **{"cached_tokens": 900, "reasoning_tokens": 40, "seconds": 2.5, "cost": 0.0125},
         **{"option.wording": "ascii", "option.temperature": 0.5},

@@ -15,10 +15,10 @@ from waybench.reporting.tables._horizons import horizon_cell
 from waybench.results import LoggedEpisode, Row, horizon_frame, rows
 from waybench.results.estimates import item_difficulties
 from waybench.results.formatting import p_text
-from waybench.results.horizons import Horizon, horizons, reference_text
-from waybench.results.horizons._horizons import ALTERNATIVES, leading, success_curves
-from waybench.results.horizons._references import ReferenceHorizon, reference_mark
-from waybench.results.horizons._searches import searches
+from waybench.results.horizons import Horizon, horizons
+from waybench.results.horizons._horizons import ALTERNATIVES, headline_horizons, success_curves
+from waybench.results.horizons._references import ReferenceHorizon, below_reference_text
+from waybench.results.horizons._searches import search_results
 from waybench.results.horizons._text import (
     compare_horizons,
     difficulty_text,
@@ -26,6 +26,7 @@ from waybench.results.horizons._text import (
     horizon_parts,
     horizon_table,
     horizon_text,
+    reference_text,
 )
 from waybench.results.results import Cluster
 from waybench.results.stats import FIXED_DESIGN, Fit
@@ -200,7 +201,7 @@ def test_intervals_of_ladders_hold_the_truth(
 ) -> None:
     monkeypatch.setattr("waybench.results.horizons._horizons.ALTERNATIVES", {})  # they take most of the time
     # The truth is a tested level here, at an end of the gap, which would hold it always: the posterior is tested alone.
-    monkeypatch.setattr(Fit, "spanned_horizon", Fit.horizon)
+    monkeypatch.setattr(Fit, "widened_horizon", Fit.horizon)
     rng, repeats, truth = np.random.default_rng(11), 400, 13.0
     held = 0
     for _ in range(repeats):
@@ -259,7 +260,7 @@ def test_a_curve_falls_from_the_easiest_to_the_hardest_that_was_tried() -> None:
     ]
     assert [(place.at, place.items) for place in first.bins] == [(5, 6), (9, 6), (17, 6), (33, 6)]
     # The curve is at a half where the horizon is.
-    (half,) = leading(each for curve in found for each in curve.horizons).values()
+    (half,) = headline_horizons(each for curve in found for each in curve.horizons).values()
     assert half == first.horizons[0]
     assert half.value is not None
     nearest = min(first.line, key=lambda each: abs(math.log2(each.at / half.value)))
@@ -318,19 +319,35 @@ def test_one_place_alone_and_a_teacher_have_no_horizon() -> None:
 
 def test_the_table_of_horizons() -> None:
     table = horizon_table(horizons(rows([*climbed("noisy-0.1", (5, 9, 17), "a"), *played("oracle", (5, 7))])))
-    first, rule, *lines, chance, constant, success, intervals = table.splitlines()
+    title, first, rule, *lines, success, intervals = table.splitlines()
+    lines = [line for line in lines if not line.startswith("[")]
+    chance, constant = lines.pop(-2), lines.pop()
     assert success == (
         "Success, regardless of the score: the exit is reached within"
         " one and a half times the steps of a shortest path."
     )
     assert intervals.startswith("In brackets: the 90 % interval")
-    assert first.split("  ")[0] == "Mazes (AliciaBench): horizons, by dimension"
-    assert first.split()[-4:] == ["50", "%", "80", "%"]
+    assert title == "Mazes (AliciaBench): horizons, by dimension"
+    assert first.split() == ["50", "%", "80", "%"]
     assert set(rule) == {"-"}
     assert [line.split()[0] for line in lines] == ["a", "waybench/oracle"]
     assert "above 7" in lines[1]
     assert chance.split() == ["random", "player", "below", "5", "below", "5"]
     assert constant.split() == ["best", "constant", "reply", "below", "5", "below", "5"]
+
+
+def test_marks_of_horizons_are_numbered_below_the_table() -> None:
+    """Written into the cells they made tables of 167 columns."""
+    episodes = [*climbed("noisy-0.5", (5, 9, 17), "a"), *climbed("random", (5, 9, 17), "b")]
+    found = horizons(rows(episodes))
+    table = horizon_table(found)
+    assert max(map(len, table.splitlines()[:-2])) <= 120
+    marks = {horizon_parts(horizon).mark for horizon in found if horizon.axis == "dimension"} - {""}
+    assert marks
+    for mark in marks:
+        assert table.count(mark) == 1
+        [number] = [line.split()[0] for line in table.splitlines() if line.endswith(f"] {mark}")]
+        assert f"{number}" in table.split(mark)[0]
 
 
 @pytest.mark.parametrize("levels", [(5, 7), (5, 9), (5, 7, 9, 13), (5, 101)])
@@ -391,7 +408,7 @@ def test_horizons_searches_and_difficulties_count_successes_alone() -> None:
     made = rows(wandered)
     assert all(each.end == "solved" for each in made)
     assert {each.side for each in horizons(made) if each.axis == "dimension"} == {"below"}
-    (found,) = searches(wandered, made)
+    (found,) = search_results(wandered, made)
     assert found.stop == "below"
     straight = rows(logged(detour(maze, 0), "b") for level in levels for maze in MAZE.source(level=level).head(6))
     (index,) = item_difficulties([*made, *straight])
@@ -416,7 +433,7 @@ def test_a_horizon_that_a_random_player_has_is_marked() -> None:
     made = [replace(tried(level, 0, 1, solved=level == 5, perfect=False), group=now) for level in (5, 9)]
     few = of(horizons(made), "dimension")
     assert few.mark == "not clearly above a random player's"
-    assert few.under("axis: linear").mark == ""
+    assert few.alternative("axis: linear").mark == ""
 
 
 def test_references_in_words() -> None:
@@ -426,10 +443,10 @@ def test_references_in_words() -> None:
     assert reference_text([random, better]) == "a random player: below 5, the best constant reply: 6.25"
     assert reference_text([]) == ""
     assert (random.bound, better.bound, replace(random, side="beyond").bound) == (5.0, 6.25, math.inf)
-    assert reference_mark(6.0, 5.5, [random, better]) == "not above the best constant reply's"
-    assert reference_mark(7.0, 5.5, [random, better]) == "not clearly above the best constant reply's"
-    assert reference_mark(7.0, 6.5, [random, better]) == ""
-    assert reference_mark(7.0, 0.0, []) == ""
+    assert below_reference_text(6.0, 5.5, [random, better]) == "not above the best constant reply's"
+    assert below_reference_text(7.0, 5.5, [random, better]) == "not clearly above the best constant reply's"
+    assert below_reference_text(7.0, 6.5, [random, better]) == ""
+    assert below_reference_text(7.0, 0.0, []) == ""
 
 
 def tries(model: str, task: str, counts: dict[int, int], trials: int = 10) -> list[Row]:
@@ -448,13 +465,13 @@ def test_a_plateau_that_may_be_below_the_share_is_said_in_the_same_words_everywh
     assert half.side == ""
     assert (most.value, most.low, most.side) == (None, None, "plateau")
     assert most.high is not None
-    assert horizon_text(most) == f"the plateau may be below 80 % (up to {difficulty_text(most.high)})"
+    assert horizon_text(most) == f"the plateau may be below 80 % (at most {difficulty_text(most.high)})"
     assert most.to_json()["side"] == "plateau"
     assert most.order < half.order
     (line,) = [line for line in horizon_frame([most]).records() if line["share"] == 0.8]
     assert (line["value"], line["low"], line["side"]) == (None, None, "plateau")
     table = horizon_table(horizons(steady))
-    assert "the plateau may be below 80 % (up to" in table
+    assert "the plateau may be below 80 % (at most" in table
     assert "too few easy items were played to tell whether the success rate is above 80 % anywhere" in table
     assert "too few easy items" in horizon_context(most)
     assert "too few easy items" not in horizon_context(half)

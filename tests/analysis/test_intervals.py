@@ -1,9 +1,13 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from waybench.core import Metric
+from waybench.reporting._format import interval_text, percent_interval
+from waybench.results.formatting import difference_text, known_ends
 from waybench.results.stats import IntervalEstimate, clustered_mean
 
 
@@ -222,3 +226,21 @@ def test_the_order_of_the_values_makes_no_difference() -> None:
                 clustered_mean([values[n] for n in order], [clusters[n] for n in order], None, None, mixed),
             )
         assert len(found) == 1
+
+
+def test_an_interval_that_says_nothing_is_not_printed() -> None:
+    score = Metric(name="score", of=lambda _: None, title="Score", doc="", unit="%", low=0, high=100)
+    every_value = IntervalEstimate(50.0, 0.0, 100.0, 12, 7)
+    every_change = IntervalEstimate(10.0, -100.0, 100.0, 12, 7)
+    one_cluster = IntervalEstimate(50.0, 40.0, 60.0, 12, 1)
+    known = IntervalEstimate(50.0, 0.0, 99.0, 12, 7)
+    assert known_ends(known, score) == (0.0, 99.0)
+    assert [known_ends(every_value, score), known_ends(one_cluster, score)] == [None, None]
+    # As a difference it leaves the other half open.
+    assert known_ends(every_value, score, is_change=True) == (0.0, 100.0)
+    assert interval_text(every_value, score) == "n = 12 in 7 clusters"
+    assert interval_text(one_cluster, score) == "n = 12 in 1 cluster"
+    assert interval_text(known, score) == "0.0 – 99.0"
+    assert percent_interval(replace(every_value, low=0.0, high=1.0)) == "n = 12 in 7 clusters"
+    assert difference_text(every_change, score) == "+10.0"
+    assert difference_text(known, score) == "+50.0 (±0.0 to +99.0)"

@@ -49,7 +49,7 @@ def test_index_of_mazes(measured: list[Row]) -> None:
     assert index == found.index
     for each in measured[:20]:
         of_variables = np.array([[each.variables[name] for name in found.variables]], dtype=np.float64)
-        level = 2 ** float(found.gain.index.of(np.array([float(each.level)]), of_variables)[0])
+        level = 2 ** float(found.gain.index.evaluate(np.array([float(each.level)]), of_variables)[0])
         assert index.equivalent_level(each.level, each.variables) == pytest.approx(level, rel=0.018)
 
 

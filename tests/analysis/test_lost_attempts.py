@@ -234,7 +234,9 @@ def test_pages_and_files_of_a_report(tmp_path: Path) -> None:
     for page in (made.home, made.task, *(page for page in made.results if "n = 4 of 10" in page.text)):
         assert bounds in page.text and LOST in page.text
     table = (tmp_path / "table.md").read_text()
-    lines = [line for line in table.splitlines() if line.startswith("| v/")]
+    results, _, normalized = table.partition("Normalised scores: ")
+    assert "n = 4 of 10" in normalized
+    lines = [line for line in results.splitlines() if line.startswith("| v/")]
     assert lines == ["| v/whole | 40.0 (16.8 – 68.7) |", f"| v/survivor | 100.0 ({bounds}) \\* |"]
     assert LOST.rstrip(".") in table
     summary = json.loads((tmp_path / "summary.json").read_text())

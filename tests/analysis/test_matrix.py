@@ -379,7 +379,7 @@ def test_a_task_that_is_wholly_below_the_floor_counts_as_0_and_others_enter_as_t
     assert found.mean.value == pytest.approx((0 + -10) / 2)
     alone = by_model(near)["a"].mean
     assert alone.value == pytest.approx(-10)  # not cut at 0
-    assert alone.shown_interval == (alone.value, alone.high)
+    assert alone.interval_text(" to ") == f"−10 to {alone.high:.0f}"
     counted = by_model(below)["a"].mean
     estimated = next(iter(overall(below))).rescaled
     assert estimated is not None and estimated.mean.low is not None and estimated.mean.high is not None
@@ -418,3 +418,48 @@ def test_errors_of_a_floor_that_tasks_share_are_shared() -> None:
     apart = by_model([*rows(MAZE, "one"), *rows("maze/explore", "other")])["a"].mean
     alone = by_model(rows(MAZE, "one"))["a"].mean
     assert apart.high - apart.value < 0.75 * (alone.high - alone.value) < shared.high - shared.value
+
+
+@pytest.mark.parametrize("option", [("max_steps", 500), ("prefix", "oracle:-2"), ("max_retries", 9)])
+def test_a_model_with_easier_items_is_never_ranked_beside_others(option: tuple[str, Any]) -> None:
+    dfs, scores = "search/dfs", [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0]
+
+    def results(model: str, solved: list[float], *options: tuple[str, Any]) -> list[Row]:
+        of_model = attempts(model, dfs, solved)
+        return [replace(each, group=replace(each.group, options=options)) for each in of_model]
+
+    easy, hard = [results(name, [1.0] * 7, option) for name in ("easy", "easy too")], results("a", scores)
+    rows = by_model([*hard, *results("b", scores[::-1]), *easy[0], *easy[1]])
+    assert list(rows) == ["a", "b", "easy", "easy too"], "rows with other options come after the others"
+    assert rows["easy"].options == (f"{option[0]}: {option[1]}",) and rows["a"].options == ()
+    alone = by_model([*hard, *easy[0]])
+    assert alone["a"].rank is None and alone["easy"].rank is None
+    both = by_model([*hard, *easy[0], *results("easy", [0.0] * 7)])
+    assert both["easy"].options and both["easy"].rank is None, "not by a second, honest run, either"
+    (default,) = {results("c", scores, (option[0], None if option[0] != "max_retries" else 3))[0].group}
+    assert default.difficulty_options == ()
+
+
+def test_a_model_is_no_mean_of_itself_and_its_agents() -> None:
+    bare, agent = attempts("m", MAZE, [0.0, 1.0] * 6), attempts("m", MAZE, [1.0] * 12)
+    agent = [replace(each, group=replace(each.group, options=(("agent", "vote"),))) for each in agent]
+    assert by_model([*bare, *agent])["m"] == by_model(bare)["m"]
+    alone = by_model(agent)["m"]  # where there is nothing else, the agent's results are the model's
+    assert alone.mean.value == 100 and len(alone.cells[family_of(MAZE)].groups) == 1
+
+
+def test_the_floor_is_that_of_the_attempts_that_are_allowed() -> None:
+    # Of a random player the best of one attempt scores 10, that of three 40; the ceiling is 100.
+    found = {count: Reference(mean, 0.0, 2000) for count, mean in ((1, 10.0), (3, 40.0))}
+    nothing = Reference(0.0, 0.0, 2000)
+    ceiling = Reference(100.0, 0.0, 2000)
+    anchors = ReferenceScores(
+        silence=nothing, random=found[1], constant=nothing, reply="x", ceiling=ceiling, best_random=found, name="n"
+    )
+    rows = [replace(each, anchors=anchors) for each in attempts("m", MAZE, [0.7] * 12)]
+    floors = {}
+    for allowed in (0, 1, 3):
+        (total,) = overall([replace(each, most_attempts=allowed) for each in rows])
+        assert total.rescaled is not None
+        floors[allowed] = total.rescaled.floor
+    assert floors == {0: 10.0, 1: 10.0, 3: 40.0}

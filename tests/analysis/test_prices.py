@@ -1,6 +1,10 @@
 """What episodes cost, by a table of prices, and what that comes to for each solved item."""
 
 import json
+import pickle
+import re
+import socket
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +15,11 @@ from tests.analysis.episodes import detour, failed, item, logged, said
 from tests.analysis.maps import answered, corridor
 from tests.cli.support import one_line_error
 from waybench.cli import main
-from waybench.core import EpisodeRecord, Price, Usage, UsageError, read_prices
-from waybench.core._tokens import price_table
+from waybench.core import EpisodeRecord, Price, Usage, UsageError, known_prices
+from waybench.core._price_list import _snapshot, list_price
+from waybench.core._tokens import price_table, read_prices
 from waybench.results import Estimate, LoggedEpisode, by_level, overall
-from waybench.results._tables import tidy
+from waybench.results._tables import episode_frame
 from waybench.results.results import exclude
 from waybench.results.results._measured_row import row
 
@@ -120,7 +125,8 @@ def test_errors_and_what_does_not_replay_are_in_no_mean() -> None:
     (found,) = by_level(made)
     assert found.cost == PRICE.episode_cost(good)
     assert found.tokens == 1010
-    assert [each["cost"] is None for each in tidy(made)] == [False, False, False]  # each episode has its own
+    costs = [each["cost"] for each in episode_frame(made).records()]
+    assert [cost is None for cost in costs] == [False, False, False]  # each episode has its own
 
 
 def test_a_table_of_prices(tmp_path: Path) -> None:
@@ -219,3 +225,54 @@ def test_the_command_prints_a_table(tmp_path: Path) -> None:
     assert "no model to price" in told and "embedded players, which cost nothing" in told
     one_line_error(CliRunner().invoke(main, ["prices", str(tmp_path / "none")]))
     one_line_error(CliRunner().invoke(main, ["prices", str(tmp_path), "--prices", str(tmp_path / "none.json")]))
+
+
+# As the providers publish them; a list of another date may have others.
+LISTED = {
+    "openai/gpt-4o": Price(2.5, 10, 1.25),
+    "openai/gpt-4o-mini-2024-07-18": Price(0.15, 0.6, 0.075),
+    "azureai/gpt-4o": Price(2.5, 10, 1.25),
+    "anthropic/claude-sonnet-4-5": Price(3, 15, 0.3),
+    "openrouter/openai/gpt-4o": Price(2.5, 10, 1.25),
+    "openai-api/deepseek/deepseek-chat": Price(0.27, 1.1, 0.07),
+}
+
+
+def test_hosted_models_have_list_prices_and_others_have_none() -> None:
+    prices = known_prices()
+    assert {model: prices.get(model) for model in LISTED} == LISTED
+    local = ("openai-api/local/gpt-4o", "hf/gpt-4o", "vllm/gpt-4o", "ollama/llama3", "mockllm/model", "m", "openai/x-1")
+    free = ("waybench/oracle", "waybench/smollm2", "python:my.gpt-4o", "human/Ada")
+    assert not any(model in prices for model in (*local, *free))
+    assert prices.unknown([*LISTED, *local, *free]) == list(local)
+    assert prices.source(local) == ""
+    assert re.fullmatch(
+        r"prices: genai-prices [\d.]+, list prices, the newest of 20\d\d-\d\d-\d\d", prices.source(LISTED)
+    )
+    again = pickle.loads(pickle.dumps(prices))
+    assert again == prices and again["openai/gpt-4o"] == LISTED["openai/gpt-4o"]
+
+
+def test_a_user_s_prices_go_before_the_list(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text('{"openai/gpt-4o": {"input": 1, "output": 2}, "a/b": {"input": 3, "output": 4}}')
+    prices = known_prices(path, ["5/6", "a/b=7/8.5/0.5"])
+    wanted = {"openai/gpt-4o": Price(1, 2, 1), "a/b": Price(7, 8.5, 0.5), "openai/o3-mini": Price(5, 6, 5)}
+    assert {model: prices.get(model) for model in wanted} == wanted
+    assert prices.source(wanted) == "" and "waybench/oracle" not in prices
+    for text in ("5", "5/", "a/b=", "1.2.3/4", "-1/2", "5/x", "1/2/3/4"):
+        with pytest.raises(UsageError, match="dollars per million tokens"):
+            known_prices(None, [text])
+
+
+def test_list_prices_need_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **settings: object) -> None:
+        raise AssertionError("a connection")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    list_price.cache_clear()
+    _snapshot.cache_clear()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "genai_prices"]:
+        monkeypatch.delitem(sys.modules, name)
+    assert known_prices()["openai/gpt-4o"].input > 0

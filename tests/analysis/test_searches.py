@@ -9,7 +9,7 @@ from tests.analysis.episodes import MAZE, item, logged, said
 from waybench.core import End, EpisodeRecord, Price, Usage, play_out, policy
 from waybench.results import LoggedEpisode, rows
 from waybench.results.horizons import horizons
-from waybench.results.horizons._searches import search_text, searches
+from waybench.results.horizons._searches import search_results, search_text
 from waybench.results.horizons._text import difficulty_text
 from waybench.results.results import exclude
 from waybench.results.results._measured_row import row
@@ -39,7 +39,7 @@ def tried(**plan: Any) -> list[LoggedEpisode]:
 
 def test_what_was_found_and_why_it_stopped() -> None:
     episodes = tried()
-    (found,) = searches(episodes, rows(episodes))
+    (found,) = search_results(episodes, rows(episodes))
     assert (found.trials, found.errors, found.axis, found.stop) == (30, 0, "dimension", "precision")
     assert found.low < 15 < found.high
     assert (found.high - found.low) / 2 <= 0.3 * found.value
@@ -53,7 +53,7 @@ def test_what_was_found_and_why_it_stopped() -> None:
 def test_reports_have_the_horizon_that_the_search_has_found(share: float) -> None:
     episodes = tried(share=share)
     made = rows(episodes)
-    (found,) = searches(episodes, made)
+    (found,) = search_results(episodes, made)
     reported, fixed = (
         next(each for each in horizons(some) if (each.axis, each.share) == (found.axis, share))
         for some in (made, [replace(row, search_range=None) for row in made])
@@ -67,7 +67,7 @@ def test_reports_have_the_horizon_that_the_search_has_found(share: float) -> Non
 def test_costs_are_told_where_prices_are_known() -> None:
     episodes = tried()
     made = exclude(row(each, price=Price(100.0, 1000.0, 100.0)) for each in episodes)
-    (found,) = searches(episodes, made)
+    (found,) = search_results(episodes, made)
     assert found.cost == pytest.approx(30 * (0.1 + 0.05))
     assert ", 4.50 USD; " in search_text([found])
 
@@ -84,7 +84,7 @@ def test_costs_are_told_where_prices_are_known() -> None:
 )
 def test_why_else_it_stops(plan: dict[str, Any], unfinished: bool, stop: str) -> None:
     episodes = tried(**plan)
-    (found,) = searches(episodes, rows(episodes), unfinished)
+    (found,) = search_results(episodes, rows(episodes), unfinished)
     assert found.stop == stop
     assert ("interrupted; run the same command to continue" in search_text([found])) == (stop == "")
 
@@ -98,7 +98,7 @@ def test_why_else_it_stops(plan: dict[str, Any], unfinished: bool, stop: str) ->
 )
 def test_nothing_is_said_out_of_range(solved: bool, stop: str, words: str) -> None:
     episodes = [episode(level, number, solved) for level in (5, 9, 21, 41) for number in range(6)]
-    (found,) = searches(episodes, rows(episodes))
+    (found,) = search_results(episodes, rows(episodes))
     assert found.stop == stop
     assert f"50 % horizon {words} 90 % interval " in found.text
 
@@ -108,14 +108,14 @@ def test_errors_are_no_trials() -> None:
     record: EpisodeRecord = replace(said([], level=15, number=9), end=End.INFRASTRUCTURE, error="gone")
     lost = replace(logged(record, task="horizon_maze"), run="one", design=PLAN)
     lost = replace(lost, record=replace(record, options=episodes[0].record.options))
-    (found,) = searches([*episodes, lost], rows([*episodes, lost]))
+    (found,) = search_results([*episodes, lost], rows([*episodes, lost]))
     assert (found.trials, found.errors) == (30, 1)
     assert "1 infrastructure error, n = 30 of 31: horizon " in search_text([found])
 
 
 def test_runs_are_searches_of_their_own() -> None:
     first, second = tried(), [replace(each, model="other") for each in tried()]
-    found = searches([*first, *second], rows([*first, *second]))
+    found = search_results([*first, *second], rows([*first, *second]))
     assert [each.group.model for each in found] == ["vendor/model", "other"]
 
 
@@ -132,24 +132,24 @@ def test_runs_are_searches_of_their_own() -> None:
 )
 def test_what_is_no_plan_is_no_search(plan: dict[str, Any]) -> None:
     episodes = [replace(each, design=plan) for each in tried()]
-    assert searches(episodes, rows(episodes)) == []
+    assert search_results(episodes, rows(episodes)) == []
     assert search_text([]) == ""
 
 
 def test_a_search_without_a_failure_ends_beyond_what_it_tried() -> None:
     episodes = [episode(level, number, True, most=4) for level in (5, 9) for number in range(2)]
-    (found,) = searches(episodes, rows(episodes))
+    (found,) = search_results(episodes, rows(episodes))
     assert (found.stop, found.without_failure) == ("cap", 9)
-    assert "50 % horizon above the hardest level tested (dimension 9; 90 % interval from " in found.text
+    assert "50 % horizon above the hardest level tested (dimension 9; 90 % interval at least " in found.text
     failing = [*episodes, episode(13, 0, False, most=5)]
-    (found,) = searches(failing, rows(failing))
+    (found,) = search_results(failing, rows(failing))
     assert found.without_failure is None
     assert "(dimension 9;" not in found.text
 
 
 def test_a_search_that_a_later_run_repeats_is_not_listed() -> None:
     again = [*tried(), *(replace(each, run="two") for each in tried())]
-    (found,) = searches(again, rows(again))
+    (found,) = search_results(again, rows(again))
     assert found.trials == 30
 
 
@@ -157,7 +157,7 @@ def test_a_range_that_is_none_loses_no_episode() -> None:
     for unfit in (10**400, "far", None, float("nan"), 5.0):
         (made,) = rows([episode(5, 0, True, highest=unfit)])
         assert made.is_included and made.adaptive and made.search_range is None
-        assert searches([episode(5, 0, True, highest=unfit)], [made]) == []
+        assert search_results([episode(5, 0, True, highest=unfit)], [made]) == []
 
 
 def test_a_plateau_that_may_be_below_the_share_is_said_of_a_search() -> None:
@@ -165,15 +165,15 @@ def test_a_plateau_that_may_be_below_the_share_is_said_of_a_search() -> None:
     episodes = [
         episode(level, number, number < solved, share=0.8) for level, solved in results.items() for number in range(20)
     ]
-    (found,) = searches(episodes, rows(episodes))
+    (found,) = search_results(episodes, rows(episodes))
     assert found.side == "plateau"
     assert found.text == (
-        f"80 % horizon: the plateau may be below 80 % (dimension, 90 % interval up to {difficulty_text(found.high)})"
+        f"80 % horizon: the plateau may be below 80 % (dimension, 90 % interval at most {difficulty_text(found.high)})"
     )
     (reported,) = [each for each in horizons(rows(episodes)) if (each.axis, each.share) == ("dimension", 0.8)]
     assert (reported.side, reported.value, reported.low) == ("plateau", None, None)
     assert reported.high == pytest.approx(found.high)
     never = [episode(level, number, number < 12 and level < 15, share=0.8) for level in results for number in range(20)]
-    (lapsing,) = searches(never, rows(never))
+    (lapsing,) = search_results(never, rows(never))
     assert (lapsing.side, lapsing.text) == ("never", "80 % horizon: never reaches 80 %")
     assert search_text([lapsing]).endswith("stopped: the success rate is below the share even at the easiest items")

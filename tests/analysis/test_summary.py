@@ -31,7 +31,7 @@ def test_a_line_for_each_model_with_what_compare_has() -> None:
     players = (("oracle", None), ("oracle", "openai/gpt"), ("null", "openai/bad"))
     episodes = [one for player, model in players for one in played(player, mazes=8, model=model)]
     lines = table(episodes, {"openai/gpt": Price(2.0, 10.0, 1.0)})
-    assert lines[1] == "alicia, Mazes (AliciaBench): Score, best of 3 attempts"
+    assert lines[1] == "alicia, Mazes (AliciaBench): Score, best of 1 to 3 attempts"
     own = cells(lines, "openai/gpt")
     (total,) = (each for each in overall(rows(episodes)) if each.group.model == "openai/gpt")
     best = total.best
@@ -115,7 +115,7 @@ def test_many_unreadable_replies_are_explained() -> None:
     assert (found.group.model, found.count, found.replies, found.with_reason) == ("m", 4, 4, 3)
     assert found.reason == bad[0].record.turns[0].reason
     first, reason, example = found.text.splitlines()
-    assert first == "warning: 100 % of the replies of m at alicia could not be read."
+    assert first == "warning: 100 % of the replies of m at alicia, Mazes (AliciaBench), could not be read."
     assert reason == f"  Most frequent reason (3 of 4): {found.reason}"
     assert example == "  Example: no plan ␛[31m<b>"
 
@@ -124,3 +124,29 @@ def test_a_few_unreadable_replies_and_embedded_players_are_no_warning() -> None:
     episodes = [*played("oracle", model="m"), logged(said(["?"]), "m"), *played("null")]
     measured, made = measurable(episodes)
     assert unreadable_replies(measured, made) == []
+
+
+REFUSING = (
+    "I can\u2019t help with that.",
+    "I'm sorry, but as an AI language model I do not\nplay games.",
+    "I CANNOT ASSIST.",
+)
+OTHER = (
+    "I cannot go north, there is a wall.",
+    "Sorry, wrong turn: let me go back.",
+    "",
+    "?",
+    f"{'so ' * 300}I can't help",
+)
+
+
+def test_refusals_in_words_are_counted_and_move_no_score() -> None:
+    episodes = [logged(said([text], number=number), "m") for number, text in enumerate((*REFUSING, *OTHER))]
+    flagged = logged(said([Reply(REFUSING[0], "refused")], number=20), "m")
+    _, made = measurable([replace(each, record=replace(each.record, end="failed")) for each in (*episodes, flagged)])
+    assert [row.refusals_in_words for row in made] == [1] * len(REFUSING) + [0] * (len(OTHER) + 1)
+    assert all(row.outcomes == {"unparsed": 1} for row in made[:-1]) and made[-1].outcomes == {"refused": 1}
+    assert {row.metrics["score"] for row in made} == {0.0}
+    text = summary_table(made)
+    assert "m at alicia: 3 of 9 replies refuse in words, without their provider's mark; they are unparsed" in text
+    assert "refuse in words" not in summary_table(made[len(REFUSING) :])

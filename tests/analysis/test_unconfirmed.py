@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import waybench
-from waybench.core import End, EpisodeRecord
+from waybench.core import End, EpisodeRecord, UsageError
 from waybench.results import LoggedEpisode, overall
 from waybench.results.comparisons import item_scores
 from waybench.results.comparisons._models import compare_sides
@@ -59,6 +59,13 @@ def test_honest_episodes_have_no_mark() -> None:
     (total,) = overall(found)
     assert total.unconfirmed == 0 and total.bounds is None
     assert "!" not in summary_table(found)
+
+
+def test_without_any_other_there_is_nothing_to_compare() -> None:
+    forged = rows(played("changed", "oracle", forged=COUNT), confirm=True)
+    for metric in ("", "solved"):
+        with pytest.raises(UsageError, match=r"^there are no episodes with results: none of the records re-simulates"):
+            item_scores(forged, metric)
 
 
 def test_a_verdict_that_rests_on_them_depends_on_them() -> None:

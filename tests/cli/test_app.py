@@ -222,3 +222,22 @@ def test_an_error_quotes_little_of_a_value(
     message = one_line_error(command(*(arg.replace("@", "x" * 5000) for arg in args)))
     assert "x" * 79 in message
     assert "x" * 201 not in message
+
+
+@pytest.mark.parametrize("name", ["run", "generate", "power"])
+def test_long_helps_have_all_their_options_in_groups(command: Command, name: str) -> None:
+    text = command(name, "--help").stdout
+    titles = [line.removesuffix(":") for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert titles[-1] == "Options" and len(titles) >= 5
+    rest = text.partition("\nOptions:\n")[2].split("\n\n")[0].split()
+    assert rest[:2] == ["-h,", "--help"] and rest.count("--help") == 1
+    if name == "run":
+        assert titles == ["Model", "Items", "Comparison", "Limits and money", "Where", "Display", "Options"]
+
+
+def test_commands_are_listed_in_the_order_of_use(command: Command) -> None:
+    text = command("--help").stdout
+    places = [text.index(f"\n  {name} ") for name in ("list", "run", "results", "report", "compare", "submit", "check")]
+    assert places == sorted(places)
+    for name in COMMANDS:
+        assert f"\n  {name} " in text

@@ -32,6 +32,13 @@ def test_what_a_run_may_spend() -> None:
     # A ladder of which an optimal player needs more has more, so that a perfect model reaches the last level.
     assert run_budget(None, [alicia], models[:1], {}, {"alicia": 1_242_534.0}).amount == 1_300_000
     assert run_budget(None, [alicia], models[:1], {}, {"alicia": 9_742.0}).amount == 1_000_000
+    # So has a task with episodes of thousands of turns: as much as a random player takes for the others.
+    smartplay = find_task("smartplay")
+    found = run_budget(None, [smartplay, gtb], models, {}, {"smartplay": 14_912_345.0})
+    assert (found.amount, found.tasks) == (2 * 15_000_000, ("smartplay",))
+    assert found.note.startswith(
+        "smartplay: has episodes of thousands of turns, which parameters can shorten. The run stops"
+    )
     for given in (
         run_budget(None, [gtb], models, {}, {}),
         run_budget("none", [alicia], models, {}, {}),

@@ -128,6 +128,14 @@ def test_splits_share_no_item(command: Command) -> None:
     )
 
 
+def test_a_split_of_a_large_level_draws_on_until_all_are_different(command: Command) -> None:
+    # The test split of this key repeats an item among its first 300.
+    args = ("generate", "maze", "--level", 9, "--count", 300, "--key", "training", "--split", "test")
+    first, again = command(*args), command(*args)
+    assert first.stderr == "" and first.stdout == again.stdout
+    assert len({line["hash"] for line in lines_of(first)}) == len(lines_of(first)) == 300
+
+
 @pytest.mark.parametrize(
     ("args", "expected"),
     [

@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,4 +95,45 @@ def test_code_that_never_ends(command: Command, module: Path, monkeypatch: pytes
     result = command("check", module)
     assert result.exit_code == 1
     assert "raised TimeoutError: it takes longer than 0.2 s" in result.stdout
+    assert result.stdout.count("FAILED") == 1
+    assert (
+        "  to do: Let it end sooner: bound each search and each loop that draws until something fits" in result.stdout
+    )
+    assert "The other checks wait for that." in result.stdout
     assert f"  where: {module}:" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem", "advice", "line"),
+    [
+        (
+            "Entry(ID, 1",
+            "Entry(ID, 2",
+            "the Entry has the version 2, and its Environment 1",
+            "Give both the same.",
+            "def",
+        ),
+        ("Entry(ID, 1", "Entry('a/b', 1", "the Entry has the id 'a/b'", "Give both the same.", "def"),
+        (
+            ", horizon=horizon",
+            "",
+            "the Environment has a Difficulty.horizon, and its Entry no horizon",
+            "Say in it",
+            "def",
+        ),
+        ("Entry(ID, 1", "Entry(ID, 1 // 0", "entry raised ZeroDivisionError", "Return an Entry.", "    return"),
+    ],
+)
+def test_an_entry_that_does_not_fit(
+    command: Command, module: Path, old: str, new: str, problem: str, advice: str, line: str
+) -> None:
+    module.write_text(SOURCE.replace(old, new))
+    result = command("check", module, "--json")
+    assert result.exit_code == 1
+    failures: list[dict[str, Any]] = json.loads(result.stdout)["failures"]
+    [failure] = failures
+    assert (failure["check"], failure["file"]) == ("entry", str(module))
+    assert problem in failure["problem"]
+    assert str(failure["advice"]).startswith(advice)
+    named: str = module.read_text().splitlines()[int(failure["line"]) - 1]
+    assert named.startswith(line)

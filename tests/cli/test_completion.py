@@ -64,7 +64,7 @@ needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is no
 @pytest.mark.parametrize(
     ("words", "proposals"),
     [
-        (["re"], ["report", "reproduce"]),
+        (["re"], ["report", "reproduce", "results"]),
         (["run", "ali"], ["alicia"]),
         (["run", "alicia", "gtb_st"], ["gtb_state", "gtb_stepwise"]),
         (["run", "alicia", "--model", "waybench/o"], ["waybench/oracle"]),

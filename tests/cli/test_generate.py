@@ -112,9 +112,9 @@ def test_a_level_with_enough_items_is_not_talked_about(command: Command, args: l
     [
         (["mazes"], "did you mean 'maze'?"),
         (["maze@2"], "use maze/alicia@1"),
-        (["maze", "--level", 6], "odd and from 5"),
-        (["maze", "--level", -5], "odd and from 5"),
-        (["maze", "--level", 10**30 + 1], "odd and from 5"),
+        (["maze", "--level", 4], "is from 5 to 1001"),
+        (["maze", "--level", -5], "is from 5 to 1001"),
+        (["maze", "--level", 10**30 + 1], "is from 5 to 1001"),
         (["maze", "--level", "five"], "not a whole number"),
         (["maze", "--count", -1], "--count"),
         (["maze", "--start", -1], "--start"),
@@ -123,7 +123,7 @@ def test_a_level_with_enough_items_is_not_talked_about(command: Command, args: l
         (["maze", "-T", "loops=2"], "from 0 to 1"),
         (["maze", "-T", "loops=nan"], "give a number"),
         (["maze", "-T", "levle=7"], "unknown parameter of alicia 'levle'"),
-        (["maze", "-S", "wording=ascii"], "choose from algorithm, loops, sides"),
+        (["maze", "-S", "wording=ascii"], "choose from algorithm, aspect, loops, sides"),
         (["maze", "-T", "algorithm=wilsn"], "did you mean 'wilson'?"),
         (["maze", "--out", "/"], "cannot write '/'"),
         (["maze", "--out", "/no/such/folder/file"], "cannot write"),
@@ -263,3 +263,7 @@ def test_chats_with_tools_have_calls_and_results(command: Command) -> None:
             assert json.loads(call["function"]["arguments"]).keys() == {"number"} and message["content"] == ""
         else:
             assert message["tool_call_id"] == chat[number - 1]["tool_calls"][0]["id"]
+
+
+def test_limit_is_count(command: Command) -> None:
+    assert command("generate", "alicia", "--limit", 2).stdout == command("generate", "alicia", "--count", 2).stdout

@@ -70,3 +70,27 @@ def test_the_texts_of_a_language(command: Command) -> None:
         command("list", "maze/alicia", "--texts", "fr")
     )
     assert "give the id of an environment" in one_line_error(command("list", "alicia", "--texts", "en"))
+
+
+def test_the_highest_level_is_listed_where_there_is_one(command: Command) -> None:
+    page = " ".join(command("list", "sokoban").stdout.split())
+    assert "level=2 Level of difficulty; see the environment's documentation. From 2 to 20." in page
+    options = json.loads(command("list", "sokoban", "--json").stdout)["options"]
+    assert [option["high"] for option in options if option["name"] == "level"] == [20]
+    assert "levels 2, 4, 6, ... 20 " in " ".join(command("list", "sokoban/rooms").stdout.split())
+    assert json.loads(command("list", "sokoban/rooms", "--json").stdout)["highest_level"] == 20
+    assert json.loads(command("list", "maze/alicia", "--json").stdout)["highest_level"] is None
+
+
+def test_a_task_s_page_begins_with_cost_scores_and_five_parameters(command: Command) -> None:
+    for task, cost, scores in (
+        ("hanoi_3", "10 episodes at number of disks 3, each of at most 60 requests", "ceiling 3"),
+        ("alicia", "30 episodes at dimension 5 and on, while the model solves some", "ceiling 100"),
+        ("smartplay", "rps/rounds", "floor 16.7, ceiling 50"),
+    ):
+        text = " ".join(command("list", task).stdout.split())
+        head, first, *_ = text.split("Parameters that matter most (run -T):")
+        assert cost in head and scores in head and f"waybench run {task} --model MODEL --quote" in head
+        first = first.partition("Other parameters:")[0]
+        assert first.index("limit") < first.index("protocol=") < first.index("wording=")
+    assert "cost" not in command("list", "horizon_maze").stdout.partition("Parameters")[0]

@@ -10,7 +10,7 @@ from tests.conftest import missing
 from waybench.cli import _run
 from waybench.core import UsageError
 from waybench.evaluation import _provider
-from waybench.evaluation.tasks._presets import DEMO, DEMO_HORIZON
+from waybench.evaluation.tasks._presets import DEMO, DEMO_HORIZON, DEMO_MODEL
 from waybench.results import read_logs
 from waybench.results.logs import is_embedded
 
@@ -48,13 +48,18 @@ def test_the_demonstration_shows_its_replies(command: Command, monkeypatch: pyte
     monkeypatch.setattr(_run, "DEMO", {"mango_destination": DEMO["mango_destination"]})
     monkeypatch.setattr(_run, "PLAYERS", ("null", "oracle"))
     monkeypatch.setattr(_run, "SEARCHED", ("noisy-0.1",))
+    few = {
+        "alicia": {**DEMO_MODEL["alicia"], "limit": 2},
+        "mango_destination": {**DEMO_MODEL["mango_destination"], "worlds": 1},
+    }
+    monkeypatch.setattr(_run, "DEMO_MODEL", few)
     monkeypatch.setattr(_run, "DEMO_HORIZON", (DEMO_HORIZON[0], {**DEMO_HORIZON[1], "hardest": 9, "precision": 0.9}))
     out = tmp_path / "demo"
     result = command("demo", "--model", "smollm2", "--out", out)
     assert result.exit_code == 0, result.output
     assert any(line.startswith("waybench/smollm2") for line in result.stdout.splitlines())
     records = [episode.record for episode in read_logs(out) if episode.record.player == "waybench/smollm2"]
-    assert sorted(record.env for record in records) == ["maze/alicia"] * 5 + ["textmap/destination"] * 6
+    assert sorted(record.env for record in records) == ["maze/alicia"] * 2 + ["textmap/destination"] * 2
     embedded = [episode.record for episode in read_logs(out) if episode.record.player == "waybench/oracle"]
     played = {record.item["id"] for record in records if record.env == "textmap/destination"}
     assert played <= {record.item["id"] for record in embedded}

@@ -117,6 +117,7 @@ def test_the_report_counts_people_and_what_is_unfinished(ada: Path, command: Com
     result = command("report", ada)
     assert result.exit_code == 0
     assert "note: 1 of 4 episodes excluded (unfinished): the player quit, or the replies ran out" in result.stderr
+    assert "give more replies, or -O requests=1" in result.stderr
     page = (ada.parent / "site" / "index.html").read_text()
     assert "1 person on 3 items from 1 task. All 4 episodes were re-simulated." in page
     [total] = json.loads((ada.parent / "site" / "summary.json").read_text())["overall"]

@@ -48,7 +48,7 @@ def test_a_game_from_start_to_end(command: Command, tmp_path: Path, solution: li
     assert "I have reached the exit at [" in shown
     minimum = sum(cells for _, cells in solution)
     assert f"Solved.\n  Score          {(1 - 2 / minimum) * 100:g} %\n" in shown
-    assert f"A shortest solution: {way} {cells}, " in shown
+    assert "A shortest solution is shown after 2 further attempts" in shown  # the task has three
     record = record_in(tmp_path / "r")
     assert (record.end, record.player, len(record.turns)) == ("solved", "human", 2)
     assert record.turns[0].reply == plan((way, cells))
@@ -75,6 +75,14 @@ def test_quitting_keeps_the_record(command: Command, tmp_path: Path, stdin: str)
     assert "Stopped before the end." in result.stdout
     record = record_in(tmp_path / "r")
     assert (record.end, len(record.turns)) == (None, 1)
+
+
+def test_a_solution_is_shown_after_the_last_attempt(command: Command, tmp_path: Path) -> None:
+    """Who gives up and plays the maze again would walk the solution that they have read."""
+    shown = [command("play", "maze", "--record", tmp_path / "r", stdin="quit\n").stdout for _ in range(3)]
+    assert [("A shortest solution: " in text) for text in shown] == [False, False, True]
+    assert "after 1 further attempt at" in shown[1]
+    assert "A shortest solution: " in command("play", "maze", "-T", "attempts=1", stdin="quit\n").stdout
 
 
 def test_records_are_appended(command: Command, tmp_path: Path) -> None:
@@ -134,7 +142,7 @@ def test_odd_input(command: Command, stdin: bytes, tmp_path: Path) -> None:
     ("args", "expected"),
     [
         (["nothing"], "unknown environment"),
-        (["maze", "--level", 8], "odd and from 5"),
+        (["maze", "--level", 4], "is from 5 to 1001"),
         (["maze", "--index", -1], "--index"),
         (["maze", "-O", "wording=latin"], "choose from ascii"),
         (["maze", "-O", "loops=1"], "choose from exit_hint"),

@@ -104,7 +104,7 @@ def test_embedded_players_are_no_models(command: Command, tmp_path: Path) -> Non
 
 
 def test_isomorphic_items(command: Command, tmp_path: Path) -> None:
-    for isomorph in (None, 1):
+    for isomorph in (0, 1):
         guess(tmp_path, "five", 5, limit=8, attempts=1, isomorph=isomorph)
     args = ("power", "--detect", 0.3, "--pilot", tmp_path, "--metric", "solved")
     out = command(*args, "--isomorphs", 1).stdout
@@ -171,3 +171,17 @@ def test_horizons(command: Command) -> None:
 )
 def test_bad_input(command: Command, args: list[object], expected: str) -> None:
     assert expected in one_line_error(command("power", *args))
+
+
+def test_what_a_comparison_takes_that_ends_when_it_is_decided(command: Command) -> None:
+    lines = command("power", "--until", "decided", "--disagree", "0.3").stdout.splitlines()
+    assert lines[0] == "Until two models are told apart or tied within 0.05, at most 2,000 items each:"
+    counts = [int(line.partition("about ")[2].split()[0].replace(",", "")) for line in lines[1:6]]
+    assert [line.split(":")[0].strip() for line in lines[1:6]] == [
+        *("a difference of 0.3", "a difference of 0.2", "a difference of 0.1", "a difference of 0.05", "equal models"),
+    ]
+    for count, expected in zip(counts, (27, 66, 260, 937, 1258), strict=True):
+        assert abs(count - expected) < 0.08 * expected
+    wider = command("power", "--until", "decided", "--disagree", "0.3", "--tie", "0.1").stdout.splitlines()
+    assert abs(int(wider[5].partition("about ")[2].split()[0]) - 319) < 25
+    assert "leave --detect" in command("power", "--until", "decided", "--detect", "0.1").stderr

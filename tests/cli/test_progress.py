@@ -21,7 +21,7 @@ from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MODEL, environment, records
 from waybench.cli import _progress
 from waybench.cli._progress import DISPLAYS, _Live, show_progress
-from waybench.core import Usage
+from waybench.core import Outcome, Price, TurnRecord, Usage
 from waybench.evaluation._progress import Earlier
 from waybench.evaluation._run_progress import RunProgress
 
@@ -122,6 +122,25 @@ def test_the_live_table_fits_the_terminal() -> None:
     (first,) = (line for line in lines if line.startswith("task_0 "))
     # Names are cut, and numbers are not.
     assert "…" in first and first.split()[2:] == ["1", "of", "20", "1", "123k", "1.23M", "1", "1", "min", "35", "s"]
+
+
+@pytest.mark.parametrize(("columns", "has_tokens"), [(80, False), (120, True)])
+def test_a_narrow_terminal_has_the_numbers_that_matter_whole(columns: int, has_tokens: bool) -> None:
+    progress = RunProgress(prices={"provider/a-model-with-a-rather-long-name": Price(1, 2, 1)})
+    progress.add("waybench/mango_destination", "provider/a-model-with-a-rather-long-name", 60, attempts=False, args={})
+    task = progress.tasks[0]
+    task.start(Earlier())
+    task.begin("1-1", 5, 20, lambda: 1)
+    for outcome in (Outcome.OK, Outcome.UNPARSED):
+        task.reply("1-1", Usage(input_tokens=123_456, output_tokens=1_234, seconds=5), repeated=False)
+        task.judge("MANGO", TurnRecord("?", outcome))
+    live = _Live(progress)
+    live._console = Console(width=columns, height=12, file=io.StringIO())
+    live._console.print(live._draw())
+    _, head, line, *_ = live._console.file.getvalue().splitlines()
+    assert "…" not in head and ("tokens in" in head) == has_tokens
+    assert head.split()[:3] == ["task", "model", "done"] and "unreadable" in head and "left" in head
+    assert "50 %" in line and "…" not in line.partition("0 of 60")[2] and len(line) <= columns
 
 
 def in_terminal(command: list[str], until: Callable[[str], bool]) -> tuple[str, int]:

@@ -1,6 +1,7 @@
 """`waybench run`: how its parameters are read. What it does with them is tested with the tasks."""
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -87,11 +88,13 @@ def test_arguments_of_a_model_are_json_or_text() -> None:
         (["--budget", "0"], "give a positive amount"),
         (["--temperature", "nan"], "'--temperature': nan is not a number such as 0.5"),
         (["--temperature", "inf"], "'--temperature': inf is not a number such as 0.5"),
-        (["-T", "isomorph=0"], "give a number from 1 to 1000000"),
-        (["horizon_maze", "--budget", "5USD"], "add prices=FILE"),
+        (["-T", "isomorph=-1"], "give a number from 0 to 1000000"),
+        (["--price", "5"], "as in 2.5/10, or as MODEL=2.5/10"),
+        (["horizon_maze", "--budget", "5USD", "--price", "1/2"], "reads prices from a file"),
         (["horizon_maze", "--budget", "much"], "as in 5USD or 200k tokens"),
         (["horizon_maze", "--prices", "nowhere.json"], "cannot read nowhere.json"),
         (["horizon_maze", "-T", "easiest=19", "-T", "hardest=20"], "at least two of the levels"),
+        (["horizon_maze", "-T", "easiest=1"], "easiest=1: the levels of this search begin at 5"),
         (["horizon_maze", "-T", "hardest=999"], "hardest=999: the levels of this search end at 101"),
     ],
 )
@@ -123,6 +126,14 @@ def test_every_combination_of_values_is_run() -> None:
     assert combinations(["limit=3,3,2"], {}) == [{"limit": "3"}, {"limit": "2"}]
 
 
+def test_items_and_isomorphic_ones_in_one_run(command: Command, tmp_path: Path) -> None:
+    """`isomorph=0` are the items themselves; it was refused as out of range."""
+    args = ("--each", "isomorph=0,1", "--limit", 2, "-T", "max_dimension=5", "--display", "none")
+    command("run", "alicia", "--model", "waybench/oracle", "--out", tmp_path, *args)
+    compared = json.loads(command("compare", tmp_path, "--isomorphs", "--json", "-").stdout)
+    assert '"items": 2' in json.dumps(compared)
+
+
 @pytest.mark.slow
 def test_wordings_are_compared_after_a_run(command: Command, tmp_path: Path) -> None:
     args = ("--each", "wording=matrix,ascii", "--limit", 3, "-T", "max_dimension=7", "--display", "none")
@@ -143,11 +154,12 @@ def test_models_of_which_a_quote_says_the_same_share_a_line(command: Command, tm
     prices = tmp_path / "prices.json"
     prices.write_text(json.dumps({"openai/b": {"input": 1, "output": 1, "input_cache_read": 1}}))
     quote = ("run", "hanoi_3", "--quote", "--limit", 1, *models)
-    (same,) = command(*quote).stdout.splitlines()
-    assert same.startswith("hanoi_3, each of 3 models: 1 episode, ")
-    others, priced = command(*quote, "--prices", prices).stdout.splitlines()
-    assert others.startswith("hanoi_3, openai/a, openai/c: ") and "USD" not in others
-    assert priced.startswith("hanoi_3, openai/b: ") and "USD" in priced
+    head, _, same, *notes = command(*quote).stdout.splitlines()
+    assert "USD" not in head and same.split()[:6] == ["hanoi_3", "each", "of", "3", "models", "1"]
+    assert max(map(len, [head, same, *notes])) <= 120
+    head, _, others, priced, *_ = command(*quote, "--prices", prices).stdout.splitlines()
+    assert head.endswith("USD") and others.split()[1:3] == ["openai/a,", "openai/c"] and others.endswith("k")
+    assert priced.split()[1] == "openai/b" and re.search(r"\d\.\d\d to \d+\.\d\d$", priced)
 
 
 def unmeasurable(log: Path, sample: str) -> None:
@@ -234,8 +246,9 @@ def test_a_parameter_that_no_task_has(command: Command, tmp_path: Path, text: st
 def test_a_quote_needs_no_key(command: Command, tmp_path: Path) -> None:
     said = command("run", "alicia", "hanoi_3", "--model", "openai/none", "--quote", "--limit", 1, "--out", tmp_path)
     assert said.exit_code == 0
-    ladder, fixed, limit = said.stdout.splitlines()
-    assert (ladder.split(",")[0], fixed.split(",")[0]) == ("alicia", "hanoi_3")
+    _, _, ladder, fixed, *notes, limit = said.stdout.splitlines()
+    assert (ladder.split()[0], fixed.split()[0]) == ("alicia", "hanoi_3")
+    assert any(note.startswith("alicia climbs from dimension 5") for note in notes)
     assert limit.startswith("alicia: climbs as long as") and "The run stops after 1,000,000 tokens" in limit
 
 

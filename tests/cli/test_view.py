@@ -58,6 +58,8 @@ def test_a_record_that_is_none_is_skipped_and_named_and_the_others_stay(log: Pat
 
     appear(log, tmp_path)
     assert not build_once((tmp_path,), tmp_path / "site", "title").problem
+    charts = {path.suffix: path for path in (tmp_path / "site" / "charts").iterdir() if path.name != "index.json"}
+    assert charts[".png"].read_bytes().startswith(b"\x89PNG") and ".svg" in charts
     before = replays()
     damaged = _LOG.read_eval_log(str(log))
     damaged.samples[0].metadata["waybench"] = "{}"
@@ -152,7 +154,7 @@ def test_a_folder_becomes_a_run_and_ctrl_c_ends_it(log: Path, tmp_path: Path) ->
         assert asked(port, f"/?token={token}", token=None)[0].status == 303
 
         until(lambda: shown("No episodes yet; this page reloads when there are."))
-        assert shown(f"waybench run alicia --model waybench/noisy-0.3 --out {tmp_path}")
+        assert shown(f"waybench run atlas --model waybench/noisy-0.3 --out {tmp_path}")
         appear(log, tmp_path)
         until(lambda: shown("data/index.html"))
         assert shown("<title>Ours</title>")

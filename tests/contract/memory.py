@@ -12,9 +12,9 @@ import waybench
 from waybench._scoring import score_line
 from waybench.core import End, Episode, EpisodeRecord, Item, Json, UsageError, play_out, policy, replay
 from waybench.ext.train.gymnasium import TextEnv
-from waybench.people._play import reply_for
+from waybench.people._play import parse_typed_line
 from waybench.results import LoggedEpisode, rows
-from waybench.results.results._anchors import Anchoring
+from waybench.results.results._anchors import ReferenceLookup
 from waybench.results.results._measured_row import row
 from waybench.results.results._simulation import simulate
 from waybench.testing._walks import ways
@@ -53,7 +53,7 @@ def _report(env: Any, item: Item[Any], options: dict[str, Json]) -> None:
     """What a report makes of an episode: its simulation, floor, ceiling and row."""
     logged = LoggedEpisode(model="m", task="t", record=_played(env, item, options, "oracle"))
     assert not simulate(logged).mismatch
-    Anchoring().of(logged.record, row(logged).group)
+    ReferenceLookup().scores(logged.record, row(logged).group)
     assert len(rows([logged])) == 1
 
 
@@ -71,7 +71,7 @@ def _scored(env: Any, item: Item[Any], options: dict[str, Json]) -> None:
 def _typed(env: Any, item: Item[Any], options: dict[str, Json]) -> None:
     episode: Episode[Any, Any, Any] = Episode(env, item, options)
     for text in ("1", "d3 l2", "north"):
-        reply_for(text, episode)
+        parse_typed_line(text, episode)
 
 
 def _gymnasium(env: Any, item: Item[Any], options: dict[str, Json]) -> None:

@@ -584,7 +584,7 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
         "lacks the players",
     ),
     "levels out of order": ("names", replace(DIAL, items=replace(DIAL.items, sample_levels=(10, 3))), "easiest first"),
-    "nothing about it": ("names", replace(DIAL, about=""), "says too little"),
+    "nothing about it": ("names", replace(DIAL, about=""), "0 characters, and 80 are enough"),
     "a call that is read as another action": ("tools", with_wording(Mishearing()), "is read as 1, not -1"),
     "an argument without a description": ("tools", with_wording(Undescribed()), "has no description"),
     "an argument of an unknown type": ("tools", with_wording(Untyped()), "the type 'number' is not known"),

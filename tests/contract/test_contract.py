@@ -30,13 +30,14 @@ MOST = 2_000
 # shows here; MOST + 1 stands for "more than that".
 REACHABLE = {
     # What was seen and how it went is part of the state, so that hardly two ways lead to the same one.
+    "atlas/world": 767,  # the walks of at most six moves, each to a neighbour or to nowhere, that end at the goal
     "bandit/arms": MOST + 1,
     "crafter/survival": MOST + 1,
     "graph/paths": 2,  # the question, and that a path of one edge is wrong
     "hanoi/rods": MOST + 1,
     "rps/rounds": MOST + 1,
     "sokoban/rooms": 228,  # the cells of the player and of two boxes, as far as pushes lead
-    "maze/alicia": 9,  # the cells that are paths
+    "maze/alicia": 16,  # the way in, and the steps from a cell but the exit to the next: where one is and faces
     "maze/explore": 36,  # the cells, what was seen and the cell before
     "messenger/roles": MOST + 1,  # every place within reach, the last two observations, and how many there were
     # Nodes 0-1, 0-2, 0-3, 2-4: where one is, where one was before, and the order of the first visits.

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 SWEEPS = (
     "tests/analysis/test_twins.py",
     "tests/cli/test_list.py",
-    "tests/core/test_context.py::test_these_environments_have_it",
+    "tests/core/test_context.py::test_these_environments_have_it_among_items",
     "tests/core/test_derived_wording.py",
     "tests/core/test_registry.py",
     "tests/contract/test_templates.py::test_every_environment_of_ours_has_fields_of_its_own",

@@ -10,7 +10,7 @@ from waybench.core import Bounded, Environment, EpisodeRecord, play_out, policy
 from waybench.envs import registry
 from waybench.results import Estimate, LoggedEpisode, by_level, overall
 from waybench.results.results import exclude
-from waybench.results.results._anchors import Anchoring
+from waybench.results.results._anchors import ReferenceLookup
 from waybench.results.results._measured_row import row
 from waybench.results.stats import IntervalEstimate
 
@@ -41,9 +41,9 @@ def records(env: Environment[Any, Any, Any], count: int, level: int, options: An
 
 
 def estimates(made: list[EpisodeRecord]) -> list[Estimate]:
-    known = Anchoring()
+    known = ReferenceLookup()
     logged = [LoggedEpisode(model="m", task="t", record=record, log="") for record in made]
-    rows = exclude(row(each, anchors=known.of(each.record, row(each).group)) for each in logged)
+    rows = exclude(row(each, anchors=known.scores(each.record, row(each).group)) for each in logged)
     return [*by_level(rows), *overall(rows)]
 
 

@@ -1,20 +1,33 @@
 """Mistakes that authors of environments make: each is found by the right check, with its line and what to do.
 
-The environment is that of `waybench new --kind turns`, with a few words of its source replaced.
+The environment is a walk that uses nothing of the kit (walk.py.txt), or that of `waybench new --kind turns`, which
+does, with a few words of its source replaced.
 """
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 import waybench.testing
-from waybench.cli._check import find_environment
+from waybench.cli._environments import find_environment
 from waybench.testing import Breach, find_breach, find_breaches
 
-TEMPLATE = Path(waybench.testing.__file__).with_name("template") / "turns.py.txt"
-SOURCE = TEMPLATE.read_text("utf-8").replace("ENV_ID", "compass/turns").replace("PACKAGE", "compass")
-SOURCE = SOURCE.replace("TITLE", "Compass")
+
+def source_of(path: Path) -> str:
+    words = {"ENV_ID": "compass/turns", "PACKAGE": "compass", "TITLE": "Compass"}
+    text = path.read_text("utf-8")
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return text
+
+
+SOURCE = source_of(Path(__file__).with_name("walk.py.txt"))
+TEMPLATE = source_of(Path(waybench.testing.__file__).with_name("template") / "turns.py.txt")
+
+
+CHECKS = Path(__file__).parents[2] / "docs" / "reference" / "checks.md"
 
 
 class Mistake(NamedTuple):
@@ -28,10 +41,11 @@ class Mistake(NamedTuple):
     check: str
     says: str
     line: str | None = None
+    source: str = SOURCE
 
 
 CELL_LINE = '        place = f"You are in {cell_text(state.cell)}."'
-MISTAKES: dict[str, Mistake] = {
+PLAIN_MISTAKES: dict[str, Mistake] = {
     # parse and render
     "parse takes the word anywhere": Mistake(
         "return word if word in MOVES else",
@@ -253,6 +267,22 @@ MISTAKES: dict[str, Mistake] = {
         "item",
         "class FieldSource",
     ),
+    "items in the order of a set": Mistake(
+        "        while True:\n",
+        '        cells = [tuple(map(int, cell.split())) for cell in {f"{row} {column}" for row, column in cells}]\n'
+        "        while True:\n",
+        "processes",
+        "instance differs in another process",
+        "class FieldSource",
+    ),
+    "words in the order of a set": Mistake(
+        "', '.join(MOVES)}.\"\n        )",
+        # Many words: four have the same order in one process of 24.
+        "', '.join({*MOVES, *dir(str)})}.\"\n        )",
+        "processes",
+        "opening differs",
+        "def observe",
+    ),
     "items without the key": Mistake(
         "rng = wb.Stream(ID, self.key, self.level, index)",
         "rng = wb.Stream(ID, self.level, index)",
@@ -379,6 +409,9 @@ MISTAKES: dict[str, Mistake] = {
     "a metric without bounds": Mistake(
         "                high=1,\n", "", "metrics declared", "has no bounds", 'name="score"'
     ),
+    "an axis of another name": Mistake(
+        'wb.proof_axis("minimum"', 'wb.proof_axis("moves"', "metrics", "axis 'moves' is None for every item"
+    ),
     # players and properties
     "an oracle that is not optimal": Mistake(
         "    return min(FieldGame().legal(state), key",
@@ -406,13 +439,68 @@ MISTAKES: dict[str, Mistake] = {
     ),
 }
 
+# Of the kit: each is one problem in all checks together.
+KIT_MISTAKES: dict[str, Mistake] = {
+    name: mistake._replace(source=TEMPLATE)
+    for name, mistake in {
+        "a step that raises": Mistake("min(cell) >= 0", "cell[2] >= 0", "apply", "raised IndexError"),
+        "a start that raises": Mistake(
+            "(instance, instance.start)", "(instance, instance.cell)", "start", "AttributeError"
+        ),
+        "a start that has no hash": Mistake(
+            "return State(instance, instance.start)", "return State(instance, [*instance.start])", "start", "unhashable"
+        ),
+        "an end that raises": Mistake("== state.field.flag", "== state.flag", "terminal", "AttributeError"),
+        "a view that raises": Mistake('state.cell: "@"}', 'state.at: "@"}', "wordings", "AttributeError"),
+        "a state without actions that is not over": Mistake(
+            "actions = tuple(MOVES)",
+            "actions = tuple(MOVES)[:3]",
+            "horizon",
+            "legal lists no action",
+            "class FieldGame",
+        ),
+        "a field that JSON lacks": Mistake(
+            "size: int", "size: float", "instances", "Field.size has a type", "@dataclass"
+        ),
+        "a highest level that cannot be drawn": Mistake(
+            "    cells = [",
+            "    assert level < 9\n    cells = [",
+            "levels",
+            "level 30, the highest_level",
+        ),
+        "a level in between that cannot be drawn": Mistake(
+            "    cells = [",
+            "    assert level != 17\n    cells = [",
+            "levels",
+            "level 17, which is below the highest_level, raised AssertionError",
+        ),
+        "items of higher levels in the order of a set": Mistake(
+            "    while True:\n",
+            "    if level > 7:\n"
+            "        cells = [tuple(map(int, cell.split())) for cell in {f'{row} {at}' for row, at in cells}]\n"
+            "    while True:\n",
+            "processes",
+            "instance differs in another process",
+            "def draw",
+        ),
+    }.items()
+}
+MISTAKES = PLAIN_MISTAKES | KIT_MISTAKES
+
 
 def mistaken(tmp_path: Path, name: str) -> Path:
     mistake = MISTAKES[name]
-    assert SOURCE.count(mistake.old) >= 1, f"{name}: the template has no {mistake.old!r} any more"
+    assert mistake.source.count(mistake.old) >= 1, f"{name}: its source has no {mistake.old!r} any more"
     path = tmp_path / f"compass_{list(MISTAKES).index(name)}.py"
-    path.write_text(SOURCE.replace(mistake.old, mistake.new, 1), "utf-8")
+    path.write_text(mistake.source.replace(mistake.old, mistake.new, 1), "utf-8")
     return path
+
+
+def mistake_row(name: str, breach: Breach) -> str:
+    """Return a mistake's row in docs/reference/checks.md: the check and what is wrong, without places in files."""
+    problem = re.sub(r"\w+\.py:\d+", "LINE", breach.problem)
+    problem = problem if len(problem) <= 160 else f"{problem[:157]}..."
+    return f"| {name} | {breach.check} | {problem.replace('|', chr(92) + '|').replace('<', chr(92) + '<')} |"
 
 
 def require_helpful(breach: Breach, path: Path) -> None:
@@ -427,6 +515,9 @@ def test_a_mistake_is_found(name: str, tmp_path: Path) -> None:
     breach = find_breach(find_environment(str(path)), mistake.check)
     assert breach is not None, f"{mistake.check} finds nothing"
     assert mistake.says in breach.problem
+    printed = CHECKS.read_text("utf-8").splitlines()
+    row = mistake_row(name, breach).partition(" raised ")[0]  # the texts of exceptions depend on Python's version
+    assert any(line.startswith(row) for line in printed), "the page is stale: run python docs/check_page.py"
     require_helpful(breach, path)
     if mistake.line is not None or mistake.new:
         line = mistake.line or mistake.new.strip("\n").splitlines()[0].strip()
@@ -435,9 +526,22 @@ def test_a_mistake_is_found(name: str, tmp_path: Path) -> None:
         assert line in named or (mistake.line is None), (breach.location, named)
 
 
-def test_there_is_none_in_the_template(tmp_path: Path) -> None:
-    path = tmp_path / "compass_template.py"
-    path.write_text(SOURCE, "utf-8")
+@pytest.mark.parametrize("check", ["source", "apply"])
+def test_the_advice_on_the_module_random_is_the_same_in_every_check(check: str, tmp_path: Path) -> None:
+    name = "items from the module random" if check == "source" else "chance from the module random"
+    path = mistaken(tmp_path, name)
+    breaches = [find_breach(find_environment(str(path)), each) for each in ("options", check)]
+    found = [breach for breach in breaches if breach is not None and "the module random" in breach.problem]
+    assert found
+    assert all(breach.advice.startswith("Draw with the methods of the Stream") for breach in found)
+    for breach in found:
+        require_helpful(breach, path)
+
+
+@pytest.mark.parametrize("source", [SOURCE, TEMPLATE], ids=["plain", "kit"])
+def test_there_is_none_without_a_mistake(tmp_path: Path, source: str) -> None:
+    path = tmp_path / f"compass_{tmp_path.name}.py"
+    path.write_text(source, "utf-8")
     assert find_breaches(find_environment(str(path))) == []
 
 
@@ -453,3 +557,10 @@ def test_all_checks_together_name_the_mistake(name: str, tmp_path: Path) -> None
     assert any(MISTAKES[name].check in (breach.check, *breach.also) for breach in breaches)
     for breach in breaches:
         require_helpful(breach, path)
+
+
+@pytest.mark.parametrize("name", KIT_MISTAKES)
+def test_a_mistake_with_the_kit_is_one_problem(name: str, tmp_path: Path) -> None:
+    path = mistaken(tmp_path, name)
+    [breach] = find_breaches(find_environment(str(path)))
+    require_helpful(breach, path)

@@ -12,7 +12,7 @@ import waybench
 from tests.toys import DIAL, DialState, DialWording, oracle, with_wording
 from waybench.core import EpisodeRecord, HorizonSpec, Invalid, Stream, level_axis, play_out, policy
 from waybench.envs import registry
-from waybench.testing._players import EXPLOITS, exploited, success_rates
+from waybench.testing._players import EXPLOITS, play_exploits, success_rates
 from waybench.testing._suite import run_check
 from waybench.testing._walks import ContractError, ways
 
@@ -36,7 +36,7 @@ FIRST = [way for number, way in enumerate(WAYS) if way[:2] not in [earlier[:2] f
 def paying(env_id: str, protocol: str, wording: str, level: int) -> dict[str, float]:
     environment = waybench.load(env_id)
     options = {**environment.playing.check_options, "protocol": protocol, "wording": wording}
-    return dict(exploited(environment, level, options).paying)
+    return dict(play_exploits(environment, level, options).paying)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,8 @@ def test_only_known_exploits_pay(env_id: str, protocol: str, wording: str) -> No
 def test_no_others_pay_in_any_wording_or_at_the_easiest_level(env_id: str, protocol: str, wording: str) -> None:
     known = {exploit for env, way, exploit in KNOWN if (env, way) == (env_id, protocol)}
     levels = waybench.load(env_id).items.sample_levels
-    for level in {levels[0], levels[-1]}:
+    is_in_first = (env_id, protocol, wording) in FIRST  # whose hardest level `test_only_known_exploits_pay` plays
+    for level in {levels[0]} if is_in_first and len(levels) > 1 else {levels[0], levels[-1]}:
         assert set(paying(env_id, protocol, wording, level)) <= known, f"level {level}"
 
 
@@ -75,8 +76,8 @@ class Gullible(DialWording):
 
 def test_an_environment_that_believes_a_claim_is_found_out() -> None:
     (options, *_) = ways(DIAL)
-    assert exploited(DIAL, 7, options).paying == {}
-    found = exploited(with_wording(Gullible()), 7, options)
+    assert play_exploits(DIAL, 7, options).paying == {}
+    found = play_exploits(with_wording(Gullible()), 7, options)
     assert found.paying == {"a claim to have won": found.oracle}
 
 
@@ -88,7 +89,7 @@ def test_an_environment_that_leaves_silence_out_is_found_out() -> None:
 
     lenient = replace(head, of=of)
     (options, *_) = ways(DIAL)
-    found = exploited(
+    found = play_exploits(
         replace(DIAL, scoring=replace(DIAL.scoring, metrics=(lenient, *DIAL.scoring.metrics[1:]))), 7, options
     )
     assert found.paying == {SILENT: found.oracle}

@@ -1,6 +1,7 @@
 """An item among others in one prompt of a given length."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from waybench.core import Episode, Item, UsageError, play_out, policy, replay
 from waybench.core._tokens import CharacterTokens
 from waybench.envs import registry
 from waybench.evaluation._provider import request_arguments
+from waybench.results import LoggedEpisode, rows
+from waybench.results.comparisons._contrasts import contrast_effects, contrast_table
 
 ENVS = ("maze/alicia", "textmap/route", "textmap/destination")
 LEVELS = {"maze/alicia": 9}
@@ -28,7 +31,7 @@ def tasks(text: str) -> list[str]:
     return re.split(r"\n\n# Task [0-9]+\n\n", body)
 
 
-def test_these_environments_have_it() -> None:
+def test_these_environments_have_it_among_items() -> None:
     assert {entry.id for entry in registry.built_in if registry.load(entry.id).playing.takes_context} == set(ENVS)
 
 
@@ -132,7 +135,9 @@ def test_tokens_are_counted_by_the_tokenizer_that_is_named(monkeypatch: pytest.M
         ("maze/alicia", {"context_tokens": 5_000, "context_tokenizer": "/etc/passwd"}, "characters or tiktoken"),
         ("maze/alicia", {"context_tokens": 5_000, "wording": "image"}, "a wording without pictures"),
         ("maze/alicia", {"context_tokens": 5_000, "prefix": "oracle:1"}, "only one turn"),
-        ("search/dfs", {"context_tokens": 5_000}, "unknown option"),
+        ("search/dfs", {"context_tokens": 5_000, "context_text": "items"}, "cannot stand among others; give prose"),
+        ("search/dfs", {"context_tokens": 100}, r"an item of this level takes \d+; give more"),
+        ("search/dfs", {"context_text": "prose"}, "give context_tokens, too"),
     ],
 )
 def test_what_does_not_fit_is_refused(env: str, options: dict[str, Any], why: str) -> None:
@@ -140,3 +145,88 @@ def test_what_does_not_fit_is_refused(env: str, options: dict[str, Any], why: st
     with pytest.raises(UsageError, match=why) as raised:
         Episode(environment, environment.source(level=LEVELS.get(env)).item(0), options)
     assert "\n" not in str(raised.value)
+
+
+TASK = re.compile(r"=== TASK ===\n\n(.*)\n\n=== END OF THE TASK ===", re.DOTALL)
+IDS = [entry.id for entry in registry.built_in]
+
+
+def within_prose(
+    env: str, one: Item[Any], tokens: int, player: str = "oracle", **options: Any
+) -> Episode[Any, Any, Any]:
+    environment = registry.load(env)
+    context = {"context_tokens": tokens, "context_text": "prose"}
+    return play_out(environment, one, policy(player), {**environment.playing.check_options, **options, **context})
+
+
+@pytest.mark.parametrize("env", IDS)
+def test_every_environment_can_be_asked_within_prose(env: str) -> None:
+    environment = registry.load(env)
+    one = environment.source().item(0)
+    alone = play_out(environment, one, policy("oracle"), dict(environment.playing.check_options))
+    episode = within_prose(env, one, 8_000)
+    rules = episode.play.wording.rules(one.instance)
+    task = TASK.search(rules)
+    assert task is not None and task[1] == alone.play.wording.rules(one.instance)
+    assert 7_800 * 4 < len(rules) <= 8_000 * 4
+    assert "=== TASK ===" in "".join(message.text for message in episode.messages)
+    found, expected = episode.record(), alone.record()
+    # The game, the turns and the scores are those of the item alone; only what is read differs.
+    assert [turn.reply for turn in found.turns] == [turn.reply for turn in expected.turns]
+    assert [turn.outcome for turn in found.turns] == [turn.outcome for turn in expected.turns]
+    headline = environment.scoring.metrics[0].name
+    assert environment.measure(found)[headline] == environment.measure(expected)[headline]
+    assert (found.options["context_tokens"], found.options["context_text"]) == (8_000, "prose")
+    replay(environment, found)
+
+
+def test_more_prose_is_the_same_prose_and_more() -> None:
+    one = registry.load("search/dfs").source(level=7).item(0)
+    short, long = (TASK.split(within_prose("search/dfs", one, tokens).messages[0].text) for tokens in (4_000, 16_000))
+    sentences = [set(re.split(r"(?<=\.)\s+", f"{parts[0]}{parts[2]}".strip())) for parts in (short, long)]
+    assert sentences[0] < sentences[1]
+    assert abs(len(short[0]) / len("".join(short)) - len(long[0]) / len("".join(long))) < 0.05
+
+
+def test_prose_goes_with_turns_pictures_prefixes_examples_and_languages() -> None:
+    environment = registry.load("search/dfs")
+    one = environment.source(level=7).item(0)
+    longer = replace(one, examples=(environment.source(level=7).item(1).instance,))
+    for item_, options in [
+        (one, {"wording": "image"}),
+        (one, {"prefix": "oracle:1"}),
+        (longer, {"interface": "tools"}),
+    ]:
+        replay(environment, within_prose("search/dfs", item_, 3_000, **options).record())
+    text = within_prose("maze/alicia", item("maze/alicia"), 3_000, language="es").messages[0].text
+    assert "=== TAREA ===" in text and "=== TASK ===" not in text
+
+
+def test_the_gap_to_the_item_alone() -> None:
+    environment = registry.load("search/dfs")
+    items = environment.source("context", 7).head(8)
+    logged = [
+        LoggedEpisode("m", "dfs", play_out(environment, one, policy(player), options).record(), {})
+        for options, player in (
+            ({}, "oracle"),
+            ({"context_tokens": 1_000}, "oracle"),
+            ({"context_tokens": 12_000}, "null"),
+        )
+        for one in items
+    ]
+    effects = contrast_effects(rows(logged))
+    assert [effect.contrast.demanding for effect in effects] == [
+        "1000 (prose, characters)",
+        "12000 (prose, characters)",
+    ]
+    assert {effect.contrast.base for effect in effects} == {"none"}
+    differences = [effect.comparison.difference.value for effect in effects]
+    assert differences[0] == 0 and differences[1] != 0 and effects[1].comparison.items == 8
+    assert "text around the item" in contrast_table(rows(logged))
+
+
+def test_without_contexts_there_is_no_such_contrast() -> None:
+    environment = registry.load("search/dfs")
+    one = environment.source("context", 7).item(0)
+    logged = [LoggedEpisode("m", "dfs", play_out(environment, one, policy("oracle"), {}).record(), {})]
+    assert contrast_effects(rows(logged)) == []

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from waybench.cli._check import find_environment
+from waybench.cli._environments import find_environment
 from waybench.core import (
     AnswerState,
     DataError,
     DataInstance,
+    DefectError,
     End,
     Environment,
     Invalid,
@@ -22,7 +23,10 @@ from waybench.core import (
     policy,
     question_environment,
 )
+from waybench.evaluation.tasks._estimate import fixed_estimate
+from waybench.evaluation.tasks._items import TaskItem
 from waybench.testing import check_environment, find_breaches
+from waybench.testing._findings import ADVICE
 
 SUMS = '''"""Sums of several numbers."""
 
@@ -201,6 +205,24 @@ def test_scores() -> None:
         replace(WHERE, choices=None).guesses(Where(0))
 
 
+def test_an_error_of_data_in_a_question_is_a_defect() -> None:
+    def refuse(*_: Any) -> Any:
+        raise DataError("there is no such place")
+
+    for part in ("prompt", "judge"):
+        parts: dict[str, Any] = {part: refuse}
+        environment = places(replace(OPEN, **parts))
+        with pytest.raises(DefectError, match=r"^defect in environment test/places: refuse raised DataError: "):
+            play_out(environment, environment.source().item(0), policy("random"))
+
+
+def test_a_question_that_lacks_choices_is_refused_before_a_run() -> None:
+    environment = places(replace(OPEN, choices=None))
+    items = [TaskItem(environment, {}, environment.source().item(0), 1)]
+    with pytest.raises(DefectError, match="raised KitError: the right answer is a text, and there are no choices"):
+        fixed_estimate(items)
+
+
 def test_instances_from_outside() -> None:
     environment = places(WHERE)
     good = {"place": 1, "pair": [["x", True]]}
@@ -230,8 +252,71 @@ def test_fields_that_have_no_json_are_refused() -> None:
     class Wrong(DataInstance):
         cells: tuple[float, ...]
 
-    with pytest.raises(TypeError, match=r"Wrong\.cells: fields are int, str, bool, and tuples"):
+    with pytest.raises(TypeError, match=r"Wrong\.cells has a type .*: use int, str, bool, and tuples"):
         Wrong((0.5,)).to_json()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check", "problem", "line"),
+    [
+        ("return Sum(tuple(", "return Sum(1 // 0 or tuple(", "source", "draw raised ZeroDivisionError", "1 // 0"),
+        ("return Sum(tuple(10", "return None and (tuple(10", "source", "draw returned None", "def draw"),
+        ("return Sum(tuple(10 + rng.below(90) for _ in range(level)))", "return Sum([1] * level)", "source",
+         "no hash", "def draw"),
+        ("sum(instance.numbers)", "str(len(instance.numbers))", "", "there are no choices", "answer=lambda"),
+        ("sum(instance.numbers)", "sum(instance.numbers) / 2", "", "the right answer is", "answer=lambda"),
+        ("sum(instance.numbers)", "instance.total", "", "raised AttributeError", "instance.total"),
+        ('return f"What', 'f"What', "", "the prompt is None", "def prompt"),
+        ("tuple[int, ...]", "list[int]", "", "Sum.numbers has a type", "@dataclass"),
+        ("len(instance.numbers),", "len(instance.numbers) + 1,", "source", "of level 3 for level 2", "def draw"),
+    ],
+)  # fmt: skip
+def test_a_defect_is_one_problem_in_the_author_s_file(
+    tmp_path: Path, old: str, new: str, check: str, problem: str, line: str
+) -> None:
+    assert old in SUMS
+    path = tmp_path / f"sums_{tmp_path.name}.py"
+    path.write_text(SUMS.replace(old, new, 1))
+    [breach] = find_breaches(find_environment(str(path)))
+    assert problem in breach.problem
+    assert breach.check == (check or breach.check)
+    assert breach.location is not None and breach.location.path == str(path)
+    assert line in path.read_text().splitlines()[breach.location.line - 1]
+    others = [ADVICE[name] for name in ("horizon", "options", "presentation")]
+    assert breach.advice.endswith(".") and not any(text in breach.advice for text in others)
+
+
+def test_a_choice_of_two_has_no_horizon(tmp_path: Path) -> None:
+    path = tmp_path / "sums_that_are_even.py"
+    even = (
+        "answer=lambda instance: ('odd', 'even')[sum(instance.numbers) % 2], choices=lambda instance: ('odd', 'even')"
+    )
+    path.write_text(SUMS.replace("answer=lambda instance: sum(instance.numbers)", even))
+    [breach] = find_breaches(find_environment(str(path)))
+    assert breach.check == "horizon"
+    assert "of 2 answers to choose from" in breach.problem and "leave the horizon out" in breach.problem
+    assert "competent" not in breach.problem
+    assert breach.location is not None and breach.location.path == str(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check", "problem"),
+    [
+        (
+            "10 + rng.below(90)",
+            "(10 + rng.below(90) if level < 50 else 1 // 0)",
+            "levels",
+            "level 50, the highest_level",
+        ),
+        ("horizon=(2, 4, 8, 16, 32)", "horizon=(2, 4, 64)", "horizon", "level 64, which is searched for a horizon,"),
+        ("horizon=(2, 4, 8, 16, 32)", "horizon=(1, 2, 4)", "horizon", "level 1, which is searched for a horizon,"),
+    ],
+)
+def test_levels_that_are_declared_exist(tmp_path: Path, old: str, new: str, check: str, problem: str) -> None:
+    path = tmp_path / f"sums_{tmp_path.name}.py"
+    path.write_text(SUMS.replace(old, new))
+    [breach] = find_breaches(find_environment(str(path)))
+    assert (breach.check, problem in breach.problem) == (check, True)
 
 
 def test_items_do_not_depend_on_other_environments() -> None:

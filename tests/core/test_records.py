@@ -176,7 +176,7 @@ TAMPERED = {
     "reason": (with_turn(SOLVED, 0, reason="why not"), "turn 0: reason: the record has 'why not'"),
     "action": (with_turn(SOLVED, 0, action=-1), "turn 0: action: the record has '-1', the simulation '1'"),
     "an option as text": (replace(SOLVED, options={**SOLVED.options, "turns": "30"}), "options: the record has"),
-    "an option left out": (replace(SOLVED, options={"protocol": "sound"}), "options: the record has"),
+    "another option": (replace(SOLVED, options={**SOLVED.options, "turns": 2}), "the record continues after turn 2"),
     "a number of another type": (with_turn(SOLVED, 0, action=1.0), "turn 0: action: the record has '1.0'"),
     "executed": (with_turn(SOLVED, 0, executed=-1), "no teacher is named"),
     "reward": (with_turn(SOLVED, 0, reward=0.5), "turn 0: reward: the record has '0.5'"),
@@ -219,6 +219,14 @@ def test_a_tampered_record_does_not_replay(name: str) -> None:
         replay(DIAL, through_json(record))
     assert message in str(caught.value)
     assert str(caught.value).isprintable()
+
+
+def test_a_record_from_before_an_option_was_played_with_its_default() -> None:
+    older = {name: value for name, value in SOLVED.options.items() if name != "turns"}
+    replay(DIAL, through_json(replace(SOLVED, options=older)))
+    short = played("up", "up", turns=2)
+    with pytest.raises(ReplayError, match="end: the record has"):
+        replay(DIAL, through_json(replace(short, options=older)))
 
 
 def test_only_a_tampered_record_does_not_replay() -> None:

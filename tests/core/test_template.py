@@ -91,9 +91,9 @@ def test_a_template_of_observations_that_says_nothing_leaves_them_as_they_are(tm
         (
             "a.txt",
             "{mase}",
-            r"file:a-[0-9a-f]{8}: rules: unknown field {mase}: choose from dimension, entrance, .*{{mase}}",
+            r"file:a-[0-9a-f]{8}: rules: unknown field {mase}: choose from columns, dimension, entrance, .*{{mase}}",
         ),
-        ("a.txt", "Solve it.", "rules: no field in it says what the problem is: choose from dimension"),
+        ("a.txt", "Solve it.", "rules: no field in it says what the problem is: choose from columns, dimension"),
         ("a.toml", 'observation = "Again, {turn}"', "observation: no field in it says what the problem is"),
         ("a.toml", 'base = "picture"\nrules = "{maze}"', "unknown base 'picture': choose from matrix, ascii"),
         ("a.toml", 'base = "file:x"\nrules = "{maze}"', "unknown base 'file:x'"),

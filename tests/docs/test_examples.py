@@ -40,6 +40,17 @@ def test_the_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_readme_shows_what_its_examples_print(tmp_path: Path) -> None:
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", text, re.DOTALL)
+    assert len(shown) == text.count("```python") > 0
+    for code, output in shown:
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
+        )
+        assert (done.stdout, done.stderr) == (output, "")
+
+
 def test_the_pages_with_examples() -> None:
     assert {page.name for page in PAGES} >= {"agent.md", "train.md", "python.md"}
 

@@ -78,3 +78,15 @@ def test_no_address_of_a_registry_and_no_path_of_a_machine() -> None:
         if address.search(line)
     ]
     assert found == []
+
+
+def test_the_page_for_authors_shows_what_a_stream_has() -> None:
+    """Every method that CONTRIBUTING shows can be called as shown, and none that an author needs is left out."""
+    from waybench.core import Stream
+
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    (block,) = (block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if block.startswith("rng ="))
+    shown = set(re.findall(r"rng\.(\w+)", block))
+    for_engines = {"word"}
+    assert shown == {name for name in vars(Stream) if not name.startswith("_")} - for_engines
+    exec(block, {"Stream": Stream, "ID": "a/b", "key": "k", "level": 3, "index": 0, "names": "ab", "cells": [1, 2]})

@@ -45,7 +45,12 @@ def test_the_items_are_those_of_no_preset(script: ModuleType) -> None:
 
 def test_most_are_of_2000_items_or_of_all_that_there_are(script: ModuleType) -> None:
     few = [
-        line for line in lines(script) if line["items"] < 1000 and line.get("silence", [0, 0, 0])[2] <= line["items"]
+        line
+        for line in lines(script)
+        # An item takes up to some seconds, and above the first levels no floor is far from 0.
+        if line["env"] not in ("atlas/world", "sokoban/rooms")
+        and line["items"] < 1000
+        and line.get("silence", [0, 0, 0])[2] <= line["items"]
     ]
     assert len(few) < 20
     assert all(line["items"] >= 100 for line in few)

@@ -58,6 +58,31 @@ def visits(record: EpisodeRecord) -> list[tuple[int, list[int]]]:
     return found
 
 
+def atlas_places(record: EpisodeRecord) -> list[Any]:
+    return [re.findall(r"^(\w+)\. Exits:", message, re.MULTILINE)[-1] for message in shown(record)]
+
+
+def ways_back(record: EpisodeRecord) -> list[Any]:
+    """Return the moves back to the start by the listed passages, found by trying more and more moves."""
+    ways: dict[str, set[str]] = {}
+    for place, other, one_way in re.findall(r"^(\w+): \w+ to (\w+)( \(one-way\))?$", shown(record)[0], re.MULTILINE):
+        ways.setdefault(place, set()).add(other)
+        if not one_way:
+            ways.setdefault(other, set()).add(place)
+    start, found = atlas_places(record)[0], list[Any]()
+    for place in atlas_places(record):
+        reached, moves = {place}, 0
+        while start not in reached:
+            reached, moves = reached.union(*(ways[one] for one in reached if one in ways)), moves + 1
+        found.append(moves)
+    return found
+
+
+def first_exits(record: EpisodeRecord) -> list[Any]:
+    listed = re.findall(r"Exits: (.+)\.", shown(record)[0])[-1].split(", ")
+    return [listed] * len(record.turns)
+
+
 def stack(record: EpisodeRecord) -> list[Any]:
     ways: dict[int, list[int]] = {0: [0]}
     found: list[Any] = []
@@ -150,6 +175,7 @@ CASES: list[tuple[str, Mapping[str, Any], Mapping[str, Derive]]] = [
     ("hanoi/rods", {"protocol": "sound", "wording": "chat"}, {"rods": rods}),
     ("maze/alicia", {"requests": 5}, {"position": cell}),
     ("maze/alicia", {"requests": 5, "wording": "coordinates"}, {"position": cell}),
+    ("atlas/world", {}, {"place": atlas_places, "exits": first_exits, "way_back": ways_back}),
     ("maze/explore", {}, {"position": cell, "map": seen}),
     ("maze/explore", {"window": 3}, {"position": cell, "map": seen}),
     ("maze/explore", {"memory": "window"}, {"position": cell}),

@@ -12,6 +12,7 @@ import pytest
 
 import waybench
 from tests.conftest import ROOT, missing
+from tests.drawings import dots, drawer, inside, texts
 from waybench.core import DataError, Episode, Reply, UsageError
 from waybench.envs.graph import PATHS
 from waybench.envs.graph._game import GraphQuestion
@@ -232,3 +233,16 @@ def test_noise_spoils_paths_and_the_random_walk_seldom_succeeds() -> None:
     assert 15 <= rates["heuristic"] <= 45
     assert rates["random"] <= 6
     assert 1 <= rates["noisy-0.5"] <= 40
+
+
+def test_the_drawing_has_the_path_of_the_answer_and_edges_that_do_not_exist() -> None:
+    item = PATHS.source(level=1, question="path").item(0)
+    start, second, *_, goal = item.instance.shortest
+    draw = drawer("graph/paths")
+    for path, steps, invented in (((start, second), 1, 0), ((start, goal), 0, 1), ((start, 1), 0, 0)):
+        episode = Episode(PATHS, item)
+        episode.step(f'{{"path": [{path[0]}, {path[1]}]}}')
+        svg = draw(item.instance, episode.turns)
+        assert (len(dots(svg, "textmap-way")), len(dots(svg, "textmap-wrong"))) == (steps, invented)
+        assert {str(start), str(goal)} <= set(texts(svg, "textmap-name"))
+        assert inside(svg)

@@ -35,6 +35,7 @@ def test_the_published_benchmarks_have_isomorphic_items() -> None:
         *(f"textmap/{name}" for name in ("route", "destination", "extract")),
         *(f"tilemap/{name}" for name in ("gtb", "stepwise", "state")),
         "hanoi/rods",
+        "atlas/world",
     }
 
 

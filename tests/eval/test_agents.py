@@ -11,7 +11,8 @@ import waybench
 from waybench.core import UsageError, replay
 from waybench.evaluation._agents import MOST_MESSAGES, PrerequisiteError, read_agent
 from waybench.evaluation._sample import stored_record, to_sample
-from waybench.evaluation._solver import episode, play
+from waybench.evaluation._scores import episode
+from waybench.evaluation._solver import play
 from waybench.evaluation.tasks import find_task, load_task
 from waybench.results import read_logs
 from waybench.submission._logs import verify_logs
@@ -142,6 +143,17 @@ def test_arguments_and_what_is_no_agent(module: Path) -> None:
         assert said in str(caught.value) and "\n" not in str(caught.value)
     with pytest.raises(UsageError, match="leave out interface=tools"):
         waybench.evaluate("alicia", "waybench/oracle", out=module / "none", agent="react", interface="tools")
+
+
+def echo(messages: list[dict[str, str]]) -> str:
+    return messages[-1]["content"]
+
+
+def test_a_function_takes_no_agent_that_gives_it_tools(tmp_path: Path) -> None:
+    for agent in ("react", "explore_map_act:python=local"):
+        with pytest.raises(UsageError, match=f"takes no tools: agent {agent} gives it tools; use another model"):
+            waybench.evaluate("alicia", f"python:{__name__}.echo", out=tmp_path, agent=agent, limit=1)
+    assert not list(tmp_path.glob("*.eval"))
 
 
 def _texts(messages: Any) -> str:

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 import waybench
 from tests.contract.test_mistakes import SOURCE
 from waybench.cli import main
-from waybench.cli._check import find_environment
+from waybench.cli._environments import find_environment
 from waybench.core import DefectError, Entry, Episode
 from waybench.core._registry import Registry
 from waybench.envs import registry
@@ -71,6 +71,16 @@ def test_items_that_cannot_be_drawn(mistaken: Callable[..., Path], tmp_path: Pat
     result = run("run", f"compass/{path.stem}", "--model", "waybench/oracle", "--limit", 4, "--out", tmp_path / "out")
     assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
     assert result.stderr.startswith(f"Error: defect in environment compass/{path.stem}: {ITEMS[2]}")
+
+
+def test_every_command_says_so_in_one_line(mistaken: Callable[..., Path], tmp_path: Path) -> None:
+    path = mistaken(*ITEMS)
+    name = f"compass/{path.stem}"
+    run_words = ("run", "horizon_compass", "--model", "waybench/oracle", "--out", tmp_path / "out")
+    for words in (("generate", name), ("play", name), run_words):
+        result = run(*words)
+        assert (result.exit_code, result.stderr.count("\n")) == (3, 1), result.output
+        assert result.stderr.startswith(f"Error: defect in environment {name}: {ITEMS[2]}")
 
 
 def test_from_python(mistaken: Callable[..., Path]) -> None:

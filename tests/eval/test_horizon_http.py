@@ -12,7 +12,7 @@ from tests.conftest import PATIENCE
 from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import MAZES, MODEL, Faults, comparable, records, scripted, solution, started, waybench_
 from waybench.results import read_logs, rows
-from waybench.results.horizons._searches import searches
+from waybench.results.horizons._searches import search_results
 
 DIMENSIONS = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29)
 WRONG = '{"movements": [{"direction": "up", "cells": 1}]}'
@@ -53,7 +53,7 @@ def test_a_horizon_is_found_to_the_precision(tmp_path: Path) -> None:
     assert quoted.startswith(f"horizon_maze, {MODEL}: about ")
     assert "stopped: the precision is reached" in decision(run.stdout)
     episodes = list(read_logs(tmp_path))
-    (found,) = searches(episodes, rows(episodes))
+    (found,) = search_results(episodes, rows(episodes))
     assert found.low < 15 < found.high
     assert (found.high - found.low) / (2 * found.value) <= 0.15
     assert found.trials == len(episodes) == sum(server.answered.values())

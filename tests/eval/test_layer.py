@@ -17,7 +17,8 @@ from tests.conftest import PATIENCE
 from tests.eval.play import comparable, environment, records, waybench_
 from waybench.core import Episode, play_out, policy, replay
 from waybench.evaluation._sample import Chat, store_episode, stored_record, to_sample
-from waybench.evaluation._solver import episode, play, wrap_model
+from waybench.evaluation._scores import episode
+from waybench.evaluation._solver import play, wrap_model
 from waybench.evaluation.tasks import _registry
 
 MAZES = waybench.load("maze/alicia")
@@ -59,7 +60,8 @@ def test_a_sample_is_an_episode_and_its_store_has_the_record(tmp_path: Path) -> 
     assert (record.turns[0].usage.input_tokens, record.turns[0].usage.cached_tokens) == (37, 30)
     assert record.tokens == (111, 60) and record.turns[0].usage.reasoning_tokens == 12
     [score] = sample.scores.values()
-    assert score.value == {metric.name: metric.of(record) for metric in MAZES.scoring.metrics}
+    assert score.value == MAZES.scoring.percent(record) == 0.0
+    assert score.metadata["metrics"] == {metric.name: metric.of(record) for metric in MAZES.scoring.metrics}
     assert [message.role for message in sample.messages] == ["user", "assistant"] * 3 + ["user"]
     assert sample.messages[2].text == record.turns[0].message
 

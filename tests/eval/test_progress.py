@@ -11,9 +11,9 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import records
-from waybench.core import PROGRESS_FILE, Price, Usage
+from waybench.core import PROGRESS_FILE, Outcome, Price, TurnRecord, Usage
 from waybench.evaluation import evaluate
-from waybench.evaluation._progress import Earlier, TaskProgress
+from waybench.evaluation._progress import Earlier, EpisodeLengths, TaskProgress
 from waybench.evaluation._run_progress import RunProgress
 from waybench.evaluation._solver import cause_text
 from waybench.evaluation.tasks import find_task, load_task
@@ -220,3 +220,52 @@ def test_retries_through_a_server_are_counted(tmp_path: Path, monkeypatch: pytes
     assert counts == [1, refusals, 0]
     assert server.asked.total() == refusals + 1
     assert "2 retries" in text
+
+
+def test_episodes_that_go_on_count_in_the_time_left() -> None:
+    progress, clock, _ = task(total=4)
+    for number in range(4):
+        progress.begin(f"{number}-1", 1, limit=20)
+    for turn in range(10):
+        for number in range(4):
+            if turn < 2 or number:  # one of them ends after two turns
+                clock.now += 1
+                progress.reply(f"{number}-1", usage(1), repeated=False)
+        if turn == 1:
+            progress.end("0-1")
+    status = progress.status()
+    # Nothing is known of what follows turn 10: each of the three may take ten more, at 1 s each, and not two in all.
+    assert (status.seconds_left, status.is_upper_bound) == (30, True)
+
+
+def test_the_lengths_of_episodes_are_those_of_kaplan_and_meier() -> None:
+    # Their survival function by hand: 6 at risk at 2, one ends: 5/6; 3 at risk at 5, two end: 5/6 * 1/3 = 5/18.
+    lengths = EpisodeLengths({2: 1, 5: 2}, [3, 4, 8])
+    mean = 2 * 1 + 3 * 5 / 6 + (10 - 5) * 5 / 18
+    assert lengths.turns_left(0, 10) == (pytest.approx(mean), pytest.approx(2 * 5 / 18))
+    assert lengths.turns_left(8, 10) == (pytest.approx(2), pytest.approx(2))
+    assert EpisodeLengths({6: 3}, [5]).turns_left(5, 100) == (pytest.approx(1), 0)
+
+
+@pytest.mark.parametrize(("model", "is_warned"), [("openai/a", True), ("waybench/random", False)])
+def test_unreadable_replies_are_named_with_their_game_after_twenty(model: str, is_warned: bool) -> None:
+    notes: list[str] = []
+    progress = TaskProgress("waybench/smartplay", model, 10, note=notes.append)
+    good, bad = TurnRecord("1", Outcome.OK), TurnRecord("I would\ngo north", Outcome.UNPARSED, "No action is named.")
+    for number in range(20):
+        progress.judge("Bandit", good)
+        assert notes == []
+        progress.judge("Crafter", bad if number % 3 == 0 else good)
+    assert notes == (
+        [
+            f"warning: smartplay, Crafter, with {model}: 7 of the first 20 replies could not be read; 7 of them: "
+            "No action is named. Example: I would go north"
+        ]
+        if is_warned
+        else []
+    )
+    status = progress.status()
+    assert (status.unreadable, status.action_replies, status.unreadable_text) == (7, 40, "18 %")
+    assert "18 % of the replies unreadable" in status.use_text
+    progress.judge("Crafter", bad)
+    assert len(notes) == is_warned

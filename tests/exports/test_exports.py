@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from yaml import safe_load
 
 import waybench
 from tests.conftest import PATIENCE, ROOT, missing
@@ -119,6 +120,13 @@ def test_a_citation_names_the_papers_that_were_run(logs: Path, tmp_path: Path) -
     found = files(logs, "citation", tmp_path)
     assert "MANGO" in found["CITATION.cff"] and "AQA-Bench" in found["citations.bib"]
     assert "SmartPlay" not in "".join(found.values())
+    bibtex = found["citations.bib"]
+    assert "  author = {Yang, Siwei and Zhao, Bingchen and Xie, Cihang},\n  year = {2024},\n" in bibtex
+    references = {one["title"]: one for one in safe_load(found["CITATION.cff"])["references"]}
+    assert references["AliciaBench"]["authors"] == [{"name": "The author of AliciaBench"}]
+    mango = next(one for title, one in references.items() if title.startswith("MANGO"))
+    assert (mango["year"], len(mango["authors"])) == (2024, 9)
+    assert mango["authors"][7] == {"family-names": "Walter", "given-names": "Matthew R."}
 
 
 def test_forged_episodes_are_in_no_export(tmp_path: Path) -> None:

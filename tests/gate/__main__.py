@@ -1,15 +1,20 @@
 """A table of what the results of simulated models say, and what they should: `python -m tests.gate`.
 
 `--runs 0.2` makes a fifth of the simulated tables, and a NAME prints only the lines whose name it is part of.
+`worlds --level 6 --runs 20` checks 4,000 worlds of Atlas of one level.
 """
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from tests.gate import _designs as designs
+from tests.gate._contrasts import shown_costs
 from tests.gate._profile import predictions
 from tests.gate._rate import Rate
+from tests.gate._worlds import check_worlds
+from waybench.envs.atlas._generate import LADDER
 
 Line = tuple[str, Rate, str]  # what, how often, and what is wanted
 
@@ -77,6 +82,18 @@ def _profile(runs: int) -> Iterator[Line]:
     yield "90 % prediction of a profile holds the run", predictions(max(5, runs // 6)), ".90"
 
 
+def _contrasts(runs: int) -> Iterator[Line]:
+    for what, cost, rate in shown_costs(runs, max(10, runs // 6)):
+        yield f"Atlas, {what}: a cost of {100 * cost:.0f} points is shown", rate, "<= .05 for no cost"
+
+
+def _worlds(runs: int, levels: Sequence[int] = LADDER) -> Iterator[Line]:
+    for level in levels:
+        found = check_worlds(level, range(runs))
+        yield f"Atlas, worlds of level {level} that networkx confirms", found.confirmed, "1"
+        yield f"Atlas, worlds of level {level} with an earlier one's shape", found.repeated, "0" if level >= 6 else "-"
+
+
 PARTS: Mapping[str, Callable[[int], Iterator[Line]]] = {
     "maps": _same_maps,
     "wordings": _wordings,
@@ -86,6 +103,8 @@ PARTS: Mapping[str, Callable[[int], Iterator[Line]]] = {
     "horizon": _horizons,
     "graded": _graded,
     "profile": _profile,
+    "contrasts": _contrasts,
+    "worlds": _worlds,
 }
 RUNS = 200
 
@@ -95,11 +114,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.gate", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[[], *PARTS], metavar="NAME", help=", ".join(PARTS))
     parser.add_argument("--runs", type=float, default=1.0, help="a factor for the numbers of simulated tables")
+    parser.add_argument("--level", type=int, choices=LADDER, help="the only level of worlds")
     arguments = parser.parse_args()
     started = time.process_time()
     print(f"{'what':<62}{'found ± standard error':<36}wanted")
     for name in arguments.names or PARTS:
-        for what, rate, wanted in PARTS[name](round(RUNS * arguments.runs)):
+        make = partial(_worlds, levels=[arguments.level]) if name == "worlds" and arguments.level else PARTS[name]
+        for what, rate, wanted in make(round(RUNS * arguments.runs)):
             print(f"{what:<62}{rate!s:<36}{wanted}", flush=True)
     print(f"{time.process_time() - started:.0f} s of CPU time")
 

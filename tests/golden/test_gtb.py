@@ -14,8 +14,9 @@ import waybench
 from tests.conftest import shared
 from waybench._scoring import score_line
 from waybench.core import Episode, EpisodeRecord, Item, Reply, play_out, policy, replay
-from waybench.envs.tilemap._board import PROTOCOLS, Style, board, published_worth
+from waybench.envs.tilemap._board import Style, board
 from waybench.envs.tilemap._instance import tile_list, tour
+from waybench.envs.tilemap._protocols import PROTOCOLS, published_worth
 
 Compared = Callable[[str, str, int], None]
 Episodes = Episode[Any, Any, Any]

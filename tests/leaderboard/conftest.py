@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
@@ -17,10 +18,12 @@ LONG_NAME = f"{'x' * 96}.zip"
 HOSTILE = "<script>alert(1)</script>\x1b[2J"
 
 
-def submit(folder: Path, player: str, out: Path, model: str, submitter: str = "tests") -> None:
+def submit(
+    folder: Path, player: str, out: Path, model: str, submitter: str = "tests", tasks: Any = TASKS, **options: Any
+) -> None:
     """Write a submission of a model, whose replies are those of one of waybench's own players."""
-    for task, parameters in TASKS.items():
-        waybench.evaluate(task, player, out=folder, **parameters)
+    for task, parameters in tasks.items():
+        waybench.evaluate(task, player, out=folder, **parameters, **options)
     pack([folder], out, submitter=submitter, on_problem=lambda problem: pytest.fail(str(problem)))
     rename(out, model)
 
@@ -49,8 +52,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, logs = tmp_path_factory.mktemp("honest"), tmp_path_factory.mktemp("logs")
     submit(logs / "good", "waybench/noisy-0.1", folder / "good.zip", "lab/good")
     submit(logs / "poor", "waybench/noisy-0.8", folder / "poor.zip", "lab/poor", submitter=HOSTILE)
-    shutil.copy(folder / "poor.zip", folder / "same-name.zip")
-    rename(folder / "same-name.zip", "lab/good")
+    submit(logs / "same", "waybench/noisy-0.5", folder / "same-name.zip", "lab/good")
     return folder
 
 
@@ -62,8 +64,8 @@ def folder(honest: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     submissions.mkdir()
     for path in honest.iterdir():
         shutil.copy(path, submissions / path.name)
-    drop_failures(submissions / "poor.zip", submissions / "selected.zip")
-    rename(submissions / "selected.zip", "lab/selected")
+    submit(board / ".logs", "waybench/noisy-0.6", submissions / "selected.zip", "lab/selected")
+    drop_failures(submissions / "selected.zip", submissions / "selected.zip")
     shutil.copy(submissions / "poor.zip", submissions / "old.zip")
     rename(submissions / "old.zip", "lab/old")
     (submissions / "old.toml").write_text('status = "withdrawn"\nnote = "Withdrawn by its submitter."\n')

@@ -1,9 +1,11 @@
 """Leaderboards: rows by status, hostile files, signed verdicts, private sets, and the feed."""
 
+import copy
 import json
 import shutil
 import subprocess
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,16 @@ import jsonschema
 import pytest
 
 import waybench
-from tests.leaderboard.conftest import REFUSED, TASKS, drop_failures
+from tests.leaderboard.conftest import REFUSED, TASKS, drop_failures, rename, submit
+from tests.submission.tampering import read, write
 from tests.submission.test_verify import run
 from waybench.core import commitment, key_label
 from waybench.ext.publish.leaderboard._entries import Settings, Status, read_board, read_settings
 from waybench.ext.publish.leaderboard._site import write_leaderboard
+from waybench.submission._names import look, name_problem
 from waybench.submission._pack import pack
-from waybench.submission._verify import sign as sign_verdict
+from waybench.submission._parameters import changed_options
+from waybench.submission._signatures import sign as sign_verdict
 
 
 def feed_of(site: Path) -> dict[str, Any]:
@@ -148,6 +153,7 @@ def private(tmp_path: Path) -> Path:
     key = (tmp_path / "key").read_text().strip()
     waybench.evaluate("guessnum", "waybench/noisy-0.3", out=tmp_path / "logs", limit=2, key=f"file:{tmp_path / 'key'}")
     pack([tmp_path / "logs"], board / "x.zip", on_problem=lambda problem: pytest.fail(str(problem)))
+    rename(board / "x.zip", "lab/model")
     (board / "leaderboard.toml").write_text(
         f'[[private_sets]]\nlabel = "{key_label(key)}"\ncommitment = "{commitment(key)}"\n'
     )
@@ -303,3 +309,192 @@ def test_an_empty_folder_and_none(tmp_path: Path) -> None:
     assert "No submission is verified yet" in (tmp_path / "site" / "index.html").read_text()
     status, output = run("leaderboard", tmp_path / "nowhere")
     assert (status, output.count("\n")) == (2, 1)
+
+
+def test_easier_items_are_not_ranked_beside_the_declared_presets(tmp_path: Path) -> None:
+    """A random player with more steps, with the oracle's first steps, and with many attempts, beside honest models."""
+    board, tasks = tmp_path / "board", {"dfs": {"limit": 6}}
+    board.mkdir()
+    for name, player, options in (
+        ("good", "noisy-0.1", {}),
+        ("poor", "noisy-0.8", {"max_steps": None}),
+        ("steps", "random", {"max_steps": 500}),
+        ("handover", "random", {"prefix": "oracle:-2"}),
+        ("attempts", "random", {"attempts": 3}),
+    ):
+        submit(tmp_path / name, f"waybench/{player}", board / f"{name}.zip", f"lab/{name}", tasks=tasks, **options)
+    entries, refused = read_board(board, Settings())
+    assert [str(entry.status) for entry in entries] == ["verified"] * 5
+    write_leaderboard(tmp_path / "site", Settings(), entries, refused)
+    feed = feed_of(tmp_path / "site")
+    jsonschema.validate(feed, json.loads((tmp_path / "site" / "data" / "feed.schema.json").read_text()))
+    rows = {row["model"]: (row["options"], bool(row["rank"]), row["page"].partition("/")[0]) for row in feed["rows"]}
+    assert rows == {
+        "lab/good": ([], True, "report"),
+        "lab/poor": ([], True, "report"),
+        "lab/attempts": (["attempts: 3"], False, "options"),
+        "lab/steps": (["max_steps: 500 (more is easier)"], False, "options"),
+        "lab/handover": (["prefix: oracle:-2 (more is easier)"], False, "options"),
+    }
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert page.index("Ranking") < page.index("Other options: max_steps: 500")
+    summary = json.loads((tmp_path / "site" / "options" / "summary.json").read_text())
+    assert {row["model"]: row["rank"] for row in summary["matrix"]} == dict.fromkeys(
+        ("lab/attempts", "lab/handover", "lab/steps")
+    ), "not among themselves, either"
+
+
+@pytest.mark.parametrize(
+    ("task", "parameters", "expected"),
+    [
+        ("alicia", {"loops": 0.5, "limit": 9, "key": "private-00000000"}, ("loops: 0.5 (more is easier)",)),
+        ("alicia", {"loops": 0.05, "attempts": 3, "think_tags": "<a> </a>"}, ()),
+        ("gtb", {"enemies": 1, "skip": 7}, ("enemies: 1 (more is harder)", "skip: 7")),
+        ("dfs", {"protocol": "sound", "shard": "1/2", "wording": "appendix", "sets": 3}, ("protocol: sound",)),
+        ("dfs", {"agent": "react", "interface": "tools", "until": "x" * 99}, None),
+        ("no such task", {}, ("task: no such task",)),
+    ],
+)
+def test_options_of_a_run_that_are_not_a_preset_s(task: str, parameters: Any, expected: Any) -> None:
+    words = changed_options(task, parameters)
+    assert words == (("agent: react", "interface: tools", f"until: {'x' * 60}…") if expected is None else expected)
+    assert changed_options("dfs", {}, 2) == ("epochs: 2 (more are easier)",)
+
+
+def test_one_set_of_records_makes_one_row(tmp_path: Path) -> None:
+    """Sybils: a ZIP with a byte more, the lines in another order, another name, half of the lines; and plagiarism."""
+    tasks = {"dfs": {"limit": 6}}
+    submit(tmp_path / "logs", "waybench/noisy-0.3", tmp_path / "a.zip", "lab/model", tasks=tasks)
+    manifest, records = read(tmp_path / "a.zip")
+    (tmp_path / "byte.zip").write_bytes((tmp_path / "a.zip").read_bytes() + b"\0")
+    (lines,) = records.values()
+    for name, model, chosen in (
+        ("name", "lab/another", lines),
+        ("order", "lab/model", lines[::-1]),
+        ("half", "lab/third", lines[:3]),
+    ):
+        write(tmp_path / f"{name}.zip", manifest, {file: chosen for file in records})
+        rename(tmp_path / f"{name}.zip", model)
+    changed = copy.deepcopy(lines)
+    for line in changed:
+        for turn in line["record"]["turns"]:
+            turn["usage"] = {"seconds": 2.0, "output_tokens": 7}
+    write(tmp_path / "times.zip", manifest, {file: changed for file in records})
+    rename(tmp_path / "times.zip", "lab/plagiarist")
+    entries, refused = read_board(tmp_path, Settings())
+    assert {file: reason.partition(" (")[0] for file, reason in refused} == {
+        f"{name}.zip": "the same records as a.zip" for name in ("byte", "name", "order", "half")
+    }
+    notes = {entry.id: entry.note for entry in entries}
+    assert notes == {
+        "a": "lab/plagiarist of times gave the same replies in 6 of 6 episodes.",
+        "times": "lab/model of a gave the same replies in 6 of 6 episodes.",
+    }
+    write_leaderboard(tmp_path / "site", Settings(), entries, refused)
+    assert all(text in (tmp_path / "site" / "index.html").read_text() for text in notes.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("waybench/oracle", "own players"),
+        ("waybench/noisy-0.1", "own players"),
+        ("", "no name"),
+        ("lab/go\u200bod", "U+200B"),
+        ("lab/good\u00a0", "U+00A0"),
+        ("lab/g\u043eod", "CYRILLIC SMALL LETTER O"),
+        ("lab/go\u03bfd", "GREEK"),
+        ("lab/\uff47ood", "FULLWIDTH"),
+        ("lab/\U0001d420ood", "MATHEMATICAL"),
+        ("lab/good\u202e", "U+202E"),
+        ("lab/g\u0131ve", "DOTLESS"),
+        ("lab/good\n", "U+000A"),
+        ("lab/good\ufe0f", "U+FE0F"),
+    ],
+)
+def test_names_that_can_be_taken_for_others_are_refused(name: str, problem: str) -> None:
+    assert problem in name_problem(name)
+
+
+def test_other_names_are_none_of_its_business() -> None:
+    for name in (
+        "openai/gpt-5",
+        "hf/org/Model_7b:free",
+        "a b (c)",
+        "labor/M\u00fcller",
+        "\u667a\u8c31/glm-5",
+        "waybench/smollm2",
+    ):
+        assert name_problem(name) == ""
+    assert look("lab/Good-1O") == look("lab/good-l0") == look("lab/good_10") != look("lab/good-2")
+
+
+def git(folder: Path, *arguments: object) -> None:
+    names = ["-c", "user.name=keeper", "-c", "user.email=k@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", "-C", folder, *names, *map(str, arguments)], check=True, capture_output=True)
+
+
+@pytest.mark.skipif(not (shutil.which("ssh-keygen") and shutil.which("git")), reason="OpenSSH or git is not installed")
+def test_rows_that_were_committed_to_before_the_run_are_marked_and_come_first(tmp_path: Path) -> None:
+    board, tasks = tmp_path / "board", {"dfs": {"limit": 6}}
+    (board / "commitments").mkdir(parents=True)
+    for name, player in (("first", "noisy-0.8"), ("second", "noisy-0.1")):
+        submit(tmp_path / name, f"waybench/{player}", board / f"{name}.zip", f"lab/{name}", tasks=tasks)
+    manifest, records = read(board / "first.zip")
+    manifest["runs"][0]["created"] = f"{datetime.now(UTC) + timedelta(hours=5):%Y-%m-%d %H:%M UTC}"
+    write(board / "first.zip", manifest, records)
+    for signer in ("keeper", "stranger"):
+        key = tmp_path / signer
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", key], check=True)
+    (board / "allowed_signers").write_text(f"keeper {(tmp_path / 'keeper.pub').read_text()}")
+    (board / "leaderboard.toml").write_text('signers = "allowed_signers"\n')
+    git(board, "init", "-q")
+
+    def statuses() -> dict[str, str]:
+        return {name: status for name, (status, _) in entries_of(board).items()}
+
+    def add(name: str, signer: str, *options: str, model: str = "lab/first") -> None:
+        path = board / "commitments" / f"{name}.json"
+        status, output = run("commit", "dfs", "--model", model, "-T", "limit=6", *options, "--out", path)
+        assert status == 0, output
+        git(board, "add", path)
+        signing = ["-c", "gpg.format=ssh", "-c", f"user.signingkey={tmp_path / signer}"] if signer else []
+        git(board, *signing, "commit", "-q", *(["-S"] if signer else []), "-m", name)
+
+    add("unsigned", "")
+    add("by-a-stranger", "stranger")
+    add("another-limit", "keeper", "-T", "limit=60")
+    add("another-option", "keeper", "-T", "max_steps=9")
+    add("after-the-run", "keeper", model="lab/second")
+    assert statuses() == {"first": "verified", "second": "verified"}
+    add("before-the-run", "keeper", "-T", "protocol=paper")  # the default
+    assert statuses() == {"first": "committed", "second": "verified"}
+    settings = read_settings(board)
+    write_leaderboard(tmp_path / "site", settings, *read_board(board, settings))
+    feed = feed_of(tmp_path / "site")
+    jsonschema.validate(feed, json.loads((tmp_path / "site" / "data" / "feed.schema.json").read_text()))
+    assert {row["model"]: (row["status"], bool(row["rank"])) for row in feed["rows"]} == {
+        "lab/first": ("committed", True),
+        "lab/second": ("verified", True),
+    }
+    page = (tmp_path / "site" / "index.html").read_text().partition("<h2")[2]
+    assert page.index("Committed before the run") < page.index("lab/first") < page.index("lab/second"), (
+        "by status first"
+    )
+    path = board / "commitments" / "before-the-run.json"
+    path.write_text(path.read_text() + " ")
+    assert statuses() == {"first": "verified", "second": "verified"}, "it was changed"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("dfs",), ("dfs", "--model", "lab/x", "--new"), ("no-task", "--model", "x"), ("--model", "lab/x")]
+)
+def test_a_wrong_commitment_is_one_line(arguments: tuple[str, ...]) -> None:
+    status, output = run("commit", *arguments)
+    assert (status, output.count("\n")) == (2, 1), output
+
+
+def test_a_verification_that_takes_too_long_ends(tmp_path: Path) -> None:
+    submit(tmp_path / "logs", "waybench/random", tmp_path / "x.zip", "lab/x", tasks={"dfs": {"limit": 2}})
+    status, output = run("verify", tmp_path / "x.zip", "--time-limit", "0")
+    assert status == 2 and "its verification takes longer than 0 minutes" in output and output.count("\n") == 1

@@ -47,6 +47,9 @@ series = "Steady"
 ["{OTHER}"]
 size = 1.5e9
 date = "2024-06"
+["{PEER}"]
+size = "30B"
+series = "Steady"
 """
 
 
@@ -105,6 +108,9 @@ RUNS = (
     Run("worlds", "crafter voxel_find -T steps=8 -T wording=one_question --limit 1", (LARGE,)),
     Run("tiles", "gtb gtb_state gtb_stepwise --limit 1", _TWO),
     Run("explore", "maze_explore graph_paths --limit 2", _TWO),
+    Run("spanish", "alicia -T language=es -T max_dimension=5 --limit 3 --attempts 2", _TWO),
+    Run("demands", "atlas_world --each condition=plan,read --each level=3,6 --limit 8", _TWO),
+    Run("decided", "bfs --until decided --max-items 12", _TWO),
     Run("search", "horizon_maze -T most=20", _TWO),
     Run("lost", "hanoi --limit 5", (*_PAIR, NULL), lose),
     Run("tampered", "messenger --limit 3", _PAIR, tamper),
@@ -182,7 +188,10 @@ def _settle(folder: Path, run: Run, number: int) -> int:
     """
     contents = sorted((_parts(path, run) for path in folder.glob("*.eval")), key=_place)
     for path in folder.iterdir():
-        path.unlink()
+        if path.name.endswith(".decision.json"):
+            path.write_text(_renamed(path.read_text(encoding="utf-8")), encoding="utf-8")
+        else:
+            path.unlink()
     for parts in contents:
         number += 1
         spec = parts["header.json"]["eval"]
@@ -245,7 +254,7 @@ def _progresses(sample: Json) -> Iterator[Json]:
     """Yield what became of an episode, which a sample holds twice."""
     yield sample["store"]["waybench"]
     for score in sample["scores"].values():
-        if score.get("metadata"):
+        if "waybench" in (score.get("metadata") or {}):
             yield score["metadata"]["waybench"]
 
 

@@ -10,8 +10,8 @@ from waybench.evaluation.tasks import find_task
 from waybench.evaluation.tasks._items import task_items
 from waybench.results import LoggedEpisode, by_level, overall
 from waybench.results.papers import Embedded, PaperTable
-from waybench.results.published import number_of
-from waybench.results.results import rows
+from waybench.results.published import find_estimate
+from waybench.results.results import Row, rows
 
 
 def parameters(table: PaperTable, one: Embedded) -> dict[str, Json]:
@@ -22,11 +22,26 @@ def parameters(table: PaperTable, one: Embedded) -> dict[str, Json]:
 
 def came_out(table: PaperTable, one: Embedded) -> Mapping[str, float | None]:
     """Return the values of an embedded player's metrics."""
+    measured = measured_rows(table, one)
+    totals, levels = overall(measured), by_level(measured)
+    # Series are of one level; several sets of one key each are averaged, as the papers do.
+    estimates = levels if len(levels) == len(totals) else totals
+    found = {metric: [find_estimate(estimate, metric) for estimate in estimates] for metric in one.values}
+    return {
+        metric: None if None in means else fmean(mean.value for mean in means if mean)
+        for metric, means in found.items()
+    }
+
+
+def measured_rows(table: PaperTable, one: Embedded) -> list[Row]:
+    """Return the episodes of an embedded player at the items of a command."""
     [name] = [name for name in table.commands[one.command].tasks if one.env in find_task(name).envs][:1]
     entry = find_task(name)
     given: dict[str, Any] = {
         key: str(value).lower() if isinstance(value, bool) else value for key, value in parameters(table, one).items()
     }
+    # A parameter of the command goes to those of its tasks that have it.
+    given = {name: value for name, value in given.items() if any(option.name == name for option in entry.options)}
     checked = resolve(entry.options, task_args(entry, given), "parameter")
     # What a log says besides the record: how the items were drawn.
     drawn = {key: checked[key] for key in given if key not in {"source", "data_dir", "limit", "attempts"}}
@@ -43,12 +58,4 @@ def came_out(table: PaperTable, one: Embedded) -> Mapping[str, float | None]:
         for played in task_items(parts, checked)
         for attempt in range(1, played.attempts + 1)
     ]
-    measured = rows(episodes)
-    totals, levels = overall(measured), by_level(measured)
-    # Series are of one level; several sets of one key each are averaged, as the papers do.
-    estimates = levels if len(levels) == len(totals) else totals
-    found = {metric: [number_of(estimate, metric) for estimate in estimates] for metric in one.values}
-    return {
-        metric: None if None in means else fmean(mean.value for mean in means if mean)
-        for metric, means in found.items()
-    }
+    return rows(episodes)

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from waybench.cli._run_settings import combinations, task_args
+from waybench.cli._run_settings import combinations, plan_runs
 from waybench.core import DataError, Environment, Episode, Json, Metric, UsageError
 from waybench.envs import registry
 from waybench.evaluation.tasks import find_task
@@ -39,9 +40,9 @@ def runs(table: PaperTable) -> Iterator[tuple[Command, dict[str, Json]]]:
 def test_commands_name_tasks_and_parameters_that_exist(paper: Paper, table: PaperTable) -> None:
     assert table.commands
     for command, parameters in runs(table):
-        for name in command.tasks:
-            task_args(find_task(name), dict(parameters))
-        assert command.text.startswith("waybench ") or command.not_yet
+        if command.tasks:
+            plan_runs([*map(find_task, command.tasks)], {**parameters}, [{}], None)
+        assert command.text.startswith("waybench ")
 
 
 def numbers_of(env: Environment[Any, Any, Any]) -> dict[str, Metric]:
@@ -103,10 +104,9 @@ def places(row: PublishedRow, text: str) -> Iterator[str]:
         yield text[found.end() : found.end() + (TABLE if row.versus else NEAR)]
 
 
-def printed(value: float, near: str) -> bool:
-    """Return whether a number is printed in a text, in any of the usual numbers of decimals."""
-    forms = {f"{value:.{decimals}f}" for decimals in range(5) if abs(round(value, decimals) - value) < 1e-9}
-    return any(re.search(rf"(?<![\d.]){re.escape(form)}(?!\d)", near) for form in forms)
+def printed(value: Decimal, near: str) -> bool:
+    """Return whether a number is printed in a text with the same digits."""
+    return re.search(rf"(?<![\d.]){re.escape(str(value))}(?!\.?\d)", near) is not None
 
 
 def test_rows_are_in_the_texts(paper: Callable[[str], str]) -> None:
@@ -129,6 +129,16 @@ def test_rows_are_in_the_texts(paper: Callable[[str], str]) -> None:
                         missing.append((name, table.id, row))
     assert checked > 900
     assert missing == []
+
+
+def test_margins_that_two_interleaved_lines_hide_are_in_the_text(paper: Callable[[str], str]) -> None:
+    [line] = [line for line in paper("aqa_bench.txt").splitlines() if "M Ma ar rg gi in" in line]
+    # The characters of two lines take turns: "0 0. .0 00 09 6" is "0.009" and "0.006".
+    characters = line.partition("an x")[2].replace(" ", "")
+    values = [v for v in find_paper("aqa").values() if (v.table, v.model) == ("table-1", "Llama2-7B-chat")]
+    for statistic, first in (("margin_min", 0), ("margin_max", 1)):
+        ours = [f"{value.value:.3f}" for value in values if value.statistic == statistic]
+        assert "".join(ours) == characters[first::2]
 
 
 def test_published_tables_agree_with_each_other() -> None:

@@ -1,4 +1,4 @@
-"""`make reproduce`: all that the papers' tables can be made of without a model, and the agreement that is stated.
+"""What the papers' tables can be made of without a model, and the agreement that is stated.
 
 What embedded players come to is computed again over the published data, by the items, options and estimates of the
 tables' commands; some commands are run as a user runs them.
@@ -12,7 +12,8 @@ import pytest
 
 from tests.cli.support import Command, lines_of, plan
 from tests.conftest import shared
-from tests.papers.embedded import came_out
+from tests.papers.embedded import came_out, measured_rows
+from waybench.results import overall
 from waybench.results.papers import Embedded, PaperTable, find_paper, find_table, papers
 
 PLAYED = [(paper.name, table, each) for paper in papers() for table in paper.tables for each in table.embedded]
@@ -41,12 +42,25 @@ def test_published_minigames_are_measured() -> None:
     assert came_out(table, one) == {"success": 1}
 
 
+def test_an_extraction_of_several_games_is_one_row_and_the_oracle_solves_all() -> None:
+    table = find_table(find_paper("mango"), "section-c4")
+    # The walkthrough of partyfoul has 56 steps, those of the others more than the 70 that are shown.
+    one = Embedded(player="oracle", env="textmap/extract", values={}, parameters={"games": "night,partyfoul"})
+    measured = measured_rows(table, one)
+    assert {row.end for row in measured} == {"solved"}
+    [total] = overall(measured)
+    assert (total.items, total.metrics["triplets"].value) == (2, 1)
+
+
 def test_maze_501_as_described(command: Command, maze_501: dict[str, Any], tmp_path: Path) -> None:
-    [numbers] = find_table(find_paper("aliciabench"), "maze-501").numbers
+    table = find_table(find_paper("aliciabench"), "maze-501")
+    [numbers], [maze] = table.numbers, table.commands
     # "3 cells down, 2 cells to the left, 1 cell down"
     lines = {"env": "maze/alicia", "instance": maze_501, "replies": [plan(("down", 3), ("left", 2), ("down", 1))]}
+    [text] = maze.files.values()
+    assert {name: json.loads(text)[name] for name in lines} == lines
     path = tmp_path / "replies.jsonl"
-    path.write_text(json.dumps(lines), encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     [scored] = lines_of(command("score", path))
     assert numbers.rows == (("maze 501", tuple(scored["metrics"][name] for name in numbers.columns)),)
 

@@ -139,9 +139,9 @@ def test_two_people_play_two_items_each(server: Server, visits: Visits, tmp_path
     lines = [json.loads(line) for line in server.record.read_text().splitlines()]
     assert [(line["player"], line["task"], line["end"]) for line in lines] == [
         ("human/k7", "hanoi", "solved"),
-        ("human/q4", "hanoi", None),
+        ("human/q4", "hanoi", "turn_limit"),
         ("human/k7", "alicia", "solved"),
-        ("human/q4", "alicia", None),
+        ("human/q4", "alicia", "turn_limit"),
     ]
     for line in lines:
         data = {name: value for name, value in line.items() if name not in ("task", "settings")}

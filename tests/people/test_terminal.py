@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -140,5 +141,52 @@ def test_markup_in_messages_is_text() -> None:
 
     async def script(app: PlayApp, pilot: Pilot[None]) -> None:
         assert "- A: |bottom, [2, 1, 0], top|" in shown(app, "message")
+
+    run(game, script)
+
+
+def test_a_plan_is_drawn_before_it_is_sent_and_enter_is_explained(maze_501: dict[str, Any]) -> None:
+    game = game_of("maze/alicia", maze_501)
+
+    async def script(app: PlayApp, pilot: Pilot[None]) -> None:
+        assert "Keys build a plan; Enter sends it as one reply." in shown(app, "note")
+        before = shown(app, "board")
+        assert "·" not in before and "×" not in before
+        await pilot.press("down", "down", "down")
+        assert shown(app, "board").count("·") == 2 and shown(app, "board").count("×") == 1
+        assert "Enter sends this reply; Backspace takes the last step back." in shown(app, "note")
+        await pilot.press("right", "right", "right")  # through a wall, for the drawing tells nothing
+        assert shown(app, "board").count("·") == 3 and shown(app, "board").count("×") == 1  # up to the border
+        await pilot.press("backspace", "backspace", "backspace", "enter")
+        assert "steps so far: 3" in shown(app, "status") and "×" not in shown(app, "board")
+
+    run(game, script)
+    assert game.episode.turns[0].action == [["down", 1]] * 3
+
+
+@pytest.mark.parametrize("focus", [(), ("tab",)])
+def test_a_pasted_reply_of_several_lines_is_one_reply(maze_501: dict[str, Any], focus: tuple[str, ...]) -> None:
+    pasted = '{"movements": [\n  {"direction": "down", "cells": 3}\n]}'
+    game = game_of("maze/alicia", maze_501)
+
+    async def script(app: PlayApp, pilot: Pilot[None]) -> None:
+        await pilot.press(*focus)
+        app.post_message(events.Paste(pasted))
+        await pilot.pause()
+        assert app.query_one(Input).value == " ".join(pasted.split())
+        await pilot.press("enter")
+
+    run(game, script)
+    assert game.episode.turns[0].action == [["down", 3]]
+
+
+def test_a_pasted_plan_is_drawn(maze_501: dict[str, Any]) -> None:
+    game = game_of("maze/alicia", maze_501)
+
+    async def script(app: PlayApp, pilot: Pilot[None]) -> None:
+        app.post_message(events.Paste("d3\nl9999 d1\n"))
+        await pilot.pause()
+        board = shown(app, "board")
+        assert board.count("·") >= 3 and board.count("×") == 1
 
     run(game, script)

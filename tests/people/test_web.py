@@ -16,6 +16,7 @@ from waybench.core import EpisodeRecord, UsageError, replay
 from waybench.people.web._app import study_application
 from waybench.people.web._study import Study
 from waybench.results import read_logs
+from waybench.results.results import rows
 
 PORT, TOKEN = 7599, "the-token"
 HOME = f"http://127.0.0.1:{PORT}"
@@ -48,8 +49,8 @@ class Clock:
 class Browser:
     """A browser: its cookies, and the forms of the page that it shows."""
 
-    def __init__(self, study: Study, *, token: str | None = TOKEN) -> None:
-        self.client = TestClient(study_application(study, PORT, TOKEN), base_url=HOME)
+    def __init__(self, study: Study, *, token: str | None = TOKEN, cookies: Any = None) -> None:
+        self.client = TestClient(study_application(study, PORT, TOKEN), base_url=HOME, cookies=cookies)
         self.page = self.client.get("/", params={} if token is None else {"token": token}).text
 
     def send(self, form: str, /, **values: str) -> Any:
@@ -105,7 +106,7 @@ def test_items_in_order_with_a_break_between(study: Study, tmp_path: Path) -> No
     browser.send("next")
     assert browser.view == "end" and "Thank you" in browser.page
     gave_up, solved = records(tmp_path)
-    assert (gave_up["player"], gave_up["end"], gave_up["task"]) == ("human/Ada", None, "hanoi")
+    assert (gave_up["player"], gave_up["end"], gave_up["task"]) == ("human/Ada", "turn_limit", "hanoi")
     assert (solved["player"], solved["end"], solved["task"]) == ("human/Ada", "solved", "guessnum")
 
 
@@ -151,9 +152,7 @@ def test_everything_goes_on_after_the_server_was_stopped(new_study: Callable[...
     for action in ("2", "1", "6"):
         first.send("reply", action=action)
     before = re.findall(r'<svg class="board".*?</svg>', first.page)
-    again = Browser(new_study())
-    assert again.view == "join"
-    again.send("join", code="Ada")
+    again = Browser(new_study(), cookies=first.client.cookies)
     assert again.view == "play"
     assert before == re.findall(r'<svg class="board".*?</svg>', again.page) != []
     again.send("reply", action="2")
@@ -173,8 +172,7 @@ def test_a_server_that_was_killed_while_it_wrote(new_study: Callable[..., Study]
     lines = journal.read_bytes().splitlines(keepends=True)
     cut = b"" if kept == "record" else lines[-1][: len(lines[-1]) // 2]
     journal.write_bytes(b"".join(lines[:-1]) + cut)
-    again = Browser(new_study())
-    again.send("join", code="Ada")
+    again = Browser(new_study(), cookies=browser.client.cookies)
     assert again.view == "break"
     assert len(records(tmp_path)) == 1
 
@@ -297,13 +295,12 @@ def test_the_same_item_twice_is_refused(tmp_path: Path) -> None:
 def test_several_attempts_at_each_item(new_study: Callable[..., Study], tmp_path: Path) -> None:
     browser = started(new_study(attempts=2))
     assert "item 1 of 2, attempt 1 of 2" in browser.page
-    browser.send("stop")
+    lose(browser)
     assert "Next attempt" in browser.page
     browser.send("next")
     assert "item 1 of 2, attempt 2 of 2" in browser.page and "Tower of Hanoi" in browser.page
     # The first attempt's record has as many turns; a server that starts again does not take it for this one's.
-    browser = Browser(new_study(attempts=2))
-    browser.send("join", code="Ada")
+    browser = Browser(new_study(attempts=2), cookies=browser.client.cookies)
     assert browser.view == "play"
     browser.send("stop")
     assert "Next item" in browser.page
@@ -314,3 +311,65 @@ def test_several_attempts_at_each_item(new_study: Callable[..., Study], tmp_path
     assert [each.attempt for each in logs] == [1, 2]
     with pytest.raises(UsageError, match="belongs to other items"):
         new_study()
+
+
+def lose(browser: Browser) -> None:
+    """Play the moves of Hanoi's first disk until they run out."""
+    for number in range(200):
+        if browser.view != "play":
+            return
+        browser.send("reply", action=("2", "3")[number % 2])
+    raise AssertionError(browser.page)
+
+
+def test_an_item_that_was_given_up_counts_as_failed_and_is_not_played_again(
+    new_study: Callable[..., Study], tmp_path: Path
+) -> None:
+    browser = started(new_study(attempts=3))
+    browser.send("stop")
+    assert "Next item" in browser.page, "no second attempt at what was seen"
+    browser.send("next")
+    assert "item 2 of 2, attempt 1 of 3" in browser.page
+    again = Browser(new_study(attempts=3), cookies=browser.client.cookies)
+    assert "item 2 of 2, attempt 1 of 3" in again.page
+    [line] = records(tmp_path)
+    assert (line["end"], line["error"]) == ("turn_limit", "abandoned: the player left before the end")
+    assert [row.exclusion_reason for row in rows(read_logs(tmp_path / "people.jsonl"))] == [""]
+
+
+def test_a_second_browser_cannot_go_on_under_a_name_without_codes(new_study: Callable[..., Study]) -> None:
+    first = started(new_study())
+    study = new_study()
+    other = Browser(study)
+    other.send("join", code="Ada")
+    assert other.view == "join" and "no other browser" in other.page
+    other.send("join", code="Bob")
+    assert other.view == "introduction"
+    assert Browser(study, cookies=first.client.cookies).view == "play"
+    with_codes = new_study(codes=["Ada", "Bob"])
+    other = Browser(with_codes)
+    other.send("join", code="Ada")
+    assert other.view == "play", "whoever has a code goes on anywhere"
+
+
+def test_only_their_owner_can_read_records(new_study: Callable[..., Study], tmp_path: Path) -> None:
+    started(new_study()).send("stop")
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert modes == {"people.jsonl": 0o600, "people.jsonl.journal": 0o600}
+
+
+def test_no_page_shows_a_person_the_instance_or_the_solution(new_study: Callable[..., Study]) -> None:
+    study = new_study()
+    hidden: list[str] = []
+    for chosen in study.items:
+        item = chosen.item
+        parts = [item.instance.to_json(), *item.proof.values()]
+        hidden += [item.instance.hash, *(text for part in parts if len(text := json.dumps(part)) > 12)]
+    browser = Browser(study)
+    pages = [browser.page]
+    for form in ("join", "begin", "stop", "next", "stop", "next"):
+        browser.send(form, code="Ada", agree="yes")
+        pages.append(unescape(browser.page))
+    assert browser.view == "end"
+    assert [text for text in hidden if any(text in page for page in pages)] == []
+    assert not any(name in page for name in ("proof", "instance_hash") for page in pages)

@@ -219,7 +219,9 @@ class Site:
 
     @property
     def family(self) -> Page:
-        """The only family's page."""
+        """The only family's page: that of its task, if it has no other."""
+        if not (self.folder / "families").exists():
+            return self.task
         (page,) = self.named("families").values()
         return page
 

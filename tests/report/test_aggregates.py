@@ -49,8 +49,8 @@ def test_models_side_by_side(tmp_path: Path) -> None:
     assert [row[2] for row in table[1:]] == column(found["vendor/other"])
     # The family's table has the number too.
     overview = made.family.table("Crafter (SmartPlay), Level 1.")
-    place = overview[1].index("Crafter score ↑") + 1
-    assert [row[place] for row in overview[2:]] == [score(found[name]) for name in ("vendor/model", "vendor/other")]
+    place = overview[0].index("Crafter score ↑")
+    assert [row[place] for row in overview[1:]] == [score(found[name]) for name in ("vendor/model", "vendor/other")]
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     values = {each["group"]["model"]: each["aggregates"]["crafter_score"]["value"] for each in summary["levels"]}
     assert values == {name: each.aggregates["crafter_score"].value for name, each in found.items()}

@@ -1,13 +1,15 @@
 import re
+from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 
 from tests.analysis.episodes import SCORE, detour, failed, item, logged, played
+from waybench.core import Metric
 from waybench.reporting.charts._chart import NARROW, WIDE, ChartShape, Plot, chart, chart_spec
-from waybench.reporting.charts._points import Point, by_level
-from waybench.reporting.charts._svg import inline_svg
+from waybench.reporting.charts._points import Point, points_by_level
+from waybench.reporting.charts._svg import safe_drawing, with_label
 from waybench.results import LoggedEpisode
 from waybench.results.estimates._estimates import estimate
 from waybench.results.estimates._measures import HeadlineSpec
@@ -22,7 +24,7 @@ EPISODES = [
 
 
 def points_of(episodes: list[LoggedEpisode]) -> list[Point]:
-    return by_level(estimate(episodes), HeadlineSpec(SCORE))
+    return points_by_level(estimate(episodes), HeadlineSpec(SCORE))
 
 
 def plot_of(episodes: list[LoggedEpisode]) -> Plot:
@@ -89,7 +91,7 @@ def test_drawing_keeps_shapes_and_text_only() -> None:
     <script>alert(1)</script><a xlink:href="javascript:alert(1)"><text>a</text></a><image xlink:href="http://x"/>
     <foreignObject><text>b</text></foreignObject><style>*{}</style>
     <text onclick="alert(1)" fill="url(http://x)" stroke="red">&lt;b&gt;</text></svg>"""
-    assert inline_svg(svg, '"<x>') == (
+    assert with_label(safe_drawing(svg), '"<x>') == (
         '<svg class="chart" viewBox="0 0 1 1" role="img" aria-label="&quot;&lt;x&gt;" style="--natural:10px">'
         '<text stroke="red">&lt;b&gt;</text></svg>'
     )
@@ -99,6 +101,20 @@ def test_a_point_is_a_circle() -> None:
     point = "M3.808,0A3.808,3.808,0,1,1,-3.808,0A3.808,3.808,0,1,1,3.808,0"
     half = "M3.808,0A3.808,3.808,0,1,1,-3.808,0"
     shapes = "".join(f'<path transform="translate(15,-2.345)" d="{each}" fill="red"/>' for each in (point, half))
-    drawn = inline_svg(f'<svg xmlns="http://www.w3.org/2000/svg" width="9" viewBox="0 0 9 9">{shapes}</svg>', "x")
+    drawn = with_label(
+        safe_drawing(f'<svg xmlns="http://www.w3.org/2000/svg" width="9" viewBox="0 0 9 9">{shapes}</svg>'), "x"
+    )
     assert '<circle cx="15" cy="-2.34" r="3.80" fill="red" />' in drawn
     assert drawn.count("<path") == 1
+
+
+def test_axes_of_shares_and_per_cents_have_per_cent_signs() -> None:
+    def labels(metric: Metric) -> set[str | None]:
+        points = [replace(point, mean=replace(point.mean, value=0.5)) for point in points_of(EPISODES)]
+        drawn = ElementTree.fromstring(chart(Plot(points, metric, "Dimension"), WIDE, "Score"))
+        return {text.text for text in drawn.iter("text")}
+
+    share = replace(SCORE, low=0, high=1, unit="")
+    assert {"0%", "100%"} <= labels(share)
+    assert {"0%", "100%"} <= labels(replace(SCORE, low=0, high=100, unit="%"))
+    assert {"0", "100"} <= labels(replace(SCORE, low=0, high=100, unit=""))

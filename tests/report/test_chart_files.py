@@ -22,7 +22,17 @@ from waybench.reporting.charts._chart import WIDE, chart, chart_spec
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._success import WIDE as PANELS
 from waybench.reporting.charts._success import Player, success_spec
-from waybench.reporting.charts._svg import FONT, SCALE, Chart, ChartFiles, draw, inline_svg, palette, standalone_svg
+from waybench.reporting.charts._svg import (
+    FONT,
+    SCALE,
+    Chart,
+    ChartFiles,
+    draw,
+    palette,
+    safe_drawing,
+    standalone_svg,
+    with_label,
+)
 from waybench.results import rows
 from waybench.results.horizons._horizons import success_curves
 
@@ -167,7 +177,7 @@ def test_a_chart_can_be_drawn_again_from_its_file(site: Path) -> None:
     assert [(each["level"], each["score"]) for each in points if each["label"] == "oracle"] == [(5, 100), (7, 100)]
     again = vl_convert.vegalite_to_svg(json.dumps(spec), vl_version="6.4", allowed_base_urls=[])
     here = marks((site / "charts" / f"{name}.svg").read_text())
-    assert marks(standalone_svg(inline_svg(again, "x"))) == here
+    assert marks(standalone_svg(with_label(safe_drawing(again), "x"))) == here
     assert len(here) == 4
 
 
@@ -176,7 +186,8 @@ def test_names_are_the_same_in_every_report(site: Path, tmp_path: Path) -> None:
     here, there = ({path.name for path in (folder / "charts").glob("maze-*.svg")} for folder in (site, tmp_path))
     assert here == there
     assert sorted(name.rpartition("-")[0] for name in here) == [
-        *("maze-alicia-score-by-dimension", "maze-alicia-success-by-dimension"),
+        *("maze-alicia-dimension-reached-by-tokens", "maze-alicia-score-by-dimension"),
+        "maze-alicia-success-by-dimension",
         *("maze-alicia-success-by-junctions", "maze-alicia-success-by-minimum"),
     ]
 

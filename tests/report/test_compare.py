@@ -134,7 +134,7 @@ def test_each_place_has_a_page_of_its_own(tmp_path: Path) -> None:
     ]
     made = site(tmp_path, [*episodes, *searched("oracle", "dfs")])
     assert set(made.compared) == set(made.tasks) - {"search-dfs"}
-    linked = {link for page in made.named("families").values() for link in page.links("../compare/")}
+    linked = {link for page in made.tasks.values() for link in page.links("../compare/")}
     assert linked == {f"../compare/{name}.html" for name in made.compared}
     for name, page in made.compared.items():
         assert f"../compare/{name}.html" in made.tasks[name].links("../compare/")

@@ -108,13 +108,13 @@ def test_openings_are_of_a_level_and_of_what_was_drawn_together(gathered: Any) -
     found = gathered(answered("oracle", maps, most=2))
     group, level = found.rows[0].group, found.rows[0].level
     clusters = list(dict.fromkeys(row.cluster for row in found.rows))
-    own = [found.opening(group, level, cluster) for cluster in clusters]
+    own = [found.shared_prefix(group, level, cluster) for cluster in clusters]
     assert ["word" in (each.beginning.text if each.beginning else "") for each in own] == [True, True]
     assert own[0] != own[1]
-    whole = found.opening(group, level, None)
+    whole = found.shared_prefix(group, level, None)
     assert whole.characters < min(each.characters for each in own)
-    assert found.opening(group, level + 1, None) == SharedPrefix()
-    assert found.opening(group, level, replace_name(clusters[0])) == SharedPrefix()
+    assert found.shared_prefix(group, level + 1, None) == SharedPrefix()
+    assert found.shared_prefix(group, level, replace_name(clusters[0])) == SharedPrefix()
 
 
 def replace_name(cluster: Any) -> Any:

@@ -192,7 +192,7 @@ def test_a_site_has_the_frames(site: Path) -> None:
         "summary.schema.json",
         *(
             f"{name}.{kind}"
-            for name in ("ledger", "effects", "wordings", "twins", "isomorphs")
+            for name in ("ledger", "budgets", "effects", "wordings", "languages", "contrasts", "twins", "isomorphs")
             for kind in ("parquet", "csv")
         ),
     }
@@ -305,6 +305,9 @@ EFFECTS = {
     "agent_effect": "group agent metric items mean bare_mean difference p adjusted tokens costs gain_per_dollar "
     "gain_per_million_tokens",
     "effect": "first second name items clusters same counted change p adjusted verdict told",
+    "contrasts": "group demand values reference metric items mean demanding_mean difference p adjusted verdict "
+    "ratio ratio_low ratio_high",
+    "languages": "group language reference metric items mean reference_mean difference p adjusted verdict",
     "wordings": "metric wordings reference worst spread worst_of_items items left_out",
 }
 

@@ -13,7 +13,7 @@ import waybench
 from tests.drawings import drawer
 from tests.report.pages import unpacked
 from waybench.core import play_out, policy
-from waybench.core._scene import by_prefixes
+from waybench.core._scene import build_by_prefixes
 from waybench.envs import registry
 from waybench.reporting import write_report
 from waybench.reporting._format import presentation_of
@@ -45,7 +45,7 @@ def test_each_frame_is_the_drawing_after_its_turns() -> None:
     done = episode()
     turns = done.turns
     assert len(turns) == 3
-    made = frames(by_prefixes(draw), done.item.instance, turns)
+    made = frames(build_by_prefixes(draw), done.item.instance, turns)
     wanted = [draw(done.item.instance, turns[:count]) for count in range(4)]
     assert drawings(made) == wanted
     assert len(set(wanted)) == 4
@@ -60,7 +60,7 @@ def test_of_long_episodes_some_steps_are_passed_over(count: int) -> None:
         return f"<svg><text>{len(turns)}</text></svg>"
 
     turn = episode().turns[0]
-    made = frames(by_prefixes(counted), episode().item.instance, [turn] * count)
+    made = frames(build_by_prefixes(counted), episode().item.instance, [turn] * count)
     data = made.values
     assert (data["turns"][0], data["turns"][-1]) == (0, count)
     assert len(data["turns"]) == len(data["frames"]) <= MOST_FRAMES + 1
@@ -73,7 +73,7 @@ def test_no_element_ends_in_the_data() -> None:
     def hostile(instance: Any, turns: Any) -> str:
         return "<svg></script><script>alert(1)</script></svg>"
 
-    made = frames(by_prefixes(hostile), episode().item.instance, episode().turns)
+    made = frames(build_by_prefixes(hostile), episode().item.instance, episode().turns)
     assert re.fullmatch("[A-Za-z0-9+/=]+", pack_json(dict(made.values)))
     assert drawings(made)[0] == hostile(None, [])
 

@@ -19,7 +19,7 @@ from waybench.reporting.tables import TableCell
 from waybench.reporting.tables._leaders import Leader, Leaders, leaders
 from waybench.results import LoggedEpisode, by_level, overall, rows
 from waybench.results.horizons import horizons
-from waybench.results.horizons._horizons import leading
+from waybench.results.horizons._horizons import headline_horizons
 from waybench.results.results import exclude
 from waybench.results.results._measured_row import row
 from waybench.results.stats import IntervalEstimate
@@ -34,7 +34,7 @@ def table(
     totals = overall(made)
     pages = {total.group: f"page-{number}.html" for number, total in enumerate(totals)}
     model_pages = {total.group.model: "model.html" for total in totals}
-    return leaders(by_level(made), totals, pages, model_pages, leading(horizons(made)), only)
+    return leaders(by_level(made), totals, pages, model_pages, headline_horizons(horizons(made)), only)
 
 
 def line(found: Leaders, model: str) -> Leader:
@@ -78,7 +78,7 @@ def test_a_ladder_that_ended_has_nothing_beyond() -> None:
     assert low.note == "dimensions 5 to 7; harder ones count as 0"
     assert high.note == ""
     assert high.score.order == pytest.approx(best(solved(WAYS, count=3)).value)
-    assert found.noted
+    assert found.has_notes
     few = line(table([*solved([5]), *lost(7), *solved(WAYS, model="vendor/high")]), "vendor/m")
     assert few.interval == "4 items"
     assert [each.group.model for each in found.models] == ["vendor/high", "vendor/m"]
@@ -128,7 +128,7 @@ def test_one_that_did_not_end_is_not_zero_beyond(case: str, note: str) -> None:
     if found.lost:  # without a rank, it is sorted as nothing
         assert (found.score.order, found.score.mark, found.part) == (None, "*", None)
         assert found.score.text == f"{best(own[:4]).value:.1f}"
-        assert found.interval.startswith(f"n = {found.lost.counted} of {found.lost.planned}; ")
+        assert found.interval.startswith(f"n = {found.lost.n_with_result} of {found.lost.planned}; ")
     else:
         assert found.score.order == pytest.approx(best(own[:4]).value)  # not scaled
 
@@ -138,7 +138,7 @@ def test_levels_of_no_ladder_are_compared_with_care() -> None:
     assert {each.group.model: each.note for each in found.models} == {"a": "level 5 only", "b": "level 8 only"}
     same = table([*searched("random", "dfs", model="a"), *searched("random", "dfs", model="b")])
     assert [each.note for each in same.models] == ["", ""]
-    assert not same.noted
+    assert not same.has_notes
 
 
 def test_models_are_ordered_by_family_task_and_merit() -> None:
@@ -195,7 +195,7 @@ def test_tokens_and_cost_for_each_solved_item(tmp_path: Path) -> None:
     assert [note.text for note in found.cost.notes] == ["$0.011 in all"]
     assert number(found.tokens) == ("2,540", pytest.approx(2540))
     free = table(episodes)
-    assert not free.priced
+    assert not free.has_costs
     assert number(line(free, "vendor/m").cost) == ("–", None)
     none = line(table([used(one, 500) for one in lost(7)], price=Price(2, 10, 2)), "vendor/m")
     assert (number(none.cost), number(none.tokens)) == (("–", None), ("–", None))
@@ -217,10 +217,13 @@ def test_with_a_teacher_the_score_is_that_of_the_curve() -> None:
     mean = estimate.curves["follows"].average
     assert mean is not None
     assert number(found.score) == (f"{mean.value:.3f}", mean.value)
-    assert (found.metric, found.solved.order, found.tokens.order) == ("Per-step accuracy", None, None)
-    # Over several levels there is no curve.
-    both = table([*guided, *searched("oracle", "dfs", model="m", teacher_guided=True, level=8)])
-    assert [number(each.score) for each in both.models] == [("–", None)]
+    assert (found.metric, found.solved.order, found.tokens.order) == ("PSACC", None, None)
+    # Over several levels it is that of all their episodes.
+    all_levels = [*guided, *searched("oracle", "dfs", model="m", teacher_guided=True, level=8)]
+    [pooled] = overall(rows(all_levels))
+    over_all = pooled.curves["follows"].average.value
+    assert over_all != mean.value
+    assert [number(each.score) for each in table(all_levels).models] == [(f"{over_all:.3f}", over_all)]
 
 
 def test_what_is_kept_apart_is_ranked_apart() -> None:
@@ -238,7 +241,7 @@ def test_settings_that_tell_rows_apart_are_named(tmp_path: Path) -> None:
     assert [each.differs for each in table(episodes[:9]).models] == [[]]
     made = site(tmp_path, [*episodes, *played("oracle", (5,))])
     head, *lines = made.scores.table("Models.")
-    assert head[:6] == ["Model", "Task", "Score", "Items", "Solved, %", "Unparsed, %"]
+    assert head[:6] == ["Model", "Task", "Score", "Normalised", "Items", "Solved, %"]
     assert [each[0] for each in lines] == ["m wording: matrix", "m wording: ascii"]
     assert made.scores.table("Reference players, not models.")[1][0] == "waybench/ oracle wording: matrix"
     # Each table names what its search and its list of families go by.
@@ -259,8 +262,8 @@ def test_a_search_for_a_horizon_has_no_score(tmp_path: Path) -> None:
     chosen = [replace(episode, design={"axis": "difficulty"}) for episode in solved(WAYS, model="vendor/searching")]
     made = site(tmp_path, [*chosen, *solved(WAYS, model="vendor/given")])
     scores = {row[0].replace("/ ", "/"): row[2] for row in made.scores.table("Models.")[1:]}
-    assert scores["vendor/searching"] == "– Score, %"
-    assert re.match(r"\d+\.\d \d+\.\d – \d+\.\d .*Score, %", scores["vendor/given"])
+    assert scores["vendor/searching"] == "–"
+    assert re.match(r"\d+\.\d \d+\.\d – \d+\.\d$", scores["vendor/given"])
     searching, given = sorted(made.models, key=lambda page: "vendor/searching" not in page.text)
     assert [page.table("Tasks.")[1][1].startswith("–") for page in (searching, given)] == [True, False]
     table_text = (tmp_path / "table.md").read_text()

@@ -80,7 +80,8 @@ def tables_of(text: str) -> list[list[list[str]]]:
 
 def table(out: Path, episodes: list[LoggedEpisode]) -> tuple[list[list[list[str]]], str]:
     write_report(episodes, out)
-    text = (out / "table.md").read_text(encoding="utf-8")
+    """Return the tables of results and of horizons, and the text; normalised scores follow in a table of their own."""
+    text = (out / "table.md").read_text(encoding="utf-8").partition("\nNormalised scores: ")[0]
     return tables_of(text), text
 
 

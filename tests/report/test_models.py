@@ -39,7 +39,10 @@ def test_a_model_has_one_page_for_all_tasks_and_settings(tmp_path: Path) -> None
     page = page_of(made, "vendor/a")
     head, *lines = page.table("Tasks.")
     maze = "Mazes (AliciaBench)"
-    assert [line[0] for line in lines[1:]] == [f"{maze} wording: matrix", f"{maze} wording: ascii"]
+    assert [line[0] for line in lines[1:]] == [
+        f"{maze} wording: matrix Score, %",
+        f"{maze} wording: ascii Score, %",
+    ]
     assert lines[0][0].startswith("Depth-first")
     # They are rows of the first page's table, as they stand there.
     home = made.scores.table("Models.")

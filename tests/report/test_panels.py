@@ -10,7 +10,7 @@ from tests.analysis.maps import answered, corridor
 from tests.report.pages import site
 from waybench.envs.textmap._items import MapQuestion
 from waybench.results import overall, rows
-from waybench.results.estimates._estimates import by_cluster
+from waybench.results.estimates._estimates import metric_cluster_values
 
 MAPS = [corridor(f"m{places}", places, words=20 - places) for places in (3, 4, 5, 6, 7, 9)]
 
@@ -42,7 +42,7 @@ def expected(episodes: Any) -> Any:
     clusters = {
         model: {
             name: {cluster.name: value.value for cluster, value in found.items()}
-            for name, found in by_cluster(
+            for name, found in metric_cluster_values(
                 [row for row in measured if row.group.model == model], ["success_easy", "success_hard"]
             ).items()
         }

@@ -71,10 +71,12 @@ def page_of(path: Path) -> Page:
 
 def test_words_and_table_of_a_third_party(tmp_path: Path) -> None:
     write_report(episodes(DECLARED), tmp_path)
-    index = page_of(tmp_path / "families" / "toy-dial.html").text
+    index = page_of(tmp_path / "index.html").text
     task = page_of(tmp_path / "tasks" / "toy-dial.html").text
-    for text in ("Dials and knobs", "Turning things until they point where they should.", "Means over dials."):
-        assert text in index
+    assert "Dials and knobs" in index
+    assert not (tmp_path / "families").exists()  # its page would only lead on to the task
+    for text in ("Turning things until they point where they should.", "Means over dials."):
+        assert text in task
     assert "Score, by number of marks" in task
     assert "Numbers of marks 3 to 5, up to 6 dials each" in task
     assert "Other environments" not in index
@@ -104,7 +106,7 @@ def test_explanatory_variables_of_a_third_party() -> None:
 def test_what_declares_nothing_has_its_own_title(tmp_path: Path) -> None:
     write_report([*episodes(PLAIN), *episodes(OTHER)], tmp_path)
     index, task = page_of(tmp_path / "index.html"), page_of(tmp_path / "tasks" / "toy-plain.html").text
-    assert {path.stem for path in (tmp_path / "families").iterdir()} == {"toy-plain", "toy-other"}
+    assert {path.stem for path in (tmp_path / "tasks").iterdir()} == {"toy-plain", "toy-other"}
     assert "A plain dial" in index.text
     assert "Another dial" in index.text
     assert "Other environments" not in index.text

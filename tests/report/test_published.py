@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -13,8 +14,11 @@ from tests.analysis.episodes import logged
 from tests.report.pages import Site
 from waybench.core import play_out, policy
 from waybench.reporting import write_report
-from waybench.results import LoggedEpisode
-from waybench.results.papers import papers
+from waybench.results import LoggedEpisode, by_level, overall
+from waybench.results.estimates._difficulty import attempt_spread, set_spreads
+from waybench.results.papers import ATTEMPTS, SETS, find_paper, find_table, papers
+from waybench.results.published import match_published
+from waybench.results.results import Row, group_by, rows
 
 DFS = waybench.load("search/dfs")
 
@@ -42,7 +46,7 @@ def test_the_task_s_page_has_the_papers_rows_beside_its_own(folders: tuple[Path,
     own, published = table.split("Published in Table 3, not run here")
     assert page.problems == []
     assert "vendor/" in own and "waybench/" in own
-    assert "GPT-4-Turbo" in published and "0.030" in published and "3.93" in published
+    assert "GPT-4-Turbo" in published and " 0.03 3.93 0.94" in published
     # HARD, examples and a teacher were not run, so that nothing could stand beside them.
     assert "Table 14" not in section and "Table 12" not in section and "Table 7" not in section
 
@@ -68,6 +72,45 @@ def test_all_published_numbers_are_in_the_data_folder(folders: tuple[Path, Path]
     assert (found["paper"], found["level"], found["statistic"], float(found["value"])) == ("aqa", "8", "mean", 3.71)
     columns = (folders[0] / "data" / "columns.csv").read_text(encoding="utf-8")
     assert "published" in columns and "None of them was run here" in (folders[0] / "data" / "index.html").read_text()
+
+
+def over_sets_and_attempts() -> Iterator[LoggedEpisode]:
+    """Yield episodes of a random player over two sets of four items, and of two attempts at four items."""
+    for key in ("one", "two"):
+        for item in DFS.source(key, 8).head(4):
+            yield logged(play_out(DFS, item, policy("random")).record(), "vendor/sets", "dfs")
+    for item in DFS.source(level=8).head(4):
+        for attempt in (1, 2):
+            played = play_out(DFS, item, policy("random"), attempt=attempt).record()
+            yield logged(played, "vendor/attempts", "dfs")
+
+
+def test_averages_and_margins_stand_beside_the_published_ones() -> None:
+    measured = rows(over_sets_and_attempts())
+    levels = by_level(measured)
+    spreads = {SETS: set_spreads(levels), ATTEMPTS: attempt_spread(measured)}
+    for name, model in (("table-1", "vendor/sets"), ("table-8", "vendor/attempts")):
+        table = find_table(find_paper("aqa"), name)
+        [dfs] = [
+            block
+            for block in match_published(levels, overall(measured), [(find_paper("aqa"), table)], spreads)
+            if block.block.env == "search/dfs"
+        ]
+        own = [[e.metrics["g_sum"].value for e in by_level(part)] for part in parts(measured, model)]
+        sums = [value for [value] in own]
+        average = fmean(sums)
+        assert [(r.group.model, r.statistic, r.means[1]) for r in dfs.results] == [
+            (model, "mean", pytest.approx(average)),
+            (model, "margin_min", pytest.approx(average - min(sums))),
+            (model, "margin_max", pytest.approx(max(sums) - average)),
+        ]
+        assert [row.statistic for row in dfs.rows] == ["mean", "margin_min", "margin_max"] * 2
+
+
+def parts(measured: list[Row], model: str) -> list[list[Row]]:
+    """Return the rows of one model by set and attempt."""
+    own = [row for row in measured if row.group.model == model]
+    return [list(part) for part in group_by(own, lambda row: (row.group.key, row.attempt)).values()]
 
 
 def test_a_teacher_s_table_stands_beside_runs_with_a_teacher(tmp_path: Path) -> None:

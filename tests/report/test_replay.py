@@ -82,10 +82,10 @@ def test_reasoning_is_folded_and_each_call_has_its_tokens_and_time(tmp_path: Pat
     done = Episode(environment, environment.source(level=9).item(0))
     done.step(Reply("<think>First <b>left</b>.</think>I go up.", usage=usage))
     done.step(Reply("no idea"))
-    episode = LoggedEpisode("m", "alicia", done.record(), reasoning={"1": "Beside the <i>reply</i>."})
+    episode = LoggedEpisode("m", "alicia", done.record(), reasoning={"1": "PublishedMatch the <i>reply</i>."})
     (page,) = site(tmp_path, [episode]).replays
     folds = re.findall(r'<details class="reasoning">.*?<pre tabindex=0>(.*?)</pre>', page.html, re.DOTALL)
-    assert folds == ["First &lt;b&gt;left&lt;/b&gt;.", "Beside the &lt;i&gt;reply&lt;/i&gt;."]
+    assert folds == ["First &lt;b&gt;left&lt;/b&gt;.", "PublishedMatch the &lt;i&gt;reply&lt;/i&gt;."]
     assert "<pre>I go up.</pre>" in page.html
     assert re.findall(r'<p class="cost">(.*?)</p>', page.html) == [
         "1,200 input tokens, 45 output tokens (30 for reasoning), 1.2 s"

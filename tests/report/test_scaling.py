@@ -116,6 +116,23 @@ def test_of_many_levels_the_horizon_is_drawn(tmp_path: Path) -> None:
     assert names == {"search-dfs-horizon-by-size"}
 
 
+def test_the_trend_of_a_series_is_a_table_a_file_and_in_the_summary(tmp_path: Path) -> None:
+    facts = "".join(
+        f'["lab/{name}"]\nsize = "{size}"\nseries = "Lab"\n' for name, size in (("s", "1B"), ("m", "7B"), ("l", "70B"))
+    )
+    played = (("null", "lab/s"), ("random", "lab/m"), ("oracle", "lab/l"))
+    episodes = [each for player, model in played for each in searched(player, "dfs", count=8, model=model, level=8)]
+    write_report(episodes, tmp_path / "site", models=read_models(written(tmp_path / "models.toml", facts)))
+    [page] = (tmp_path / "site" / "tasks").glob("*.html")
+    html = page.read_text(encoding="utf-8")
+    assert "Whether larger models of a series are better" in html and "larger is better" in html
+    [trend] = json.loads((tmp_path / "site" / "summary.json").read_text(encoding="utf-8"))["trends"]
+    assert (trend["series"], trend["models"], trend["verdict"]) == ("Lab", 3, "larger is better")
+    with (tmp_path / "site" / "data" / "trends.csv").open(encoding="utf-8") as file:
+        [row] = csv.DictReader(file)
+    assert (row["series"], row["items"]) == ("Lab", "8")
+
+
 def test_without_the_file_nothing_is_added(tmp_path: Path) -> None:
     report = write_report(searched("null", "dfs", count=2, model="m"), tmp_path / "site")
     assert report.unlisted == ()

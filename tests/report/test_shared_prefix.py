@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.analysis.episodes import detour, item
 from waybench.core import Message
 from waybench.reporting import _episode_store
-from waybench.reporting._episode_store import Common, SharedPrefix, common_prefix, prompt_messages
+from waybench.reporting._episode_store import Common, SharedPrefix, prompt_messages
 
 Prompt = tuple[Message, ...]
 LEAST = 2
@@ -21,6 +21,13 @@ ALIKE = st.builds(
     st.lists(MESSAGES, max_size=3),
     st.lists(st.lists(MESSAGES, min_size=1, max_size=2), min_size=1, max_size=4),
 )
+
+
+def common_prefix(prompts: Sequence[Prompt]) -> SharedPrefix:
+    common = Common()
+    for prompt in prompts:
+        common.add(prompt)
+    return common.shared_prefix()
 
 
 def by_definition(prompts: Sequence[Prompt]) -> SharedPrefix:
@@ -50,7 +57,7 @@ def test_one_at_a_time_is_the_same_as_all_at_once(prompts: list[Prompt]) -> None
         assert common_prefix(prompts[::-1]) == found
     # So that each prompt is what all have in common, and the rest of it.
     for prompt in prompts:
-        rest = found.rest(prompt)
+        rest = found.remaining_messages(prompt)
         assert rest or not prompt
         if found.beginning is not None:
             rest[0] = rest[0]._replace(text=found.beginning.text + rest[0].text)
@@ -88,7 +95,7 @@ def test_what_prompts_begin_with() -> None:
     assert common_prefix([(system, user("a")), (system, user("b"))]) == SharedPrefix((system,))
     shared = common_prefix([(system, user(long + "ab")), (system, user(long + "ac"))])
     assert shared == SharedPrefix((system,), user(long))
-    assert shared.rest((system, user(long + "ab"), user("c"))) == [user("ab"), user("c")]
+    assert shared.remaining_messages((system, user(long + "ab"), user("c"))) == [user("ab"), user("c")]
     assert [said.text.text for said in shared.said(100_000)] == ["Be brief.", long]
     assert common_prefix([(user("short\na"),), (user("short\nb"),)]) == SharedPrefix()
     assert common_prefix([(user(long + "a"),), (Message("system", long + "b"),)]) == SharedPrefix()

@@ -64,6 +64,26 @@ def test_the_verdict_stands_on_the_page_in_both_directions(tmp_path: Path) -> No
     assert [one[side]["page"] for side in ("first", "second")] == [pages["a"], pages["b"]]
 
 
+def test_the_first_page_begins_with_the_verdict_and_a_forest_plot(tmp_path: Path) -> None:
+    episodes = [*solved("a", 8), *unread("b", 8), *searched("oracle", "dfs", count=2, model="a")]
+    made = site(tmp_path, [*episodes, *searched("null", "dfs", count=2, model="b"), *solved("waybench/oracle", 8)])
+    front = (made.folder / "index.html").read_text(encoding="utf-8")
+    verdict, chart, matrix = (
+        front.index(text) for text in ("a is better than b at the", "a against b: ", "Models by fam")
+    )
+    assert verdict < chart < matrix
+    # Two graphs are too few: with two tasks a difference takes 1 + log2(2 / .05) = 6.4 items in one direction.
+    assert "a is better than b at the one task that can tell; 1 needs more items: --limit 7" in front
+    assert "waybench/oracle against" not in front  # no rival of a model
+    charts = json.loads((made.folder / "charts" / "index.json").read_text(encoding="utf-8"))
+    assert any(
+        chart["caption"].startswith("a against b: the difference at each task that can tell") for chart in charts
+    )
+    table = (made.folder / "table.md").read_text(encoding="utf-8")
+    assert "Normalised scores: 0 is the floor" in table
+    assert "| a | 100" in table.partition("Normalised scores: ")[2]
+
+
 def test_few_items_are_too_few_and_nothing_is_no_tie(tmp_path: Path) -> None:
     few = site(tmp_path / "few", [*solved("a", 3), *unread("b", 3)])
     assert summary(few)["comparisons"][0]["verdict"] == "too_few"

@@ -132,7 +132,7 @@ def test_what_is_no_state_is_one_clear_error(change: dict[str, Any]) -> None:
         ({"half_life": float("nan")}, "half_life"),
         ({"levels": (5,)}, "two different levels"),
         ({"levels": (5, 5)}, "two different levels"),
-        ({"levels": (5, 8)}, "odd"),
+        ({"levels": (3, 5)}, "from 5 to 1001"),
         ({"level": 5}, "levels="),
         ({"split": "tests"}, "split"),
         ({"colour": "red"}, "colour"),

@@ -74,6 +74,45 @@ def test_an_oracle_is_rewarded_and_terminates(name: str) -> None:
     assert info["metrics"][headline.name] == pytest.approx(perfect)
 
 
+def test_a_name_with_its_module_needs_no_import() -> None:
+    script = (
+        "import gymnasium; env = gymnasium.make('waybench.ext.train.gymnasium:waybench/hanoi-rods-v1', level=3);"
+        "print(env.reset(seed=1)[1]['level'])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("3\n", "")
+
+
+@pytest.mark.parametrize(
+    ("env_id", "settings", "reply", "reason"),
+    [
+        ("maze/alicia", {}, '{"movements": [{"direction": "up", "cells": 1}]}', "it leaves the maze"),
+        ("maze/explore", {}, '{"move": "up"}', "the maze ends there"),
+        ("sokoban/rooms", {}, "right", "there is a wall, or a box that is stuck"),
+        ("search/dfs", {}, "99", "adjacent to the current node"),
+        (
+            "hanoi/rods",
+            {"wording": "one_question"},
+            "Move the top disk of rod C to the top of rod B.",
+            "The first rod has no disk",
+        ),
+        ("tilemap/stepwise", {}, '{"action": "jump"}', "an action that the game does not have"),
+        (
+            "textmap/route",
+            {},
+            '[{"location_before": "a", "action": "b", "location_after": "c"}]',
+            "does not have a move",
+        ),
+    ],
+)
+def test_why_an_action_was_illegal(env_id: str, settings: dict[str, Any], reply: str, reason: str) -> None:
+    env = TextEnv(env_id, **settings)
+    env.reset(options={"index": 0})
+    *_, info = env.step(reply)
+    assert info["outcome"] == "illegal"
+    assert reason in info["reason"] and "\n" not in info["reason"]
+
+
 def test_limits_truncate() -> None:
     env = gymnasium.make("waybench/maze-alicia-v1", requests=2)
     env.reset(options={"index": 0})
@@ -158,8 +197,8 @@ def test_a_text_that_is_too_long_for_shared_memory_is_refused(monkeypatch: pytes
 def test_wrong_options() -> None:
     with pytest.raises(UsageError, match="did you mean 'protocol'"):
         gymnasium.make("waybench/maze-alicia-v1", protocl="paper")
-    with pytest.raises(UsageError, match="odd"):
-        gymnasium.make("waybench/maze-alicia-v1", level=6)
+    with pytest.raises(UsageError, match="from 5 to 1001"):
+        gymnasium.make("waybench/maze-alicia-v1", level=4)
     with pytest.raises(UsageError, match="split"):
         gymnasium.make("waybench/maze-alicia-v1", split="training")
     with pytest.raises(gymnasium.error.ResetNeeded):

@@ -47,7 +47,7 @@ def _steps(start: float, runs: int, items: int = 10) -> tuple[int, int]:
         fit = fit_curves(CurvePrior(), at, solved, range(len(at)))
         _, low, high = fit.horizon(0.5, 0.9)
         plain += low <= step <= high
-        _, low, high = fit.spanned_horizon(0.5, 0.9)
+        _, low, high = fit.widened_horizon(0.5, 0.9)
         spanned += low <= step <= high
     return plain, spanned
 
@@ -57,7 +57,7 @@ def test_a_step_between_two_levels_is_not_located_better_than_the_gap() -> None:
     fit = fit_curves(CurvePrior(), np.repeat(_LADDER, 10), solved, range(len(solved)))
     _, plain_low, plain_high = fit.horizon(0.5, 0.9)
     assert 49 < plain_low < plain_high < 69  # the prior alone says so
-    median, low, high = fit.spanned_horizon(0.5, 0.9)
+    median, low, high = fit.widened_horizon(0.5, 0.9)
     assert (low, high) == (49, 69)
     assert low < median < high
 
@@ -89,7 +89,7 @@ def test_intervals_hold_guesses_and_plateaus(kind: str) -> None:
         # Where 0.25 + 0.75 * logistic is one half: logistic is one third, an odds of 2 to 1 against.
         truth = middle * 2 ** (np.log(2) / 3) if kind == "guesses" else middle
         solved = (rng.random(len(at)) < np.repeat(_truths(kind, middle), 10)).astype(np.float64)
-        _, low, high = fit_curves(FIXED_DESIGN, at, solved, range(len(at))).spanned_horizon(0.5, 0.9)
+        _, low, high = fit_curves(FIXED_DESIGN, at, solved, range(len(at))).widened_horizon(0.5, 0.9)
         held += low <= truth <= high
         _, low, high = fit_curves(CurvePrior(), at, solved, range(len(at))).horizon(0.5, 0.9)
         without += low <= truth <= high
@@ -111,7 +111,7 @@ def test_a_plateau_is_no_fit_and_its_interval_comes_from_any_falling_curve() -> 
     at, solved = _counts(np.array([1, 1, 0.95, 0.6, 0.6, 0.6, 0.6, 0.55, 0.6, 0.05]))
     fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
     assert not fit.is_adequate
-    _, low, high = fit.spanned_horizon(0.5, 0.9)
+    _, low, high = fit.widened_horizon(0.5, 0.9)
     assert high == 101  # 69 is solved at 60 %, 101 at 5 %
     assert low < 69
     for kind in ("guesses", "lapses"):
@@ -138,28 +138,28 @@ def test_bounds_of_falling_rates() -> None:
 def test_a_horizon_outside_the_levels_has_no_gap() -> None:
     at = np.repeat(_LADDER, 3)
     fit = fit_curves(CurvePrior(), at, np.ones(len(at)), range(len(at)))
-    assert fit.spanned_horizon(0.5, 0.9) == fit.horizon(0.5, 0.9)
+    assert fit.widened_horizon(0.5, 0.9) == fit.horizon(0.5, 0.9)
     assert fit.horizon(0.5, 0.9)[0] > 101
 
 
 def test_a_plateau_that_may_be_below_the_share_leaves_no_value() -> None:
     at, solved = _counts(np.array([0.85, 0.8, 0.85, 0.8, 0.8, 0, 0, 0, 0, 0]), items=20)
     fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
-    assert 0.1 < fit.unreached(0.8) < 0.9
+    assert 0.1 < fit.probability_unreached(0.8) < 0.9
     position = fit.position(0.8, 0.9)
     assert (position.side, position.low) == ("plateau", -np.inf)
     assert np.isnan(position.value)
-    assert position.high == fit.spanned_horizon(0.8, 0.9)[2]
+    assert position.high == fit.widened_horizon(0.8, 0.9)[2]
     # The same trials leave no doubt at one half: no curve starts below it.
     half = fit.position(0.5, 0.9)
-    assert (fit.unreached(0.5), half.side) == (0, "")
+    assert (fit.probability_unreached(0.5), half.side) == (0, "")
     assert 29 <= half.value <= 35
 
 
 def test_a_share_that_is_never_reached_is_said_not_to_be() -> None:
     at, solved = _counts(np.array([0.65] * 6 + [0.0] * 4), items=40)
     fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
-    assert fit.unreached(0.8) > 0.9
+    assert fit.probability_unreached(0.8) > 0.9
     assert fit.position(0.8, 0.9)[::3] == (-np.inf, "never")
 
 
@@ -179,7 +179,7 @@ def test_wide_gaps_between_isotonic_bounds_are_in_the_interval() -> None:
     bounds = monotone_bounds(fit.trials_done, 0.5, 0.8)
     assert bounds[1] > bounds[0] * 2**1.5
     least = monotone_bounds(fit.trials_done, 0.5, 0.4)
-    _, low, high = fit.spanned_horizon(0.5, 0.9)
+    _, low, high = fit.widened_horizon(0.5, 0.9)
     assert low <= bounds[0]
     assert high >= bounds[1]
     assert bounds[1] - bounds[0] > least[1] - least[0]

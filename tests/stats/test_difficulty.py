@@ -49,12 +49,12 @@ def test_index_of_an_average_item_is_its_level() -> None:
     assert isinstance(found, IndexGain)
     levels = np.array([8.0, 16.0])
     expected = np.exp2(found.index.starts + np.outer(np.log2(levels), found.index.rises)) - 1
-    assert found.index.of(levels, expected) == pytest.approx([3, 4])
+    assert found.index.evaluate(levels, expected) == pytest.approx([3, 4])
     harder = expected.copy()
     harder[:, 0] = 2 * (1 + harder[:, 0]) - 1
-    assert np.exp2(found.index.of(levels, harder)) == pytest.approx(levels * 2 ** found.index.weights[0])
+    assert np.exp2(found.index.evaluate(levels, harder)) == pytest.approx(levels * 2 ** found.index.weights[0])
     unknown = np.full((2, 3), np.nan)
-    assert found.index.of(levels, unknown) == pytest.approx([3, 4])
+    assert found.index.evaluate(levels, unknown) == pytest.approx([3, 4])
 
 
 def test_reasons_for_no_index() -> None:

@@ -104,7 +104,7 @@ def test_a_ratio_where_a_plateau_may_be_below_the_share_is_none_and_warns_of_not
     fits = [lapsing(lapse, rng) for lapse in (0.0, 0.0, 0.05, 0.1, 0.15, 0.18, 0.3)]
     sides = [fit.plateau(0.8) for fit in fits]
     assert "plateau" in sides
-    assert any(0 < fit.unreached(0.8) < 0.1 for fit in fits)
+    assert any(0 < fit.probability_unreached(0.8) < 0.1 for fit in fits)
     for (one, side), (other, other_side) in combinations(zip(fits, sides, strict=True), 2):
         ratio = horizon_ratio(one, other, 0.8)
         if "plateau" in (side, other_side):

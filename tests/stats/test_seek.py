@@ -179,7 +179,7 @@ def flat(rate: float, middle: float) -> list[Trial]:
 def test_a_search_does_not_end_by_precision_where_a_plateau_may_be_below_the_share() -> None:
     seeker = Seeker(StoppingRule(share=0.8, most=1000, precision=0.5), PLACES[0], PLACES[-1])
     state = seeker.state(flat(0.85, 21))
-    assert 0.02 < state.fit.unreached(0.8) < 0.98
+    assert 0.02 < state.fit.probability_unreached(0.8) < 0.98
     assert (state.side, state.stop(PLACES[0], PLACES[-1])) == ("plateau", "")
     assert seeker.next(flat(0.85, 21), make_candidates()).candidates
     # Who lapses never reaches the share, and who does not has a horizon.
@@ -191,7 +191,7 @@ def test_a_search_does_not_end_by_precision_where_a_plateau_may_be_below_the_sha
 def test_the_reported_interval_near_a_plateau_holds_what_falling_rates_allow() -> None:
     trials = [trial for trial in flat(0.9, 21) if trial.at > 8]
     state = Seeker(StoppingRule(share=0.8), PLACES[0], PLACES[-1]).state(trials)
-    assert 0 < state.fit.unreached(0.8) < 0.02
+    assert 0 < state.fit.probability_unreached(0.8) < 0.02
     bounds = monotone_bounds(state.fit.trials_done, 0.8, 0.8)
     assert state.reported.low <= bounds[0] < bounds[1] <= state.reported.high
     assert state.reported.high - state.reported.low > 1.3 * (state.horizon.high - state.horizon.low)

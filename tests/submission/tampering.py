@@ -188,6 +188,40 @@ def hidden_subset(run: Run, lines: Lines) -> None:
     run["parameters"]["max_dimension"] = run["parameters"].get("max_dimension") and 5
 
 
+def changed_loops(run: Run, lines: Lines) -> None:
+    """Say that items were drawn by other options than they were, so that scores are shown as those of others."""
+    run["settings"]["loops" if "loops" in run["settings"] else "cycles"] = 3
+
+
+def dropped_item_options(run: Run, lines: Lines) -> None:
+    for name in [name for name in run["settings"] if name in run["parameters"]]:
+        del run["settings"][name]
+
+
+def invented_agent(run: Run, lines: Lines) -> None:
+    run["settings"]["agent"] = "react"
+
+
+def dropped_agent(run: Run, lines: Lines) -> None:
+    run["parameters"]["agent"] = "react"
+
+
+def invented_search(run: Run, lines: Lines) -> None:
+    run["search"] = {} if run["search"] else {"axis": "difficulty"}
+
+
+def changed_date(run: Run, lines: Lines) -> None:
+    run["created"] = "yesterday"
+
+
+def future_date(run: Run, lines: Lines) -> None:
+    run["created"] = "2999-01-01 00:00 UTC"
+
+
+def changed_program(run: Run, lines: Lines) -> None:
+    run["version"] = "<b>newest</b>"
+
+
 KINDS: dict[str, Callable[[Run, Lines], None]] = {
     function.__name__.replace("_", " "): function
     for function in (
@@ -196,6 +230,8 @@ KINDS: dict[str, Callable[[Run, Lines], None]] = {
         *(changed_key_everywhere, changed_player, changed_options, changed_version, changed_attempt),
         *(dropped_failure, half_of_the_set, duplicated_success, success_as_new_attempt),
         *(failure_called_infrastructure, cut_short, hidden_subset),
+        *(changed_loops, dropped_item_options, invented_agent, dropped_agent, invented_search),
+        *(changed_date, future_date, changed_program),
     )
 }
 

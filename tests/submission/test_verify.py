@@ -1,10 +1,12 @@
 """Honest submissions are verified, hostile files are refused, and logs are compared with their transcripts."""
 
+import copy
 import hashlib
 import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -18,14 +20,14 @@ import waybench
 from tests.submission.conftest import MODEL, TASKS
 from tests.submission.tampering import read, write
 from waybench.cli._app import main
-from waybench.core import _workers
+from waybench.core import Episode, _workers, policy
 from waybench.core._designs import declared_levels, levels_design
 from waybench.ext.scale._executors import Ordered, executor
 from waybench.submission import verify
 from waybench.submission._archive import MANIFEST, Archive, NotASubmission
 from waybench.submission._logs import verify_logs
 from waybench.submission._pack import pack
-from waybench.submission._records import episodes
+from waybench.submission._records import episodes, probe_difference
 
 
 def fail(problem: object) -> None:
@@ -61,7 +63,7 @@ def test_a_submission_has_the_levels_that_its_ladder_declares(submission: Path, 
     manifest["runs"] = [run]
     run["search"] = {}  # as older versions wrote it
     write(tmp_path / "older.zip", manifest, records)
-    assert verify(tmp_path / "older.zip").is_verified
+    assert "the levels of the ladder differ" in verify(tmp_path / "older.zip").text(), "harder levels would not count"
     assert levels(tmp_path / "older.zip") == {()}
     run["search"] = levels_design(range(5, 7, 2))
     write(tmp_path / "x.zip", manifest, records)
@@ -189,9 +191,10 @@ def invent_episode(sample: dict[str, Any]) -> bool:
         return False
     progress = {**stored, "turns": turns, "end": str(record.end)}
     sample["store"]["waybench"] = progress
-    for score in sample["scores"].values():
-        score["metadata"]["waybench"] = progress
-        score["value"] = {metric.name: metric.of(record) for metric in environment.scoring.metrics}
+    score = sample["scores"]["episode"]
+    score["metadata"] = {"waybench": progress, "metrics": environment.measure(record)}
+    score["value"] = environment.scoring.percent(record)
+    sample["scores"]["solved"]["value"] = float(record.end == "solved")
     return True
 
 
@@ -200,15 +203,33 @@ def change_tokens(sample: dict[str, Any]) -> bool:
     first = json.loads(turns[0])
     first["usage"] = {**first["usage"], "output_tokens": first["usage"]["output_tokens"] + 7}
     turns[0] = json.dumps(first)
-    for score in sample["scores"].values():
-        score["metadata"]["waybench"]["turns"] = turns
+    sample["scores"]["episode"]["metadata"]["waybench"]["turns"] = turns
     return True
 
 
 def change_score(sample: dict[str, Any]) -> bool:
-    for score in sample["scores"].values():
-        name = next(iter(score["value"]))
-        score["value"][name] = (score["value"][name] or 0) + 1
+    sample["scores"]["episode"]["value"] += 1
+    return True
+
+
+def change_success(sample: dict[str, Any]) -> bool:
+    sample["scores"]["solved"]["value"] = 1 - sample["scores"]["solved"]["value"]
+    return True
+
+
+def change_metric(sample: dict[str, Any]) -> bool:
+    metrics = sample["scores"]["episode"]["metadata"]["metrics"]
+    name = next(iter(metrics))
+    metrics[name] = (metrics[name] or 0) + 1
+    return True
+
+
+def change_score_of_older_log(sample: dict[str, Any]) -> bool:
+    """In an older log, the value of the one score is all metrics."""
+    change_metric(sample)
+    score = sample["scores"]["episode"]
+    score["value"] = score["metadata"].pop("metrics")
+    del sample["scores"]["solved"]
     return True
 
 
@@ -222,7 +243,13 @@ def change_prompt(sample: dict[str, Any]) -> bool:
     return bool(messages)
 
 
-@pytest.mark.parametrize("change", [invent_episode, change_tokens, change_score, change_prompt])
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(invent_episode, change_tokens, change_prompt),
+        *(change_score, change_success, change_metric, change_score_of_older_log),
+    ],
+)
 def test_a_log_that_differs_from_its_transcript_is_found(logs: Path, tmp_path: Path, change: Any) -> None:
     edit_log(logs, tmp_path / "changed", "guessnum", change)
     verdict = verify_logs([tmp_path / "changed"], on_problem=fail)
@@ -280,6 +307,25 @@ def test_items_and_wordings_of_files_are_a_part_of_it(tmp_path: Path) -> None:
     assert str(tmp_path) not in json.dumps(verdict.to_json())
 
 
+def test_a_language_of_a_file_is_a_part_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('language = "es-MX"\nbase = "es"\n[direction]\ndown = "para abajo"\n', "utf-8")
+    waybench.evaluate("alicia", MODEL, out=tmp_path / "logs", max_dimension=5, limit=3, language=f"file:{path}")
+    pack([tmp_path / "logs"], tmp_path / "submission.zip", on_problem=fail)
+    path.unlink()
+    verdict = verify(tmp_path / "submission.zip")
+    assert verdict.is_verified, verdict.text()
+    assert str(tmp_path) not in json.dumps(verdict.to_json())
+    manifest, records = read(tmp_path / "submission.zip")
+    (run_,) = manifest["runs"]
+    texts = run_["parameters"]["language_texts"]
+    assert texts["direction.down"] == "para abajo"
+    for changed in ({**texts, "direction.down": "abajo"}, None):
+        run_["parameters"]["language_texts"] = changed
+        write(tmp_path / "x.zip", manifest, records)
+        assert not verify(tmp_path / "x.zip").is_verified
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("watchdog")
 @pytest.mark.parametrize("home", ["", "~"])
@@ -289,22 +335,28 @@ def test_no_file_of_this_machine_is_read_for_a_submission(
     monkeypatch.setenv("HOME", str(tmp_path))
     os.mkfifo(tmp_path / "pipe")  # whoever opens it waits for ever
     pipe = Path(home or tmp_path, "pipe")
-    named = {"wording": f"file:{pipe}", "prefix": f"record:{pipe}", "key": f"file:{pipe}", "tokenizer": str(pipe)}
+    named = {
+        "wording": f"file:{pipe}",
+        "language": f"file:{pipe}",
+        "prefix": f"record:{pipe}",
+        "key": f"file:{pipe}",
+        "tokenizer": str(pipe),
+    }
     for name, value in {**named, "difficulty_index": str(pipe)}.items():
         task = "horizon_dfs" if name == "difficulty_index" else "mango_route"
         manifest, records = read(submission)
-        run = next(run for run in manifest["runs"] if run["task"] == task)
+        (run,) = manifest["runs"] = [run for run in manifest["runs"] if run["task"] == task]
         run["parameters"][name] = value
         write(tmp_path / "x.zip", manifest, records)
-        found = next(run for run in verify(tmp_path / "x.zip").runs if run.task == task)
+        (found,) = verify(tmp_path / "x.zip").runs
         assert f"{name}: a submission cannot name files of this machine" in str(found.problems)
     for name in ("wording", "prefix"):
         manifest, records = read(submission)
-        run = next(run for run in manifest["runs"] if run["task"] == "dfs")
+        (run,) = manifest["runs"] = [run for run in manifest["runs"] if run["task"] == "dfs"]
         line = records[run["file"]][0]
         line["record"]["options"][name] = named[name]
         write(tmp_path / "x.zip", manifest, records)
-        found = next(run for run in verify(tmp_path / "x.zip").runs if run.task == "dfs")
+        (found,) = verify(tmp_path / "x.zip").runs
         assert f"{name} names a file, and the record does not have its content" in str(found.problems)
 
 
@@ -456,3 +508,59 @@ def test_a_verdict_is_signed_and_checked(submission: Path, tmp_path: Path) -> No
     signers.write_text(f"board@example.org {other.with_suffix('.pub').read_text()}")
     assert run(*check)[0] == 1
     assert run("verify", file, "--out", tmp_path / "v", "--sign", tmp_path / "no key")[0] == 2
+
+
+def test_a_run_that_is_there_twice_is_found(submission: Path, tmp_path: Path) -> None:
+    """Under other settings and another date; and an episode that is the beginning of another one."""
+    manifest, records = read(submission)
+    (honest,) = [run for run in manifest["runs"] if run["task"] == "guessnum"]
+    lines = records[honest["file"]]
+    lines += [copy.deepcopy(line) for line in lines]  # to have five episodes
+    for number, line in enumerate(lines):
+        line["record"]["player"] = "lab/model"
+        line["record"]["attempt"], line["sample"] = 1 + number // 4, f"{line['record']['item']['id']}-{1 + number // 4}"
+        for turn in line["record"]["turns"]:
+            turn["usage"] = {"seconds": 1.0 + number / 7, "output_tokens": 9}
+    honest |= {"model": "lab/model", "parameters": {**honest["parameters"], "attempts": 2}}
+    again = {**honest, "file": "records/001-again.jsonl", "settings": {**honest["settings"], "temperature": 1.0}}
+    records[again["file"]] = lines
+    path = tmp_path / "x.zip"
+    write(path, {**manifest, "runs": [honest]}, records)
+    assert not verify(path).odd or "repeated" not in verify(path).text()
+    write(path, {**manifest, "runs": [honest, again]}, records)
+    verdict = verify(path)
+    assert [run.counts.get("repeated", 0) for run in verdict.runs] == [0, 1]
+    assert f"records of {honest['file']} are in records/001-again.jsonl, too" in verdict.text()
+    assert "have the same replies in 8 of 8 episodes" in verdict.text()
+    records[again["file"]] = [copy.deepcopy(line) for line in lines]
+    for line in records[again["file"]]:  # the times are changed, and the last reply is dropped
+        record = line["record"]
+        del record["turns"][3:]
+        for turn in record["turns"]:
+            turn["usage"]["seconds"] += 0.1
+        if len(record["turns"]) == 3:
+            record["end"], record["error"] = "turn_limit", "a budget"
+    write(path, {**manifest, "runs": [honest, again]}, records)
+    assert "and the beginnings of" in verify(path).text()
+
+
+def test_probes_that_were_left_out_are_found() -> None:
+    environment = waybench.load("search/guessnum")
+    item = environment.source("public", 6).item(1)
+    episode: Episode[Any, Any, Any] = Episode(environment, item, {}, player="lab/model")
+    player = policy("noisy-0.5")
+    while not episode.done:
+        for belief in episode.beliefs if len(episode.turns) % 2 else ():
+            episode.probe(belief, "[0, 99]")
+        episode.step(player.reply(episode))
+    record = episode.record()
+    assert record.probes and not all(probe.correct for probe in record.probes)
+    assert probe_difference(record, "every:2") == ""
+    for plan, probes in (
+        (None, record.probes),
+        ("every:2", ()),
+        ("every:2", record.probes[1:]),
+        ("every:1", record.probes),
+        ("2", record.probes),
+    ):
+        assert probe_difference(replace(record, probes=probes), plan), (plan, probes)

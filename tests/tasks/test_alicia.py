@@ -12,7 +12,7 @@ import pytest
 import waybench
 from waybench.core import End, Episode, EpisodeRecord, Item, UsageError, WaybenchError, policy
 from waybench.evaluation import evaluate
-from waybench.evaluation._adaptive import Ladder
+from waybench.evaluation._ladders import Ladder
 from waybench.evaluation.tasks import TASKS, load_task
 from waybench.results import overall, read_logs, rows
 
@@ -128,7 +128,7 @@ def test_a_retried_task_is_told_again_of_what_is_finished_and_the_ladder_begins_
         (("alicia", "--model", "openai-api/nowhere/x"), "NOWHERE_API_KEY"),
         (("alicia", "--model", "waybench/oracle", "-T", "protcol=paper"), "did you mean 'protocol'"),
         (("alicia", "--model", "waybench/oracle", "-T", "wording=matrx"), "did you mean 'matrix'"),
-        (("alicia", "--model", "waybench/oracle", "-T", "min_dimension=6"), "odd"),
+        (("alicia", "--model", "waybench/oracle", "-T", "min_dimension=4"), "out of range"),
         (("alicia", "--model", "waybench/oracle", "-T", "min_dimension=9", "-T", "max_dimension=7"), "above"),
         (("alicia", "--model", "waybench/oracle", "-T", "limit=0"), "out of range"),
         (("alicia", "--model", "waybench/oracle", "-T", "limit"), "key=value"),

@@ -11,7 +11,7 @@ from waybench.envs import registry
 from waybench.evaluation._adaptive import HorizonSearch
 from waybench.results import LoggedEpisode, rows
 from waybench.results.horizons import horizons
-from waybench.results.horizons._searches import searches
+from waybench.results.horizons._searches import search_results
 
 REACH = 40_000  # characters that the player reads: 10 thousand tokens
 
@@ -61,7 +61,7 @@ def test_a_search_finds_how_far_a_player_reads() -> None:
     assert len({row.group for row in all_rows}) == 1
     assert dict(all_rows[0].group.options)["context_tokens"] == "N"
     assert all(set(row.axes) == {"context_length"} and row.adaptive for row in all_rows)
-    (one,) = searches(episodes, all_rows)
+    (one,) = search_results(episodes, all_rows)
     # It has half of the items in what it reads where a prompt is twice as long, whatever the item.
     assert one.low < 20 < one.high and one.high < 2 * one.low
     assert "context length" in one.text

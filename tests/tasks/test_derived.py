@@ -25,7 +25,7 @@ from waybench.core import (
     Option,
     UsageError,
 )
-from waybench.core._play import RESERVED_NAMES
+from waybench.core._play import RESERVED_NAMES, STREAM
 from waybench.core._registry import Registry
 from waybench.envs import registry
 from waybench.evaluation.tasks import TASKS, _entry, find_task, load_task, resolve_environment
@@ -210,7 +210,7 @@ def test_every_environment_reads_the_lines_of_generate(env_id: str, tmp_path: Pa
 
 
 def test_a_maze_is_not_attempted_again_after_a_perfect_attempt() -> None:
-    from waybench.evaluation._adaptive import Ladder
+    from waybench.evaluation._ladders import Ladder
 
     task = load_task(find_task("maze/alicia"))(limit=2, attempts=3)
     assert isinstance(task.sample_source, Ladder)
@@ -235,7 +235,8 @@ def test_a_task_that_there_is_not_gets_a_proposal(name: str, meant: str) -> None
 
 
 def test_names_that_options_cannot_have_are_those_of_the_parameters_of_tasks() -> None:
-    names = {_entry.SHARD_OPTION.name, "data_dir"}  # which the options of published sets share
+    # The options of published sets share data_dir; a run that ends when it is decided adds STREAM to its task.
+    names = {_entry.SHARD_OPTION.name, STREAM, "data_dir"}
     for entry in registry.built_in:
         environment = waybench.load(entry.id)
         horizon = environment.difficulty.horizon

@@ -1,6 +1,5 @@
 """What a task asks of a model, before anything is sent: compared with episodes that are played."""
 
-import re
 from typing import Any
 
 import pytest
@@ -57,13 +56,14 @@ def test_a_ladder() -> None:
 
 
 def test_in_words() -> None:
-    text = TaskQuote(find_task("hanoi_3"), {"limit": 2}).text("openai/a", Price(1000.0, 1000.0, 1000.0))
-    match = re.search(
-        r"^hanoi_3, openai/a: (\d+) episodes, at most (\d+) requests; about ([\d.]+)k tokens, ([\d.]+) USD for an", text
-    )
-    assert match, text
-    assert float(match[4]) == pytest.approx(float(match[3]), rel=0.01)  # a thousand tokens cost a dollar
-    assert "climbs from dimension 5" in TaskQuote(find_task("alicia"), {"max_dimension": 7}).text("openai/a")
+    row = TaskQuote(find_task("hanoi_3"), {"limit": 2}).row("openai/a", Price(1000.0, 1000.0, 1000.0))
+    assert (row.task, row.model, row.episodes) == ("hanoi_3", "openai/a", "2")
+    least, most = row.tokens.split(" to ")
+    dollars = [float(end.replace(",", "")) for end in row.dollars.split(" to ")]
+    assert dollars == pytest.approx([float(end[:-1]) for end in (least, most)], rel=0.01)  # 1,000 tokens: a dollar
+    climbs = TaskQuote(find_task("alicia"), {"max_dimension": 7})
+    assert climbs.row("openai/a").requests == "90 at dimension 5"
+    assert any("climbs from dimension 5 to at most 7" in note for note in climbs.notes)
 
 
 def test_long_episodes_are_extrapolated_from_their_first_turns() -> None:
@@ -80,10 +80,10 @@ def test_long_episodes_are_extrapolated_from_their_first_turns() -> None:
 
 
 def test_a_quote_says_what_it_extrapolates_and_who_takes_most() -> None:
-    long = TaskQuote(find_task("crafter"), {"limit": 1}).text("openai/a")
+    long = " ".join(TaskQuote(find_task("crafter"), {"limit": 1}).notes)
     assert "of episodes of up to 19,998 turns the first 100 are played, the rest is extrapolated" in long
-    short = TaskQuote(find_task("hanoi_3"), {"limit": 1}).text("openai/a")
-    assert "for an optimal player, " in short and " for one that moves at random (" in short
+    short = " ".join(TaskQuote(find_task("hanoi_3"), {"limit": 1}).notes)
+    assert "from an optimal player to one that moves at random" in short
     assert "extrapolated" not in short
 
 
@@ -91,7 +91,18 @@ def test_a_ladder_knows_what_an_optimal_player_needs_to_its_last_level() -> None
     found = TaskQuote(find_task("alicia"), {"max_dimension": 9})
     environment = waybench.load("maze/alicia")
     by_hand = sum(10 * tokens("maze/alicia", [environment.source(level=level).item(0)]) for level in (5, 7, 9))
-    assert found.to_last_level == pytest.approx(by_hand)
+    assert found.needed == pytest.approx(by_hand)
     assert found.requests == 90
     fixed = TaskQuote(find_task("hanoi_3"), {"limit": 1})
-    assert (fixed.to_last_level, fixed.requests > 0) == (None, True)
+    assert (fixed.needed, fixed.requests > 0) == (None, True)
+
+
+def test_a_limit_that_nobody_asked_for_leaves_what_shorter_episodes_take() -> None:
+    names = ("bandit_high_low", "rps_basic", "hanoi_3", "messenger_l1", "messenger_l2", "voxel_find")
+    of_random = 0.0
+    for name in names:
+        most = fixed_estimate(list(task_items(find_task(name).parts, given(name, limit=1)))).most
+        assert most is not None
+        of_random += sum(most)
+    assert TaskQuote(find_task("smartplay"), {"limit": 1}).needed == pytest.approx(of_random, rel=0.3)
+    assert TaskQuote(find_task("smartplay"), {"limit": 1, "crafter_steps": 100}).needed is None

@@ -14,7 +14,7 @@ from waybench.evaluation.tasks import find_task
 from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_config
 from waybench.results import LoggedEpisode, rows
 from waybench.results.horizons import horizons
-from waybench.results.horizons._searches import searches
+from waybench.results.horizons._searches import search_results
 
 
 def plan(name: str = "horizon_dfs", **some: Any) -> HorizonConfig:
@@ -74,7 +74,7 @@ def test_a_search_finds_how_many_steps_a_player_can_do() -> None:
     assert len({row.group for row in all_rows}) == 1
     assert dict(all_rows[0].group.options)["prefix"] == "oracle:-N"
     assert all(set(row.axes) == {"steps_left"} and row.adaptive for row in all_rows)
-    (one,) = searches(episodes, all_rows)
+    (one,) = search_results(episodes, all_rows)
     solved = Counter[float]()
     tried = Counter[float]()
     for row in all_rows:

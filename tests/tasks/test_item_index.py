@@ -15,7 +15,7 @@ from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_config
 from waybench.results import LoggedEpisode, rows
 from waybench.results.estimates import item_difficulties
 from waybench.results.horizons import horizons
-from waybench.results.horizons._searches import search_text, searches
+from waybench.results.horizons._searches import search_results, search_text
 from waybench.results.stats import Seeker, Trial
 
 # A graph of n nodes takes about 2 n steps; who errs at a rate in each step finds one with more of them harder.
@@ -86,7 +86,7 @@ def test_the_search_is_the_same_again_and_its_description_says_what_it_went_by(f
 
     episodes = logged(done)
     all_rows = rows(episodes)
-    (searched,) = searches(episodes, all_rows)
+    (searched,) = search_results(episodes, all_rows)
     trials = [
         Trial(found.axis.of(record) or 0.0, DFS.difficulty.is_success(record), None, 1.0) for _, record, _ in done
     ]

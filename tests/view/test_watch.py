@@ -11,7 +11,7 @@ import pytest
 
 from tests.view.support import PATIENCE, count, told, with_replays
 from waybench.reporting.view._app import LiveSite
-from waybench.reporting.view._serve import BuildOutcome, keep_built, log_states
+from waybench.reporting.view._serve import BuildOutcome, log_states, rebuild_on_change
 
 Act = Callable[[], Awaitable[None]]
 
@@ -28,7 +28,7 @@ def kept(build: Callable[..., BuildOutcome], site: LiveSite, logs: Path, act: Ac
     async def both() -> None:
         with anyio.fail_after(PATIENCE):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(keep_built, build, site, [logs], every, lines.append)
+                tasks.start_soon(rebuild_on_change, build, site, [logs], every, lines.append)
                 await act()
                 tasks.cancel_scope.cancel()
 

@@ -31,46 +31,59 @@ if TYPE_CHECKING:
 
 # name -> ("module:command", help). Modules are loaded when their command runs: `waybench --help` answers at once, and
 # only those commands load the evaluation engine that need it.
-COMMANDS = {
-    "list": ("waybench.cli._list:list_", "List environments, embedded players and tasks."),
-    "run": ("waybench.cli._run:run", "Evaluate models on tasks."),
-    "score": ("waybench.cli._score:score", "Score stored replies or records, without a model."),
-    "report": ("waybench.cli._report:report", "Write a report of a run's logs."),
-    "reproduce": (
-        "waybench.cli._run:reproduce",
-        "Reproduce a table or figure of a paper, next to its published numbers.",
-    ),
-    "prices": ("waybench.cli._report:prices", "Print a price table for the models of a run, to fill in."),
-    "compare": ("waybench.cli._compare:compare", "Compare two models on the same items, with paired tests."),
-    "profile": (
-        "waybench.cli._compare:profile",
-        "Estimate one ability of each model over all families, and predict missing scores.",
-    ),
-    "power": ("waybench.cli._power:power", "Compute how many items a comparison needs."),
-    "submit": ("waybench.cli._publish:submit", "Write runs as one file for a leaderboard or a reviewer."),
-    "verify": ("waybench.cli._publish:verify", "Verify a submission or logs, without a model."),
-    "commit": ("waybench.cli._publish:commit", "Print the commitment to the key of a private set."),
-    "leaderboard": ("waybench.cli._publish:leaderboard", "Write a leaderboard of submissions as a static site."),
-    "export": ("waybench.cli._publish:export", "Export results in the formats of others."),
-    "view": ("waybench.cli._report:view", "Serve a live report of a run in the browser."),
-    "serve": ("waybench.cli._play:serve", "Serve environments to training programs, by their protocols."),
-    "demo": (
-        "waybench.cli._run:demo",
-        "Run the embedded players on some tasks and write the report; no API key needed.",
-    ),
-    "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),
-    "shards": (
-        "waybench.cli._shards:shards",
-        "Verify items that were generated as shards, and count duplicates.",
-    ),
-    "play": ("waybench.cli._play:play", "Play an environment yourself, under a model's rules."),
-    "new": ("waybench.cli._new:new", "Write a package with an environment of your own."),
-    "check": ("waybench.cli._check:check", "Check whether an environment keeps its contract."),
-    "data": ("waybench.cli._doctor:data", "List and download public data sets."),
-    **author.COMMANDS,
-    "doctor": ("waybench.cli._doctor:doctor", "Check that runs will work here."),
-    "completion": ("waybench.cli._app:completion", "Print the code that completes words in your shell."),
+SECTIONS = {
+    "First steps": {
+        "demo": (
+            "waybench.cli._run:demo",
+            "Run the embedded players on some tasks and write the report; no API key needed.",
+        ),
+        "list": ("waybench.cli._list:list_", "List environments, embedded players and tasks."),
+        "play": ("waybench.cli._play:play", "Play an environment yourself, under a model's rules."),
+        "doctor": ("waybench.cli._doctor:doctor", "Check that runs will work here."),
+        "data": ("waybench.cli._doctor:data", "List and download public data sets."),
+    },
+    "Evaluate": {
+        "run": ("waybench.cli._run:run", "Evaluate models on tasks."),
+        "results": ("waybench.cli._run:results", "Print the results of a run again, without a request."),
+        "view": ("waybench.cli._report:view", "Serve a live report of a run in the browser."),
+        "report": ("waybench.cli._report:report", "Write a report of a run's logs."),
+        "compare": ("waybench.cli._compare:compare", "Compare two models on the same items, with paired tests."),
+        "power": ("waybench.cli._power:power", "Compute how many items a comparison needs."),
+        "profile": (
+            "waybench.cli._report:profile",
+            "Estimate one ability of each model over all families, and predict missing scores.",
+        ),
+        "prices": ("waybench.cli._report:prices", "Print a price table for the models of a run, to fill in."),
+    },
+    "Items, stored replies and training": {
+        "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),
+        "shards": ("waybench.cli._shards:shards", "Verify items that were generated as shards, and count duplicates."),
+        "score": ("waybench.cli._score:score", "Score stored replies or records, without a model."),
+        "serve": ("waybench.cli._play:serve", "Serve environments to training programs, by their protocols."),
+    },
+    "Papers and publication": {
+        "reproduce": (
+            "waybench.cli._reproduce:reproduce",
+            "Reproduce a table or figure of a paper, next to its published numbers.",
+        ),
+        "export": ("waybench.cli._publish:export", "Export results in the formats of others."),
+        "submit": ("waybench.cli._publish:submit", "Write runs as one file for a leaderboard or a reviewer."),
+        "verify": ("waybench.cli._publish:verify", "Verify a submission or logs, without a model."),
+        "commit": ("waybench.cli._publish:commit", "Print the commitment to the key of a private set."),
+        "leaderboard": ("waybench.cli._publish:leaderboard", "Write a leaderboard of submissions as a static site."),
+    },
+    "Environments of your own": {
+        "new": ("waybench.cli._new:new", "Write a package with an environment of your own."),
+        "check": ("waybench.cli._check:check", "Check whether an environment keeps its contract."),
+        **author.COMMANDS,
+    },
+    "Shell": {
+        "completion": ("waybench.cli._app:completion", "Print the code that completes words in your shell."),
+    },
 }
+"""Title -> the commands, in the order of use."""
+
+COMMANDS = {name: command for commands in SECTIONS.values() for name, command in commands.items()}
 USAGE_ERROR = 2
 OUTPUT_CLOSED = 1
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -114,8 +127,10 @@ class App(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of commands without importing any of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        widest = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), text) for name, (_, text) in commands.items()])
 
     def invoke(self, ctx: click.Context) -> None:
         """Run the command; a result would be taken for an exit status by `main`, so there is none."""
@@ -146,11 +161,11 @@ class App(click.Group):
             context = error.ctx if isinstance(error, click.UsageError) else None
             status = _complain(_click_message(error) + (f" (see '{context.command_path} --help')" if context else ""))
         except Exception as error:
-            status = _complain(_message_of(error))
+            status = _complain(_error_message(error))
         stuck = _flush()
         if stuck is not None and not status:
             # The reader of a pipe may leave when it has seen enough.
-            status = OUTPUT_CLOSED if isinstance(stuck, BrokenPipeError) else _complain(_message_of(stuck))
+            status = OUTPUT_CLOSED if isinstance(stuck, BrokenPipeError) else _complain(_error_message(stuck))
         sys.exit(status)
 
 
@@ -166,8 +181,8 @@ def _format_warning(
     return _format_by_python(message, category, filename, lineno, line)
 
 
-def _message_of(error: Exception) -> str:
-    """Return the message of an error that the user can mend; any other one is a bug and keeps its traceback."""
+def _error_message(error: Exception) -> str:
+    """Return the message of an error that the user can mend; raise any other one, which is a bug, again."""
     from waybench._extras import missing_extra
     from waybench.core import WaybenchError
 
@@ -213,10 +228,23 @@ def _flush() -> OSError | None:
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
+@click.option(
+    "--env",
+    "places",
+    multiple=True,
+    metavar="FILE.py",
+    help="An environment of yours that the command has to know, as to read its logs: FILE.py, FILE.py:NAME or "
+    "MODULE:NAME; repeatable.",
+)
 @click.version_option(__version__, prog_name="waybench")
 @click.pass_context
-def main(context: click.Context) -> None:
+def main(context: click.Context, places: tuple[str, ...]) -> None:
     """Measure how well language models navigate and plan."""
+    if places:
+        from waybench.cli._environments import register_place
+
+        for place in places:
+            register_place(place)
     if os.environ.get("NO_COLOR"):  # see no-color.org
         context.color = False
     if context.invoked_subcommand is None:

@@ -2,25 +2,23 @@
 
 import sys
 import time
-from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import click
 
+from waybench.cli._environments import AnyEnvironment, find_with_module
 from waybench.cli._options import AS_JSON, argument, option, with_parameters
 from waybench.cli._output import dumps
-from waybench.core import Environment, Json, UsageError, plural, unknown_name_message
-from waybench.core._defects import CodeLocation, location_of, raised_text
+from waybench.core import Entry, Json, UsageError, WaybenchError, plural
+from waybench.core._defects import CodeLocation, definition_of, location_of, raised_text
+from waybench.core._registry import entry_difference
 from waybench.envs import registry
-from waybench.evaluation.tasks._catalogue import all_tasks, environment_names
 from waybench.testing import ENVIRONMENT_CHECKS, LEVEL_CHECKS, Breach, find_breaches
 
-AnyEnvironment = Environment[Any, Any, Any]
-PATIENCE = 300.0  # seconds of one check, after which it is taken for one that never ends
+PATIENCE = 60.0  # seconds of one check, after which it is taken for one that never ends
 _LONGEST_REPLY = 200  # characters
+_LISTED = 5  # checks, of more only the first three
 _EXAMPLES = """\b
 waybench check FAMILY/VARIANT
 waybench check compass.py
@@ -46,7 +44,7 @@ def check(
     """
     began, name, count = time.monotonic(), env, 1
     try:
-        environment = find_environment(env)
+        environment, module = find_with_module(env)
     except UsageError:
         raise
     except Exception as error:  # somebody's module can raise anything while it is imported
@@ -58,7 +56,10 @@ def check(
             if level not in environment.items.sample_levels:
                 environment.source(level=level)  # which refuses a level that does not exist
         count = len(ENVIRONMENT_CHECKS) + len(levels) * len(LEVEL_CHECKS)
-        breaches = find_breaches(environment, levels, family=_family(environment), seconds=PATIENCE)
+        breaches = [
+            *_entry_breaches(environment, module),
+            *find_breaches(environment, levels, family=_family(environment), seconds=PATIENCE),
+        ]
     seconds = time.monotonic() - began
     if as_json:
         failures = [_to_json(breach, verbose=verbose) for breach in breaches]
@@ -72,79 +73,6 @@ def check(
     sys.exit(1 if breaches else 0)
 
 
-def find_environment(name: str) -> AnyEnvironment:
-    """Return the environment of an id, a family, a task, FILE.py, FILE.py:NAME or MODULE:NAME.
-
-    Raises:
-        UsageError: If there is none.
-        Exception: Whatever the module raises while it is imported.
-    """
-    place, colon, attribute = name.rpartition(":") if ":" in name else (name, "", "")
-    if place.endswith(".py"):
-        return _environment_in(_module_of_file(Path(place)), attribute)
-    if colon:
-        sys.path.insert(0, str(Path.cwd()))
-        try:
-            module = import_module(place)
-        except ModuleNotFoundError as error:
-            if error.name is not None and place.startswith(error.name):
-                raise UsageError(f"there is no module {place!r}: install its package, or give FILE.py") from None
-            raise
-        return _environment_in(module, attribute)
-    names = environment_names()
-    plain = name.removeprefix("waybench/").partition("@")[0]
-    if plain in names:
-        return registry.load(names[plain])
-    tasks = {task.name: task for task in all_tasks()}
-    if plain not in tasks:
-        raise UsageError(
-            f"{unknown_name_message('environment', plain, names, also=tasks)}; or give FILE.py, or MODULE:NAME"
-        )
-    if len(tasks[plain].envs) > 1:
-        raise UsageError(f"{plain} plays several environments: choose one of {', '.join(tasks[plain].envs)}")
-    return registry.load(tasks[plain].envs[0])
-
-
-def _module_of_file(path: Path) -> ModuleType:
-    """Import a file under its own name, as its package does if it is part of one."""
-    if not path.is_file():
-        raise UsageError(f"there is no file {str(path)[:200]!r}")
-    path = path.resolve()
-    parts, folder = [path.stem], path.parent
-    while (folder / "__init__.py").is_file():
-        parts, folder = [folder.name, *parts], folder.parent
-    name = ".".join(part for part in parts if part != "__init__")
-    sys.path.insert(0, str(folder))
-    if len(parts) > 1:
-        return import_module(name)
-    if getattr(sys.modules.get(name), "__file__", None) == str(path):
-        return sys.modules[name]
-    spec = spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[name] = module  # where its dataclasses look for it
-    spec.loader.exec_module(module)
-    return module
-
-
-def _environment_in(module: ModuleType, attribute: str) -> AnyEnvironment:
-    if attribute:
-        value: Any = getattr(module, attribute, None)
-        if not _is_environment(value):
-            raise UsageError(f"{module.__name__} has no environment {attribute[:80]!r}")
-        return value
-    values: dict[str, Any] = vars(module)
-    named: dict[str, AnyEnvironment] = {name: values[name] for name in values if _is_environment(values[name])}
-    if len({id(value) for value in named.values()}) != 1:
-        found = f"has {len(named)} environments ({', '.join(named)}): add :NAME" if named else "has no environment"
-        raise UsageError(f"{module.__name__} {found}")
-    return next(iter(named.values()))
-
-
-def _is_environment(value: object) -> bool:
-    return isinstance(value, Environment)
-
-
 def _family(environment: AnyEnvironment) -> list[AnyEnvironment]:
     """Return the other environments of the catalogue that share an environment's presentation."""
     family = environment.id.partition("/")[0]
@@ -152,6 +80,23 @@ def _family(environment: AnyEnvironment) -> list[AnyEnvironment]:
         entry.id for entry in registry.entries if entry.id.partition("/")[0] == family and entry.id != environment.id
     ]
     return [registry.load(id_) for id_ in ids]
+
+
+def _entry_breaches(environment: AnyEnvironment, module: ModuleType | None) -> list[Breach]:
+    """Return in what a module's `entry` does not fit the environment, where it has one."""
+    declared: Any = getattr(module, "entry", None)
+    try:
+        entry = declared() if callable(declared) else declared
+        named = getattr(module, entry.target.rpartition(":")[2], environment) if isinstance(entry, Entry) else None
+        if isinstance(entry, Entry) and named is environment and (difference := entry_difference(entry, environment)):
+            raise WaybenchError(difference)
+    except Exception as error:  # it is somebody's code
+        location = location_of(error) or definition_of(declared)
+        problem, _, advice = str(error).rpartition(": ") if isinstance(error, WaybenchError) else ("", "", "")
+        problem = problem or f"entry {raised_text(error)}"
+        advice = f"{advice[0].upper()}{advice[1:]}." if advice else "Return an Entry."
+        return [Breach("entry", None, "", None, problem, location, advice, error)]
+    return []
 
 
 def _import_breach(error: Exception) -> Breach:
@@ -173,12 +118,16 @@ def _text(breach: Breach, *, verbose: bool) -> str:
         "where": location
         and f"{location.path}:{location.line}" + (f" ({location.function})" * bool(location.function)),
         "to do": breach.advice,
-        "also": breach.also and f"the same in {', '.join(breach.also)}",
+        "also": breach.also and f"the same in {_listed(breach.also)}",
     }
     rows = [f"  {click.style(f'{name}:', bold=True)} {line}" for name, line in lines.items() if line]
     rows += [breach.traceback.rstrip()] if verbose else []
     heading = click.style(f"FAILED {breach.check}", fg="red", bold=True)
     return "\n".join([heading + (f" ({', '.join(where)})" if where else ""), *rows])
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names) if len(names) <= _LISTED else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
 def _cut(text: str) -> str:

@@ -1,8 +1,6 @@
-"""`waybench compare` and `waybench profile`: differences and abilities of models."""
+"""`waybench compare`: differences of models."""
 
-import os
-import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,52 +13,38 @@ from waybench.cli._options import (
     FiniteRange,
     LogPlace,
     argument,
-    log_places,
     option,
     with_parameters,
 )
-from waybench.cli._output import tell_skipped, write_json
+from waybench.cli._output import write_json
+from waybench.cli._sides import Side, location, player_of, players_of, read_results, read_side, two_models
 from waybench.core import LANGUAGE, UsageError, unknown_name_message
-from waybench.data import cache_dir
-from waybench.ext.scale import is_url
-from waybench.ext.scale._folders import local_copy
 
 if TYPE_CHECKING:
-    from waybench.core import Price
-    from waybench.results import Row
-    from waybench.results.comparisons import ItemScores
     from waybench.results.comparisons._comparison import Comparison
 
 
 _EXAMPLES = """\b
+waybench compare                                          the two models of waybench-out
 waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench-out
 waybench compare gpt-4o gpt-4o-mini --in monday --in tuesday
 waybench compare before after                             each model in both folders, against itself
 waybench compare before/gpt-4o after/gpt-4o               one model, before and after a change
+waybench compare before after --fail-if worse             a check of a change, which fails by its exit status
 waybench compare ada.jsonl openai/gpt-4o                  a person and a model
 waybench compare null random --metric solved --json -     shares of solved items, as JSON
 waybench compare waybench-out --twins                     each model at coin and guessnum, at cavedfs and dfs
 waybench compare waybench-out --isomorphs                 each model at items and at isomorphic ones (-T isomorph=1)
 waybench compare waybench-out --wordings                  each model in several wordings, such as text and pictures
-waybench compare waybench-out --language                  each model in several languages (-T language=es)"""
-
-
-class Side(NamedTuple):
-    """One of the two things to compare.
-
-    Attributes:
-        folders: Where its logs are.
-        model: The model's name, or the end of it; "" for all models.
-    """
-
-    folders: tuple[Path, ...]
-    model: str
+waybench compare waybench-out --language                  each model in several languages (-T language=es)
+waybench compare people.jsonl --people                    how far people agree on the same items
+waybench compare waybench-out --models models.toml        whether larger models of a series are better"""
 
 
 @click.command(epilog=_EXAMPLES)
 @with_parameters
 def compare(
-    a: str = argument("A"),
+    a: str | None = argument("[A]"),
     b: str | None = argument("[B]"),
     folders: tuple[Path, ...] = option(
         f"Folder in which to look up model names; repeatable.  [default: {DEFAULT_OUT}]",
@@ -83,13 +67,29 @@ def compare(
     ),
     wordings: bool = option("Compare wordings of the same items with the default one, each model of A with itself."),
     language: bool = option("Compare languages of the same items with English, each model of A with itself."),
+    people: bool = option("Show how far the people in A agree on the items that several of them answered."),
+    models: Path | None = option(
+        "File of models as for `waybench report`: test whether larger models of a series in A are better.",
+        metavar="FILE",
+    ),
+    fail_if: tuple[str, ...] = option(
+        "Fail if B is worse than A at some task (exit status 4), is not better at any or worse at some (5), or if some "
+        "task shows neither a difference nor a tie (6); repeatable.",
+        type=click.Choice(("worse", "not-better", "unsure")),
+    ),
+    markdown: str | None = option(
+        "Write the verdict and a table as Markdown to a file (- for standard output).", metavar="FILE"
+    ),
     out: str | None = JSON_FILE,
 ) -> None:
     """Compare A and B on the same items, with paired tests.
 
+    Without B, A is a folder with the results of two models, which are compared; without A, it is that of --in.
+
     A and B are folders of logs, files of records from `waybench play --record`, or models. A folder or a file stands
     for all models and people in it. FOLDER/MODEL is one model in that folder. Anything else is the name of a model,
-    with or without its provider, or of a person (human/Ada), in the folders and files given with --in.
+    with or without its provider, or of a person (human/Ada), in the folders and files given with --in. A model with an
+    agent is named as a run names it: "gpt-4o (react)".
     The logs of other Inspect tasks work too: each of their scores is compared, sample by sample.
 
     For each task, the output shows both means for a single attempt; their difference with its 95 % interval; a
@@ -101,13 +101,22 @@ def compare(
     Where normalised scores are known, a table of pairs of models has the difference over all tasks of both, from which
     a report reads its ranks.
 
+    Where both sides met the same items with and without a demand (Atlas), the output shows in which demands they
+    differ: what each costs A and B, and the difference of both.
+
     Where both sides were asked what they know (--probe), the shares of right answers are compared likewise, by item.
+
+    With --fail-if, A is what there was before and B the change: a check of a change fails by the exit status.
 
     Where both sides have a 50 % horizon, the output shows their ratio with its 90 % interval. Searches for horizons
     (horizon_ tasks) are compared by it alone, since they choose their items by their results.
     """
     from waybench.results.comparisons._beliefs import compare_beliefs
+    from waybench.results.comparisons._contrasts import compare_costs, cost_differences_text
+    from waybench.results.comparisons._decision_text import decision_text
+    from waybench.results.comparisons._decisions import decisions
     from waybench.results.comparisons._models import compare_sides
+    from waybench.results.comparisons._outcomes import item_costs, outcomes
     from waybench.results.comparisons._text import comparisons_json, comparisons_text
     from waybench.results.estimates._model_pairs import compare_models, model_pairs_text
     from waybench.results.horizons._text import compare_horizons, ratio_over_families
@@ -117,66 +126,98 @@ def compare(
     if len(pairings) > 1:
         raise UsageError(f"{pairings[0]} and {pairings[1]} compare different things: give one of them")
     folders = folders or (DEFAULT_OUT,)
+    if a is None:
+        if len(folders) > 1:
+            raise UsageError("give A and B, two of the models in these folders")
+        a = str(*folders)
+    if (fail_if or markdown) and (models is not None or people or pairings):
+        raise UsageError("--fail-if and --markdown are of two models: leave out the other options, or these")
+    if models is not None:
+        if b is not None or pairings or people:
+            raise UsageError(f"--models compares the series of models in {a!r}: leave out {b or 'the other options'!r}")
+        _compare_series(read_side(a, folders), tasks, models, out)
+        return
+    if people:
+        if b is not None or pairings:
+            raise UsageError(f"--people compares the people in {a!r} with each other: leave out {b or pairings[0]!r}")
+        _compare_people(read_side(a, folders), tasks, metric, out)
+        return
     if pairings:
         if b is not None:
             raise UsageError(f"{pairings[0]} compares each model of {a!r} with itself: leave {b!r} out")
-        _compare_with_themselves(pairings[0], _side(a, folders), tasks, metric, margin, out)
+        _compare_with_themselves(pairings[0], read_side(a, folders), tasks, metric, margin, out)
         return
-    if b is None:
-        raise UsageError("give B: another folder or model, or --twins, --isomorphs, --wordings or --language")
-    sides = _side(a, folders), _side(b, folders)
+    sides = (
+        (read_side(a, folders), read_side(b, folders)) if b is not None else two_models(read_side(a, folders), metric)
+    )
     results = {side.folders: read_results(side.folders, metric, with_bounds=not metric) for side in sides}
-    models = [
-        _model(side, [*(score.model for score in scores), *(row.group.model for row in rows)])
-        for side in sides
-        for scores, rows in [results[side.folders]]
-    ]
+    played = [[*scores, *(row.group for row in rows)] for scores, rows in (results[side.folders] for side in sides)]
+    players = players_of(sides, played)
     same = UsageError(f"A and B are the same, {a!r} and {b!r}: give two models or two folders")
-    if (sides[0].folders, models[0]) == (sides[1].folders, models[1]):
+    if (sides[0].folders, players[0]) == (sides[1].folders, players[1]):
         raise same
     scores = [
-        [score for score in scores if model in ("", score.model) and _is_chosen(score.task, tasks)]
-        for scores, model in zip((results[side.folders][0] for side in sides), models, strict=True)
+        [score for score in results[side.folders][0] if player.includes(score) and _is_chosen(score.task, tasks)]
+        for side, player in zip(sides, players, strict=True)
     ]
     rows = [
-        [
-            row
-            for row in results[side.folders][1]
-            if model in ("", row.group.model) and _is_chosen(row.group.task, tasks)
-        ]
-        for side, model in zip(sides, models, strict=True)
+        [row for row in results[side.folders][1] if player.includes(row.group) and _is_chosen(row.group.task, tasks)]
+        for side, player in zip(sides, players, strict=True)
     ]
     comparisons, missing = compare_sides(scores[0], scores[1], margin)
     model_pairs = [] if metric else compare_models(rows[0], rows[1], _model_names(comparisons))
     ratios, beliefs = compare_horizons(rows[0], rows[1]), compare_beliefs(rows[0], rows[1])
+    costs = [] if metric else compare_costs(rows[0], rows[1])
+    compared_models = {row.group.model for side in rows for row in side}
+    decided = [
+        decision
+        for decision in decisions(row for _, rows_of_side in results.values() for row in rows_of_side)
+        if compared_models.issuperset(decision.plan.models) and _is_chosen(decision.plan.task, tasks)
+    ]
     is_one_pair = len({(ratio.first.model, ratio.second.model) for ratio in ratios}) == 1
     over_families = ratio_over_families(ratios) if is_one_pair else None
-    if not comparisons and not ratios:
+    if not comparisons and not ratios and not decided:
         known_tasks = [score.task for scores, _ in results.values() for score in scores]
         raise UsageError(_nothing_message(missing[0].why if missing else "", known_tasks, tasks))
     if any(pair.first.model == pair.second.model and pair.first.logs & pair.second.logs for pair in comparisons):
         raise same
     if out is not None:
         document = {
-            "a": a,
-            "b": b,
+            "a": a if b is not None else sides[0].model,
+            "b": b if b is not None else sides[1].model,
             **comparisons_json(comparisons, missing, margin),
             "horizons": [ratio.to_json() for ratio in ratios],
             "horizons_over_families": None if over_families is None else over_families.to_json(),
             "beliefs": [belief.to_json() for belief in beliefs],
+            "contrasts": [difference.to_json() for difference in costs],
             "model_pairs": [pair.to_json() for pair in model_pairs],
+            "decisions": [decision.summary for decision in decided],
         }
         write_json(out, document)
-    if out != "-":
-        origins = ("", "") if sides[0].folders == sides[1].folders else (_location(sides[0]), _location(sides[1]))
+    said = outcomes(comparisons, item_costs([*rows[0], *rows[1]]))
+    if "-" not in (out, markdown):
+        origins = ("", "") if sides[0].folders == sides[1].folders else (location(sides[0]), location(sides[1]))
         texts = [ratio.text for ratio in ratios if ratio.is_bounded]
         texts += [] if over_families is None else [over_families.text]
         _print_blocks(
-            comparisons_text(comparisons, missing, margin, origins),
+            "\n".join(outcome.text for outcome in said),
+            comparisons_text(comparisons, missing, margin, origins) if comparisons or not decided else "",
+            decision_text(decided),
             model_pairs_text([pair for pair in model_pairs if pair.paired]),
+            cost_differences_text(costs),
             "\n".join(["Horizons:", *(f"  {text}" for text in texts)]) if texts else "",
             "\n".join(["Belief probes:", *(f"  {belief.text}" for belief in beliefs)]) if beliefs else "",
         )
+    if fail_if or markdown:
+        from waybench.cli._fail_if import end, tally, write_markdown
+
+        counted = tally(
+            comparisons, ratios, decided, players[1].model or next((pair.second.model for pair in comparisons), "")
+        )
+        failure = counted.failure(fail_if)
+        if markdown:
+            write_markdown(markdown, said, comparisons, counted, failure)
+        end(counted, failure)
 
 
 def _print_blocks(*blocks: str) -> None:
@@ -215,26 +256,26 @@ def _compare_with_themselves(
 ) -> None:
     """Write the comparisons of a side's models with themselves."""
     from waybench.results.comparisons._isomorphs import compare_isomorphs, compare_twins, invariance_text
-    from waybench.results.comparisons._prompts import compare_presentations
+    from waybench.results.comparisons._presentations import compare_presentations
     from waybench.results.comparisons._text import comparisons_json, comparisons_text
 
     pairing = _PAIRINGS[flag]
     scores, _ = read_results(side.folders, metric)
-    model = _model(side, (score.model for score in scores))
+    player = player_of(side, scores)
     functions: dict[str, Callable[..., list[Any]]] = {
         "--twins": compare_twins,
         "--isomorphs": compare_isomorphs,
         "--wordings": compare_presentations,
         "--language": partial(compare_presentations, option=LANGUAGE),
     }
-    scores_of_model = [score for score in scores if model in ("", score.model)]
+    scores_of_model = [score for score in scores if player.includes(score)]
     effects = functions[flag](scores_of_model, margin, partial(_is_chosen, tasks=tasks))
     if not effects:
         raise UsageError(_nothing_message(pairing.why, [score.task for score in scores], tasks))
     comparisons = [getattr(effect, "comparison", effect) for effect in effects]
     if out is not None:
         document: dict[str, Any] = {
-            "a": side.model or _location(side),
+            "a": side.model or location(side),
             **comparisons_json(comparisons, [], margin),
         }
         for comparison, effect in zip(document["comparisons"], effects, strict=True):
@@ -245,103 +286,46 @@ def _compare_with_themselves(
         _print_blocks(comparisons_text(comparisons, [], margin, pairing.origins), invariance)
 
 
-def _side(text: str, folders: tuple[Path, ...]) -> Side:
-    """Read what A or B says: a folder, a file of records, a folder with logs and a model in it, or a model."""
-    if is_url(text):
-        return Side((local_copy(text, cache_dir()),), "")
-    path = Path(text)
-    if os.path.isdir(path) or os.path.isfile(path):  # False also for a name that is too long to be one
-        return Side((path.resolve(),), "")
-    # Models' names have slashes, too, and no other folder than one with logs is searched for them.
-    for parent in path.parents:
-        if next(parent.glob("*.eval"), None) and parent != Path():
-            return Side((parent.resolve(),), path.relative_to(parent).as_posix())
-    for folder in folders:
-        if not os.path.isdir(folder) and not os.path.isfile(folder):
-            raise UsageError(
-                f"{text!r} is not a folder, and there is no folder {str(folder)!r} in which to look it up as a model: "
-                "give a folder of logs with --in"
-            )
-    return Side(tuple(folder.resolve() for folder in folders), text)
+def _compare_people(side: Side, tasks: tuple[str, ...], metric: str, out: str | None) -> None:
+    """Write how far people agree."""
+    from waybench.results.comparisons._agreement import agreements, agreements_text
+
+    _, rows = read_results(side.folders, metric)
+    results = agreements((row for row in rows if _is_chosen(row.group.task, tasks)), metric)
+    if not results:
+        raise UsageError(
+            "no item was answered by two people: give records of `waybench play --player NAME --record FILE`"
+        )
+    if out is not None:
+        write_json(out, {"a": location(side), "agreement": [result.to_json() for result in results]})
+    if out != "-":
+        click.echo(agreements_text(results))
 
 
-def _location(side: Side) -> str:
-    here = Path.cwd()
-    return ", ".join(str(path.relative_to(here) if path.is_relative_to(here) else path) for path in side.folders)
+def _compare_series(side: Side, tasks: tuple[str, ...], models: Path, out: str | None) -> None:
+    """Write whether larger models of a series are better."""
+    from waybench.reporting import read_models
+    from waybench.results.comparisons._trends import trend_effects, trends_text
+    from waybench.results.results import without_searches
+
+    facts = read_models(models)
+    _, rows = read_results(side.folders, "")
+    chosen = [row for row in without_searches(rows) if _is_chosen(row.group.task, tasks)]
+    effects = trend_effects(chosen, facts)
+    if not effects:
+        raise UsageError(
+            f"no series of {models} has three models of different sizes at the items of one task: give `series` and "
+            "`size` of each, and run them on the same items"
+        )
+    if out is not None:
+        write_json(out, {"a": location(side), "trends": [effect.to_json() for effect in effects]})
+    if out != "-":
+        click.echo(trends_text(effects))
 
 
 def _model_names(comparisons: "Iterable[Comparison]") -> list[tuple[str, str]]:
     """Return the names of the models that are compared at some task of ours, in pairs."""
     return list(dict.fromkeys((pair.first.model, pair.second.model) for pair in comparisons if pair.first.group))
-
-
-def read_results(
-    folders: tuple[Path, ...],
-    metric: str,
-    prices: "Mapping[str, Price] | None" = None,
-    *,
-    with_bounds: bool = False,
-) -> "tuple[list[ItemScores], list[Row]]":
-    """Read the scores of models at our tasks and at others, and the rows of our tasks.
-
-    Args:
-        folders: Folders of logs, and files of records.
-        metric: Name of the metric; "" for each task's headline metric.
-        prices: Model -> what its tokens cost, as far as that is known.
-        with_bounds: Whether the rows have the floors and the ceilings of their items, for normalised scores.
-
-    Raises:
-        UsageError: If there are no scores, or none by this metric.
-    """
-    from waybench.results import read_logs
-    from waybench.results.comparisons import item_scores
-    from waybench.results.comparisons._models import foreign_scores
-    from waybench.results.logs import Skipped
-    from waybench.results.logs._logs import NoEpisodesError
-    from waybench.results.results import measurable, without_searches
-    from waybench.results.results._anchors import with_reference_bounds
-
-    reported: set[Skipped] = set()
-
-    def tell(problem: Skipped) -> None:
-        if problem not in reported:  # by the other reader
-            reported.add(problem)
-            click.echo(f"waybench: {problem}", err=True)
-
-    foreign = foreign_scores(*folders, on_problem=tell)
-    try:
-        episodes = read_logs(*folders, on_problem=tell)
-        measured, all_rows = measurable(episodes, prices=prices, on_problem=tell, confirm=True)
-        if with_bounds:
-            all_rows = with_reference_bounds((episode.record for episode in measured), all_rows)
-    except NoEpisodesError:
-        all_rows = []
-    scores = [score for score in foreign if metric in ("", score.metric.name)]
-    # Two searches for horizons share items by chance: they are compared by their horizons alone.
-    paired = without_searches(all_rows)
-    if paired:
-        scores = [*item_scores(paired, metric, needed=len(paired) == len(all_rows) and not scores), *scores]
-    if scores or len(paired) < len(all_rows):
-        return scores, all_rows
-    if foreign:
-        raise UsageError(unknown_name_message("metric", metric, {score.metric.name for score in foreign}))
-    where = ", ".join(map(str, folders))
-    raise UsageError(f"no scores in {where}: give a folder with logs from `waybench run` or another Inspect task")
-
-
-def _model(side: Side, names: Iterable[str]) -> str:
-    """Return the full name of a side's model; "" for all of them."""
-    if not side.model:
-        return ""
-    models = list(dict.fromkeys(names))
-    if side.model in models:
-        return side.model
-    fit = [model for model in models if model.endswith(f"/{side.model}")]
-    if len(fit) > 1:
-        raise UsageError(f"{side.model!r} is ambiguous: give one of {', '.join(sorted(fit))}")
-    if not fit:
-        raise UsageError(unknown_name_message("folder or model", side.model, models))
-    return fit[0]
 
 
 def _is_chosen(task: str, tasks: tuple[str, ...]) -> bool:
@@ -352,41 +336,3 @@ def _nothing_message(why: str, known_tasks: list[str], tasks: tuple[str, ...]) -
     if wrong := [task for task in tasks if not any(_is_chosen(known_task, (task,)) for known_task in known_tasks)]:
         return unknown_name_message("task", wrong[0], set(known_tasks))
     return f"nothing to compare: {why or 'there are no scores'}; run both with the same tasks, items and options"
-
-
-_PROFILE_EXAMPLES = """\b
-waybench profile waybench-out
-waybench profile waybench-out --json -
-waybench profile waybench-out --references        with the embedded players, as for a demonstration"""
-
-
-@click.command(epilog=_PROFILE_EXAMPLES)
-@with_parameters
-def profile(
-    folders: tuple[Path, ...] = log_places("DIR|URL|FILE"),
-    references: bool = option("Count the embedded players as models."),
-    out: str | None = JSON_FILE,
-) -> None:
-    """Estimate each model's general ability from all runs in some folders, and predict scores of missing families.
-
-    A joint model of all models and families (item response theory) has an ability of each model, which consists of a
-    general ability and a deviation in each family, and a difficulty of each item. All models need not have run the
-    same families or items. Where a model was not run on a family, the output shows in square brackets what score to
-    expect, with a 90 % interval; predictions are never part of a mean or of a report. At least two models and two
-    families with normalised scores are needed; with a handful of models, intervals are wide.
-    """
-    from waybench.results import read_logs
-    from waybench.results.estimates._profiles import profiles, profiles_text
-    from waybench.results.logs import Skipped
-    from waybench.results.results import measurable
-    from waybench.results.results._anchors import with_reference_bounds
-
-    skipped: list[Skipped] = []
-    measured, rows = measurable(read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append, confirm=True)
-    rows = with_reference_bounds((episode.record for episode in measured), rows)
-    tell_skipped(skipped)
-    ability = profiles(rows, references=references)
-    if out is not None:
-        write_json(out, ability.to_json())
-    if out != "-":
-        click.echo(profiles_text(ability, shutil.get_terminal_size().columns))

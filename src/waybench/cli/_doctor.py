@@ -221,9 +221,9 @@ def _data() -> Iterator[Check]:
 
 
 def _disk(out: Path) -> Iterator[Check]:
-    yield _room("logs", out, "choose another folder with --out")
-    yield _room("data sets", cache_dir(), "set WAYBENCH_CACHE to another folder")
-    yield _room("temporary files", Path(tempfile.gettempdir()), "set TMPDIR to another folder")
+    yield _check_folder("logs", out, "choose another folder with --out")
+    yield _check_folder("data sets", cache_dir(), "set WAYBENCH_CACHE to another folder")
+    yield _check_folder("temporary files", Path(tempfile.gettempdir()), "set TMPDIR to another folder")
     try:  # numba looks for a folder beside the source and then in the user's cache
         caching: Any = import_module("numba.core.caching")
         yield Check("", "compiled code", OK, f"is kept in {caching.FunctionCache(_importable).cache_path}")
@@ -232,16 +232,16 @@ def _disk(out: Path) -> Iterator[Check]:
         yield Check("", "compiled code", NOTE, "is not kept", advice)
 
 
-def _room(name: str, path: Path, otherwise: str) -> Check:
+def _check_folder(name: str, path: Path, advice: str) -> Check:
     """Check that a folder, which may not exist yet, can be written to and has room."""
     path = path.absolute()
     there = next(home for home in (path, *path.parents) if home.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        return Check("", name, PROBLEM, f"{path} cannot be written to", otherwise)
+        return Check("", name, PROBLEM, f"{path} cannot be written to", advice)
     free = shutil.disk_usage(there).free
     detail = f"{free / 1e9:,.1f} GB free in {path}"
     if free < _NOTHING:
-        return Check("", name, PROBLEM, detail, f"free some space, or {otherwise}")
+        return Check("", name, PROBLEM, detail, f"free some space, or {advice}")
     return Check("", name, NOTE if free < _LITTLE else OK, detail, "this is little" if free < _LITTLE else "")
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from waybench.cli._environments import EnvironmentName, refuse_places
 from waybench.cli._items import ItemChoices, instance_line, line_writer
 from waybench.cli._options import (
     ADDRESS,
     EXECUTOR,
     OUTPUT,
+    GroupedCommand,
     ItemSettings,
     WholeNumber,
     argument,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 
 _RETRIES, _AT_ONCE = 5, 4
+_MOST_REPEATS = 100  # items in a row that were there before, after which a split counts as exhausted
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +121,24 @@ waybench generate {TASKS[0].name} --level 9 --count 1e9 --out s3://bucket/items 
 waybench generate {AUTHORED[0]} --model openai/gpt-4o --level 2 -T objectives=4 -T "theme=a city" --out maps.jsonl"""
 
 
-@click.command(epilog=_EXAMPLES)
+_GROUPS = {
+    "Items": ("count", "start", "level", "key", "key_file", "parameters", "split"),
+    "Form": ("prompts", "solutions", "player", "reasoning"),
+    "Where": ("out", "executor_name", "address", "shard_size", "shard", "file_format"),
+    "Model that writes the items": (
+        *("model", "model_base_url", "model_args", "temperature", "max_tokens", "max_connections", "max_retries"),
+        "timeout",
+    ),
+}
+
+
+@click.command(cls=GroupedCommand, groups=_GROUPS, epilog=_EXAMPLES)
 @with_parameters
 def generate(
-    env: str = argument(),
+    env: str = argument(type=EnvironmentName()),
     *,
     settings: ItemSettings,
-    count: int = option("Number of items, such as 500 or 1e9.", type=WholeNumber(), default="10"),
+    count: int = option("Number of items, such as 500 or 1e9.", "--count", "--limit", type=WholeNumber(), default="10"),
     start: int = option("Number of the first item.", type=click.IntRange(min=0), default=0),
     prompts: bool = option("Write prompts instead: the chat messages before the first reply."),
     solutions: bool = option("Write chats instead in which the oracle solves the items."),
@@ -155,7 +169,10 @@ def generate(
 ) -> None:
     """Print instances of ENV (an environment, its family or its task) as JSON lines, each with its proof.
 
-    If a level has fewer different items than --count, each is printed once, with a warning.
+    ENV can be an environment of yours, too: FILE.py, FILE.py:NAME or MODULE:NAME.
+
+    If a level has fewer different items than --count, each is printed once, with a warning. With --split, items that
+    come twice are replaced by those that follow.
 
     Add a list of "replies" to a line to score it with `waybench score`. `waybench list ENV` shows what -T takes.
     With parameters of a task, the items are those that `waybench run` plays with the same parameters.
@@ -184,6 +201,7 @@ def generate(
     if not solutions and (player != "oracle" or reasoning != "none"):
         raise UsageError("--player and --reasoning are for chats: add --solutions")
     if in_shards:
+        refuse_places([env], "shards")
         if author.model is not None:
             raise UsageError("shards and --executor do not work with --model: remove them")
         author.check_no_model()
@@ -221,12 +239,18 @@ def generate(
     end = choices.space if exhausted and choices.is_list and choices.space is not None else start + count
     file = parquet(out) if out is not None and is_parquet(out) else lines(out)
     with file as write:
-        for index in range(start, end):
+        index, repeats = start, 0
+        # A split of a large level repeats an item now and then: as many more are drawn. A small one soon only repeats.
+        draws_on = split is not None and not exhausted
+        while index < end or (draws_on and len(written) < count and repeats < _MOST_REPEATS):
             choice = choices.choose(index)
+            index += 1
             # A level that holds fewer items than were asked for would repeat them: each is written once.
             if (exhausted or split is not None) and not choices.is_list and choice.item.instance.hash in written:
+                repeats += 1
                 continue
-            written.add(f"{index}" if choices.is_list else choice.item.instance.hash)
+            repeats = 0
+            written.add(f"{index - 1}" if choices.is_list else choice.item.instance.hash)
             for line in write_lines(choice):
                 write(line)
     if exhausted and choices.space is not None:

@@ -35,6 +35,7 @@ class ItemChoice(NamedTuple):
     Attributes:
         task: The task's name, as in the logs of `waybench run`.
         settings: How the item was generated, for the record; nothing that is a default.
+        attempts: How many attempts at an item the task has.
     """
 
     task: str
@@ -42,6 +43,7 @@ class ItemChoice(NamedTuple):
     options: Mapping[str, Json]
     item: Item[Any]
     settings: Mapping[str, Json]
+    attempts: int = 1
 
 
 class ItemChoices:
@@ -121,7 +123,9 @@ class ItemChoices:
     ) -> ItemChoice:
         names = {option.name for option in environment.items.options}
         settings = {name: value for name, value in self._settings.items() if name in names and value is not None}
-        return ItemChoice(self.task.name, environment, options, item, settings)
+        declared = {option.name: option.default for option in self.task.options}
+        attempts = self._settings.get("attempts", declared.get("attempts", 1))
+        return ItemChoice(self.task.name, environment, options, item, settings, attempts)
 
 
 def _task(name: str) -> TaskEntry:

@@ -1,19 +1,37 @@
 """`waybench list`: what there is to evaluate and to play."""
 
+import json
 import shutil
+from collections import Counter
 from collections.abc import Sequence
+from statistics import mean
 from typing import Any
 
 import click
 
+from waybench.cli._environments import EnvironmentName
 from waybench.cli._options import AS_JSON, argument, option, with_parameters
 from waybench.cli._output import dumps
-from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, unknown_name_message
+from waybench.core import (
+    Aggregate,
+    Environment,
+    Episode,
+    Json,
+    Metric,
+    Option,
+    UsageError,
+    WaybenchError,
+    evenly_spaced,
+    plural,
+    short_count,
+    unknown_name_message,
+)
 from waybench.core._languages import language_toml, languages_of
 from waybench.core._template import template_fields
 from waybench.envs import registry
-from waybench.evaluation.tasks import TaskEntry, resolve_environment
+from waybench.evaluation.tasks import TaskEntry, TaskItem, resolve_environment, resolve_key
 from waybench.evaluation.tasks._catalogue import all_tasks, environment_names
+from waybench.evaluation.tasks._items import task_items
 
 PLAYERS = {
     "null": "sends empty replies; with protocol=paper some games then take their first action",
@@ -23,13 +41,21 @@ PLAYERS = {
     "noisy-RATE": "the oracle with random errors at a rate from 0 to 1, as in noisy-0.1",
 }
 
+_COMMON = ("limit", "level", "protocol", "wording")  # parameters that matter in every task that has them
+_RARE = (
+    *("attempts", "interface", "prefix", "think_tags", "agent", "probe", "key", "source", "data_dir", "shard"),
+    *("language", "image_base", "image_size", "context_tokens", "context_text", "context_tokenizer", "isomorph"),
+)
+_SAMPLED = 10  # items of a level by which its cost is told
+_FIRST = 5  # parameters, and levels, that are shown first
+
 Rows = Sequence[tuple[str, str]]
 
 
 @click.command("list")
 @with_parameters
 def list_(
-    name: str | None = argument(),
+    name: str | None = argument(type=EnvironmentName()),
     texts: str = option(
         "Write the texts of an environment in a language as TOML, to translate.", default="", metavar="LANGUAGE"
     ),
@@ -37,7 +63,7 @@ def list_(
 ) -> None:
     """List the tasks, environments and embedded players.
 
-    With NAME, show the details of one task, or of one environment (by its id or its family).
+    With NAME, show the details of one task, or of one environment (by its id, its family, FILE.py or MODULE:NAME).
     """
     tasks = {task.name: task for task in all_tasks()}
     environments = environment_names()
@@ -79,7 +105,7 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
     scoring = environment.scoring
     properties = [
         ("title", environment.title),
-        ("levels", ", ".join(map(str, environment.items.sample_levels)) + ", ..."),
+        ("levels", ", ".join(map(str, environment.items.sample_levels)) + _beyond(environment)),
         ("wordings", ", ".join(_wordings(environment))),
         ("languages", ", ".join(languages_of(environment))),
         ("public key", environment.items.public_key),
@@ -103,9 +129,84 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
     )
 
 
+def _beyond(environment: Environment[Any, Any, Any]) -> str:
+    """Return how the levels go on after the sample levels."""
+    sample_levels, highest = environment.items.sample_levels, environment.items.highest_level
+    if highest is None:
+        return ", ..."
+    return "" if highest == sample_levels[-1] else f", ... {highest}"
+
+
 def _task_page(task: TaskEntry) -> str:
-    properties = [("plays", ", ".join(task.envs)), ("summary", task.summary)]
-    return _sections(((task.name, properties), ("Parameters (run -T)", _option_rows(task.options))))
+    properties = [("plays", ", ".join(task.envs)), ("summary", task.summary), *_cost_and_scores(task)]
+    named = {option.name: option for option in task.options}
+    free = [name for name, option in named.items() if len(option.choices) != 1]
+    common = [name for name in _COMMON if name in free]
+    own = [name for name in free if name not in _COMMON and name not in _RARE]
+    first = [*common, *own][:_FIRST]
+    return _sections(
+        (
+            (task.name, properties),
+            ("Parameters that matter most (run -T)", _option_rows([named[name] for name in first])),
+            ("Other parameters", _option_rows([option for option in task.options if option.name not in first])),
+        )
+    )
+
+
+def _cost_and_scores(task: TaskEntry) -> Rows:
+    """Return what a task takes and between which scores it lies, by some items of each environment's level."""
+    items: dict[tuple[str, int], list[TaskItem]] = {}
+    counts = Counter[tuple[str, int]]()
+    args, parts = resolve_key(task.resolve({})), task.parts
+    if task.searches:
+        return ()
+    if task.climb is not None:  # by its first level
+        args |= {"level": task.climb.levels(args)[0], "limit": args["limit"] or task.climb.items}
+        parts = parts[:1]
+    try:
+        for item in task_items(parts, args):
+            place = item.environment.id, item.item.level
+            items.setdefault(place, []).append(item)
+            counts[place] += item.attempts
+    except WaybenchError:  # such as a data set that is not here
+        return ()
+    shown = list(items.items())[:_FIRST]
+    rows: list[tuple[str, str]] = []
+    for (env, level), of_place in shown:
+        chosen, environment = evenly_spaced(of_place, _SAMPLED), of_place[0].environment
+        episodes = [Episode[Any, Any, Any](environment, one.item, one.options) for one in chosen]
+        prompts = [sum(len(message.text) for message in episode.messages) / 4 for episode in episodes]
+        turns = sorted({episode.turns_left for episode in episodes})
+        name = env if len({env for (env, _), _ in shown}) > 1 else "cost"
+        where = f"{environment.presentation.level} {level}"
+        climbs = " and on, while the model solves some" if task.climb is not None else ""
+        least = f"{turns[0]:,} to " if len(turns) > 1 else ""
+        texts = [f"{plural(counts[env, level], 'episode')} at {where}{climbs}"]
+        texts.append(f"each of at most {least}{plural(turns[-1], 'request')}")
+        texts.append(f"a first prompt of about {short_count(round(mean(prompts)))} tokens")
+        ways = {json.dumps(dict(one.options), sort_keys=True): one for one in chosen}
+        bounds = list(dict.fromkeys(_bounds_text(environment, one) for one in ways.values()))
+        rows.append((name, f"{', '.join(texts)}; {bounds[0]}" if len(bounds) == 1 else ", ".join(texts)))
+    more = f"{plural(len(items) - len(shown), 'more level')}; " if len(items) > len(shown) else ""
+    return [
+        *rows,
+        ("in all", f"{more}waybench run {task.name} --model MODEL --quote says requests, tokens and dollars"),
+    ]
+
+
+def _bounds_text(environment: Environment[Any, Any, Any], item: TaskItem) -> str:
+    """Return the floor and ceiling of the headline score that are stored for an item's level; its range without any."""
+    from waybench.results.references import setting_of  # numpy
+    from waybench.results.references._stored import stored_scores
+
+    metric = environment.scoring.metrics[0]
+    stored = stored_scores(setting_of(environment, item.item.level, item.options, {}))
+    if stored is None or stored.ceiling is None:
+        return f"{metric.title.lower()}: {metric.range_text}"
+    worst = min if metric.better == "lower" else max
+    floors = [score.mean for score in (stored.silence, stored.random, stored.constant) if score is not None]
+    floor = f"floor {worst(floors):.3g}, " if floors else ""
+    return f"{metric.title.lower()}: {floor}ceiling {stored.ceiling.mean:.3g}"
 
 
 def _option_rows(options: Sequence[Option]) -> Rows:
@@ -185,6 +286,7 @@ def _environment(environment: Environment[Any, Any, Any]) -> Json:
         "title": environment.title,
         "about": environment.about,
         "smallest_level": environment.items.smallest_level,
+        "highest_level": environment.items.highest_level,
         "sample_levels": environment.items.sample_levels,
         "wordings": _wordings(environment),
         "languages": languages_of(environment),

@@ -6,7 +6,7 @@ A parameter is declared where it is used: in a command's signature, or as a fiel
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from decimal import Decimal
 from functools import wraps
@@ -111,6 +111,35 @@ def _click_parameter(name: str, annotation: Any, declaration: "Field[Any]") -> C
     return click.option(name, *(names or (f"--{name.replace('_', '-')}",)), **settings)
 
 
+class GroupedCommand(click.Command):
+    """A command whose help has its options in groups.
+
+    Attributes:
+        groups: Title -> names of parameters, in the order in which they are shown. Others come last, as "Options".
+    """
+
+    def __init__(self, *args: Any, groups: Mapping[str, Sequence[str]], **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.groups = groups
+
+    def grouped_options(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """Return the lines of the help by the titles of the groups: each an option and what it is."""
+        by_name = {str(parameter.name): parameter for parameter in self.get_params(ctx)}
+        grouped = {title: list(names) for title, names in self.groups.items()}
+        grouped["Options"] = [name for name in by_name if not any(name in names for names in grouped.values())]
+        records = {
+            title: [record for name in names if (record := by_name[name].get_help_record(ctx)) and record[1]]
+            for title, names in grouped.items()
+        }
+        return {title: lines for title, lines in records.items() if lines}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options."""
+        for title, lines in self.grouped_options(ctx).items():
+            with formatter.section(title):
+                formatter.write_dl(lines)
+
+
 EXECUTOR = option(
     f"Where the jobs run: {', '.join(EXECUTORS)}. `print` shows the jobs of a scheduler, and starts none.  "
     "[default: this process]",
@@ -138,6 +167,14 @@ def chosen_workers(name: str | None, address: str) -> Ordered | None:
     return None if engine is None else Ordered(engine)
 
 
+PRICES = option(
+    "Token prices as JSON (see `waybench prices`), in place of the list prices that come with waybench.", metavar="FILE"
+)
+PRICE = option(
+    "Price of tokens in dollars per million, as in 2.5/10, for all models or for one; repeatable.",
+    metavar="[MODEL=]IN/OUT",
+    default=(),
+)
 AS_JSON = option("Print one JSON object.", "--json")
 JSON_FILE = option("Write JSON to a file (- for standard output).", "--json", metavar="FILE")
 KEY_FILE = option("File with the key of a private set: --key file:FILE.", metavar="FILE")
@@ -197,13 +234,16 @@ class LogPlace(click.Path):
         return super().convert(value, param, ctx)
 
 
+RUN_FOLDER = argument("[DIR|URL]", type=LogPlace(), default=str(DEFAULT_OUT), required=False)
+
+
 def log_places(metavar: str) -> Any:
     """Declare an argument of any number of places, by default the folder that `waybench run` writes."""
     return argument(f"[{metavar}]...", type=LogPlace(), default=(str(DEFAULT_OUT),))
 
 
-def check_there(folders: Iterable[Path], advice: str = "") -> None:
-    """Refuse a place that is not there, before anything is written, and say what else the user can do."""
+def require_folders(folders: Iterable[Path], advice: str = "") -> None:
+    """Raise a UsageError for a folder that does not exist; `advice` says what else the user can do."""
     for folder in folders:
         if not os.path.exists(folder):
             raise UsageError(

@@ -4,7 +4,7 @@ import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from waybench.core import End, Json, Price, UsageError, plural
+from waybench.cli._environments import places_of
+from waybench.core import End, Json, Prices, UsageError, plural
 from waybench.core._defects import DEFECT
 from waybench.ext.scale import is_url
 
@@ -25,6 +26,7 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 MOST_SKIPPED = 10  # samples that are skipped, of which the terminal has a line each
 _GROUP = 1000  # rows that are held in memory
 _MOST_WARNINGS = 5
+_MOST_ITEMS = 5  # that a warning names
 _DEFAULT_IN = "waybench-out"
 _LOST = End.INFRASTRUCTURE
 DEFECTIVE = 3  # the exit status where an environment has a defect
@@ -55,7 +57,7 @@ def lines(path: str | None, *, append: bool = False) -> Generator[Callable[[str]
         yield _writer(sys.stdout, None)
         return
     try:
-        stream = open(path, "a" if append else "w", encoding="ascii", newline="\n")  # noqa: SIM115  closed below
+        stream = open(path, "a" if append else "w", encoding="utf-8", newline="\n")  # noqa: SIM115  closed below
     except OSError as error:
         raise _cannot_write(path, error) from None
     try:
@@ -94,11 +96,14 @@ def to_stderr(line: str) -> None:
 
 
 def tell_skipped(skipped: "Sequence[Skipped]", tell: Callable[[str], None] = to_stderr) -> None:
-    """Name what of the logs is skipped, the first ten with a line each."""
-    for problem in skipped[:MOST_SKIPPED]:
-        tell(f"waybench: {problem}")
-    if len(skipped) > MOST_SKIPPED:
-        tell(f"waybench: and {len(skipped) - MOST_SKIPPED} more")
+    """Name what of the logs is skipped: a line for each reason in a log, of the first ten."""
+    alike: dict[tuple[str, str], list[Skipped]] = {}
+    for problem in skipped:
+        alike.setdefault((problem.log, problem.error), []).append(problem)
+    for first, *others in [*alike.values()][:MOST_SKIPPED]:
+        tell(f"waybench: {first}" + (f" (and {plural(len(others), 'sample')} more of this log)" if others else ""))
+    if len(alike) > MOST_SKIPPED:
+        tell(f"waybench: and {sum(map(len, [*alike.values()][MOST_SKIPPED:]))} more")
 
 
 def skipped_warning(skipped: "Sequence[Skipped]") -> str:
@@ -151,21 +156,23 @@ def is_parquet(path: str | None) -> bool:
 
 def print_summary(
     out: Path,
-    prices: Mapping[str, Price],
+    prices: Prices,
     unfinished: Sequence[str],
     *,
     levels: bool = False,
     url: str | None = None,
-) -> bool:
+) -> int:
     """Print the summary of a run: results on standard output, warnings and problems on standard error.
 
     Returns:
-        Whether an environment has a defect, which running again does not mend.
+        The exit status: `DEFECTIVE` if an environment has a defect, which running again does not mend; 1 if something
+        is unfinished, or records no longer replay; otherwise 0.
     """
     from waybench.results import read_logs
+    from waybench.results.comparisons._decisions import update_decisions
     from waybench.results.estimates._summary import unreadable_replies
     from waybench.results.logs._logs import NoEpisodesError
-    from waybench.results.results import measurable
+    from waybench.results.results import UNCONFIRMED, measurable
     from waybench.results.results._anchors import with_reference_bounds
 
     skipped: list[Skipped] = []
@@ -176,8 +183,11 @@ def print_summary(
         tell_skipped(skipped)
         raise
     rows = with_reference_bounds((episode.record for episode in measured), rows)
+    update_decisions(out, rows)
     if text := summary_text(measured, rows, unfinished=bool(unfinished), levels=levels):
         click.echo(text)
+    if source := prices.source(dict.fromkeys(row.group.model for row in rows if row.cost is not None)):
+        click.echo(source)
     unreadable = unreadable_replies(measured, rows)
     for warning in unreadable[:_MOST_WARNINGS]:
         to_stderr(warning.text)
@@ -188,6 +198,9 @@ def print_summary(
     tell_skipped(unread)
     if unread:
         to_stderr(skipped_warning(unread))
+    changed = [row for row in rows if row.exclusion_reason == UNCONFIRMED]
+    for text in _changed_texts(changed, url or out):
+        to_stderr(text)
     for text, count in defects.most_common(MOST_SKIPPED):
         to_stderr(f"{text} ({plural(count, 'episode')} without a result)")
     if unfinished:
@@ -197,7 +210,21 @@ def print_summary(
             to_stderr(f"  {problem}")
     if rows:
         click.echo(f"\nnext: {next_command(url or out, rows)}")
-    return bool(defects)
+    return DEFECTIVE if defects else int(bool(unfinished or changed))
+
+
+def _changed_texts(changed: Iterable["Row"], out: Path | str) -> list[str]:
+    """Return a warning for each task and model with records that the present code no longer re-simulates."""
+    items: dict[str, dict[str, None]] = {}
+    for row in changed:
+        items.setdefault(f"{row.group.task} with {row.group.model}", {})[row.item] = None
+    return [
+        f"warning: {name}: the records of {plural(len(named), 'item')} ({', '.join([*named][:_MOST_ITEMS])}"
+        f"{', ...' if len(named) > _MOST_ITEMS else ''}) in {out} no longer re-simulate, since the environment's code "
+        "or the records have changed. They are excluded, and not run again: to run these items, give another folder "
+        "with --out"
+        for name, named in items.items()
+    ]
 
 
 def _defects(episodes: Iterable["LoggedEpisode"], unread: "Iterable[Skipped]") -> Counter[str]:
@@ -220,13 +247,15 @@ def next_command(out: Path | str, rows: Iterable["Row"]) -> str:
     models: dict[str, dict[str, None]] = {}
     for row in rows:
         models.setdefault(row.group.task, {})[row.group.model] = None
+    places = places_of(dict.fromkeys(row.group.env for row in rows))
+    program = " ".join(["waybench", *(f"--env {shlex.quote(place)}" for place in places)])
     to = " --out site" if is_url(str(out)) else ""  # a site is not written to a URL
-    report = f"waybench report {shlex.quote(str(out))}{to}"
+    report = f"{program} report {shlex.quote(str(out))}{to}"
     pair = next((list(models_of_task) for models_of_task in models.values() if len(models_of_task) == 2), None)
     if pair is None:
         return report
     where = f" --in {shlex.quote(str(out))}" if str(out) != _DEFAULT_IN else ""  # of `compare`
-    return f"waybench compare {' '.join(map(shlex.quote, pair))}{where}\n      {report}"
+    return f"{program} compare {' '.join(map(shlex.quote, pair))}{where}\n      {report}"
 
 
 def summary_text(
@@ -240,6 +269,9 @@ def summary_text(
     """Return the table of a run, what wordings, belief probes and horizons show, and what searches have found."""
     from waybench.results import by_level, overall
     from waybench.results.comparisons._beliefs import belief_text
+    from waybench.results.comparisons._contrasts import contrast_table
+    from waybench.results.comparisons._decision_text import decision_text
+    from waybench.results.comparisons._decisions import decisions
     from waybench.results.comparisons._model_effects import agent_table
     from waybench.results.comparisons._prompts import wording_table
     from waybench.results.estimates import item_difficulties
@@ -247,22 +279,26 @@ def summary_text(
     from waybench.results.estimates._measures import text_table
     from waybench.results.estimates._summary import summary_table
     from waybench.results.horizons import horizons
-    from waybench.results.horizons._searches import search_text, searches
+    from waybench.results.horizons._searches import search_results, search_text
     from waybench.results.horizons._text import horizon_table
     from waybench.results.results import without_searches
 
     scored = without_searches(rows)
-    horizon_searches = searches(episodes, rows, unfinished)
+    horizon_searches = search_results(episodes, rows, unfinished)
     searched = {search.group for search in horizon_searches}
+    reached = horizons(rows)
+    streamed = {row.group for row in rows if row.is_streamed}
     parts = (
-        summary_table(rows, searched=searched) if overview else "",
+        summary_table(rows, searched=searched | streamed) if overview else "",
         text_table(by_level(scored), totals=overall(scored)) if levels and scored else "",
         difficulty_text(item_difficulties(rows)) if levels else "",
         wording_table(rows),
         agent_table(rows),
+        contrast_table(rows, reached),
         belief_text(rows),
-        horizon_table(horizon for horizon in horizons(rows) if horizon.group not in searched),
+        horizon_table(horizon for horizon in reached if horizon.group not in searched),
         search_text(horizon_searches),
+        decision_text(decisions(rows)),
     )
     return "\n\n".join(part for part in parts if part)
 

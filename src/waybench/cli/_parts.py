@@ -1,6 +1,8 @@
 """The parts of a run: each is some tasks with one model, and a job of an executor."""
 
 import json
+import shutil
+import textwrap
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,6 +18,7 @@ from waybench.cli._progress import ended_text, report_parts
 from waybench.core import (
     SHARD,
     Price,
+    Prices,
     PromptKinds,
     UsageError,
     WaybenchError,
@@ -34,14 +37,16 @@ from waybench.ext.scale._folders import digest, mirror_folder
 
 if TYPE_CHECKING:
     from waybench.evaluation._run_progress import RunProgress
-    from waybench.evaluation.tasks._estimate import TaskQuote
+    from waybench.evaluation.tasks._estimate import QuoteRow, TaskQuote
+    from waybench.evaluation.tasks._stream import ComparisonSettings
 
 NO_BUDGET = "none"
-# Of a ladder, for each model: at least this much, for replies with reasoning on a short ladder; and as much as an
-# optimal player without reasoning needs to the last level, so that no perfect player is stopped. A player that needs
-# all attempts takes many times as much: without a limit, `alicia`, `aqa` and `gtb` with four items each took 3.8
-# million.
+# Of a ladder, or a task with very long episodes, for each model: at least this much, for replies with reasoning on a
+# short ladder; and as much as an optimal player without reasoning needs to the last level, so that no perfect player is
+# stopped. A player that needs all attempts takes many times as much: without a limit, `alicia`, `aqa` and `gtb` with
+# four items each took 3.8 million.
 _LADDER = 1_000_000
+_LONGEST_NAME = 40  # letters of models' names in a quote
 _UNPAID = ("waybench/", "python:")
 _STEP = 100_000  # budgets are multiples of it
 _checked: set[str] = set()  # models that have answered this process, and need no check before their next part
@@ -66,16 +71,40 @@ class RunBudget(NamedTuple):
 NO_LIMIT = RunBudget(None)
 
 
-def quote_lines(task: str, quote: "TaskQuote", models: Sequence[str], prices: Mapping[str, Price]) -> list[str]:
-    """Return what a task asks of each model, with one line for all models of which the same is said."""
-    by_text: dict[str, list[str]] = {}
-    for model in dict.fromkeys(models):
-        text = quote.text(model, prices.get(model)).removeprefix(f"{task}, {model}: ")
-        by_text.setdefault(text, []).append(model)
-    return [
-        f"{task}, {f'each of {len(alike)} models' if len(by_text) == 1 < len(alike) else ', '.join(alike)}: {text}"
-        for text, alike in by_text.items()
-    ]
+def quote_lines(quotes: Iterable["TaskQuote"], models: Sequence[str], prices: Mapping[str, Price]) -> list[str]:
+    """Return what tasks ask of each model as a table and notes, with one row for all models of which the same is said.
+
+    What a search may take is a line of its own, first.
+    """
+    from waybench.evaluation.tasks._estimate import QUOTE_COLUMNS
+    from waybench.results.formatting import align_columns, one_line
+
+    models, searches, notes = list(dict.fromkeys(models)), list[str](), dict[str, None]()
+    rows: list[QuoteRow] = []
+    for quote in quotes:
+        by_row: dict[QuoteRow, list[str]] = {}
+        for model in models:
+            if text := quote.search_text(model):
+                searches.append(text)
+            else:
+                by_row.setdefault(quote.row(model, prices.get(model))._replace(model=""), []).append(model)
+        for row, alike in by_row.items():
+            name = f"each of {len(models)} models" if 1 < len(alike) == len(models) else ", ".join(alike)
+            rows.append(row._replace(model=one_line(name, _LONGEST_NAME)))
+        notes |= dict.fromkeys(quote.notes)
+    if not rows:
+        return searches
+    shown = len(QUOTE_COLUMNS) if any(row.dollars for row in rows) else -1
+    table = align_columns([line[:shown] for line in ([*QUOTE_COLUMNS], *map(list, rows))])
+    width = min(shutil.get_terminal_size().columns, 120)
+    return [*searches, *table.splitlines(), *(line for note in notes for line in textwrap.wrap(note, width))]
+
+
+def price_notes(prices: Prices, models: Sequence[str]) -> list[str]:
+    """Return lines that say where the prices of models are from, and of which there is none."""
+    unknown = prices.unknown(models)
+    missing = f"no price for {', '.join(unknown)[:200]}: give --price IN/OUT or --prices FILE to see dollars"
+    return [line for line in (prices.source(models), missing if unknown else "") if line]
 
 
 def run_budget(
@@ -83,13 +112,20 @@ def run_budget(
     entries: Sequence[TaskEntry],
     models: Sequence[str],
     prices: Mapping[str, Price],
-    to_last_level: Mapping[str, float],
+    needed: Mapping[str, float],
 ) -> RunBudget:
     """Return what a run may spend.
 
     A run of searches alone has no limit of its own: each search plans with the budget. Tasks that climb have a limit by
-    default, since results decide how long they go on; what other tasks spend does not count in it. Embedded
-    players cost nothing.
+    default, since results decide how long they go on, and tasks with very long episodes, since few who try them mean to
+    pay for these; what other tasks spend does not count in it. Embedded players cost nothing.
+
+    Args:
+        text: The budget that the user gave; None for none.
+        entries: The tasks.
+        models: The models.
+        prices: What their tokens cost.
+        needed: Task -> the tokens that a limit has to leave which nobody asked for (`TaskQuote.needed`).
     """
     paid = [model for model in dict.fromkeys(models) if not model.startswith(_UNPAID)]
     if text == NO_BUDGET or not paid or all(entry.searches for entry in entries):
@@ -99,22 +135,27 @@ def run_budget(
         unknown = [model for model in paid if model not in prices] if in_dollars else []
         if unknown:
             raise UsageError(
-                f"--budget {text[:40]}: no price for {', '.join(unknown)[:200]}; add it to the price table (--prices)"
+                f"--budget {text[:40]}: no price for {', '.join(unknown)[:200]}; give --price IN/OUT, or --prices FILE"
             )
         return RunBudget(amount, in_dollars)
     climbing = [entry.name for entry in entries if entry.climb is not None]
-    if not climbing:
+    long = [entry.name for entry in entries if entry.climb is None and entry.name in needed]
+    limited = [*climbing, *long]
+    if not limited:
         return NO_LIMIT
-    of_model = sum(max(_LADDER, _STEP * ceil(to_last_level.get(name, 0.0) / _STEP)) for name in climbing)
+    of_model = sum(max(_LADDER, _STEP * ceil(needed.get(name, 0.0) / _STEP)) for name in limited)
     tokens = of_model * len(paid)
-    is_mixed = len(climbing) < len(entries)
-    names = ", ".join(climbing)
+    is_mixed = len(limited) < len(entries)
+    of_tasks = f" of {', '.join(limited)}" if is_mixed else ""
+    enough = ["enough for an optimal player without reasoning up to the last level"] * bool(climbing)
+    enough += ["as many as shorter episodes take"] * bool(long)
+    whys = [f"{', '.join(climbing)}: climbs as long as the model solves an item of a level."] * bool(climbing)
+    whys += [f"{', '.join(long)}: has episodes of thousands of turns, which parameters can shorten."] * bool(long)
     return RunBudget(
         float(tokens),
-        note=f"{names}: climbs as long as the model solves an item of a level. The run stops after "
-        f"{tokens:,} tokens{f' of {names}' if is_mixed else ''}, enough for an optimal player without "
-        "reasoning up to the last level; --budget 5M or --budget none changes that.",
-        tasks=tuple(climbing) if is_mixed else (),
+        note=f"{' '.join(whys)} The run stops after {tokens:,} tokens{of_tasks}, "
+        f"{' and '.join(enough)}; --budget 5M or --budget none changes that.",
+        tasks=tuple(limited) if is_mixed else (),
     )
 
 
@@ -128,6 +169,7 @@ class RunPart:
         settings: Arguments of `waybench.evaluation.evaluate`.
         budget: What it may spend.
         prices: Model -> its prices.
+        comparison: What its models are compared by until that is decided; None for runs that play all items.
     """
 
     tasks: tuple[tuple[str, Mapping[str, Any]], ...]
@@ -135,7 +177,8 @@ class RunPart:
     out: str
     settings: Mapping[str, Any]
     budget: RunBudget = NO_LIMIT
-    prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
+    prices: Prices = field(default_factory=Prices)
+    comparison: "ComparisonSettings | None" = None
 
     @property
     def name(self) -> str:
@@ -218,15 +261,22 @@ def part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
         yield work
 
 
-def task_loaders(tasks: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Callable[[], Any]]:
+def task_loaders(
+    tasks: Iterable[tuple[str, Mapping[str, Any]]], comparison: "ComparisonSettings | None" = None
+) -> list[Callable[[], Any]]:
     """Return functions that make tasks, from their names and parameters."""
-    return [partial(load_task(find_task(name)), **args) for name, args in tasks]
+    loaders = [partial(load_task(find_task(name)), **args) for name, args in tasks]
+    if comparison is None:
+        return loaders
+    from waybench.evaluation.tasks._samples import as_comparison
+
+    return [as_comparison(load, comparison) for load in loaders]
 
 
 def part_arguments(part: RunPart) -> tuple[list[Callable[[], Any]], dict[str, Any]]:
     """Return the tasks of a part, and the other arguments of `evaluate`."""
     prompts = reduce(PromptKinds.__or__, (task_prompts(find_task(name), args) for name, args in part.tasks))
-    return task_loaders(part.tasks), {**part.settings, "prompts": prompts}
+    return task_loaders(part.tasks, part.comparison), {**part.settings, "prompts": prompts}
 
 
 def run_part(part: RunPart) -> PartResult:

@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from waybench.cli._environments import EnvironmentName
 from waybench.cli._items import ItemChoice, ItemChoices
 from waybench.cli._options import (
     KEY_FILE,
@@ -30,11 +31,12 @@ from waybench.cli._options import (
 )
 from waybench.cli._output import lines, to_stderr
 from waybench.cli._run_settings import assignments
-from waybench.core import Episode, UsageError, is_array, is_object, plural, read_key, read_text, user_path
+from waybench.core import Episode, UsageError, is_array, is_object, open_private, plural, read_key, read_text, user_path
 from waybench.core._user_files import json_values
 from waybench.envs import registry
 from waybench.evaluation.tasks import resolve_environment
 from waybench.ext.train import TRAINING_KEY
+from waybench.ext.train._episode_file import EpisodeFile
 from waybench.ext.train._session import play_and_source_options
 from waybench.people import PlayedEpisode
 from waybench.people._play import play_lines, player_name, show_result
@@ -46,6 +48,10 @@ _MOST_CODES = 10_000
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _RECORDS = click.Path(path_type=Path, dir_okay=False)
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
+_GRACE = 2  # seconds that a server waits for its clients when it stops
+OUT = option("File to which the records of episodes are appended, as JSON lines.", type=_RECORDS)
+ATTEMPTS = option("How often an item counts for a player.", type=click.IntRange(1, 1000), default=1)
+TOKEN = option("Token that clients have to send over HTTP: env:NAME or file:PATH.  [default: a new one]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class StudySettings:
 @click.command()
 @with_parameters
 def play(
-    envs: tuple[str, ...] = argument("ENV...", required=True),
+    envs: tuple[str, ...] = argument("ENV...", required=True, type=EnvironmentName()),
     *,
     settings: ItemSettings,
     index: int = option("Number of the item.", type=click.IntRange(min=0), default=0),
@@ -82,8 +88,10 @@ def play(
 ) -> None:
     """Play an item of ENV (an environment, its family or its task) in the terminal, or several in the browser.
 
+    ENV can be an environment of yours, too: FILE.py, FILE.py:NAME or MODULE:NAME.
+
     Rules, limits and records are the same as for a model. `waybench list ENV` shows what -T takes. Type `quit` to
-    stop; the record is then kept without an end.
+    stop; the record is then kept without an end. A solution is shown after the task's last attempt at the item.
 
     With parameters of a task you play the items that `waybench run` gives a model: `waybench play gtb -T
     source=published`. You are not asked for thoughts: where a model is, the record has an empty reply. `waybench
@@ -115,12 +123,15 @@ def play(
     if record is None:
         _play(game, hints, plain)
     else:
+        if record != "-":
+            with suppress(OSError):  # `lines` says what is wrong
+                open_private(Path(record), "ab").close()
         with lines(record, append=True) as write:
             try:
                 _play(game, hints, plain)
             finally:
                 write(json.dumps(game.record(), sort_keys=True, separators=(",", ":")))
-    show_result(game)
+    show_result(game, attempts_left=chosen.attempts - attempt)
 
 
 def _play(game: PlayedEpisode, hints: bool, plain: bool) -> None:
@@ -252,20 +263,31 @@ def openenv(
         metavar="NAME",
     ),
     sessions: int = option("Most sessions at once.", type=click.IntRange(1, 10_000), default=16),
+    out: Path | None = OUT,
+    player: str = option("The player's name in records.", default="openenv", metavar="NAME"),
+    attempts: int = ATTEMPTS,
+    token: str | None = TOKEN,
+    no_token: bool = option("Ask for no token, on a machine that nobody else reaches.", default=False),
 ) -> None:
     """Serve ENV (an environment, its family or its task) for training programs that speak OpenEnv.
 
     `reset` takes a split and an index: "train-9" are the training items of level 9. Items of "train", "validation"
-    and "test" share no instance. The server listens on this machine only, unless --host says otherwise: it asks for
-    no password. Press Ctrl-C to stop.
+    and "test" share no instance. The server listens on this machine only, unless --host says otherwise, asks for a
+    token, and refuses pages of other sites. Press Ctrl-C to stop.
     """
+    if no_token and token is not None:
+        raise UsageError("--no-token: leave out --token, or this")
     check_visible_key(key)
     environment = resolve_environment(env)
     of_play, of_source = play_and_source_options(environment, assignments(parameters, "-T", "key=value"))
     face: Any = import_module("waybench.ext.train.openenv")
-    uvicorn: Any = import_module("uvicorn")
+    file = EpisodeFile(out, attempts)
+    secret = None if no_token else _token(token)
     app = face.app(
         environment.id,
+        token=secret,
+        file=file,
+        player=player,
         sessions=sessions,
         hosts=(*_LOCAL, *hosts),
         key=read_key(key),
@@ -274,14 +296,16 @@ def openenv(
         **of_play,
     )
     click.echo(f"serve: {environment.id} at http://{host}:{port} (press Ctrl-C to stop)")
-    uvicorn.run(app, host=host, port=port, log_level="warning", ws_max_size=face.LARGEST_BODY)
+    if token is None and secret is not None:
+        click.echo(f"token: {secret}")
+    _serve_http(app, host, port, file.close, ws_max_size=face.LARGEST_BODY)
 
 
 @serve.command("mcp", short_help="Let agent products play, by the Model Context Protocol.")
 @with_parameters
 def mcp(
     envs: tuple[str, ...] = argument("[ENV]..."),
-    out: Path | None = option("File to which the records of episodes are appended, as JSON lines.", type=_RECORDS),
+    out: Path | None = OUT,
     player: str = option("The player's name in records.  [default: the client's]", default="", metavar="NAME"),
     key: str | None = option("Key of the item sets: a text, env:NAME or file:PATH.  [default: the public sets]"),
     key_file: str | None = KEY_FILE,
@@ -289,9 +313,8 @@ def mcp(
     port: int | None = option(
         "Serve HTTP on this port instead.", "--http", type=click.IntRange(1, 65535), metavar="PORT"
     ),
-    token: str | None = option(
-        "Token that clients have to send over HTTP: env:NAME or file:PATH.  [default: a new one]"
-    ),
+    token: str | None = TOKEN,
+    attempts: int = ATTEMPTS,
     sessions: int = option("Most episodes at once.", type=click.IntRange(1, 10_000), default=16),
 ) -> None:
     """Serve ENV... (by default all environments) to agents that speak the Model Context Protocol.
@@ -299,7 +322,8 @@ def mcp(
     An agent product starts this command by itself and speaks with it over standard input and output. With --http, it
     listens on this machine only, at http://127.0.0.1:PORT/mcp, and asks for a token. Episodes are separate, end after
     an hour without a request, and are recorded as those of any other player: give the file of --out to
-    `waybench report`.
+    `waybench report`. An item counts once for a player (--attempts), and an episode that is left before its end counts
+    as failed. No tool gives an agent a record or a solution.
     """
     key = key_reference(key, key_file)
     face: Any = import_module("waybench.ext.train.mcp")
@@ -310,23 +334,37 @@ def mcp(
         options=assignments(parameters, "-T", "key=value"),
         most=sessions,
         out=out,
+        attempts=attempts,
         player=player,
     )
     server = face.server(episodes)
-    try:
-        if port is None:
-            _stop_with(episodes.close)
+    if port is None:
+        _stop_with(episodes.close)
+        try:
             server.run("stdio")
-            return
-        secret = read_key(token) if token is not None else secrets.token_urlsafe(24)
-        uvicorn: Any = import_module("uvicorn")
-        click.echo(f"serve: {plural(len(ids), 'environment')} at http://127.0.0.1:{port}/mcp (press Ctrl-C to stop)")
-        if token is None:
-            click.echo(f"token: {secret}")
-        names = tuple(f"{name}:{port}" for name in _LOCAL)
-        uvicorn.run(face.http_app(server, secret, names), host="127.0.0.1", port=port, log_level="warning")
+        finally:
+            episodes.close()
+        return
+    secret = _token(token)
+    click.echo(f"serve: {plural(len(ids), 'environment')} at http://127.0.0.1:{port}/mcp (press Ctrl-C to stop)")
+    if token is None:
+        click.echo(f"token: {secret}")
+    names = tuple(f"{name}:{port}" for name in _LOCAL)
+    _serve_http(face.http_app(server, secret, names), "127.0.0.1", port, episodes.close)
+
+
+def _token(given: str | None) -> str:
+    return secrets.token_urlsafe(24) if given is None else read_key(given)
+
+
+def _serve_http(app: Any, host: str, port: int, close: Callable[[], None], **settings: Any) -> None:
+    """Serve an application until Ctrl-C or SIGTERM, then write what is open; no client's stream holds the server up."""
+    uvicorn: Any = import_module("uvicorn")
+    _stop_with(close)  # uvicorn raises the signal again when it has stopped
+    try:
+        uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=_GRACE, **settings)
     finally:
-        episodes.close()
+        close()
 
 
 def _stop_with(close: Callable[[], None]) -> None:
@@ -338,3 +376,20 @@ def _stop_with(close: Callable[[], None]) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
+
+
+@serve.command("game", short_help="Serve one item as a game, beside an agent's box.")
+@with_parameters
+def game(
+    item: Path = option("The item, as `waybench export --format harbor` writes it.", required=True),
+    record: Path = option("File of the record, which is replaced after each turn.", required=True),
+    host: str = option("Address to listen on.", default="127.0.0.1"),
+    port: int = option("Port to listen on.", type=click.IntRange(1, 65535), default=8000),
+) -> None:
+    """Serve one episode of one item: /look, /act, /mcp, /health, and /record for who has the token.
+
+    The directories that `waybench export --format harbor` writes run the same in a box of its own.
+    """
+    from waybench._game import serve_item
+
+    serve_item(item, record, host, port)

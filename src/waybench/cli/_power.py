@@ -1,6 +1,7 @@
 """`waybench power`: how many items it takes to show differences, ties, ranks and horizons."""
 
 import math
+import textwrap
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from waybench.cli._compare import read_results
-from waybench.cli._options import FiniteRange, option, with_parameters
-from waybench.core import UsageError, plural, read_prices, short_count
+from waybench.cli._decide import decisions_text
+from waybench.cli._options import PRICE, PRICES, FiniteRange, GroupedCommand, like, option, with_parameters
+from waybench.cli._sides import read_results
+from waybench.core import UsageError, known_prices, plural, short_count
 from waybench.results.logs import is_embedded
 
 if TYPE_CHECKING:
@@ -26,9 +28,11 @@ waybench power --items 200 --rate 0.8              what 200 items can detect
 waybench power --detect 0.1 --models 6             a ranking of six models
 waybench power --tie 0.05 --disagree 0.2           two equal models
 waybench power --detect 0.1 --isomorphs 1          one model at items and at isomorphic ones, or at a twin
+waybench power --until decided --disagree 0.3      a comparison that ends when it is decided
 waybench power --ratio 1.5 --levels 5,7,9,13,19    two horizons"""
 
 _SHARE = FiniteRange(0, 1, min_open=True, max_open=True)
+_WIDTH = 120
 _MOST_LEVELS = 50
 
 
@@ -39,6 +43,7 @@ class PowerQuestion:
     Attributes:
         detect: The difference, as a share of the range; None for what a number of items detects.
         tie: The margin of a tie; None for no tie.
+        until: Whether a comparison is asked about that ends when it is decided.
         items: The number of items; of horizons, of items at each level.
         ratio: The ratio of two horizons.
         power: The probability that it is shown.
@@ -54,6 +59,11 @@ class PowerQuestion:
         "Margin within which two equal models are to be shown as tied, as a share of the metric's range.",
         type=_SHARE,
         metavar="SHARE",
+    )
+    until: str | None = option(
+        "`decided`: what a comparison takes that ends when it is decided (`waybench run --until decided`), with --tie "
+        "as its margin, by default 0.05, and --items as its limit, by default 2,000.",
+        type=click.Choice(["decided"]),
     )
     items: int | None = option(
         "Number of items: prints the smallest difference that they detect, or with --tie the power. With --levels, "
@@ -137,9 +147,8 @@ class PilotRun:
     metric: str = option(
         "Metric of the pilot, or `solved`; by default the headline metric.", default="", metavar="NAME"
     )
-    prices: Path | None = option(
-        "Token prices as JSON (see `waybench prices`), for what the items cost by the pilot.", metavar="FILE"
-    )
+    prices: Path | None = like(PRICES)
+    price: tuple[str, ...] = like(PRICE, default=())
     references: bool = option("Count the embedded players as models.")
 
 
@@ -153,18 +162,31 @@ class HorizonDesign:
     )
 
 
-@click.command(epilog=_EXAMPLES)
+_GROUPS = {
+    "Question": ("detect", "items", "tie", "until", "ratio", "levels", "models", "families", "power", "alpha"),
+    "Pilot": ("folder", "metric", "references"),
+    "Limits and money": ("price", "prices"),
+    "Assumptions without a pilot": (
+        *("rate", "correlation", "disagree", "attempts", "repeat", "cluster", "icc", "isomorphs", "fall"),
+    ),
+}
+
+
+@click.command(cls=GroupedCommand, groups=_GROUPS, epilog=_EXAMPLES)
 @with_parameters
 def power(question: PowerQuestion, shares: AssumedShares, pilot: PilotRun, horizons: HorizonDesign) -> None:
     """Compute how many items are needed to show a difference between two models, a tie, a ranking or a ratio.
 
     Both models get the same items, as in `waybench compare`. The assumptions are printed. For better ones, give a
-    pilot: a small run of one or more models, which also says what tokens the items take, and what they cost with
-    --prices. With several families (tasks) or models, Holm's procedure requires a p value of --alpha divided by the
-    number of comparisons in the worst case, which is shown too.
+    pilot: a small run of one or more models, which also says what tokens the items take, and what they cost. With
+    several families (tasks) or models, Holm's procedure requires a p value of --alpha divided by the number of
+    comparisons in the worst case, which is shown too.
     """
     if horizons.levels or question.ratio is not None:
-        click.echo(_horizon_text(question, horizons, pilot))
+        _print(_horizon_text(question, horizons, pilot))
+        return
+    if question.until is not None:
+        click.echo("\n\n".join(_until_texts(question, shares, pilot)))
         return
     if (question.items is None) == (question.detect is None) and question.tie is None:
         raise UsageError("give either --detect or --items, or --tie, or --ratio with --levels")
@@ -179,15 +201,34 @@ def power(question: PowerQuestion, shares: AssumedShares, pilot: PilotRun, horiz
         )
     try:
         if pilot.folder is None:
-            if pilot.prices:
+            if pilot.prices or pilot.price:
                 raise UsageError("--prices needs the tokens of a pilot: add --pilot")
-            click.echo("\n".join(_lines(_TestPlan(shares.assumptions, []), question, unpaired=not shares.isomorphs)))
+            _print("\n".join(_lines(_TestPlan(shares.assumptions, []), question, unpaired=not shares.isomorphs)))
             return
         plans, problems = _pilot_plans(pilot.folder, pilot, shares)
         texts = ["\n".join(_lines(plan, question, unpaired=not shares.isomorphs)) for plan in plans]
     except ValueError as error:  # assumptions that contradict each other; the message says which option to change
         raise UsageError(str(error)) from error
-    click.echo("\n\n".join([*texts, *problems]))
+    _print("\n\n".join([*texts, *problems]))
+
+
+def _print(text: str) -> None:
+    """Print an answer, in lines that a terminal of 120 columns has without breaking words."""
+    for line in text.splitlines():
+        click.echo(textwrap.fill(line, _WIDTH, subsequent_indent="    "))
+
+
+def _until_texts(question: PowerQuestion, shares: AssumedShares, pilot: PilotRun) -> Iterator[str]:
+    """Yield what comparisons take that end when they are decided."""
+    if question.detect is not None or question.models is not None or shares.isomorphs is not None:
+        raise UsageError(
+            "--until decided shows several differences of two models: leave --detect, --models and --isomorphs out"
+        )
+    plans = [_TestPlan(shares.assumptions, [])]
+    if pilot.folder is not None:
+        plans, _ = _pilot_plans(pilot.folder, pilot, shares)
+    for plan in plans:
+        yield decisions_text(plan.assumptions, question.tie, question.items, question.families)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +244,7 @@ def _pilot_plans(folder: Path, pilot: PilotRun, shares: AssumedShares) -> tuple[
     from waybench.results.comparisons._models import pilots
     from waybench.results.results import group_by, without_searches
 
-    all_scores, all_rows = read_results((folder,), pilot.metric, read_prices(pilot.prices) if pilot.prices else None)
+    all_scores, all_rows = read_results((folder,), pilot.metric, known_prices(pilot.prices, pilot.price))
     rows = group_by(without_searches(all_rows), lambda row: row.group)
     if not all_scores:
         raise UsageError(f"{folder} has searches for horizons only, which have no scores: give --ratio and --levels")

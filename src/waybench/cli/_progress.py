@@ -18,10 +18,10 @@ from waybench.core import PROGRESS_FILE, duration_text, is_array, is_object, plu
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress
 
-    from waybench.evaluation._progress import TaskStatus
     from waybench.evaluation._run_progress import RunProgress
+    from waybench.evaluation._task_status import TaskStatus
 
 DISPLAYS = ("rich", "plain", "none")  # the others are Inspect's own
 _REFRESH = 0.5  # seconds between two looks at the progress
@@ -29,6 +29,8 @@ _STEPS = 10  # parts of a task, each with a plain line
 _QUIET = 30.0  # seconds after which a task has another plain line, however little was done
 _LEAST = 2.0  # seconds between two plain lines of a task
 _NAME = 30  # columns of a name
+_SHORTEST_MODEL = 8
+_DISPENSABLE = "out", "tokens in", "requests", "retries"  # columns, the first to be left out first
 
 
 def evaluate_shown(*args: Any, progress: "RunProgress", display: str | None, **settings: Any) -> list[str]:
@@ -131,7 +133,10 @@ class _Live:
 
 
 def _table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
-    """Return the table of tasks, as wide as the terminal has columns: names of models are cut, numbers are not."""
+    """Return the table of tasks, as wide as the terminal has columns: names of models are cut, numbers are not.
+
+    On a narrow terminal, tokens and requests are left out.
+    """
     from rich.table import Table
     from rich.text import Text
 
@@ -148,15 +153,21 @@ def _table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
         cells["out"] = [short_count(status.output_tokens) for status in statuses]
     if any(status.cost is not None for status in statuses):
         cells["USD"] = ["" if status.cost is None else f"{status.cost:.2f}" for status in statuses]
+    if any(status.unreadable for status in statuses):
+        cells["unreadable"] = [status.unreadable_text for status in statuses]
     for name in ("retries", "errors"):
         if any(getattr(status, name) for status in statuses):
             cells[name] = [f"{getattr(status, name):,}" for status in statuses]
     cells["left"] = [status.state_text for status in statuses]
+    least = {title: max(map(width, (title, *texts))) for title, texts in cells.items()} | {"model": _SHORTEST_MODEL}
+    for title in _DISPENSABLE:
+        if title in cells and sum(least[name] + 2 for name in cells) > columns:
+            del cells[title]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     widths = {title: max(map(width, (title, *texts))) for title, texts in cells.items()}
     spare = columns - sum(widths.values()) - 2 * len(widths)
     for number, title in enumerate(cells):
-        most = max(widths[title] + min(spare, 0), 8) if title == "model" else widths[title]
+        most = max(widths[title] + min(spare, 0), _SHORTEST_MODEL) if title == "model" else widths[title]
         table.add_column(title, justify="left" if number < 3 else "right", width=most, no_wrap=True)
     for status, *texts in zip(statuses, *cells.values(), strict=True):
         style = "" if status.state == "running" else "dim"
@@ -212,6 +223,7 @@ def ended_text(done: int, count: int) -> str:
 
 _SILENT = 2.0  # seconds for which nothing is shown: most reports are done by then
 _REPORT_EVERY = 5.0  # seconds between two lines
+_REDRAW_EVERY = 0.1  # seconds between two drawings of a bar
 _STAGES = {"episodes": "episodes verified", "pages": "groups of pages written"}
 
 
@@ -221,7 +233,7 @@ class ReportProgress:
     def __init__(self) -> None:
         self._began = self._last = time.monotonic()
         self._bar: Progress | None = None
-        self._tasks: dict[str, TaskID] = {}
+        self._stage = ""
 
     def __enter__(self) -> Self:
         return self
@@ -229,8 +241,7 @@ class ReportProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._stop()
 
     def __call__(self, stage: str, done: int, total: int, /) -> None:
         """Show that so many of a total are done; a total of 0 is not known."""
@@ -247,18 +258,29 @@ class ReportProgress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        if self._bar is None:
+        if self._bar is None or stage != self._stage:
+            self._stop()  # a stage that has ended is not shown beside the next one, whose clock would go on for both
             columns = (
                 TextColumn("{task.description}"),
                 BarColumn(),
                 TextColumn("{task.completed:,}"),
                 TimeElapsedColumn(),
             )
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            # No thread redraws it, since a process with threads is not copied: pages are written by copies.
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
+            self._stage = stage
+            self._bar.add_task(_STAGES[stage], total=total or None)
             self._bar.start()
-        if stage not in self._tasks:
-            self._tasks[stage] = self._bar.add_task(_STAGES[stage], total=total or None)
-        self._bar.update(self._tasks[stage], completed=done, total=total or None)
+        self._bar.update(self._bar.task_ids[0], completed=done, total=total or None)
+        now = time.monotonic()
+        if now - self._last >= _REDRAW_EVERY:
+            self._last = now
+            self._bar.refresh()
+
+    def _stop(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
 
 
 @contextmanager

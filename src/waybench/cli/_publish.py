@@ -1,8 +1,6 @@
 """Results for others: `waybench submit`, `verify` and `commit`, `waybench leaderboard` and `waybench export`."""
 
 import json
-import os
-import secrets
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from waybench.cli._harbor import HARBOR, HarborOptions, write_key, write_tasks
 from waybench.cli._options import (
     ADDRESS,
     DATA_DIR,
@@ -26,16 +25,16 @@ from waybench.cli._options import (
     with_parameters,
 )
 from waybench.cli._output import size_text, tell_skipped, to_stderr
+from waybench.cli._run_settings import assignments
 from waybench.core import UsageError, commitment, key_label, plural, prepare_folder, read_commitment
 from waybench.core._secrets import STRONG_BITS, key_bits
 
 if TYPE_CHECKING:
     from waybench.results.logs import Skipped
 
-FORMATS = ("every-eval-ever", "huggingface", "inspect-catalogue", "citation")
+FORMATS = ("every-eval-ever", "huggingface", "inspect-catalogue", "citation", HARBOR)
 NOT_VERIFIED = 1
 _BAR_EVERY = 25  # records
-_BYTES = 32
 
 
 @click.command()
@@ -94,13 +93,15 @@ _EXAMPLES = """\b
 waybench export waybench-out --format every-eval-ever --organization "My lab" --out eee
 waybench export waybench-out --format huggingface --dataset my-name/my-benchmark --out hub
 waybench export waybench-out --format inspect-catalogue --repository https://... --commit 0123... --out register
-waybench export waybench-out --format citation --out cite"""
+waybench export waybench-out --format citation --out cite
+waybench export TASK --format harbor --count 20 --out tasks"""
 
 
 @click.command(epilog=_EXAMPLES)
 @with_parameters
 def export(
-    folders: tuple[Path, ...] = argument("DIR|URL|FILE...", required=True, type=LogPlace()),
+    harbor: HarborOptions,
+    folders: tuple[Path, ...] = argument("DIR|URL|FILE|TASK...", required=True, type=LogPlace()),
     form: str = option("Format of the files.", "--format", required=True, type=click.Choice(FORMATS)),
     out: Path = option("Folder for the files.", "--out", "-o", required=True),
     model: str = option("Export this model alone.", default="", metavar="NAME"),
@@ -124,7 +125,11 @@ def export(
     every-eval-ever: one JSON file for each model, task and settings, and one line for each episode (schema 0.3).
     huggingface: `.eval_results` for the models' repositories, and `eval.yaml` for the benchmark's.
     inspect-catalogue: registration files of Inspect's catalogue of evaluations. citation: what to cite.
+    harbor: TASK as directories of tasks, which Harbor runs: an item each, with its verifier and solution.
     """
+    if form == HARBOR:
+        write_tasks([str(folder) for folder in folders], out, harbor)
+        return
     from waybench.ext.publish.exports._every_eval_ever import every_eval_ever
     from waybench.ext.publish.exports._formats import (
         benchmark_file,
@@ -229,6 +234,7 @@ def verify(
     signers: Path | None = option("File of allowed signers, for --signature."),
     executor_name: str | None = WORKERS,
     address: str = ADDRESS,
+    minutes: float = option("Longest time for it.", "--time-limit", metavar="MINUTES", default=60.0),
 ) -> None:
     """Verify a submission, or logs, without a model and without a network.
 
@@ -262,6 +268,7 @@ def verify(
     workers = chosen_workers(executor_name, address)
     with _bar("verifying") as step:
         options: dict[str, Any] = {"keys": secrets, "data_dir": data_dir, "progress": step, "workers": workers}
+        options["seconds"] = 60 * minutes
         if archives:
             if models:
                 raise UsageError("--model: for logs only; a submission is verified whole")
@@ -285,7 +292,7 @@ def verify(
 def _write(out: Path, verdict: Any, sign: Path | None) -> None:
     from waybench.core import prepare_folder
     from waybench.submission import verdict_page
-    from waybench.submission._verify import sign as sign_verdict
+    from waybench.submission._signatures import sign as sign_verdict
 
     prepare_folder(out)
     path = out / "verdict.json"
@@ -329,20 +336,43 @@ def _bar(what: str) -> Generator[Callable[[int, int | None], None]]:
 @click.command()
 @with_parameters
 def commit(
+    task: str | None = argument("[TASK]"),
+    model: str = option("With TASK: the model.", "--model", "-m", default=""),
+    parameters: tuple[str, ...] = option("With TASK: parameter of the task; repeatable.", "-T", metavar="KEY=VALUE"),
+    out: Path | None = option("With TASK: file to write.  [default: standard output]"),
     key_files: tuple[str, ...] = KEY_FILES,
     keys: tuple[str, ...] = KEYS,
     new: bool = option("Draw a new key of 256 bits and write it to --key-file first."),
     as_json: bool = option("Print JSON.", "--json"),
 ) -> None:
-    """Print the commitment to the key of a private set: a hash to publish before the set is used.
+    """Commit to a run of TASK before it begins, or print the commitment to the key of a private set.
 
-    Whoever has the key later checks with `waybench verify --key-file FILE --commitment TEXT` that it is the same one.
+    With TASK, the file says which task, items, options and model are run. Hand it to the keepers of a leaderboard, who
+    add it to their folder commitments by a signed git commit: the time of that commit shows that limit and ladder were
+    not chosen by the results.
+
+    A commitment to a key is a hash to publish before the set is used. Whoever has the key later checks with
+    `waybench verify --key-file FILE --commitment TEXT` that it is the same one.
     The commitment does not show the key, as long as that has at least 128 bits.
     """
+    if task is not None:
+        if not model or keys or key_files or new:
+            raise UsageError("TASK: give --model, too, and no key; a private set's key goes to -T key=file:PATH")
+        from waybench.submission._run_commitments import run_commitment
+
+        text = json.dumps(run_commitment(task, assignments(parameters, "-T", "key=value"), model), indent=1)
+        if out is None:
+            click.echo(text)
+        else:
+            out.write_text(text + "\n", encoding="utf-8")
+            click.echo(f"{out}: have it added to the leaderboard's folder commitments by a signed commit, then run")
+        return
+    if model or parameters or out is not None:
+        raise UsageError("--model, -T and --out are for a run: name the TASK, or leave them out")
     if new:
         if keys or len(key_files) != 1:
             raise UsageError("--new: give one file for the new key with --key-file")
-        _write_key(Path(key_files[0]))
+        write_key(Path(key_files[0]))
     secret_keys = read_secrets(keys, key_files)
     if not secret_keys:
         raise UsageError("give the key with --key-file FILE or --key env:NAME")
@@ -359,15 +389,3 @@ def commit(
     else:
         for value in values:
             click.echo(f"{value['set']} {value['commitment']}")
-
-
-def _write_key(path: Path) -> None:
-    try:
-        # Only the owner may read it, and an earlier key is never replaced.
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise UsageError(f"{path}: this file exists; give another one, or leave out --new") from None
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written ({error.strerror}); give another file") from None
-    with os.fdopen(handle, "w", encoding="ascii") as stream:
-        stream.write(secrets.token_hex(_BYTES) + "\n")

@@ -1,7 +1,8 @@
-"""`waybench report`, `waybench view` and `waybench prices`: a site of logs, its live form, and a table of prices."""
+"""`waybench report`, `view`, `prices` and `profile`: a site of logs, its live form, prices, and abilities of models."""
 
 import os
 import shlex
+import shutil
 import threading
 import webbrowser
 from collections.abc import Callable
@@ -13,18 +14,23 @@ import click
 
 from waybench.cli._options import (
     ADDRESS,
+    JSON_FILE,
+    PRICE,
+    PRICES,
     WORKERS,
     FiniteRange,
-    check_there,
     chosen_workers,
     is_copy,
+    like,
     log_places,
     option,
+    require_folders,
     with_parameters,
 )
-from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
+from waybench.cli._output import skipped_warning, tell_skipped, to_stderr, write_json
 from waybench.cli._progress import ReportProgress
-from waybench.core import PROCESSES, UsageError, WaybenchError, Workers, plural, prepare_folder, read_prices
+from waybench.core import PROCESSES, Prices, UsageError, WaybenchError, Workers, known_prices, plural, prepare_folder
+from waybench.core._price_list import list_version
 from waybench.evaluation.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -32,7 +38,6 @@ if TYPE_CHECKING:
     from waybench.reporting.view._serve import BuildOutcome
 
 TITLE = option("Title of the site.", default="waybench")
-PRICES = option("Token prices as JSON (see `waybench prices`), for the cost per solved item.", metavar="FILE")
 
 ALL_REPLAYS = -1
 
@@ -54,7 +59,8 @@ def report(
         "Folder for the site; DIR/site by default, or a folder `site` beside FILE.", "--out", "-o"
     ),
     title: str = TITLE,
-    prices: Path | None = PRICES,
+    prices: Path | None = like(PRICES),
+    price: tuple[str, ...] = like(PRICE, default=()),
     published: bool = option("Show the papers' rows beside the results, marked as not run here."),
     models: Path | None = option(
         "Names, sizes, dates and series of models, as TOML, for charts against size and date.", metavar="FILE"
@@ -81,7 +87,7 @@ def report(
             folders,
             out or site_beside(folders[0]),
             title,
-            prices,
+            known_prices(prices, price),
             models,
             published=published,
             png=png,
@@ -103,7 +109,7 @@ def build(
     folders: tuple[Path, ...],
     out: Path,
     title: str,
-    prices: Path | None = None,
+    prices: Prices | None = None,
     models: Path | None = None,
     *,
     published: bool = False,
@@ -121,7 +127,7 @@ def build(
         folders: The folders, and files of records.
         out: Where the site goes.
         title: The site's title.
-        prices: A file with the prices of models' tokens.
+        prices: What models' tokens cost; by default list prices.
         published: Whether rows of the papers are shown beside the results.
         models: A file with names, sizes, dates and series of models.
         png: Whether each chart is also written as a PNG.
@@ -144,13 +150,24 @@ def build(
     from waybench.results.logs import EpisodeBatches, Skipped
     from waybench.results.papers import papers
 
-    check_there(folders)
-    price_table = read_prices(prices) if prices else None
+    require_folders(folders)
+    price_table = known_prices() if prices is None else prices
     model_table = read_models(models) if models else None
     skipped: list[Skipped] = []
     cache = open_cache(cache_dir() / "reports", prepare_folder(out))
     replays = Replays(most_replays, most_replays == ALL_REPLAYS, also_replays)
-    key = inputs_key(folders, out, title, price_table, model_table, published, png, replays.most, sorted(replays.also))
+    key = inputs_key(
+        folders,
+        out,
+        title,
+        price_table,
+        list_version(),
+        model_table,
+        published,
+        png,
+        replays.most,
+        sorted(replays.also),
+    )
     try:
         report = unchanged_report(out, cache, key) or write_report(
             EpisodeBatches(*folders, on_problem=skipped.append, cache=cache),
@@ -172,13 +189,11 @@ def build(
         tell_skipped(skipped, tell)
         raise
     tell_skipped(report.passed_over, tell)
-    _tell_notes(report, out, prices, models, tell)
+    _tell_notes(report, out, models, tell)
     return report
 
 
-def _tell_notes(
-    report: "Report", out: Path, prices: Path | None, models: Path | None, tell: Callable[[str], None]
-) -> None:
+def _tell_notes(report: "Report", out: Path, models: Path | None, tell: Callable[[str], None]) -> None:
     """Tell what the user should know of a report: what is not in it, and what files of prices and models lack."""
     from waybench.results.formatting import one_line
 
@@ -191,7 +206,10 @@ def _tell_notes(
             "their records; the models' pages say why"
         )
     if report.unfinished:
-        tell(f"note: {report.unfinished} of {episodes} excluded (unfinished): the player quit, or the replies ran out")
+        tell(
+            f"note: {report.unfinished} of {episodes} excluded (unfinished): the player quit, or the replies ran out: "
+            "give more replies, or -O requests=1 where the environment has it"
+        )
     for reason, count in report.not_simulated.items():
         tell(
             f"note: {count} of {episodes} could not be re-simulated ({reason}); their recorded values count, and the "
@@ -199,8 +217,8 @@ def _tell_notes(
         )
     if report.unpriced:
         tell(
-            f"no price in {prices} for {', '.join(one_line(name, 80) for name in report.unpriced)}; print a table "
-            "to fill in with `waybench prices`"
+            f"no price for {', '.join(one_line(name, 80) for name in report.unpriced)}; print a table to fill in with "
+            "`waybench prices`"
         )
     if report.unlisted:
         tell(f"not in {models}: {', '.join(one_line(name, 80) for name in report.unlisted)}")
@@ -214,8 +232,9 @@ def prices(
 ) -> None:
     """Print a JSON price table for the models of the runs in some folders.
 
-    Replace each null by dollars per million tokens: of requests (input), of replies (output) and of requests read
-    from a cache. A model with nulls has no cost. Pass the file to `waybench report --prices`.
+    It has the list prices that are known, in dollars per million tokens: of requests (input), of replies (output) and
+    of requests read from a cache. Replace each null; a model with nulls has no cost. Pass the file to commands with
+    --prices.
     """
     from waybench.core._tokens import price_table
     from waybench.results.logs._logs import logged_models
@@ -226,7 +245,10 @@ def prices(
         raise UsageError(
             f"no model to price in {where}: it has no logs, or those of embedded players, which cost nothing"
         )
-    click.echo(price_table(models, price_file))
+    list_prices = known_prices()
+    if source := list_prices.source(models):
+        to_stderr(source)
+    click.echo(price_table(models, price_file, list_prices))
 
 
 @click.command()
@@ -235,7 +257,8 @@ def view(
     folders: tuple[Path, ...] = log_places("DIR|URL|FILE"),
     out: Path | None = option("Folder for the site; by default as for `waybench report`.", "--out", "-o"),
     title: str = TITLE,
-    prices: Path | None = PRICES,
+    prices: Path | None = like(PRICES),
+    price: tuple[str, ...] = like(PRICE, default=()),
     port: int | None = option(
         "Port of the server; by default 7575, or the next free one.", type=click.IntRange(0, 65535)
     ),
@@ -244,15 +267,14 @@ def view(
 ) -> None:
     """Serve a live report of the runs in some folders, and of people's records.
 
-    It writes the same site as `waybench report` and serves it on this machine only. When the logs change, it
+    It writes the same site as `waybench report --png` and serves it on this machine only. When the logs change, it
     rebuilds the site, and open pages reload. The address has a token, which keeps out other users of this machine.
     Press Ctrl-C to stop.
     """
     from waybench.reporting.view._serve import address, listen, new_token, serve
 
-    if prices:
-        read_prices(prices)  # an error in it is shown now, and not by every build
-    check_there(folders, "; to start before the run, create the folder first")
+    price_table = known_prices(prices, price)  # an error in it is shown now, and not by every build
+    require_folders(folders, "; to start before the run, create the folder first")
     site = prepare_folder(out or site_beside(folders[0]))
     if any(map(is_copy, folders)):
         to_stderr("view: logs at a URL are copied once; start again to see newer ones")
@@ -262,7 +284,7 @@ def view(
     if open_browser:
         threading.Thread(target=open_page, args=(url,), daemon=True).start()
     serve(
-        partial(build_once, folders, site, title, prices),
+        partial(build_once, folders, site, title, price_table),
         listener,
         site,
         folders,
@@ -278,18 +300,18 @@ def build_once(
     folders: tuple[Path, ...],
     site: Path,
     title: str,
-    prices: Path | None = None,
+    prices: Prices | None = None,
     *,
     replays: frozenset[str] = frozenset(),
 ) -> "BuildOutcome":
-    """Build the site and say what became of it; this is called in a process of its own."""
+    """Build the site, with its charts as PNG, and say what became of it; this is called in a process of its own."""
     from waybench.reporting.view._serve import BuildOutcome
     from waybench.results.logs._logs import NoEpisodesError
 
     notes: list[str] = []
     try:
         # No further processes: this one may be ended at any time, and they would be left.
-        build(folders, site, title, prices, tell=notes.append, processes=1, also_replays=replays)
+        build(folders, site, title, prices, png=True, tell=notes.append, processes=1, also_replays=replays)
     except WaybenchError as error:
         return BuildOutcome(tuple(notes), " ".join(str(error).split()), empty=isinstance(error, NoEpisodesError))
     return BuildOutcome(tuple(notes))
@@ -309,3 +331,41 @@ def open_page(url: str) -> None:
     """Open a page in the user's browser, or say that there is none."""
     if not webbrowser.open(url):
         to_stderr(f"no browser found: open {url} yourself")
+
+
+_PROFILE_EXAMPLES = """\b
+waybench profile waybench-out
+waybench profile waybench-out --json -
+waybench profile waybench-out --references        with the embedded players, as for a demonstration"""
+
+
+@click.command(epilog=_PROFILE_EXAMPLES)
+@with_parameters
+def profile(
+    folders: tuple[Path, ...] = log_places("DIR|URL|FILE"),
+    references: bool = option("Count the embedded players as models."),
+    out: str | None = JSON_FILE,
+) -> None:
+    """Estimate each model's general ability from all runs in some folders, and predict scores of missing families.
+
+    A joint model of all models and families (item response theory) has an ability of each model, which consists of a
+    general ability and a deviation in each family, and a difficulty of each item. All models need not have run the
+    same families or items. Where a model was not run on a family, the output shows in square brackets what score to
+    expect, with a 90 % interval; predictions are never part of a mean or of a report. At least two models and two
+    families with normalised scores are needed; with a handful of models, intervals are wide.
+    """
+    from waybench.results import read_logs
+    from waybench.results.estimates._profiles import profiles, profiles_text
+    from waybench.results.logs import Skipped
+    from waybench.results.results import measurable
+    from waybench.results.results._anchors import with_reference_bounds
+
+    skipped: list[Skipped] = []
+    measured, rows = measurable(read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append, confirm=True)
+    rows = with_reference_bounds((episode.record for episode in measured), rows)
+    tell_skipped(skipped)
+    ability = profiles(rows, references=references)
+    if out is not None:
+        write_json(out, ability.to_json())
+    if out != "-":
+        click.echo(profiles_text(ability, shutil.get_terminal_size().columns))

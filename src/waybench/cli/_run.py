@@ -1,23 +1,34 @@
-"""`waybench run`, and two commands that run given tasks: `waybench reproduce` and `waybench demo`."""
+"""`waybench run`, `waybench results`, which prints its table again, and `waybench demo`, which runs given tasks."""
 
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from waybench.cli._options import argument, chosen_executor, option, with_parameters
-from waybench.cli._output import DEFECTIVE, print_summary, to_stderr
+from waybench.cli._decide import comparison_settings, decision_plans, fix_plans, plan_text
+from waybench.cli._environments import refuse_places
+from waybench.cli._options import (
+    PRICE,
+    PRICES,
+    RUN_FOLDER,
+    GroupedCommand,
+    chosen_executor,
+    like,
+    option,
+    require_folders,
+    with_parameters,
+)
+from waybench.cli._output import print_summary, to_stderr
 from waybench.cli._parts import (
     NO_BUDGET,
     RunPart,
     part_arguments,
     part_folder,
+    price_notes,
     quote_lines,
     refuse_secrets,
     run_budget,
@@ -27,22 +38,22 @@ from waybench.cli._parts import (
 )
 from waybench.cli._progress import ReportProgress, evaluate_shown
 from waybench.cli._report import build
-from waybench.cli._run_settings import RunSettings, combinations, plan_runs, task_args, task_parameters
+from waybench.cli._run_settings import RUN_OPTIONS, RunSettings, combinations, plan_runs
 from waybench.core import (
     LOCAL_MODELS,
     PROBE,
     PROCESSES,
     Json,
-    Price,
+    Prices,
     UsageError,
+    known_prices,
     map_in_processes,
     plural,
     prepare_folder,
     read_budget,
-    read_prices,
 )
 from waybench.data import cache_dir
-from waybench.evaluation.tasks import TASKS, TaskEntry, count_episodes, find_task
+from waybench.evaluation.tasks import TASKS, TaskEntry, find_task
 from waybench.evaluation.tasks._presets import DEMO, DEMO_HORIZON, DEMO_MODEL
 from waybench.ext.scale import StorageFolder, is_url
 from waybench.ext.scale._executors import Executor, is_on_this_machine
@@ -50,9 +61,7 @@ from waybench.ext.scale._folders import local_copy
 
 if TYPE_CHECKING:
     from waybench.evaluation.tasks._estimate import TaskQuote
-    from waybench.results.papers import Paper, PaperTable
 
-DEFAULT_OUT = Path("waybench-reproduce")
 # Players that err at a rate, whose horizon can be computed.
 SEARCHED = ("noisy-0.1", "noisy-0.05", "noisy-0.02")
 PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
@@ -68,13 +77,30 @@ waybench run {_EXAMPLE} --model openai-api/local/llama --model-base-url http://1
 waybench run {_EXAMPLE} --model hf/local -M model_path=./my-model"""
 
 
-@click.command(epilog=_EXAMPLES)
+_GROUPS = {
+    "Model": (
+        *("models", "model_base_url", "model_args", "temperature", "max_tokens", "reasoning_effort", "seed"),
+        *("generation", "think_tags", "agent", "states", "layers"),
+    ),
+    "Items": ("limit", "attempts", "parameters", "each", "prefix", "probe", "precision"),
+    "Comparison": ("until", "margin", "max_items", "over"),
+    "Limits and money": (
+        *("quote_only", "budget", "price", "prices", "max_connections", "max_retries", "timeout", "time_limit"),
+        *("token_limit", "rerun", "no_check"),
+    ),
+    "Where": ("out", "executor_name", "address", "shards", "gpus_per_model"),
+    "Display": ("display", "levels"),
+}
+
+
+@click.command(cls=GroupedCommand, groups=_GROUPS, epilog=_EXAMPLES)
 @with_parameters
 def run(settings: RunSettings) -> None:
     """Evaluate models on tasks.
 
-    TASK is the name of a task, or the id of an environment to play it with all of its options. To resume an
-    interrupted run, run the same command again: it continues where the run stopped.
+    TASK is the name of a task, or the id of an environment to play it with all of its options; FILE.py, FILE.py:NAME
+    or MODULE:NAME is an environment of yours. To resume an interrupted run, run the same command again: it continues
+    where the run stopped.
     """
     entries = [*map(find_task, dict.fromkeys(settings.tasks))]
     models, out, budget = settings.models, settings.out, settings.budget
@@ -87,18 +113,31 @@ def run(settings: RunSettings) -> None:
         )
     if settings.precision is not None and not searches:
         raise UsageError(f"--precision: no search for a horizon is among {names}; leave the option out")
+    if settings.price and searches and budget is not None and read_budget(budget)[1]:
+        raise UsageError("--price: a search for a horizon that plans with dollars reads prices from a file: --prices")
     arguments = settings.evaluate_arguments()
+    if settings.states and settings.executor_name:
+        raise UsageError("--states: models run in this process; leave --executor out")
+    if settings.layers and not settings.states:
+        raise UsageError("--layers: it says which layers --states stores; give a file with --states")
     if budget != NO_BUDGET:
         read_budget(budget)  # what is no budget is refused even where it limits nothing
     parameters = settings.task_parameters(budget if searches and budget != NO_BUDGET else None)
-    prices = read_prices(settings.prices) if settings.prices else {}
+    prices = known_prices(settings.prices, settings.price)
     chosen, partly = plan_runs(entries, parameters, combinations(settings.each, parameters), settings.prices)
     for line in partly if len(entries) > 1 else ():
         click.echo(line, err=True)
+    comparison = comparison_settings(settings, len(chosen))
+    planned = [] if comparison is None else decision_plans(chosen, comparison)
+    plans = [plan for plan, _ in planned]
+    for plan, size in planned:
+        click.echo(plan_text(plan, size), err=True)
     from waybench.evaluation._engine import check_folder
     from waybench.evaluation._provider import check_player
 
     engine = chosen_executor(settings.executor_name, settings.address, settings.gpus_per_model or 0)
+    if engine is not None:
+        refuse_places(settings.tasks, "--executor")
     if engine is None and settings.shards > 1:
         raise UsageError("--shards: without an executor there is one job only; add --executor, or use -T shard=1/2")
     is_local = not is_url(out)
@@ -109,23 +148,23 @@ def run(settings: RunSettings) -> None:
     for model in models:
         if model.startswith("waybench/"):
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
-    quotes, opening = _quote_tasks(chosen, models, prices, quote_only=settings.quote_only)
-    to_last_level = {name: quote.to_last_level for name, quote in quotes if quote.to_last_level is not None}
-    run_limit = run_budget(budget, entries, models, prices, to_last_level)
+    quotes, opening = _quote_tasks([] if plans else chosen, models, prices, quote_only=settings.quote_only)
+    needed = {name: quote.needed for name, quote in quotes if quote.needed is not None}
+    run_limit = run_budget(budget, entries, models, prices, needed)
     if settings.quote_only:
         if run_limit.note:
             click.echo(run_limit.note)
         return
     opening += [run_limit.note] if run_limit.note else []
     tasks = tuple((entry.name, args) for entry, args in chosen)
-    run_part = RunPart(tasks, models, out, arguments, run_limit, prices)
+    run_part = RunPart(tasks, models, out, arguments, run_limit, prices, comparison)
     if engine is not None:
         if not is_on_this_machine(engine):
             refuse_secrets(run_part)
         parts = split(run_part, by_task=not settings.gpus_per_model, shards=settings.shards)
         for line in opening:
             click.echo(line, err=True)
-        parts = _with_budgets(parts, to_last_level, is_given=budget is not None)
+        parts = _with_budgets(parts, needed, is_given=budget is not None)
         _run_with(engine, parts, prices, levels=settings.levels)
         return
     progress = run_part.progress()
@@ -133,6 +172,7 @@ def run(settings: RunSettings) -> None:
     loaders, arguments = part_arguments(run_part)
     try:
         with nullcontext(Path(out)) if is_local else part_folder(run_part, progress.notes.append) as folder:
+            fix_plans(plans, folder)
             unfinished = evaluate_shown(
                 loaders, models, folder, **arguments, display=settings.display, progress=progress
             )
@@ -141,16 +181,32 @@ def run(settings: RunSettings) -> None:
         raise
     if progress.budget_is_spent:
         click.echo(progress.interrupted_text, err=True)
-    if _summarise(out, prices, () if progress.budget_is_spent else unfinished, levels=settings.levels):
-        sys.exit(DEFECTIVE)
-    if unfinished:
-        sys.exit(1)
+    status = _summarise(out, prices, () if progress.budget_is_spent else unfinished, levels=settings.levels)
+    if status or unfinished:
+        sys.exit(status or 1)
+
+
+@click.command()
+@with_parameters
+def results(
+    folder: Path = RUN_FOLDER,
+    prices: Path | None = like(PRICES),
+    price: tuple[str, ...] = like(PRICE, default=()),
+    levels: bool = like(RUN_OPTIONS["levels"], default=False),
+) -> None:
+    """Print the results of a run again, without a request to any model.
+
+    It is the table with which `waybench run` ends, for what the folder has by now. Every episode is simulated again.
+    """
+    require_folders([folder])
+    if status := print_summary(folder, known_prices(prices, price), (), levels=levels):
+        sys.exit(status)
 
 
 def _quote_tasks(
     chosen: Sequence[tuple[TaskEntry, Mapping[str, Any]]],
     models: Sequence[str],
-    prices: Mapping[str, Price],
+    prices: Prices,
     *,
     quote_only: bool,
 ) -> "tuple[list[tuple[str, TaskQuote]], list[str]]":
@@ -167,17 +223,21 @@ def _quote_tasks(
     for entry, args in chosen:
         if not paid and not quote_only and not entry.searches:
             continue
-        quote = TaskQuote(entry, args)
-        quotes.append((entry.name, quote))
-        if quote_only or entry.searches:
-            for line in quote_lines(entry.name, quote, models, prices):
-                click.echo(line)
-        else:
-            opening += quote_lines(entry.name, quote, paid, prices)
+        quotes.append((entry.name, TaskQuote(entry, args)))
+    is_search = {entry.name: entry.searches for entry, _ in chosen}
+    shown = [quote for name, quote in quotes if quote_only or is_search[name]]
+    for line in quote_lines(shown, models, prices):
+        click.echo(line)
+    if quotes:
+        opening += quote_lines([quote for _, quote in quotes if quote not in shown], paid, prices)
+        notes = price_notes(prices, paid)
+        for line in notes if quote_only else ():
+            to_stderr(line)
+        opening += [] if quote_only else notes
     return quotes, opening
 
 
-def _with_budgets(parts: Sequence[RunPart], to_last_level: Mapping[str, float], *, is_given: bool) -> list[RunPart]:
+def _with_budgets(parts: Sequence[RunPart], needed: Mapping[str, float], *, is_given: bool) -> list[RunPart]:
     """Return the parts of a run, each with its share of a budget that was given, or with that of its own ladders."""
     if parts[0].budget.amount is None:
         return list(parts)
@@ -186,143 +246,27 @@ def _with_budgets(parts: Sequence[RunPart], to_last_level: Mapping[str, float], 
         return [replace(part, budget=shared) for part in parts]
     entries = ([find_task(name) for name, _ in part.tasks] for part in parts)
     return [
-        replace(part, budget=run_budget(None, tasks, part.models, part.prices, to_last_level))
+        replace(part, budget=run_budget(None, tasks, part.models, part.prices, needed))
         for tasks, part in zip(entries, parts, strict=True)
     ]
 
 
-def _run_with(engine: Executor, parts: Sequence[RunPart], prices: Mapping[str, Price], *, levels: bool) -> None:
+def _run_with(engine: Executor, parts: Sequence[RunPart], prices: Prices, *, levels: bool) -> None:
     """Run a run's parts where an executor runs them."""
     try:
         unfinished = run_parts(parts, engine)
     except KeyboardInterrupt:
         click.echo("Interrupted. What is finished is kept. To resume, run the same command again.", err=True)
         raise
-    if engine.is_whole and _summarise(parts[0].out, prices, unfinished, levels=levels):
-        sys.exit(DEFECTIVE)
-    if unfinished:
-        sys.exit(1)
+    status = _summarise(parts[0].out, prices, unfinished, levels=levels) if engine.is_whole else 0
+    if status or unfinished:
+        sys.exit(status or 1)
 
 
-def _summarise(out: str, prices: Mapping[str, Price], unfinished: Sequence[str], *, levels: bool) -> bool:
-    """Print the summary of a run, whose folder may be elsewhere; return whether an environment has a defect."""
+def _summarise(out: str, prices: Prices, unfinished: Sequence[str], *, levels: bool) -> int:
+    """Print the summary of a run, whose folder may be elsewhere; return the exit status (`print_summary`)."""
     folder = local_copy(out, cache_dir()) if is_url(out) else Path(out)
     return print_summary(folder, prices, unfinished, levels=levels, url=out)
-
-
-_REPRODUCE_EXAMPLES = """\b
-waybench reproduce PAPER table-3 --dry-run
-waybench reproduce PAPER table-3 --model openai/gpt-4o --limit 50
-waybench reproduce PAPER table-3 --model hf/local -- -M model_path=./my-model"""
-
-
-@click.command(epilog=_REPRODUCE_EXAMPLES)
-@with_parameters
-def reproduce(
-    paper: str | None = argument(),
-    table: str | None = argument(),
-    options: tuple[str, ...] = argument("[-- RUN_OPTION...]"),
-    models: tuple[str, ...] = option("Model, as provider/name; repeatable.", "--model", "-m"),
-    out: Path | None = option(f"Log folder.  [default: {DEFAULT_OUT}/PAPER/TABLE]"),
-    limit: int | None = option("Maximum items per level, instead of all published ones.", type=click.IntRange(min=1)),
-    dry_run: bool = option("Print the commands without running them."),
-) -> None:
-    """List the papers' tables and figures, or make one of them.
-
-    Without TABLE, the tables of a paper are listed; without PAPER, the papers. What follows -- are options of
-    `waybench run`, such as the model's temperature.
-    """
-    from waybench.results.papers import find_paper, find_table, papers
-
-    if paper is None:
-        for source in papers():
-            count = plural(len(source.tables), "table or figure", "tables and figures")
-            click.echo(f"{source.name:12} {source.title} ({source.source}); {count}")
-        return
-    source = find_paper(paper)
-    if table is None:
-        click.echo(_listing(source))
-        return
-    chosen = find_table(source, table)
-    commands = [
-        replace(command, parameters={**command.parameters, "limit": limit}) if limit and command.tasks else command
-        for command in chosen.commands
-    ]
-    runnable = [command for command in commands if command.tasks]
-    arguments = [
-        [*command.arguments, *chain.from_iterable(("--model", model) for model in models or ("MODEL",)), *options]
-        for command in runnable
-    ]
-    if dry_run:
-        runs = iter(arguments)
-        for command in commands:
-            text = join(["waybench", "run", *next(runs)]) if command.tasks else command.line
-            click.echo(text or f"# not yet: {command.not_yet}")
-        return
-    if not models:
-        raise UsageError("no model: name one with --model, or see the commands with --dry-run")
-    if not runnable:
-        texts = "; ".join(command.text or f"not yet: {command.not_yet}" for command in commands)
-        raise UsageError(f"{source.name} {chosen.id} is not made by running models: {texts}")
-    click.echo(_amount(arguments, len(models)))
-    folder = out or DEFAULT_OUT / source.name / chosen.id
-    is_unfinished = False
-    for words in arguments:
-        try:
-            run.main([*words, "--out", str(folder)], prog_name="waybench run", standalone_mode=False)
-        except SystemExit as ended:
-            is_unfinished |= bool(ended.code)
-    click.echo(f"\n{_result(source, chosen, folder)}")
-    for command in commands:
-        if command.not_yet:
-            click.echo(f"Not yet: {command.not_yet}.")
-    if is_unfinished:
-        sys.exit(1)
-
-
-def _listing(paper: "Paper") -> str:
-    lines = [f"{paper.title} ({paper.source})", "", *paper.about.splitlines(), ""]
-    for table in paper.tables:
-        lines.append(f"{table.id:12} {table.shows}")
-        lines += [f"{'':12} not yet: {command.not_yet}" for command in table.commands if command.not_yet]
-    return "\n".join([*lines, "", f"waybench reproduce {paper.name} TABLE --model MODEL makes one of them."])
-
-
-def _amount(arguments: list[list[str]], models: int) -> str:
-    """Return how much is going to be run, since it may cost money."""
-    counts = [
-        count_episodes(entry, task_args(entry, parameters | values))
-        for words in arguments
-        for params in [run.make_context("waybench run", list(words)).params]
-        for parameters in [task_parameters(params["parameters"], limit=params["limit"], attempts=params["attempts"])]
-        for entry in map(find_task, params["tasks"])
-        for values in combinations(params["each"], parameters)
-    ]
-    episodes = sum(count or 0 for count in counts)
-    count = plural(episodes, "episode")
-    if None in counts:
-        count = f"{count} and more" if episodes else "an unknown number of episodes"
-    where = f"in {plural(len(counts), 'run')} of tasks, for each of {plural(models, 'model')}"
-    return f"{count} {where}; an episode takes a request at least"
-
-
-def _result(paper: "Paper", table: "PaperTable", folder: Path) -> str:
-    from waybench.results import by_level, overall, read_logs
-    from waybench.results.published import beside, published_text
-    from waybench.results.results import measurable
-
-    _, rows = measurable(read_logs(folder, on_problem=lambda _: None), on_problem=lambda _: None, confirm=True)
-    text = published_text(beside(by_level(rows), overall(rows), [(paper, table)]), table.numbers)
-    of_maps = sum(bool(row.cluster) for block in table.published for row in block.rows)
-    numbers = f"{plural(of_maps, 'published number')} of single maps: see data/published.csv of the report."
-    return "\n".join(
-        [
-            *([text, ""] if text else []),
-            *([numbers] if of_maps else []),
-            f"In the report (waybench report {folder} --published): {table.report}",
-            f"How far they can agree: {table.agreement}",
-        ]
-    )
 
 
 @click.command()
@@ -374,8 +318,8 @@ def demo(
 def _horizons(folder: Path) -> list[str]:
     """Return a line for each player's search: the horizon that it found and the one that is known."""
     from waybench.results import read_logs
-    from waybench.results.horizons import reference_text
-    from waybench.results.horizons._searches import searches
+    from waybench.results.horizons._searches import search_results
+    from waybench.results.horizons._text import reference_text
     from waybench.results.logs import Skipped
     from waybench.results.results import measurable
 
@@ -384,7 +328,7 @@ def _horizons(folder: Path) -> list[str]:
     skipped: list[Skipped] = []  # the report has named them
     lines: list[str] = []
     references = ""
-    for search in searches(*measurable(read_logs(folder, on_problem=skipped.append), on_problem=skipped.append)):
+    for search in search_results(*measurable(read_logs(folder, on_problem=skipped.append), on_problem=skipped.append)):
         player = search.group.model.removeprefix("waybench/")
         if player in SEARCHED:
             exact = spec.oracle_horizon(float(player.rpartition("-")[2]))

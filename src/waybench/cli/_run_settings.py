@@ -10,10 +10,13 @@ from typing import Any
 
 import click
 
+from waybench.cli._environments import EnvironmentName
 from waybench.cli._options import (
     ADDRESS,
     DEFAULT_OUT,
     EXECUTOR,
+    PRICE,
+    PRICES,
     THINK_TAGS_OPTION,
     FiniteRange,
     argument,
@@ -34,7 +37,7 @@ _GENERATION = ("temperature", "max_tokens", "reasoning_effort", "seed", "max_con
 class RunSettings:
     """What the user says of a run: each field is an option of `waybench run`, with its help and its default."""
 
-    tasks: tuple[str, ...] = argument("TASK...", required=True, default=())
+    tasks: tuple[str, ...] = argument("TASK...", required=True, default=(), type=EnvironmentName())
     models: tuple[str, ...] = option(
         "Model, as provider/name, or python:module.function for a function of messages to a reply; repeatable.",
         "--model",
@@ -76,13 +79,33 @@ class RunSettings:
     precision: float | None = option(
         "Relative half-width of the interval at which a horizon_ task stops.  [default: 0.1]", type=FiniteRange(0.02, 1)
     )
+    until: str | None = option(
+        "`decided`: play one stream of items with all models, which ends as soon as one is shown to be better than the "
+        "others, or they are shown to be tied.",
+        type=click.Choice(["decided"]),
+    )
+    margin: float | None = option(
+        "With --until: the greatest difference in a tie, as a share of the metric's range; fixed before the first "
+        "reply.  [default: 0.05]",
+        type=FiniteRange(0.01, 0.4),
+    )
+    max_items: int | None = option(
+        "With --until: most items for each model; a later run can raise it.  [default: all listed items, or 2,000]",
+        type=_POSITIVE,
+    )
+    over: str | None = option(
+        "With --until: what the decision is about: these items, or clusters like these (maps), which takes several "
+        "times as many.  [default: items]",
+        type=click.Choice(["items", "clusters"]),
+    )
     budget: str | None = option(
-        "What this command may spend: 200k (tokens), or 5USD with --prices; `none` for no limit. A horizon_ task "
+        "What this command may spend: 200k (tokens), or 5USD; `none` for no limit. A horizon_ task "
         "plans its search for each model with it. Tasks that climb have a default: for each model 1M tokens, or what "
         "an optimal player without reasoning needs up to the last level if that is more.",
         metavar="AMOUNT",
     )
-    prices: Path | None = option("Token prices as JSON (see `waybench prices`).", metavar="FILE")
+    prices: Path | None = like(PRICES)
+    price: tuple[str, ...] = like(PRICE, default=())
     quote_only: bool = option("Print what each task asks of each model, and exit.", "--quote", default=False)
     out: str = option(
         "Log folder, also by URL (s3://bucket/folder, gs://...); keys for it come from the environment.",
@@ -115,6 +138,13 @@ class RunSettings:
         "-G",
         metavar="KEY=VALUE",
         default=(),
+    )
+    states: Path | None = option(
+        "File to which the hidden states of hf/ models before each turn are appended, with labels, as JSON lines.",
+        metavar="FILE",
+    )
+    layers: str | None = option(
+        "With --states: layers, 0 for the embeddings.  [default: five at equal distances]", metavar="N,N..."
     )
     seed: int | None = option("Sampling seed, if the provider supports one.  [default: none]")
     max_connections: int | None = option(
@@ -154,7 +184,14 @@ class RunSettings:
             "limits": {"time_limit": self.time_limit, "token_limit": self.token_limit},
             "rerun": self.rerun,
             "check": not self.no_check,
+            **({"states": (self.states, self._layers())} if self.states else {}),
         }
+
+    def _layers(self) -> tuple[int, ...]:
+        layers = (self.layers or "").split(",") if self.layers else []
+        if not all(layer.isdecimal() and layer.isascii() for layer in layers):
+            raise UsageError(f"--layers {str(self.layers)[:60]}: give numbers of layers, such as 0,8,16")
+        return tuple(map(int, layers))
 
     def _generation_settings(self) -> dict[str, Json]:
         """Return the values of -G, and those of the generation settings that have an option of their own."""
@@ -250,7 +287,7 @@ def plan_runs(
                 for name, value in sorted({**parameters, **values}.items(), key=lambda pair: "." in pair[0])
                 if entry in takers[name]
             }
-            if prices and "prices" in _options(entry):
+            if prices and "prices" in _option_names(entry):
                 args["prices"] = str(prices)
             run = entry, task_args(entry, args)
             if run not in runs:  # a parameter with several values may not be this task's
@@ -269,7 +306,7 @@ def task_args(entry: TaskEntry, args: dict[str, Any]) -> dict[str, Any]:
     return {name: checked[name] for name in args}
 
 
-def _options(entry: TaskEntry) -> set[str]:
+def _option_names(entry: TaskEntry) -> set[str]:
     return {option.name for option in entry.options}
 
 
@@ -285,7 +322,9 @@ def _plain(name: str, entry: TaskEntry) -> str:
 def _takers(name: str, entries: Sequence[TaskEntry]) -> Iterator[TaskEntry]:
     named = _task_of(name, entries)
     for entry in entries if named is None else [named]:
-        if _plain(name, entry) in _options(entry) or len(entries) == 1:  # the task itself refuses what it does not know
+        if (
+            _plain(name, entry) in _option_names(entry) or len(entries) == 1
+        ):  # the task itself refuses what it does not know
             yield entry
 
 
@@ -293,7 +332,7 @@ def _unknown(name: str, entries: Sequence[TaskEntry]) -> str:
     named = _task_of(name, entries)
     if named is not None:
         named.resolve({_plain(name, named): ""})  # which says what there is
-    names = sorted({option for entry in entries for option in _options(entry)})
+    names = sorted({option for entry in entries for option in _option_names(entry)})
     close = get_close_matches(name, names, 1)
     hint = f"did you mean {close[0]}?" if close else "`waybench list TASK` shows a task's parameters"
     tasks = ", ".join(entry.name for entry in entries)

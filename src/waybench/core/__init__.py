@@ -75,15 +75,13 @@ from waybench.core._metrics import (
     outcome_metric,
     proof_axis,
     proof_metric,
-    unread,
+    unparsed_kind,
 )
 from waybench.core._one_answer import (
     AnswerState,
     Judgement,
     OneAnswerGame,
     OneAnswerWording,
-    Question,
-    question_environment,
 )
 from waybench.core._parts import (
     Difficulty,
@@ -97,10 +95,28 @@ from waybench.core._parts import (
     Typing,
 )
 from waybench.core._picture import Picture
-from waybench.core._play import AGENT, IMAGE, PROBE, SHARD, WORDING, Option, Play, PromptKinds, number_option, resolve
+from waybench.core._play import (
+    AGENT,
+    EASIER,
+    HARDER,
+    IMAGE,
+    PROBE,
+    SHARD,
+    STREAM,
+    WORDING,
+    Contrast,
+    Option,
+    Play,
+    PromptKinds,
+    number_option,
+    resolve,
+)
 from waybench.core._policies import LOCAL_MODELS, Policy, play_out, policy, replay
 from waybench.core._prefix import PREFIX
 from waybench.core._presentation import Presentation
+from waybench.core._price_list import Prices, known_prices
+from waybench.core._puzzle_kit import puzzle_environment
+from waybench.core._question_kit import Question, question_environment
 from waybench.core._questions import Belief, read_numbers
 from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord, Usage, lost_turns, own_turns
 from waybench.core._registry import CatalogueWarning, Entry
@@ -122,7 +138,7 @@ from waybench.core._secrets import (
 from waybench.core._solutions import DEAD_END, Searched, Solutions
 from waybench.core._template import TEMPLATE, is_template_name
 from waybench.core._texts import Texts, TextTables, texts_in
-from waybench.core._tokens import Price, read_budget, read_prices, tokenizer
+from waybench.core._tokens import Price, read_budget, tokenizer
 from waybench.core._tools import (
     INTERFACE,
     TOOLS,
@@ -131,10 +147,12 @@ from waybench.core._tools import (
     read_calls,
     write_calls,
 )
+from waybench.core._unreadable import WARN_ABOVE, unreadable_reason
 from waybench.core._user_files import (
     LOCK_FILE,
     PROGRESS_FILE,
     json_lines,
+    open_private,
     prepare_folder,
     read_json,
     read_text,
@@ -148,8 +166,10 @@ __all__ = [
     "CONTEXT_TOKENS",
     "DEAD_END",
     "DIFFICULTY_INDEX",
+    "EASIER",
     "FIRST_REPLIES",
     "FORMS",
+    "HARDER",
     "ILLEGAL",
     "IMAGE",
     "INTERFACE",
@@ -166,11 +186,13 @@ __all__ = [
     "PROCESSES",
     "PROGRESS_FILE",
     "SHARD",
+    "STREAM",
     "TEMPLATE",
     "THINK_TAGS",
     "TOOLS",
     "TURN_LIMIT",
     "UNPARSED",
+    "WARN_ABOVE",
     "WORDING",
     "ActionTool",
     "Aggregate",
@@ -182,6 +204,7 @@ __all__ = [
     "CatalogueWarning",
     "ChoiceGame",
     "ChoiceWording",
+    "Contrast",
     "DataError",
     "DataFile",
     "DataFiles",
@@ -232,6 +255,7 @@ __all__ = [
     "Potential",
     "Presentation",
     "Price",
+    "Prices",
     "ProbeRecord",
     "PromptKinds",
     "Question",
@@ -286,6 +310,7 @@ __all__ = [
     "json_excerpt",
     "json_lines",
     "key_label",
+    "known_prices",
     "last_object",
     "level_axis",
     "lost_turns",
@@ -295,6 +320,7 @@ __all__ = [
     "normal_name",
     "number_option",
     "object_schema",
+    "open_private",
     "outcome_metric",
     "own_turns",
     "play_out",
@@ -303,6 +329,7 @@ __all__ = [
     "prepare_folder",
     "proof_axis",
     "proof_metric",
+    "puzzle_environment",
     "question_environment",
     "read_budget",
     "read_calls",
@@ -310,7 +337,6 @@ __all__ = [
     "read_json",
     "read_key",
     "read_numbers",
-    "read_prices",
     "read_records",
     "read_text",
     "reasoning_warning",
@@ -325,7 +351,8 @@ __all__ = [
     "to_pickle",
     "tokenizer",
     "unknown_name_message",
-    "unread",
+    "unparsed_kind",
+    "unreadable_reason",
     "user_path",
     "with_examples",
     "without_credentials",

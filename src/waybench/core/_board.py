@@ -41,6 +41,18 @@ class Board:
     notes: Sequence[str] = ()
 
 
+def plain_text(board: Board) -> str:
+    """Return a board as text without colours: one character a cell, or its width where cells hold words."""
+    width = board.width if board.width > 2 else 1
+    rows = ("".join(_plain_cell(tile, width) for tile in row).rstrip() for row in board.rows)
+    return "\n".join([*rows, *board.notes])
+
+
+def _plain_cell(tile: Tile, width: int) -> str:
+    text = (tile.narrow or tile.text[:1]) if width == 1 else tile.text
+    return text[:width].ljust(width)
+
+
 class TypedAction(NamedTuple):
     """An action that a person can choose from a list or by a key.
 

@@ -3,8 +3,10 @@
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import lru_cache
 from itertools import islice, permutations
+from types import MappingProxyType
 from typing import Any
 
 from waybench.core._board import TypedAction
@@ -12,28 +14,35 @@ from waybench.core._errors import DataError
 from waybench.core._game import NOTHING, End, Game, GameProperties, I, Json, Outcome, S, Stream, Transition
 from waybench.core._parts import Typing
 from waybench.core._replies import normal_name
+from waybench.core._texts import CHOICE_TEXTS, ENGLISH_NAME, Texts, TextTables, kit_tables, texts_in
 from waybench.core._wording import ActionTool, Field, Invalid, ToolCall, View, Wording
 
 LONGEST_REPLY = 1_000_000  # characters
 _MOST_SINGLE_PATTERNS = 32  # more names are searched for together
+_ENGLISH = texts_in(ENGLISH_NAME, CHOICE_TEXTS)
 _KEYS = ("up", "down", "left", "right", "space")
 
 
-def find_choice(reply: str, actions: Sequence[str]) -> int | Invalid:
+def find_choice(reply: str, actions: Sequence[str], texts: Texts = _ENGLISH) -> int | Invalid:
     """Return the number of the one action that a reply names.
 
     A name has to stand by itself, whatever marks are around it; case, width, blanks, typography and a period at its
     end do not matter. No other action may be named; the same one may be, several times. Of names that are part of each
     other the longer one is meant.
+
+    Args:
+        reply: The reply, without its reasoning.
+        actions: The names.
+        texts: The texts in which reasons are given.
     """
     if len(reply) > LONGEST_REPLY:
-        return Invalid(f"The reply has {len(reply)} characters; at most {LONGEST_REPLY} are read.")
+        return Invalid(texts.fill("reply.long", count=len(reply), most=LONGEST_REPLY))
     indexes = _names(tuple(actions)).find(normal_name(reply))
     if len(indexes) == 1:
         return indexes.pop()
     if not indexes:
-        return Invalid("The reply names no action of the list.")
-    return Invalid("The reply names more than one action: name exactly one.")
+        return Invalid(texts["actions.none"])
+    return Invalid(texts["actions.several"])
 
 
 class _Names:
@@ -146,9 +155,14 @@ class ChoiceWording(Wording[I, S, str]):
     Args:
         actions: The names of all actions.
         rules: The rules, without the list of actions.
-        show: State -> its text.
+        show: State -> its text, which is the same in all languages.
         shown: What that text is, in one lower-case word: the name of the template's field, and of the heading.
-        impossible: What the player reads after an action that is not possible.
+        impossible: What the player reads after an action that is not possible; by default a general sentence.
+        texts: The texts in other languages than English: language -> name -> text, with the names "rules", "heading"
+            (which ends with a colon), "impossible" if that is given, and "action.NAME" for each action.
+
+    Attributes:
+        tables: All texts by language, for `Playing.texts`.
     """
 
     def __init__(
@@ -158,45 +172,60 @@ class ChoiceWording(Wording[I, S, str]):
         show: Callable[[S], str],
         *,
         shown: str = "position",
-        impossible: str = "That is not possible.",
+        impossible: str = "",
+        texts: TextTables = MappingProxyType({}),
     ) -> None:
-        self._actions, self._rules, self._show = tuple(actions), rules, show
-        self._heading, self._impossible = f"The {shown}:", impossible
-        names = {"type": "string", "enum": list(actions), "description": "The action."}
-        self._tool = ActionTool("act", "Take one of the actions.", {"action": names})
+        self._show, self._shown = show, shown
+        english = {"rules": rules, "heading": f"The {shown}:", **{f"action.{name}": name for name in actions}}
+        english |= {"impossible": impossible} if impossible else {}
+        self.tables: TextTables = kit_tables(CHOICE_TEXTS, english, texts)
+        self._actions = tuple(actions)
+        self._speak(texts_in(ENGLISH_NAME, self.tables))
+
+    def _speak(self, texts: Texts) -> None:
+        self.texts = texts
+        self._names = tuple(texts[f"action.{action}"] for action in self._actions)
+        names = {"type": "string", "enum": list(self._names), "description": texts["tool.argument"]}
+        self._tool = ActionTool("act", texts["tool.description"], {"action": names})
         self.rule_fields = (
             Field[I]("actions", "The names of all actions, with commas between them.", lambda instance: self._list),
         )
         self.fields = (
-            Field[View[S]](shown, f"The {shown} now.", lambda view: show(view.state)),
+            Field[View[S]](self._shown, f"The {self._shown} now.", lambda view: self._show(view.state)),
             Field[View[S]]("mistake", "Why the last reply had no effect.", lambda view: self._mistake(view.last)),
         )
 
+    def in_language(self, texts: Texts) -> "ChoiceWording[I, S]":
+        """Return the same wording with other texts."""
+        wording = copy(self)
+        wording._speak(texts)
+        return wording
+
     @property
     def _list(self) -> str:
-        return ", ".join(self._actions)
+        return ", ".join(self._names)
 
     def _mistake(self, last: Transition[S] | Invalid | None) -> str:
         if isinstance(last, Invalid):
             return last.reason
-        return self._impossible if last is not None and last.outcome is Outcome.ILLEGAL else ""
+        return self.texts["impossible"] if last is not None and last.outcome is Outcome.ILLEGAL else ""
 
     def rules(self, instance: I) -> str:
         """Return the rules and the list of actions."""
-        return f"{self._rules}\nIn each turn, answer with one of these actions: {self._list}."
+        return f"{self.texts['rules']}\n{self.texts.fill('actions.list', actions=self._list)}"
 
     def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
         """Return why the last reply had no effect, if it had none, and the state."""
-        return "\n".join([*filter(None, [self._mistake(last)]), self._heading, self._show(state)])
+        return "\n".join([*filter(None, [self._mistake(last)]), self.texts["heading"], self._show(state)])
 
     def parse(self, reply: str, state: S) -> str | Invalid:
         """Read the one action that a reply names."""
-        number = find_choice(reply, self._actions)
+        number = find_choice(reply, self._names, self.texts)
         return number if isinstance(number, Invalid) else self._actions[number]
 
     def render(self, action: str, state: S) -> str:
-        """Return the action's name."""
-        return action
+        """Return the action's name in the language."""
+        return self.texts[f"action.{action}"]
 
     def tools(self, state: S) -> Sequence[ActionTool]:
         """Return the tool that takes an action."""
@@ -204,11 +233,11 @@ class ChoiceWording(Wording[I, S, str]):
 
     def parse_call(self, call: ToolCall, state: S) -> str:
         """Return the action of a call."""
-        return call.arguments["action"]
+        return self._actions[self._names.index(call.arguments["action"])]
 
     def render_call(self, action: str, state: S) -> ToolCall:
         """Return the call for an action."""
-        return ToolCall(self._tool.name, {"action": action})
+        return ToolCall(self._tool.name, {"action": self.render(action, state)})
 
 
 def choice_typing(actions: Sequence[str]) -> Typing[Any, str]:

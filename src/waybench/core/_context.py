@@ -1,8 +1,10 @@
-"""`context_tokens`: one item asked among others in a prompt of a given length."""
+"""`context_tokens`: one item asked among others, or within unrelated prose, in a prompt of a given length."""
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import count
 from typing import Any, Generic
 
 from waybench.core._environment import AnyEnvironment, AnyPlay, I, PlayExtension, Resolve
@@ -10,26 +12,41 @@ from waybench.core._errors import UsageError
 from waybench.core._game import A, Json, S, Stream
 from waybench.core._images import has_images
 from waybench.core._metrics import Axis
-from waybench.core._play import Option, resolve
+from waybench.core._play import HARDER, Contrast, Option, resolve
 from waybench.core._record import EpisodeRecord
+from waybench.core._texts import fill_fields
 from waybench.core._tokens import ESTIMATE, tokenizer
 from waybench.core._wording import DerivedWording, Message, Wording
 
 CONTEXT_TOKENS = "context_tokens"
 CONTEXT_TOKENIZER = "context_tokenizer"
+CONTEXT_TEXT = "context_text"
+ITEMS, PROSE = CONTEXT_TEXTS = ("items", "prose")
 _MOST_TOKENS = 2_000_000
 _MOST_TASKS = 100_000
 _STEPS = 1 << 30  # places of the item, as shares of the prompt
+_PARAGRAPH = 6  # sentences of prose
+_SYLLABLES = ("bar", "den", "fel", "gor", "han", "lim", "mar", "nor", "oster", "pel", "rud", "sten", "tor", "wil")
 CONTEXT_OPTIONS = (
     Option(
         name=CONTEXT_TOKENS,
+        effect=HARDER,
         default=None,
         kind=int,
         low=100,
         high=_MOST_TOKENS,
         separate_tables=True,
-        doc="Tokens of the prompt, at most: the item is asked among as many others of its level as have room. An "
-        "episode has one turn then. By default the item stands alone.",
+        doc="Tokens, at most, of the rules and what stands around them: as much of context_text as has room. By "
+        "default the item stands alone.",
+    ),
+    Option(
+        name=CONTEXT_TEXT,
+        default=None,
+        kind=str,
+        choices=CONTEXT_TEXTS,
+        doc="What stands around the item. items: others of its level, of which the prompt asks one, in an episode of "
+        "one turn; the default where an environment has it. prose: sentences that have nothing to do with it; the "
+        "default elsewhere.",
     ),
     Option(
         name=CONTEXT_TOKENIZER,
@@ -51,14 +68,13 @@ def without_context(options: Mapping[str, Json]) -> dict[str, Json]:
 
 
 class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
-    """A wording that asks an item among others, which are numbered as it is, in a prompt of a given length.
+    """A wording whose rules stand among other texts, in a prompt of a given length.
 
-    The others are as many as have room. Where the item stands among them is drawn from its hash, as a share of the
-    prompt that is the same at each length. So lengths differ in nothing but the number of the others.
+    There are as many others as have room. Where the rules stand among them is drawn from the instance's hash, as a
+    share of the prompt that is the same at each length. So lengths differ in nothing but the number of the others.
 
     Args:
-        base: The wording of each of them.
-        draw: (instance, key) -> another instance of the same level, by key.
+        base: The wording of the item.
         tokens: Tokens of the prompt, at most.
         name: The name of the tokenizer that counts them.
 
@@ -66,18 +82,69 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
         UsageError: If there is no such tokenizer.
     """
 
-    def __init__(self, base: Wording[I, S, A], draw: Callable[[I, str], I], tokens: int, name: str) -> None:
+    def __init__(self, base: Wording[I, S, A], tokens: int, name: str) -> None:
         super().__init__(base, base.name)
-        self._draw, self._tokens, self._tokenizer = draw, tokens, tokenizer(name)
-        self._text = lru_cache(maxsize=4)(self._fill)  # a page of replays asks again; a text may have megabytes
+        self._tokens, self._tokenizer = tokens, tokenizer(name)
+        self._text = lru_cache(maxsize=4)(self._build_text)  # a page of replays asks again; a text may have megabytes
 
     def rules(self, instance: I) -> str:
-        """Return the numbered tasks, with the number of the one that is asked before and after them.
+        """Return the rules among other texts.
 
         Raises:
-            NoRoomError: If there is no room for the item.
+            NoRoomError: If there is no room for the rules.
         """
         return self._text(instance)
+
+    @abstractmethod
+    def _others(self, instance: I, rules: str) -> Iterator[str]:
+        """Yield texts that can stand around the rules of an instance."""
+
+    @abstractmethod
+    def _piece(self, number: int, text: str) -> str:
+        """Return one of these texts as it stands in the prompt; numbers count from 1."""
+
+    @abstractmethod
+    def _compose(self, texts: Sequence[str], at: int) -> str:
+        """Return the whole prompt of texts of which the one at an index from 0 has the rules."""
+
+    def _build_text(self, instance: I) -> str:
+        """Return the rules among as many other texts as have room."""
+        rules, instance_hash = self._base.rules(instance), instance.hash
+        share = Stream("context", instance_hash).below(_STEPS) / _STEPS
+        others: list[str] = []
+        counted = self._count(self._compose([rules], 0))
+        if counted > self._tokens:
+            raise NoRoomError(f"{CONTEXT_TOKENS}={self._tokens}: an item of this level takes {counted}; give more")
+        # Counted one by one first: a tokenizer can only take fewer for all of them together, or hardly more.
+        for text in self._others(instance, rules):
+            counted += self._count(self._piece(len(others) + 1, text))
+            if counted > self._tokens:
+                break
+            others.append(text)
+        while True:
+            at = int(share * (len(others) + 1))
+            text = self._compose([*others[:at], rules, *others[at:]], at)
+            if not others or self._count(text) <= self._tokens:
+                return text
+            others.pop()
+
+    def _count(self, text: str) -> int:
+        return len(self._tokenizer.encode(text))
+
+
+class AmongItems(ContextWording[I, S, A], Generic[I, S, A]):
+    """A wording that asks an item among others of its level, all of them numbered.
+
+    Args:
+        base: The wording of each of them.
+        draw: (instance, key) -> another instance of the same level, by key.
+        tokens: Tokens of the prompt, at most.
+        name: The name of the tokenizer that counts them.
+    """
+
+    def __init__(self, base: Wording[I, S, A], draw: Callable[[I, str], I], tokens: int, name: str) -> None:
+        super().__init__(base, tokens, name)
+        self._draw = draw
 
     def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
         """Return the messages as the base wording divides them.
@@ -91,68 +158,92 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
             )
         return self._base.prompt(rules, examples, observation)
 
-    def _fill(self, instance: I) -> str:
-        text_of_item, instance_hash = self._base.rules(instance), instance.hash
-        share = Stream("context", instance_hash).below(_STEPS) / _STEPS
-        others: list[str] = []
-        counted = self._count(self._number_tasks([text_of_item], 0))
-        if counted > self._tokens:
-            raise NoRoomError(f"{CONTEXT_TOKENS}={self._tokens}: an item of this level takes {counted}; give more")
-        # Counted one by one first: a tokenizer can only take fewer for all of them together, or hardly more.
+    def _others(self, instance: I, rules: str) -> Iterator[str]:
         for number in range(_MOST_TASKS):
-            text = self._base.rules(self._draw(instance, f"context/{instance_hash}/{number}"))
-            if text == text_of_item:  # of a level with few instances
-                continue
-            counted += self._count(self._task(len(others) + 1, text))
-            if counted > self._tokens:
-                break
-            others.append(text)
-        while True:
-            at = int(share * (len(others) + 1))
-            text = self._number_tasks([*others[:at], text_of_item, *others[at:]], at)
-            if not others or self._count(text) <= self._tokens:
-                return text
-            others.pop()
+            text = self._base.rules(self._draw(instance, f"context/{instance.hash}/{number}"))
+            if text != rules:  # of a level with few instances
+                yield text
 
-    def _count(self, text: str) -> int:
-        return len(self._tokenizer.encode(text))
-
-    def _task(self, number: int, text: str) -> str:
+    def _piece(self, number: int, text: str) -> str:
         return f"{self.texts.fill('context.task', number=number)}\n\n{text}\n\n"
 
-    def _number_tasks(self, rules: Sequence[str], at: int) -> str:
-        """Return numbered tasks, with a request for the one at an index from 0."""
-        opening = self.texts.fill("context.opening", count=len(rules), number=at + 1)
-        tasks = "".join(self._task(index, text) for index, text in enumerate(rules, start=1))
+    def _compose(self, texts: Sequence[str], at: int) -> str:
+        opening = self.texts.fill("context.opening", count=len(texts), number=at + 1)
+        tasks = "".join(self._piece(index, text) for index, text in enumerate(texts, start=1))
         return f"{opening}\n\n{tasks}{self.texts.fill('context.closing', number=at + 1)}"
 
 
+class WithinProse(ContextWording[I, S, A], Generic[I, S, A]):
+    """A wording whose rules stand between marks in prose that has nothing to do with them.
+
+    Its sentences are made of the language's `prose.sentences` and drawn from the instance's hash.
+    """
+
+    def _others(self, instance: I, rules: str) -> Iterator[str]:
+        rng = Stream("context/prose", instance.hash)
+        sentences, wares = (self.texts[f"prose.{name}"].split("\n") for name in ("sentences", "wares"))
+
+        def name() -> str:
+            return f"{rng.choice(_SYLLABLES)}{rng.choice(_SYLLABLES)}".capitalize()
+
+        for _ in count():
+            yield fill_fields(
+                rng.choice(sentences),
+                person=name(),
+                town=name(),
+                ware=rng.choice(wares),
+                number=2 + rng.below(900),
+                year=1700 + rng.below(250),
+            )
+
+    def _piece(self, number: int, text: str) -> str:
+        return f"{text} "
+
+    def _compose(self, texts: Sequence[str], at: int) -> str:
+        before, after = _paragraphs(texts[:at]), _paragraphs(texts[at + 1 :])
+        begin, end = self.texts["prose.begin"], self.texts["prose.end"]
+        parts = (self.texts.fill("prose.opening", begin=begin, end=end), before, begin, texts[at], end, after)
+        return "\n\n".join(part for part in (*parts, self.texts["prose.closing"]) if part)
+
+
+def _paragraphs(sentences: Sequence[str]) -> str:
+    return "\n\n".join(" ".join(sentences[at : at + _PARAGRAPH]) for at in range(0, len(sentences), _PARAGRAPH))
+
+
 def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
-    tokens, name = (option.check(values.pop(option.name, None)) for option in CONTEXT_OPTIONS)
+    tokens, text, name = (option.check(values.pop(option.name, None)) for option in CONTEXT_OPTIONS)
     if tokens is None:
-        if name is not None:
-            raise UsageError(f"{CONTEXT_TOKENIZER}={name[:80]}: give {CONTEXT_TOKENS}, too, or leave it out")
+        for option, value in ((CONTEXT_TEXT, text), (CONTEXT_TOKENIZER, name)):
+            if value is not None:
+                raise UsageError(f"{option}={value[:80]}: give {CONTEXT_TOKENS}, too, or leave it out")
         return resolve_others(values)
     name = name or ESTIMATE
     if name != ESTIMATE and not name.startswith("tiktoken/"):
         # A file would have to be there wherever the record is replayed.
         raise UsageError(f"{CONTEXT_TOKENIZER}={name[:80]!r}: give {ESTIMATE} or tiktoken/ENCODING")
+    text = text or (ITEMS if environment.playing.takes_context else PROSE)
+    if text == ITEMS and not environment.playing.takes_context:
+        raise UsageError(f"{CONTEXT_TEXT}={ITEMS}: items of {environment.id} cannot stand among others; give {PROSE}")
     options = resolve_others(values)
-    if has_images(options):
+    if text == ITEMS and has_images(options):
         raise UsageError(f"{CONTEXT_TOKENS}={tokens}: texts only; choose a wording without pictures")
-    return options | {CONTEXT_TOKENS: tokens, CONTEXT_TOKENIZER: name}
+    context = {CONTEXT_TOKENS: tokens, CONTEXT_TOKENIZER: name}
+    return options | context | ({CONTEXT_TEXT: PROSE} if text == PROSE else {})
 
 
 def _wrap(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
     if CONTEXT_TOKENS not in options:
         return None
+    tokens, name = int(options[CONTEXT_TOKENS]), str(options[CONTEXT_TOKENIZER])
+    play = environment.play_with(without_context(options))
+    if options.get(CONTEXT_TEXT) == PROSE:
+        return replace(play, wording=WithinProse(play.wording, tokens, name))
     items, source_options = environment.items, resolve(environment.items.options, {})
 
     def draw(instance: Any, key: str) -> Any:
         return items.make_source(key, items.level_of(instance), source_options).item(0).instance
 
-    play = environment.play_with(without_context(options))
-    wording = ContextWording(play.wording, draw, options[CONTEXT_TOKENS], str(options[CONTEXT_TOKENIZER]))
+    wording = AmongItems(play.wording, draw, tokens, name)
     # One turn: later messages would say again what had to be found.
     return replace(play, wording=wording, limits=replace(play.limits, turns=1), turns=None)
 
@@ -166,7 +257,7 @@ CONTEXT_LENGTH = Axis(
     name="context_length",
     title="Context length (thousand tokens)",
     of=_length,
-    doc="Thousands of tokens, at most, of a prompt in which an item stands among others (context_tokens).",
+    doc="Thousands of tokens, at most, of a prompt in which an item stands among other texts (context_tokens).",
 )
 
 CONTEXT_EXTENSION = PlayExtension(
@@ -174,5 +265,7 @@ CONTEXT_EXTENSION = PlayExtension(
     options=CONTEXT_OPTIONS,
     resolve=_resolve,
     wrap=_wrap,
-    applies=lambda environment: environment.playing.takes_context,
+    contrasts=(
+        Contrast(CONTEXT_TOKENS, "none", "", "text around the item", goes_with=(CONTEXT_TEXT, CONTEXT_TOKENIZER)),
+    ),
 )

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, Self, cast, get_args, get_origin, get_type_hints
 
 from waybench.core._datasets import check_fields
-from waybench.core._errors import DataError
+from waybench.core._errors import DataError, KitError
 from waybench.core._game import Json
 from waybench.core._items import Instance
 from waybench.core._json import MAX_DIGITS, is_array, is_object
@@ -29,7 +29,7 @@ class DataInstance(Instance):
 
     def to_json(self) -> Json:
         """Return the fields by name, tuples as arrays."""
-        return {name: _to_json(getattr(self, name)) for name in _kinds_of(type(self))}
+        return {name: _to_json(getattr(self, name)) for name in _field_kinds(type(self))}
 
     @classmethod
     def from_json(cls, data: Json, what: str = "instance") -> Self:
@@ -42,7 +42,7 @@ class DataInstance(Instance):
         Raises:
             DataError: If a field is missing, unknown, or of another type.
         """
-        kinds = _kinds_of(cls)
+        kinds = _field_kinds(cls)
         if not is_object(data):
             raise DataError(f"{what}: give an object with {', '.join(kinds)}")
         check_fields(data, kinds, what)
@@ -56,20 +56,24 @@ def _to_json(value: Any) -> Json:
 
 
 @lru_cache(maxsize=64)
-def _kinds_of(cls: type[DataInstance]) -> dict[str, Any]:
+def _field_kinds(cls: type[DataInstance]) -> dict[str, Any]:
     """Return the names and types of the fields."""
     hints = get_type_hints(cls)
     names = [field.name for field in fields(cast("Any", cls))]
-    return {name: _require_known(hints[name], f"{cls.__name__}.{name}") for name in names}
+    return {name: _require_known(hints[name], name, cls) for name in names}
 
 
-def _require_known(kind: Any, where: str) -> Any:
+def _require_known(kind: Any, name: str, cls: type[DataInstance]) -> Any:
     if get_origin(kind) is tuple:
         for element in get_args(kind):
             if element is not Ellipsis:
-                _require_known(element, where)
+                _require_known(element, name, cls)
     elif kind not in _KINDS:
-        raise TypeError(f"{where}: fields are int, str, bool, and tuples of these")
+        raise KitError(
+            f"{cls.__name__}.{name} has a type that is not read from JSON",
+            "use int, str, bool, and tuples of these",
+            cls,
+        )
     return kind
 
 

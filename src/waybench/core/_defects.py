@@ -1,17 +1,20 @@
 """Defects of environments: exceptions of an environment's own code, and where in that code they were raised."""
 
+import inspect
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from traceback import extract_tb
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from waybench.core._errors import DefectError, WaybenchError
+from waybench.core._errors import DataError, DefectError, KitError, WaybenchError
 
 DEFECT = "defect in environment "  # what the message of every `DefectError` begins with
 _LONGEST = 300  # characters of an exception's own text
 _OURS = __name__.partition(".")[0]
+_SOURCES = Path(__file__).parents[1]
 # What a machine lacks is no defect of an environment: a library, a server of worlds that has ended, a full disk.
 _OF_THE_MACHINE = (WaybenchError, OSError, MemoryError, ModuleNotFoundError)
 
@@ -23,11 +26,13 @@ class CodeLocation(NamedTuple):
         path: The file.
         line: The number of the line, from 1.
         function: The function that waybench called, which raised the exception itself or called what did.
+        caller: The function of waybench that called it.
     """
 
     path: str
     line: int
     function: str
+    caller: str = ""
 
     def __str__(self) -> str:
         return f"{Path(self.path).name}:{self.line}"
@@ -38,21 +43,38 @@ def location_of(error: BaseException) -> CodeLocation | None:
 
     The first function that is neither waybench's nor the standard library's is the environment's; of those that it
     called, the last one of the same package counts, so that an error within a library is shown where it was called.
+    An error of the kit is shown where the function or class is defined that it is about.
     """
-    package = entered = ""
+    if isinstance(error, KitError):
+        place = definition_of(error.subject)
+        return place and place._replace(caller=extract_tb(error.__traceback__)[-1].name)
+    package = entered = caller = before = ""
     deepest: CodeLocation | None = None
     step = error.__traceback__
     while step is not None:
-        code, owner = step.tb_frame.f_code, _package_of(step.tb_frame)
+        code, owner = step.tb_frame.f_code, _package_name(step.tb_frame)
         if not package and owner:
-            package, entered = owner, code.co_name
+            package, entered, caller = owner, code.co_name, before
         if owner and owner == package and not code.co_filename.startswith("<"):
-            deepest = CodeLocation(code.co_filename, step.tb_lineno, entered)
+            deepest = CodeLocation(code.co_filename, step.tb_lineno, entered, caller)
+        before = code.co_name
         step = step.tb_next
     return deepest
 
 
-def _package_of(frame: FrameType) -> str:
+def definition_of(subject: Any) -> CodeLocation | None:
+    """Return where a function or a class is defined; None if that is not known, or in the core of waybench."""
+    with suppress(TypeError, OSError, ValueError):
+        path = inspect.getfile(subject)
+        if Path(__file__).parent in Path(path).parents:
+            return None
+        code: Any = getattr(subject, "__code__", None)
+        line = code.co_firstlineno if code is not None else inspect.getsourcelines(subject)[1]
+        return CodeLocation(path, line, getattr(subject, "__name__", ""))
+    return None
+
+
+def _package_name(frame: FrameType) -> str:
     """Return the package that a frame's code is of; "" for waybench, its engine and the standard library."""
     first, *others = str(frame.f_globals.get("__name__", "")).split(".")
     if first == _OURS:
@@ -72,7 +94,7 @@ def raised_text(error: BaseException) -> str:
 
 
 @contextmanager
-def defects_of(environment_id: str, what: str = "") -> Generator[None]:
+def reraise_as_defect(environment_id: str, what: str = "") -> Generator[None]:
     """Report an exception of an environment's code as a defect of the environment.
 
     Errors that the user can mend, and those of the machine (a full disk, a library that is missing), go on as they are.
@@ -93,7 +115,7 @@ def defects_of(environment_id: str, what: str = "") -> Generator[None]:
 
 
 def defect_of(environment_id: str, error: Exception, what: str = "") -> DefectError:
-    """Return the error that calls an exception a defect of an environment; see `defects_of`."""
+    """Return the error that calls an exception a defect of an environment; see `reraise_as_defect`."""
     location = location_of(error)
     subject = what or (location.function if location is not None else "its code")
     return DefectError(
@@ -108,5 +130,12 @@ def as_defect(environment_id: str, error: Exception) -> Exception:
 
 
 def is_raised_within(error: Exception) -> bool:
-    """Return whether an exception is one of an environment's code, and neither the caller's nor the machine's."""
-    return not isinstance(error, _OF_THE_MACHINE) and location_of(error) is not None
+    """Return whether an exception is one of an environment's code, and neither the caller's nor the machine's.
+
+    An error of data is one, too, where the code of a user's environment raises it: waybench's own environments say so
+    of files that are missing or damaged.
+    """
+    location = location_of(error)
+    if isinstance(error, DataError):
+        return location is not None and _SOURCES not in Path(location.path).parents
+    return not isinstance(error, _OF_THE_MACHINE) and location is not None

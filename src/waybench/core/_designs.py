@@ -1,16 +1,45 @@
-"""What a run declares of its design, as the metadata of its samples have it: a search's settings, a ladder's levels."""
+"""What a run declares of its design, as the metadata of its samples have it.
+
+That is a search's settings, a ladder's levels, or the place of an item in the stream of a comparison.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from waybench.core._game import Json
 
 DESIGN = "waybench_search"  # where a sample's metadata have it, as JSON; the name is older than ladders' levels
 _LEVELS = "levels"  # the design of a ladder has it, and that of a search does not
+_STREAM = "stream"  # the design of a sample that a comparison plays has it
 _MOST_LEVELS = 100_000  # a log may come from outside
 _MOST = 10**9  # greater than any level
 
+# Parameters of tasks that say how much of an item is shown, where that is counted in tokens; the first one turns it on.
+SHOWN = ("prefix_tokens", "tokenizer")
+
 Levels = range | tuple[int, ...]
+
+
+def ladder_patience(best_of: bool) -> int:
+    """Return how many levels without any success, one after another, end a ladder.
+
+    Args:
+        best_of: Whether the environment counts the best of several attempts (`Scoring.best_of`). Where it does not, one
+            level without success is more often bad luck.
+    """
+    return 1 if best_of else 2
+
+
+def has_ended(failed_levels: Sequence[bool], best_of: bool) -> bool:
+    """Return whether a ladder ended at the last of some levels.
+
+    Args:
+        failed_levels: Of each level, easiest first, whether all its items had a result and none a success. Nothing
+            follows from an infrastructure error, nor from what does not replay.
+        best_of: As of `ladder_patience`.
+    """
+    patience = ladder_patience(best_of)
+    return len(failed_levels) >= patience and all(failed_levels[-patience:])
 
 
 def levels_design(levels: Sequence[int]) -> dict[str, Json]:
@@ -24,20 +53,64 @@ def declared_levels(design: Mapping[str, Json]) -> Levels:
     """Return the levels that a design declares, rising; none if it is no ladder's, or cannot be read."""
     levels: Any = design.get(_LEVELS)
     if isinstance(levels, Mapping):
-        ends = _integers([cast(Mapping[str, Any], levels).get(name) for name in ("first", "last", "step")])
+        ends = _checked_integers([cast(Mapping[str, Any], levels).get(name) for name in ("first", "last", "step")])
         if ends is None or ends[2] < 1 or (ends[1] - ends[0]) // ends[2] >= _MOST_LEVELS:
             return ()
         return range(ends[0], ends[1] + 1, ends[2])
-    listed = _integers(levels)
+    listed = _checked_integers(levels)
     return () if listed is None or len(listed) > _MOST_LEVELS else tuple(sorted(set(listed)))
 
 
 def is_search(design: Mapping[str, Json]) -> bool:
     """Return whether a design is that of a search for a horizon."""
-    return bool(design) and _LEVELS not in design
+    return bool(design) and _LEVELS not in design and _STREAM not in design
 
 
-def _integers(values: object) -> list[int] | None:
+class StreamPosition(NamedTuple):
+    """The place of an item in the stream of items that a comparison plays until it is decided.
+
+    Attributes:
+        stream: What tells the stream from others.
+        unit: The number of the unit that the item is in, from 0.
+        items: Number of items in the unit.
+        attempts: Number of attempts at each.
+    """
+
+    stream: str
+    unit: int
+    items: int
+    attempts: int
+
+
+def stream_metadata(position: StreamPosition) -> dict[str, Json]:
+    """Return the design of a sample at a place in a stream."""
+    return {_STREAM: dict(position._asdict())}
+
+
+def is_streamed(design: Mapping[str, Json]) -> bool:
+    """Return whether a design is that of a sample that a comparison played until it was decided."""
+    return _STREAM in design
+
+
+def stream_position(design: Mapping[str, Json]) -> StreamPosition | None:
+    """Return the place that a design declares; None if it declares none, or cannot be read."""
+    place: Any = design.get(_STREAM)
+    if not isinstance(place, Mapping):
+        return None
+    fields = cast(Mapping[str, Any], place)
+    numbers = _checked_integers([fields.get(name) for name in ("unit", "items", "attempts")])
+    if numbers is None or numbers[0] < 0 or min(numbers[1:]) < 1 or not isinstance(fields.get("stream"), str):
+        return None
+    return StreamPosition(fields["stream"], *numbers)
+
+
+def run_design(design: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return what all samples of a run have in common of a sample's design."""
+    place = stream_position(design)
+    return design if place is None else {_STREAM: {"stream": place.stream}}
+
+
+def _checked_integers(values: object) -> list[int] | None:
     """Return a list from outside if it has integers alone, none larger than any level; None otherwise."""
     if not isinstance(values, list):
         return None

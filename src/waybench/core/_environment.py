@@ -9,13 +9,13 @@ from math import log2
 from typing import Any, Generic, TypeVar, cast
 
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, read_items
-from waybench.core._defects import defects_of
+from waybench.core._defects import reraise_as_defect
 from waybench.core._errors import UsageError
 from waybench.core._game import A, Json, S
 from waybench.core._items import Instance, Item, Source
 from waybench.core._metrics import Axis
 from waybench.core._parts import Difficulty, Items, Players, Playing, Scoring, Typing
-from waybench.core._play import Option, Play, resolve
+from waybench.core._play import Contrast, Option, Play, resolve
 from waybench.core._presentation import Presentation
 from waybench.core._questions import Belief
 from waybench.core._record import EpisodeRecord
@@ -71,6 +71,9 @@ class Environment(Generic[I, S, A]):
         """Remember plays: most episodes have the options of another one; games and wordings keep no state."""
         object.__setattr__(self, "_play_of", lru_cache(maxsize=_PLAYS)(self._make_play))
 
+    def __repr__(self) -> str:
+        return f"<Environment {self.id}, version {self.version}: {self.title}>"
+
     def source(
         self, key: str | None = None, level: int | None = None, *, protocol: str = "paper", **options: Json
     ) -> Source[I]:
@@ -84,13 +87,14 @@ class Environment(Generic[I, S, A]):
 
         Raises:
             UsageError: For a level that does not exist, or a wrong option.
+            DefectError: If the environment's code raises an exception, here or when it draws an item.
         """
         resolved = self.items.options_for(protocol, resolve(self.items.options, options))
         level = self.items.smallest_level if level is None else level
         self.items.check_level(level)
-        if key is None:
-            return self.items.make_source(self.items.public_key, level, resolved)
-        return self.items.marked(self.items.make_source(key, level, resolved), key)
+        with reraise_as_defect(self.id):
+            source = self.items.make_source(self.items.public_key if key is None else key, level, resolved)
+        return _EnvironmentSource(source if key is None else self.items.mark_private(source, key), self.id)
 
     @property
     def all_datasets(self) -> tuple[Dataset, ...]:
@@ -118,6 +122,14 @@ class Environment(Generic[I, S, A]):
     def play_options(self) -> tuple[Option, ...]:
         """All its options of play."""
         return (*self.playing.options, *self.extension_options)
+
+    @property
+    def contrasts(self) -> tuple[Contrast, ...]:
+        """The contrasts of its options of play, with those that extensions add."""
+        return (
+            *self.scoring.contrasts,
+            *(contrast for extension in self._extensions() for contrast in extension.contrasts),
+        )
 
     def _extensions(self) -> list["PlayExtension"]:
         return [extension for extension in PLAY_EXTENSIONS if extension.applies(self)]
@@ -190,9 +202,26 @@ class Environment(Generic[I, S, A]):
         """
         values: dict[str, float | None] = {}
         for metric in self.scoring.metrics:
-            with defects_of(self.id, f"metric {metric.name}"):
+            with reraise_as_defect(self.id, f"metric {metric.name}"):
                 values[metric.name] = metric.of(record)
         return values
+
+
+class _EnvironmentSource(Source[I]):
+    """The items of a source of an environment, whose exceptions are defects of that environment."""
+
+    def __init__(self, source: Source[I], env_id: str) -> None:
+        self._source, self._env_id = source, env_id
+
+    @property
+    def space(self) -> int | None:
+        """The number of different instances of the source, if known."""
+        return self._source.space
+
+    def item(self, index: int) -> Item[I]:
+        """Return the item of this number, from 0."""
+        with reraise_as_defect(self._env_id):
+            return self._source.item(index)
 
 
 AnyEnvironment = Environment[Any, Any, Any]
@@ -222,6 +251,7 @@ class PlayExtension:
         applies: Environment -> whether it has these options; by default every environment has.
         content: Names of options that records have in addition, whose values follow from those of other options.
             Results do not tell them apart by these.
+        contrasts: Values of its options whose differences say what they cost.
         for_item: (environment, item, resolved options, attempt) -> the options, with what this item needs of a file;
             None where all items have the same.
         names_file: Options -> the name of the one that names a file of this machine, whose content the options do not
@@ -236,6 +266,7 @@ class PlayExtension:
     wrap: Callable[[AnyEnvironment, Mapping[str, Json]], AnyPlay | None]
     applies: Callable[[AnyEnvironment], bool] = _always
     content: tuple[str, ...] = ()
+    contrasts: tuple[Contrast, ...] = ()
     for_item: Callable[[AnyEnvironment, Item[Any], dict[str, Json], int], dict[str, Json]] | None = None
     names_file: Callable[[Mapping[str, Json]], str] | None = None
     for_log: Callable[[AnyEnvironment, Mapping[str, Json]], Mapping[str, Json]] | None = None
@@ -307,7 +338,7 @@ class ItemIndex:
                 index += weight * (log2(1 + value) - start - rise * doublings)
         return 2.0 ** (round(max(-_MOST_DOUBLINGS, min(index, _MOST_DOUBLINGS)) * _STEPS) / _STEPS)
 
-    def axis(self, environment: AnyEnvironment) -> Axis:
+    def equivalent_level_axis(self, environment: AnyEnvironment) -> Axis:
         """Return the environment's first axis with equivalent levels in place of levels."""
         levels = environment.difficulty.axes[0]
 

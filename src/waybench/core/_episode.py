@@ -36,6 +36,7 @@ class Reply:
 # What is counted where a reply was not carried out, by the reason why it stopped.
 NOT_CARRIED_OUT = {"truncated": Outcome.TRUNCATED, "overflow": Outcome.OVERFLOW, "refused": Outcome.REFUSED}
 
+ABANDONED = "abandoned: the player left before the end"
 _NO_CHANCE = Stream("no chance")
 _ILLEGAL = Outcome.ILLEGAL
 _COACHED: Mapping[str, Json] = MappingProxyType({"coached": True})
@@ -351,6 +352,10 @@ class Episode(Generic[I, S, A]):
         """
         self.end_reason = reason
         self.error = error
+
+    def abandon(self) -> None:
+        """End an episode that its player leaves before the end: it counts as one whose turns ran out."""
+        self.end(End.TURN_LIMIT, ABANDONED)
 
     def record(self) -> EpisodeRecord:
         """Return the record of the episode so far."""

@@ -29,13 +29,27 @@ class LiveError(ReplayError):
 
 
 class DefectError(WaybenchError):
-    """A defect of an environment: its code raised an exception, where its contract allows none (see `defects_of`).
+    """A defect of an environment: its code raised an exception that its contract does not allow (`reraise_as_defect`).
 
     Attributes:
         reply: The reply at which it did; None if it was at none.
     """
 
     reply: str | None = None
+
+
+class KitError(TypeError):
+    """What a function or class of an environment gave to the kit does not fit.
+
+    Args:
+        problem: What is wrong.
+        advice: What to do, without a period.
+        subject: The function or class.
+    """
+
+    def __init__(self, problem: str, advice: str, subject: object) -> None:
+        super().__init__(f"{problem}: {advice}")
+        self.problem, self.advice, self.subject = problem, advice, subject
 
 
 class LostWorkerError(WaybenchError):

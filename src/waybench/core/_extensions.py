@@ -11,11 +11,12 @@ from types import MappingProxyType
 
 from waybench.core._context import CONTEXT_EXTENSION, CONTEXT_LENGTH
 from waybench.core._environment import PLAY_EXTENSIONS, AnyEnvironment, AnyPlay, PlayExtension, Resolve
+from waybench.core._errors import UsageError
 from waybench.core._game import Json
 from waybench.core._images import IMAGE_OPTIONS, ImageWording, has_images, without_images
 from waybench.core._languages import LANGUAGE_EXTENSION
 from waybench.core._metrics import Axis
-from waybench.core._play import IMAGE_WORDINGS, WORDING, Option
+from waybench.core._play import IMAGE_WORDINGS, NO_EFFECT, WORDING, Option
 from waybench.core._prefix import HANDOVER_AXES, PREFIX_EXTENSION
 from waybench.core._replies import THINK_TAGS, joined_think_tags, split_think_tags
 from waybench.core._template import TEMPLATE_EXTENSION, without_template
@@ -23,6 +24,7 @@ from waybench.core._tools import TOOLS_EXTENSION
 
 THINK_TAGS_OPTION = Option(
     name=THINK_TAGS,
+    effect=NO_EFFECT,
     default=None,
     kind=str,
     doc="Marks around the reasoning of a model whose own marks waybench does not know: the opening and the closing "
@@ -41,8 +43,10 @@ def _resolve_images(environment: AnyEnvironment, resolve_others: Resolve, values
 def _wrap_images(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
     if environment.playing.images is None or not has_images(options):
         return None
-    play = environment.play_with(without_images(options))
-    return replace(play, wording=ImageWording(environment.playing.images, play.wording, options))
+    play, images = environment.play_with(without_images(options)), environment.playing.images
+    if not any(field.name in images.replaces for field in (*play.wording.rule_fields, *play.wording.fields)):
+        raise UsageError(f"{WORDING}={options[WORDING]}: with these options there is nothing to draw")
+    return replace(play, wording=ImageWording(images, play.wording, options))
 
 
 def _resolve_think_tags(

@@ -118,6 +118,16 @@ class Stream:
         """Return one item, each with equal probability."""
         return items[self.below(len(items))]
 
+    def distinct(self, total: int, count: int) -> list[int]:
+        """Return distinct integers in [0, total), at most `count`: the first of a random permutation."""
+        moved: dict[int, int] = {}  # position -> number, where the permutation has moved it
+        numbers: list[int] = []
+        for position in range(min(total, count)):
+            choice = position + self.below(total - position)
+            numbers.append(moved.get(choice, choice))
+            moved[choice] = moved.pop(position, position)
+        return numbers
+
     def shuffle(self, items: MutableSequence[T]) -> None:
         """Put the items into a uniformly random order, in place (Fisher-Yates)."""
         if len(items) > _MANY:

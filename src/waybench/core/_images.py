@@ -43,7 +43,7 @@ class Images:
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """The options of play that it adds to those of the environment; records of other wordings have none of them."""
+        """The options of play that pictures add to the environment's; other wordings' records lack them."""
         wordings = f"wording={IMAGE} and {IMAGE_AND_TEXT}"
         base = Option(
             name=IMAGE_BASE,

@@ -205,10 +205,10 @@ class ValueReader:
                 continue
             else:
                 value = self._plain(kind, token)
-            if (value := self._after(within, value)) is not within:
+            if (value := self._continue_after(within, value)) is not within:
                 return value
 
-    def _after(self, within: list[_Open], value: Any) -> Any:
+    def _continue_after(self, within: list[_Open], value: Any) -> Any:
         """Put a value where it belongs, with the brackets that close after it.
 
         Returns:

@@ -138,7 +138,7 @@ def _names_file(options: Mapping[str, Json]) -> str:
     return LANGUAGE if is_template_name(options.get(LANGUAGE)) and LANGUAGE_TEXTS not in options else ""
 
 
-def _for_log(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:
+def _replace_path(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:
     """Return the name of a language in place of the path of its file."""
     language = parameters.get(LANGUAGE)
     return {LANGUAGE: read_language(str(language), environment).name} if is_template_name(language) else {}
@@ -163,5 +163,5 @@ LANGUAGE_EXTENSION = PlayExtension(
     wrap=_wrap,
     content=(LANGUAGE_TEXTS,),
     names_file=_names_file,
-    for_log=_for_log,
+    for_log=_replace_path,
 )

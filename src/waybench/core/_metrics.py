@@ -141,6 +141,19 @@ class Metric(Bounded):
         value = self.of(record)
         return value if value is None or not self.labels else self.labels[int(value)]
 
+    def share(self, value: float | None, bounds: Range) -> float:
+        """Return a value as a share of its range: 0 is the worst, and so is no value at all; 1 is the best.
+
+        Args:
+            value: The value of an episode.
+            bounds: Its range (`range_of`), with both ends.
+        """
+        low, high = bounds
+        if value is None or low is None or high is None or low >= high:
+            return 0.0
+        share = min(max((value - low) / (high - low), 0.0), 1.0)
+        return 1.0 - share if self.better == "lower" else share
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series(Bounded):
@@ -151,12 +164,15 @@ class Series(Bounded):
         title: Its name in tables and charts.
         doc: What it measures, with the source of its definition.
         better: As of a metric.
+        guided_title: The name of its mean over the steps where a teacher plays in place of the player; "" for the
+            title.
     """
 
     of: Callable[[EpisodeRecord], Sequence[float]]
     title: str
     doc: str
     better: str = "higher"
+    guided_title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +193,7 @@ class Aggregate:
         high: The greatest value possible, None if unbounded.
         better: As of a metric.
         sample_size: As of a metric.
+        is_headline: Whether sets are judged by it, beside the headline metric; False for a detail.
     """
 
     name: str
@@ -191,6 +208,7 @@ class Aggregate:
     high: float | None = None
     better: str = "higher"
     sample_size: SampleSize | None = None
+    is_headline: bool = True
 
 
 def proof_metric(name: str, title: str, doc: str, *, low: float = 1) -> Metric:
@@ -255,11 +273,11 @@ def level_axis(name: str, doc: str) -> Axis:
     return Axis(name=name, title=name.capitalize(), of=lambda record: float(record.item["level"]), doc=doc)
 
 
-def proof_axis(name: str, title: str, doc: str, *, field: str = "") -> Axis:
-    """Return a field of an item's proof as an axis; by default the field has the axis's name."""
+def proof_axis(name: str, title: str, doc: str) -> Axis:
+    """Return the field of an item's proof that has the axis's name as an axis."""
 
     def of(record: EpisodeRecord) -> float | None:
-        value = record.proof.get(field or name)
+        value = record.proof.get(name)
         return float(value) if isinstance(value, int | float) else None
 
     return Axis(name=name, title=title, of=of, doc=doc)
@@ -424,6 +442,6 @@ class FirstErrors:
         return None
 
 
-def unread(turn: TurnRecord) -> FailureKind:
+def unparsed_kind(turn: TurnRecord) -> FailureKind:
     """Return what is wrong with a reply that names no action."""
     return _UNREAD.get(turn.outcome, UNPARSED)

@@ -21,10 +21,11 @@ from waybench.core._metrics import (
     FirstError,
     FirstErrors,
     Metric,
+    Range,
     Series,
     general_failure,
 )
-from waybench.core._play import Option, Play, with_common_options
+from waybench.core._play import Contrast, Option, Play, with_common_options
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._secrets import is_public_key
 from waybench.core._texts import TextTables
@@ -119,6 +120,7 @@ class Items(Generic[I]):
         datasets: What a task can play in addition to generated items and files of JSON lines, or in place of them.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
             map with many questions: they are no independent observations. The instance itself if None.
+        cluster_count: The option of tasks that sets how many of these are drawn; "" if there is none.
         pooled: Whether a set holds items of several levels at once, so that its score is the mean over all of them.
         isomorph: (instance, key of its set, number of the isomorphic set, from 1) -> an instance that is the same
             problem in another appearance, so that it is as difficult, while its solution is written in another way: a
@@ -143,6 +145,7 @@ class Items(Generic[I]):
     prove: Callable[[I], Mapping[str, Json]] = nothing_known
     datasets: tuple[Dataset, ...] = ()
     cluster: Callable[[EpisodeRecord], str] | None = None
+    cluster_count: str = ""
     pooled: bool = False
     isomorph: Callable[[I, str, int], I] | None = None
     twin: str = ""
@@ -159,7 +162,7 @@ class Items(Generic[I]):
         if self.highest_level is not None and not self.smallest_level <= level <= self.highest_level:
             raise UsageError(f"level {level}: give {self.smallest_level} to {self.highest_level}")
 
-    def marked(self, source: Source[I], key: str) -> Source[I]:
+    def mark_private(self, source: Source[I], key: str) -> Source[I]:
         """Return a source of items of a key, which are marked as private unless it is a public set's."""
         return source if is_public_key(key, self.public_key) else PrivateSource(source)
 
@@ -189,6 +192,7 @@ class Playing(Generic[I, S, A]):
         not_replayable: EpisodeRecord -> why it cannot be simulated again here, in words that follow "not simulated
             again:", such as for a live world, or an engine that is not installed; "" if it can. Where it cannot, the
             recorded values count. None if every record can.
+        illegal: Why actions are illegal, in a sentence, where the answer to an illegal one does not begin with that.
         programs: The programs outside waybench that it can use, such as engines of worlds; none is needed by default.
         texts: Its texts by language, English first: language -> name -> text, the same names in all languages. Its
             wordings define `Wording.in_language` then. Without any, `language` can only be English.
@@ -202,6 +206,7 @@ class Playing(Generic[I, S, A]):
     check_options: Mapping[str, Json] = field(default_factory=dict[str, Any])
     implied: Callable[[EpisodeRecord, Mapping[str, Json]], Mapping[str, Json]] | None = None
     not_replayable: Callable[[EpisodeRecord], str] | None = None
+    illegal: str = ""
     programs: tuple[Program, ...] = ()
     texts: TextTables = field(default_factory=dict[str, Mapping[str, str]])
 
@@ -226,6 +231,7 @@ class Scoring:
             only where the episode went on to its limit on turns and that is no failure, as in a game of a fixed length.
             By default outcomes and end alone are looked at.
         first_errors: What the first error of an episode is; None if that is not defined.
+        contrasts: Values of options of play whose differences say what a model lacks.
         reference_scores: EpisodeRecord -> scores of players without a model at its item with the same options,
             where they are known without playing: computed, or measured beforehand for items that take too long to be
             played again; None where they are not.
@@ -240,8 +246,34 @@ class Scoring:
     failures: tuple[FailureKind, ...] = ()
     failure: Callable[[EpisodeRecord], FailureKind | None] = general_failure
     first_errors: FirstErrors | None = None
+    contrasts: tuple[Contrast, ...] = ()
     reference_scores: Callable[[EpisodeRecord], ReferenceScores | None] | None = None
     published_setting: Callable[[EpisodeRecord], str | None] | None = None
+
+    def headline_bounds(self, record: EpisodeRecord) -> Range:
+        """Return the least and the greatest value of the headline metric on a record's own instance.
+
+        The one is what saying nothing scores and the other the best value possible, where the metric declares them.
+        """
+        head = self.metrics[0]
+        low, high = head.bounds if head.per is not None else head.range_of(record)
+        worst, best = (None if of is None else of(record) for of in (head.floor, head.ceiling))
+        lower, upper = (best, worst) if head.better == "lower" else (worst, best)
+        return low if lower is None else lower, high if upper is None else upper
+
+    def percent(self, record: EpisodeRecord) -> float | None:
+        """Return the headline metric of a finished episode from 0, the worst value possible, to 100, the best.
+
+        Without both bounds it is the metric itself; None where that is not defined.
+        """
+        head = self.metrics[0]
+        value, (low, high) = head.of(record), self.headline_bounds(record)
+        if value is not None and head.per is not None:
+            size = head.per(record)
+            value = value / size if size else None
+        if value is None or low is None or high is None or low >= high:
+            return value
+        return 100.0 * head.share(value, (low, high))
 
     @property
     def failure_kinds(self) -> tuple[FailureKind, ...]:
@@ -267,9 +299,9 @@ class Scoring:
 
         Returns:
             The error; None for an episode that was solved, is not over or ended in an infrastructure error, for one
-            without an error, where errors are not defined, and where the first one is in the prefix.
+            without an error or a reply, where errors are not defined, and where the first one is in the prefix.
         """
-        if self.first_errors is None or record.end in (None, End.SOLVED, End.INFRASTRUCTURE):
+        if self.first_errors is None or record.end in (None, End.SOLVED, End.INFRASTRUCTURE) or not record.own_turns:
             return None
         error = self.first_errors.find(record)
         return None if error is not None and record.turns[error.turn].prefix else error
@@ -290,6 +322,8 @@ class Difficulty:
             no such search.
         explanatory_variables: Explanatory variables of items, and of clusters (for example, of maps); None if there are
             none.
+        token_budgets: Whether reports show how far models reach with how many tokens, where an attempt can be thought
+            through in few or many.
     """
 
     axes: tuple[Axis, ...] = ()
@@ -297,6 +331,7 @@ class Difficulty:
     competent: Callable[[EpisodeRecord], bool] | None = None
     horizon: HorizonSpec | None = None
     explanatory_variables: ExplanatoryVariables | None = None
+    token_budgets: bool = False
 
     @property
     def item_variables(self) -> tuple[Axis, ...]:
@@ -340,9 +375,12 @@ class Typing(Generic[S, A]):
         help: What a person can type, in a sentence.
         actions: State -> the actions that a person can choose from a list or by a key; empty where there are too
             many. None if there are never any.
+        route: (state, action) -> (row, column) of the board's cells that an action of several steps leads over, for a
+            drawing of it before it is sent. It follows what was typed, through walls too, so that it tells nothing.
     """
 
     parse: Callable[[str, S], A | None] | None = None
     format: Callable[[A], Sequence[str]] | None = None
     help: str = ""
     actions: Callable[[S], Sequence[TypedAction]] | None = None
+    route: Callable[[S, A], Sequence[tuple[int, int]]] | None = None

@@ -19,15 +19,19 @@ WORDING = "wording"  # the option that every environment has for its words
 IMAGE, IMAGE_AND_TEXT = IMAGE_WORDINGS = ("image", "image+text")  # further wordings of environments with pictures
 AGENT = "agent"  # the parameter of tasks that names what works out the replies in the model's place
 SHARD = "shard"  # the parameter of tasks that names a range of the items of a fixed set
+STREAM = "stream"  # the parameter of logs that says what a comparison plays until it is decided
 PROBE = "probe"  # the parameter of tasks that says before which turns belief probes are asked
 # Parameters of tasks beside the options of an environment: an option of such a name could not be given.
 RESERVED_NAMES = frozenset(
     (
-        *("source", "level", "key", "limit", "attempts", "data_dir", "isomorph", AGENT, SHARD, PROBE),
+        *("source", "level", "key", "limit", "attempts", "data_dir", "isomorph", AGENT, SHARD, PROBE, STREAM),
         *("axis", "first_steps", "longest_context", "precision", "share", "budget", "prices", "most", "batch"),
         *("difficulty_index", "easiest", "hardest"),
     )
 )
+# Of these, those that say which items of a set are played and what is measured besides, and not how.
+_SAME_PLAY = frozenset(("key", "limit", "data_dir", SHARD, PROBE, "budget", "prices", "most", "batch"))
+EASIER, HARDER, OTHER, NO_EFFECT = "easier", "harder", "other", "none"  # effects of options
 TEMPLATE_PREFIX = "file:"  # what a value of it begins with that is no choice but a file of the user's
 
 
@@ -46,10 +50,13 @@ class Option:
         low: Least value of a number.
         high: Greatest value of a number.
         kind: The type, where the default is None.
+        effect: What a larger number, or true, makes of the items: `EASIER`, `HARDER`, or `OTHER` where neither holds
+            for all of them; `NO_EFFECT` where they are played alike whatever its value.
         is_count: Whether it only sets the number of items, so that items are played alike whatever its value.
         separate_tables: Whether scores with different values of it are not comparable, so that no table mixes them.
         or_number: Whether an option that is true or false takes a whole number from `low` to `high` too, such as for
             how many steps it holds.
+        number_title: What such a number is called beside results; by default the option's name.
         local: Whether a value can be the path of a file of this machine, so that nobody else may choose it.
     """
 
@@ -60,9 +67,11 @@ class Option:
     low: float | None = None
     high: float | None = None
     kind: type | None = None
+    effect: str = OTHER
     is_count: bool = False
     separate_tables: bool = False
     or_number: bool = False
+    number_title: str = ""
     image_choices: tuple[str, ...] = ()
     local: bool = False
 
@@ -70,6 +79,11 @@ class Option:
     def type(self) -> type:
         """The type of its values."""
         return self.kind or type(self.default)
+
+    @property
+    def changes_play(self) -> bool:
+        """Whether items are played in another way, or others are, where it does not have its default."""
+        return not (self.is_count or self.effect == NO_EFFECT or self.name in _SAME_PLAY)
 
     @property
     def all_choices(self) -> tuple[str, ...]:
@@ -114,9 +128,29 @@ class Option:
         return value
 
 
-def number_option(name: str, low: int, high: int, doc: str, default: int | None = None) -> Option:
+class Contrast(NamedTuple):
+    """Two values of an option of play that differ in one demand, so that the difference at the same items is its cost.
+
+    Attributes:
+        option: The option, whose name says what a value is ("condition").
+        base: The value without the demand; "none" stands for that of an option which is not given.
+        demanding: The value with it; "" for each other value that was played.
+        demand: What it demands in addition, as it follows "the cost of": "reading a drawing".
+        goes_with: Options that are there with the demand alone.
+    """
+
+    option: str
+    base: str
+    demanding: str
+    demand: str
+    goes_with: tuple[str, ...] = ()
+
+
+def number_option(
+    name: str, low: int, high: int, doc: str, default: int | None = None, *, effect: str = OTHER, is_count: bool = False
+) -> Option:
     """Return an option that takes a whole number; where there is no default, other options decide."""
-    return Option(name=name, default=default, kind=int, low=low, high=high, doc=doc)
+    return Option(name=name, default=default, kind=int, low=low, high=high, doc=doc, effect=effect, is_count=is_count)
 
 
 _EVERYWHERE = (
@@ -201,16 +235,21 @@ class PromptKinds(NamedTuple):
         picture: A picture like those of the messages; None if they have none.
         has_tools: Whether the player acts by tools.
         has_system: Whether there are system messages.
+        agent_with_tools: The agent around the model that gives it tools; "" without one.
     """
 
     picture: Picture | None = None
     has_tools: bool = False
     has_system: bool = False
+    agent_with_tools: str = ""
 
     def __or__(self, other: "PromptKinds") -> "PromptKinds":
         """Return what a model has to take for both."""
         return PromptKinds(
-            self.picture or other.picture, self.has_tools or other.has_tools, self.has_system or other.has_system
+            self.picture or other.picture,
+            self.has_tools or other.has_tools,
+            self.has_system or other.has_system,
+            self.agent_with_tools or other.agent_with_tools,
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from waybench.core._environment import PLAY_EXTENSIONS, Environment, I
 from waybench.core._episode import NOT_CARRIED_OUT, AnyEpisode, Episode, Reply
-from waybench.core._errors import LiveError, ReplayError, UsageError, unknown_name_message
+from waybench.core._errors import KitError, LiveError, ReplayError, UsageError, unknown_name_message
 from waybench.core._game import A, End, Json, Outcome, S
 from waybench.core._items import Item
 from waybench.core._parts import Player
@@ -66,7 +66,14 @@ class ScriptedPolicy(Policy):
         if player is not None:
             return player(episode.state, stream)
         if self.name == "random":
-            return stream.choice(episode.play.game.legal(episode.state))
+            legal = episode.play.game.legal(episode.state)
+            if not legal:
+                raise KitError(
+                    "legal lists no action in a state that is not over",
+                    "list one, or let terminal end the game there",
+                    type(episode.play.game),
+                )
+            return stream.choice(legal)
         raise UsageError(
             unknown_name_message(f"player of {episode.environment.id}", self.name, episode.environment.players.policies)
         )
@@ -186,7 +193,8 @@ def replay(
     )
     if record.attempt < 1 or item.index < 0:
         raise ReplayError(f"attempt {record.attempt} at index {item.index}: attempts count from 1, items from 0")
-    _require_same("options", dict(record.options), episode.options)
+    # An older record lacks options that its environment has since, and was played with their defaults.
+    _require_same("options", {**episode.options, **record.options}, episode.options)
     _require_same("instance_hash", record.instance_hash, item.instance.hash)
     _require_same("level", item.level, computed.level)
     _require_same("proof", dict(record.proof), dict(computed.proof))
@@ -207,7 +215,7 @@ def replay(
             watch(episode, turn)
         simulated = episode.prefix_step()
         if simulated is None:
-            simulated = episode.step(Reply(turn.reply, _stop_of(turn), turn.usage), executed)
+            simulated = episode.step(Reply(turn.reply, _stop_reason(turn), turn.usage), executed)
         recorded, hint = (
             (_upgrade_turn(turn, simulated, record.schema), _READ_OTHERWISE) if record.schema < 3 else (turn, "")
         )
@@ -263,7 +271,7 @@ def _upgrade_turn(turn: TurnRecord, simulated: TurnRecord, schema: int) -> TurnR
     return turn._replace(reasoning=simulated.reasoning)
 
 
-def _stop_of(turn: TurnRecord) -> str:
+def _stop_reason(turn: TurnRecord) -> str:
     """Return why a recorded reply stopped, as its outcome says; before schema 3, its reason tells overflow."""
     if turn.reason == ENGLISH["stop.overflow"] and turn.outcome is Outcome.TRUNCATED:
         return "overflow"

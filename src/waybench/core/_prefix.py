@@ -17,7 +17,7 @@ from waybench.core._game import Json
 from waybench.core._items import Item
 from waybench.core._json import check_json
 from waybench.core._metrics import Axis
-from waybench.core._play import Option
+from waybench.core._play import EASIER, Option
 from waybench.core._policies import Policy, policy
 from waybench.core._record import EpisodeRecord
 from waybench.core._user_files import json_lines, user_path
@@ -26,6 +26,7 @@ from waybench.core._wording import Invalid
 PREFIX = "prefix"  # an option of play of every environment, in addition to its own
 PREFIX_OPTION = Option(
     name=PREFIX,
+    effect=EASIER,
     default=None,
     kind=str,
     separate_tables=True,
@@ -86,7 +87,7 @@ def read_prefix(text: str) -> tuple[PrefixPart, ...]:
 
 
 def _normalize(text: str, environment: AnyEnvironment) -> str:
-    """Return a prefix in its one form.
+    """Return the text of a prefix in canonical form.
 
     Raises:
         UsageError: If it is unfit, or names a player that the environment does not have.
@@ -318,7 +319,7 @@ def _names_file(options: Mapping[str, Json]) -> str:
     return PREFIX if str(options.get(PREFIX)).startswith(RECORD) and PREFIX_REPLIES not in options else ""
 
 
-def _for_log(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:
+def _replace_path(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:
     """Return a prefix with the name and digest of its file of records in place of the path; others as they are.
 
     Raises:
@@ -339,7 +340,7 @@ PREFIX_EXTENSION = PlayExtension(
     content=(PREFIX_REPLIES,),
     for_item=_add_replies,
     names_file=_names_file,
-    for_log=_for_log,
+    for_log=_replace_path,
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from waybench.core._board import Board
 from waybench.core._record import TurnRecord
-from waybench.core._scene import MakeScene, MakeScenes, by_prefixes, draw_all, draw_last
+from waybench.core._scene import MakeScene, MakeScenes, build_by_prefixes, draw_all, draw_last
 
 Draw = Callable[..., str]
 """(instance, turns, *, board_id, reuse) -> SVG.
@@ -107,10 +107,10 @@ class Presentation:
         # A copy (`dataclasses.replace`) derives its drawings again: they follow from its own scenes.
         draw = None if isinstance(self.draw, _Derived) else self.draw
         draw_frames = None if isinstance(self.draw_frames, _Derived) else self.draw_frames
-        last = self.scenes if self.scene is None else by_prefixes(self.scene)
+        last = self.scenes if self.scene is None else build_by_prefixes(self.scene)
         if draw_frames is None:
             if draw is not None:
-                draw_frames = _Derived(by_prefixes(draw))
+                draw_frames = _Derived(build_by_prefixes(draw))
             elif last is not None:
                 draw_frames = _Derived(draw_all, self.scenes or last)
         if draw is None and last is not None:

@@ -99,7 +99,13 @@ class Registry:
             self._discover()
         entry = self._entries.get(env_id)
         if entry is None:
-            raise UsageError(unknown_name_message("environment", env_id, self._entries))
+            message = unknown_name_message("environment", env_id, self._entries)
+            if "did you mean" not in message:  # such as in a log of an environment that is not here
+                message = (
+                    f"unknown environment {env_id[:80]!r}: install its package or name its file, as in `waybench "
+                    "--env FILE.py report`; `waybench list` names the others"
+                )
+            raise UsageError(message)
         return entry
 
     def load(self, env_id: str) -> AnyEnvironment:
@@ -114,10 +120,21 @@ class Registry:
             raise UsageError(f"{name} is at version {entry.version}, not {version[:20]}: use {name}@{entry.version}")
         module, _, attribute = entry.target.partition(":")
         environment: AnyEnvironment = getattr(import_module(module), attribute)
-        if (environment.id, environment.version) != (entry.id, entry.version):
-            raise WaybenchError(f"catalogue line {entry.id}@{entry.version} does not fit {environment.id}")
-        searched = environment.difficulty.horizon is not None
-        if bool(entry.horizon) != searched:
-            todo = "say in `horizon` what becomes more difficult" if searched else "leave `horizon` out"
-            raise WaybenchError(f"catalogue line {entry.id} does not fit {environment.id}: {todo}")
+        if difference := entry_difference(entry, environment):
+            raise WaybenchError(f"{entry.target}: {difference}")
         return environment
+
+
+def entry_difference(entry: Entry, environment: AnyEnvironment) -> str:
+    """Return in what an entry does not fit its environment, and what to do; "" if it fits."""
+    for name in ("id", "version"):
+        of_entry, value = getattr(entry, name), getattr(environment, name)
+        if of_entry != value:
+            return f"the Entry has the {name} {of_entry!r}, and its Environment {value!r}: give both the same"
+    searched = environment.difficulty.horizon is not None
+    if bool(entry.horizon) != searched:
+        has, todo = ("a", "say in it what becomes more difficult") if searched else ("no", "leave it out")
+        return (
+            f"the Environment has {has} Difficulty.horizon, and its Entry {'no' if searched else 'a'} horizon: {todo}"
+        )
+    return ""

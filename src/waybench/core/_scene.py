@@ -71,7 +71,7 @@ It receives all turns, so that it simulates them once and draws everything to on
 """
 
 
-def by_prefixes(
+def build_by_prefixes(
     make: Callable[[Any, Sequence[TurnRecord]], T],
 ) -> Callable[[Any, Sequence[TurnRecord], Sequence[int]], Iterator[T]]:
     """Return the function (instance, turns, counts) that makes something of the first turns, for each of the counts."""
@@ -112,6 +112,21 @@ def board_scene(board: Board, label: str) -> Scene:
     return Scene("board", label, (width, max(len(board.rows), 1)), [*shapes, letters])
 
 
+def states_after(
+    game: Game[Any, Any, Any], instance: Any, turns: Sequence[TurnRecord], counts: Sequence[int]
+) -> Iterator[Any]:
+    """Yield the state of a game without chance after each number of turns in `counts`, which rise."""
+    state, played = game.start(instance), 0
+    for count in counts:
+        for turn in turns[played:count]:
+            if turn.carried_out is None:
+                state = game.forfeit(state)
+            elif turn.outcome is not Outcome.ILLEGAL:
+                state = game.apply(state, game.decode(turn.carried_out), Stream("scenes")).state
+        played = count
+        yield state
+
+
 def board_scenes(
     game: Game[Any, Any, Any], board: Callable[[Any, Sequence[TurnRecord]], Board], label: str
 ) -> MakeScenes:
@@ -124,14 +139,7 @@ def board_scenes(
     """
 
     def scenes(instance: Any, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
-        state, played = game.start(instance), 0
-        for count in counts:
-            for turn in turns[played:count]:
-                if turn.carried_out is None:
-                    state = game.forfeit(state)
-                elif turn.outcome is not Outcome.ILLEGAL:
-                    state = game.apply(state, game.decode(turn.carried_out), Stream("scenes")).state
-            played = count
+        for count, state in zip(counts, states_after(game, instance, turns, counts), strict=True):
             yield board_scene(board(state, turns[:count]), label)
 
     return scenes

@@ -182,7 +182,7 @@ def read_key(text: str) -> str:
         return text
     kind, location, digits = match.groups()
     reference = f"key={kind}:{location[:120]}"
-    key = _from_environment(location, reference) if kind == "env" else _from_file(location, reference)
+    key = _read_variable(location, reference) if kind == "env" else _read_file(location, reference)
     if not key:
         raise UsageError(f"{reference}: empty; it should contain the key of a set")
     if digits is not None and key_label(key) != f"private-{digits}":
@@ -209,13 +209,13 @@ def label_in_log(text: str) -> str:
     return text if LABEL.fullmatch(text) else key_label(text)
 
 
-def _from_environment(name: str, reference: str) -> str:
+def _read_variable(name: str, reference: str) -> str:
     if name not in os.environ:
         raise UsageError(f"{reference}: this environment variable is not set; set it to the key of the set")
     return os.environ[name]
 
 
-def _from_file(path: str, reference: str) -> str:
+def _read_file(path: str, reference: str) -> str:
     try:
         return read_text(user_path(path), _LARGEST_FILE, "a file that contains the key").strip()
     except WaybenchError as error:

@@ -21,7 +21,7 @@ from waybench.core._metrics import (
     FirstErrors,
     Step,
     general_failure,
-    unread,
+    unparsed_kind,
 )
 from waybench.core._parts import Player
 from waybench.core._record import EpisodeRecord
@@ -65,7 +65,7 @@ class Solutions(ABC, Generic[I, S, A]):
     def __init__(
         self, game: Game[I, S, A], decode: Callable[[Json], I], cost: Callable[[S, S], int] = unit_cost
     ) -> None:
-        self.game, self._decode, self.cost = game, decode, cost
+        self.game, self.decode, self.cost = game, decode, cost
 
     @abstractmethod
     def remaining(self, state: S) -> int | None:
@@ -135,7 +135,7 @@ class Solutions(ABC, Generic[I, S, A]):
     def simulate(self, record: EpisodeRecord) -> Iterator[RecordStep[S]]:
         """Yield the turns of a record with the states around them."""
         game = self.game
-        state = game.start(self._decode(record.instance))
+        state = game.start(self.decode(record.instance))
         for number, turn in enumerate(record.turns):
             if turn.carried_out is None:
                 yield RecordStep(number, state, None)
@@ -162,7 +162,7 @@ class Solutions(ABC, Generic[I, S, A]):
         for number, before, after in self.simulate(record):
             turn = record.turns[number]
             if after is None:
-                yield Step(number, unread(turn) if turn.carried_out is None else NOT_POSSIBLE)
+                yield Step(number, unparsed_kind(turn) if turn.carried_out is None else NOT_POSSIBLE)
                 return
             left = self.remaining(after)
             if left is None:
@@ -213,7 +213,7 @@ class Searched(Solutions[I, S, A]):
         known = self._table_of.get(state)
         if known is not None:
             return known
-        table = self._listed(state)
+        table = self._costs_of_reachable(state)
         self._tables.append(table)
         self._table_of.update(dict.fromkeys(table, table))
         self._count += len(table)
@@ -238,7 +238,7 @@ class Searched(Solutions[I, S, A]):
         game = self.game
         return game.following(state) if isinstance(game, ChoiceGame) else self.following(state)
 
-    def _listed(self, start: S) -> dict[S, int | None]:
+    def _costs_of_reachable(self, start: S) -> dict[S, int | None]:
         numbers, states = {start: 0}, [start]
         reached_from: list[list[tuple[int, int]]] = [[]]  # of each position: (the one before it, the cost of the step)
         for number, state in enumerate(states):  # the list grows meanwhile

@@ -294,12 +294,12 @@ def _names_file(options: Mapping[str, Json]) -> str:
     return WORDING if named and TEMPLATE not in options else ""
 
 
-def _for_log(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:
+def _replace_path(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:
     """Return the name of a template in place of its path; it has a digest: another content is another task."""
     wording = parameters.get(WORDING)
     return {WORDING: environment.resolve_options({WORDING: wording})[WORDING]} if is_template_name(wording) else {}
 
 
 TEMPLATE_EXTENSION = PlayExtension(
-    name="template", resolve=_resolve, wrap=_wrap, content=(TEMPLATE,), names_file=_names_file, for_log=_for_log
+    name="template", resolve=_resolve, wrap=_wrap, content=(TEMPLATE,), names_file=_names_file, for_log=_replace_path
 )

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from waybench.core._errors import UsageError
 
 ENGLISH_NAME, SPANISH_NAME = "en", "es"
+_WORDS = ("direction", "action", "choice")  # kinds of texts that are read in replies
 _FIELD = re.compile(r"\{([a-z][a-z_]*)\}")
 
 TextTables = Mapping[str, Mapping[str, str]]
@@ -31,6 +32,21 @@ CORE_TEXTS: TextTables = MappingProxyType(
             "context.opening": "Below are {count} tasks, numbered from 1. Do task {number} only, and reply as it says; "
             "the other tasks are not for you.",
             "context.closing": "Now do task {number} only.",
+            "prose.opening": "The text below has a task in it, between the lines {begin} and {end}. Do the task, and "
+            "reply as it says; the other sentences have nothing to do with it.",
+            "prose.begin": "=== TASK ===",
+            "prose.end": "=== END OF THE TASK ===",
+            "prose.closing": "Here the text ends. Do the task; whatever follows belongs to it.",
+            "prose.sentences": "In {year} {person} sold {number} {ware} at the market of {town}.\n"
+            "The museum of {town} keeps {number} letters that {person} wrote about {ware}.\n"
+            "{person} of {town} counted {number} {ware} and wrote the sum into a book in {year}.\n"
+            "Nobody in {town} remembered why {person} had asked for {number} {ware}.\n"
+            "A song of {year} tells of {person}, who gave {number} {ware} to the school of {town}.\n"
+            "The price of {ware} in {town} fell by {number} pence in the summer of {year}, as {person} had said.\n"
+            "When {person} was young, the people of {town} made {number} {ware} in a year.\n"
+            "According to a newspaper of {year}, {person} paid {number} crowns for {ware} from {town}.",
+            "prose.wares": "barrels of cider\nwool blankets\nbrass buttons\nclay jugs\ncandles\nwicker baskets\nsilver "
+            "spoons\nboxes of tea\nsacks of barley\nlinen shirts",
             "reply.long": "The reply has {count} characters; at most {most} are read.",
             "json.missing": "The reply has no JSON object with the key {key}.",
             "json.malformed": "The last JSON object with {key} is malformed.",
@@ -76,6 +92,21 @@ CORE_TEXTS: TextTables = MappingProxyType(
             "context.opening": "A continuación hay {count} tareas, numeradas desde 1. Haz solo la tarea {number} y "
             "responde como ella indica; las demás tareas no son para ti.",
             "context.closing": "Haz ahora solo la tarea {number}.",
+            "prose.opening": "El texto de abajo contiene una tarea, entre las líneas {begin} y {end}. Haz la tarea y "
+            "responde como ella indica; las demás frases no tienen nada que ver con ella.",
+            "prose.begin": "=== TAREA ===",
+            "prose.end": "=== FIN DE LA TAREA ===",
+            "prose.closing": "Aquí termina el texto. Haz la tarea; lo que siga forma parte de ella.",
+            "prose.sentences": "En {year} {person} vendió {number} {ware} en el mercado de {town}.\n"
+            "El museo de {town} guarda {number} cartas que {person} escribió sobre {ware}.\n"
+            "{person}, de {town}, contó {number} {ware} y anotó la suma en un libro en {year}.\n"
+            "Nadie en {town} recordaba por qué {person} había pedido {number} {ware}.\n"
+            "Una canción de {year} habla de {person}, que regaló {number} {ware} a la escuela de {town}.\n"
+            "El precio de {ware} en {town} bajó {number} céntimos en el verano de {year}, como había dicho {person}.\n"
+            "Cuando {person} era joven, la gente de {town} hacía {number} {ware} al año.\n"
+            "Según un periódico de {year}, {person} pagó {number} coronas por {ware} de {town}.",
+            "prose.wares": "barriles de sidra\nmantas de lana\nbotones de latón\njarras de barro\nvelas\ncestas de "
+            "mimbre\ncucharas de plata\ncajas de té\nsacos de cebada\ncamisas de lino",
             "reply.long": "La respuesta tiene {count} caracteres; se leen {most} como máximo.",
             "json.missing": "La respuesta no tiene ningún objeto JSON con la clave {key}.",
             "json.malformed": "El último objeto JSON con {key} está mal formado.",
@@ -110,6 +141,49 @@ CORE_TEXTS: TextTables = MappingProxyType(
         },
     }
 )
+CHOICE_TEXTS: TextTables = MappingProxyType(
+    {
+        ENGLISH_NAME: {
+            "impossible": "That is not possible.",
+            "actions.list": "In each turn, answer with one of these actions: {actions}.",
+            "actions.none": "The reply names no action of the list.",
+            "actions.several": "The reply names more than one action: name exactly one.",
+            "tool.description": "Take one of the actions.",
+            "tool.argument": "The action.",
+        },
+        SPANISH_NAME: {
+            "impossible": "Eso no es posible.",
+            "actions.list": "En cada turno, responde con una de estas acciones: {actions}.",
+            "actions.none": "La respuesta no nombra ninguna acción de la lista.",
+            "actions.several": "La respuesta nombra más de una acción: nombra exactamente una.",
+            "tool.description": "Realiza una de las acciones.",
+            "tool.argument": "La acción.",
+        },
+    }
+)
+"""What `ChoiceWording` says, beside the texts that an environment gives it."""
+QUESTION_TEXTS: TextTables = MappingProxyType(
+    {
+        ENGLISH_NAME: {
+            "form.number": "The last line of your reply has to be a whole number in digits, and nothing else.",
+            "form.open": "The last line of your reply has to be your answer, and nothing else.",
+            "form.choices": "The last line of your reply has to be one of these answers, and nothing else: {choices}.",
+            "form.label": "answer",
+            "tool.description": "Answer the question.",
+            "tool.argument": "The answer.",
+        },
+        SPANISH_NAME: {
+            "form.number": "La última línea de tu respuesta tiene que ser un número entero en cifras, y nada más.",
+            "form.open": "La última línea de tu respuesta tiene que ser lo que contestas, y nada más.",
+            "form.choices": "La última línea de tu respuesta tiene que ser una de estas opciones, y nada más: "
+            "{choices}.",
+            "form.label": "respuesta",
+            "tool.description": "Responde a la pregunta.",
+            "tool.argument": "La respuesta.",
+        },
+    }
+)
+"""What `Question` says, beside the texts that an environment gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +216,25 @@ def texts_in(language: str, tables: TextTables) -> Texts:
     return Texts(language, {**CORE_TEXTS[language], **tables[language]})
 
 
+def kit_tables(kit: TextTables, english: Mapping[str, str], tables: TextTables) -> TextTables:
+    """Return the texts of an environment of the kit by language, English first (`Playing.texts`).
+
+    Args:
+        kit: The texts of the kit; an environment can give others of these names.
+        english: The English texts of the environment.
+        tables: Its texts by language.
+    """
+    languages = dict.fromkeys((ENGLISH_NAME, *tables))
+    return {
+        language: {
+            **kit.get(language, {}),
+            **(english if language == ENGLISH_NAME else {}),
+            **tables.get(language, {}),
+        }
+        for language in languages
+    }
+
+
 ENGLISH = Texts(ENGLISH_NAME, CORE_TEXTS[ENGLISH_NAME])
 """The texts of core in the default language."""
 
@@ -171,5 +264,5 @@ def check_table(table: Mapping[str, str], english: Mapping[str, str], what: str)
     words: dict[tuple[str, str], str] = {}
     for name, text in table.items():
         kind, _, word = name.partition(".")
-        if kind == "direction" and words.setdefault((kind, text.strip().casefold()), word) != word:
-            raise UsageError(f"{what}: {name}: two directions have the same word")
+        if kind in _WORDS and words.setdefault((kind, text.strip().casefold()), word) != word:
+            raise UsageError(f"{what}: {name}: two {kind}s have the same word")

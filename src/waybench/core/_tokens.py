@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -142,12 +142,13 @@ def read_prices(path: Path) -> dict[str, Price]:
     return {name: price for name, price in prices.items() if price is not None}
 
 
-def price_table(models: Iterable[str], path: Path | None = None) -> str:
+def price_table(models: Iterable[str], path: Path | None = None, known: Mapping[str, Price] | None = None) -> str:
     """Return a table of prices as JSON for a user to fill in, each price null that is not known.
 
     Args:
         models: Names of models as in the logs.
         path: A table that the user has; what is in it stays as it is.
+        known: Model -> its prices, for models that are not in that table.
 
     Raises:
         UsageError: If there is such a file and it is no table of prices.
@@ -156,7 +157,9 @@ def price_table(models: Iterable[str], path: Path | None = None) -> str:
     if path is not None:
         read_prices(path)
         prices = _read_table(path)
-    return json.dumps({**{name: dict.fromkeys(_FIELDS) for name in models}, **prices}, indent=2)
+    listed = {name: (known or {}).get(name) for name in models}
+    table = {name: dict.fromkeys(_FIELDS) if price is None else asdict(price) for name, price in listed.items()}
+    return json.dumps({**table, **prices}, indent=2)
 
 
 def _read_table(path: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, Any, NoReturn
 
 from waybench.core._errors import DataError, UsageError
 from waybench.core._game import Json
@@ -43,6 +43,11 @@ def user_path(name: str | os.PathLike[str]) -> Path:
         return path.expanduser()
     except RuntimeError:  # there is no such user
         return path
+
+
+def open_private(path: Path, mode: str, *, encoding: str | None = None) -> IO[Any]:
+    """Open a file to write to it, which nobody but its owner can read if it is new."""
+    return open(path, mode, encoding=encoding, opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
 def read_text(path: Path, most: int, what: str) -> str:

@@ -258,7 +258,7 @@ class Wording(ABC, Generic[I, S, A]):
         return ToolCall(REPLY_TOOL.name, {"reply": self.render(action, state)})
 
 
-def _of_base(name: str) -> Any:
+def _delegate(name: str) -> Any:
     """Return a method that returns what the base wording's method of this name returns."""
 
     def method(self: "DerivedWording[Any, Any, Any]", *args: Any, **named: Any) -> Any:
@@ -288,18 +288,18 @@ class DerivedWording(Wording[I, S, A], Generic[I, S, A]):
         """Refuse: what derives a wording is put around one that is in its language already."""
         raise NotImplementedError(f"{type(self).__name__}: derive it from a wording in the other language")
 
-    rules = _of_base("rules")
-    observe = _of_base("observe")
-    picture = _of_base("picture")
-    prompt = _of_base("prompt")
-    recall = _of_base("recall")
-    thought_question = _of_base("thought_question")
-    takes_truncated = _of_base("takes_truncated")
-    parse = _of_base("parse")
-    understands = _of_base("understands")
-    remember = _of_base("remember")
-    render = _of_base("render")
-    action_name = _of_base("action_name")
-    tools = _of_base("tools")
-    parse_call = _of_base("parse_call")
-    render_call = _of_base("render_call")
+    rules = _delegate("rules")
+    observe = _delegate("observe")
+    picture = _delegate("picture")
+    prompt = _delegate("prompt")
+    recall = _delegate("recall")
+    thought_question = _delegate("thought_question")
+    takes_truncated = _delegate("takes_truncated")
+    parse = _delegate("parse")
+    understands = _delegate("understands")
+    remember = _delegate("remember")
+    render = _delegate("render")
+    action_name = _delegate("action_name")
+    tools = _delegate("tools")
+    parse_call = _delegate("parse_call")
+    render_call = _delegate("render_call")

@@ -3,6 +3,15 @@
 from waybench.core import Entry
 
 INDEX = (
+    Entry(
+        "atlas/world",
+        1,
+        "waybench.envs.atlas:WORLD",
+        "one world, met in ten ways: what stops a model from finding its way",
+        task="atlas_world",
+        horizon="Atlas by length of the shortest route",
+        horizon_task="horizon_atlas",
+    ),
     Entry("bandit/arms", 1, "waybench.envs.bandit:ARMS", "slot machines with unknown win rates", task="bandit"),
     Entry(
         "crafter/survival",
@@ -92,7 +101,7 @@ INDEX = (
     ),
     Entry(
         "textmap/extract",
-        1,
+        2,
         "waybench.envs.textmap:EXTRACT",
         "extract a map from a walkthrough as triplets",
         task="mango_extract",

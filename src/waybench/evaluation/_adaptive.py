@@ -1,8 +1,8 @@
-"""Sample sources that choose the next samples from results: ladders, and searches for a horizon."""
+"""Sample sources that choose the next samples from results: what they have in common, and searches for a horizon."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import floor, log2
 from statistics import fmean
@@ -67,80 +67,17 @@ class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
         if sample.epoch != 1:
             raise PrerequisiteError(self.one_epoch)
         record, name = finished_record(sample), str(sample.id)
-        at = self._state_of(record.player, name)
+        at = self._state_for_sample(record.player, name)
         if sample.error or record.end in (None, End.INFRASTRUCTURE):
             return None
         return self.follow(at, name, record)
 
-    def _state_of(self, player: str, name: str) -> S:
+    def _state_for_sample(self, player: str, name: str) -> S:
         state = self._players.get(player)
         if state is None or name in state[1]:
             state = self._players[player] = self.begin(player), set[str]()
         state[1].add(name)
         return state[0]
-
-
-@dataclass(slots=True)
-class _Climb:
-    """One player's state on a ladder: the remaining levels, and the highest open one."""
-
-    levels: Iterator[int]
-    level: int | None
-
-
-@dataclass(eq=False)
-class Ladder(AdaptiveSampleSource[_Climb]):
-    """Supplies a task's items level by level, and the attempts at each item one by one.
-
-    An item's next attempt follows when the one before it is finished and could still be improved; the next level
-    follows as soon as one attempt of this level has solved its item. So the set of episodes that are run is a function
-    of the results alone: neither the order in which they finish nor an interruption changes it.
-
-    Attributes:
-        levels: Returns the levels, easiest first; may be endless.
-        items: Level -> its items.
-        attempts: Most attempts at an item.
-        design: What its samples declare (`levels_design`).
-    """
-
-    environment: Environment[Any, Any, Any]
-    options: Mapping[str, Json]
-    levels: Callable[[], Iterable[int]]
-    items: Callable[[int], list[Item[Any]]]
-    attempts: int
-    design: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
-    one_epoch = "this task counts its own attempts: use -T attempts=n instead of --epochs n"
-
-    def __post_init__(self) -> None:
-        super().__init__()
-
-    def _samples(self, level: int) -> list[Sample]:
-        return [self._sample(item, 1) for item in self.items(level)]
-
-    def _sample(self, item: Item[Any], attempt: int) -> Sample:
-        return to_sample(self.environment, item, self.options, attempt, self.design)
-
-    def initial_samples(self) -> list[Sample]:
-        """Return the first attempts of the first level."""
-        return self._samples(next(iter(self.levels())))
-
-    def begin(self, player: str) -> _Climb:
-        """Return the state of a player at the first level."""
-        levels = iter(self.levels())
-        return _Climb(levels, next(levels))
-
-    def follow(self, at: _Climb, name: str, record: EpisodeRecord) -> list[Sample]:
-        """Return the samples that follow an attempt."""
-        samples: list[Sample] = []
-        score = self.environment.scoring.metrics[0]
-        if record.attempt < self.attempts and score.of(record) != score.high:
-            item = self.items(record.item["level"])[int(record.item["index"])]
-            samples.append(self._sample(item, record.attempt + 1))
-        if record.item["level"] == at.level and record.end == End.SOLVED:
-            at.level = next(at.levels, None)
-            if at.level is not None:
-                samples += self._samples(at.level)
-        return samples
 
 
 class Tokens(NamedTuple):

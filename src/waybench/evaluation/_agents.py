@@ -288,6 +288,12 @@ def read_agent(text: str) -> AgentSpec:
     return AgentSpec(name, args)
 
 
+def gives_tools(text: str) -> bool:
+    """Return whether an agent is known to give its model tools: `react` submits by one, others may run programs."""
+    name, args = read_agent(text)
+    return name == "react" or (name in READY and bool(args.get("python")))
+
+
 def agent_solver(text: str) -> Solver:
     """Return the agent of NAME[:arg=value,...] as Inspect runs it.
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -33,10 +34,13 @@ from waybench.core import Json, PromptKinds, UsageError
 from waybench.core._play import TEXT_PROMPTS
 from waybench.core._policies import EMBEDDED
 from waybench.evaluation._agents import PrerequisiteError, engine_name
+from waybench.evaluation._comparison import comparison_of, resume_comparison
 from waybench.evaluation._preflight import (
     PATIENCE,
+    check_env_file,
     check_models,
     full_message,
+    has_server,
     is_full,
     lock_folder,
     refuse_text_models,
@@ -44,10 +48,11 @@ from waybench.evaluation._preflight import (
     says_full,
 )
 from waybench.evaluation._provider import EmbeddedPlayer
-from waybench.evaluation._run_journals import RunJournals, interrupt, selected_tasks
+from waybench.evaluation._run_journals import RunJournals, interrupt, selected_tasks, task_args
 from waybench.evaluation._run_progress import RunProgress, follow_reports, write_regularly
 from waybench.evaluation._secrets import Secrets, follow_older_logs, hide_secrets, seal
 from waybench.evaluation._solver import wrap_model
+from waybench.evaluation._states import HiddenStates
 
 
 @contextmanager
@@ -106,6 +111,7 @@ def evaluate(
     progress: RunProgress | None = None,
     check: bool = False,
     prompts: PromptKinds = TEXT_PROMPTS,
+    states: tuple[Path, Sequence[int]] | None = None,
 ) -> list[str]:
     """Run tasks with models as an Inspect eval set in a folder; replies that the folder holds are not requested again.
 
@@ -128,6 +134,7 @@ def evaluate(
         check: Whether to send one short request to each model first (`check_models`).
         prompts: What the models have to take for the tasks; models that are known not to are refused, and the check
             sends it.
+        states: File and layers of the hidden states to store (`HiddenStates`); by default none.
 
     Returns:
         What is not finished, as "task with model".
@@ -151,11 +158,16 @@ def evaluate(
         refuse_text_models(ready)
     followed = progress if progress is not None else RunProgress()
     followed.on_spent = interrupt
-    if prompts.has_tools:
-        refuse_without_tools(ready)
+    refuse_without_tools(ready, prompts)
     forms = [wrap_model(model) for model in ready]
-    for form in forms:
+    if states is not None:
+        hidden_states = HiddenStates(*states)
+        for model in ready:
+            hidden_states.attach(model)
+    for model, form in zip(ready, forms, strict=True):
         form.tell = followed.notes.append if progress is not None else warn or _to_stderr
+        if has_server(model):
+            form.watch = followed.watch_server(str(model), model.api.base_url, form.tell)
         form.keeps_reasoning = config.get("reasoning_history") in ("all", "last")
     if check:
         # Models of their own: connections belong to the event loop of their first request.
@@ -183,11 +195,20 @@ def evaluate(
             try:
                 created = [journals.create(make) for make in tasks]
                 follow_older_logs(out, created, ready, warn or _to_stderr)
+                for task in created:
+                    if (source := comparison_of(task)) is not None:
+                        resume_comparison(source, task.name, task_args(task), out, config)
                 journals.open(ready, followed)
                 followed.notes.extend(followed.opening)
                 with (
                     earlier_objects_kept(),
-                    follow_reports(followed, journals.count_unlogged_replies, out, quiet=display == "none"),
+                    follow_reports(
+                        followed,
+                        journals.count_unlogged_replies,
+                        out,
+                        quiet=display == "none",
+                        on_end=partial(_end_player, created),
+                    ),
                 ):
                     logs = _eval_set(created, ready, out, config, limits, rerun, display)
             except KeyboardInterrupt:
@@ -229,6 +250,8 @@ def _eval_set(
     _, logs = _ENGINE.eval_set(
         tasks=list(tasks),
         model=models,
+        # Models that are compared wait for each other, so that none may wait for its task to begin.
+        max_tasks=len(tasks) * len(models) if any(map(comparison_of, tasks)) else None,
         log_dir=str(out.absolute()),
         log_dir_allow_dirty=True,
         # Embedded players are done before anyone could look; to record each event takes a fifth of the time.
@@ -244,6 +267,14 @@ def _eval_set(
         **config,
     )
     return logs
+
+
+def _end_player(tasks: Sequence[Task], log: EvalLog) -> None:
+    """Tell the comparison of a task that a model's part of it has ended."""
+    for task in tasks:
+        source = comparison_of(task)
+        if source is not None and task.name == log.eval.task and task_args(task) == log.eval.task_args_passed:
+            source.leave(str(log.eval.model))
 
 
 @contextmanager
@@ -323,6 +354,7 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
     Raises:
         UsageError: If it cannot be had, in the provider's words.
     """
+    check_env_file()
     name = engine_name(name)
     if "/" not in name:
         embedded = name in EMBEDDED or name.startswith("noisy-")

@@ -13,9 +13,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
+from dotenv import dotenv_values, find_dotenv  # which come with Inspect
 from inspect_ai._util.appdirs import inspect_data_dir  # where the engine buffers samples; it has no public name
 from inspect_ai.model import (
     ChatMessage,
@@ -33,6 +32,7 @@ from waybench.core._play import TEXT_PROMPTS
 from waybench.evaluation._agents import FunctionModel, content_image
 from waybench.evaluation._provider import ONE_CALL, EmbeddedPlayer, LocalModel, tool_info
 from waybench.evaluation._provider_errors import ProviderError, causes_of, read_error, status_of
+from waybench.evaluation._server_watch import host_and_port, shown_address
 
 HOLDER = ".waybench-lock.json"
 _WAIT = 0.5  # seconds: `waybench view` touches the lock to see whether a run holds it
@@ -135,6 +135,25 @@ def full_message(out: Path) -> str:
     )
 
 
+def check_env_file() -> None:
+    """Check the file .env of this folder or one above it, which Inspect reads before the first model.
+
+    Raises:
+        UsageError: If it cannot be read, or what it says cannot be a variable.
+    """
+    path = find_dotenv(usecwd=True)
+    try:
+        values = dotenv_values(path, interpolate=False) if path else {}
+        wrong = [name for name, value in values.items() if not name or "=" in name or "\0" in f"{name}{value}"]
+    except (OSError, ValueError) as error:  # a UnicodeDecodeError is one
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise UsageError(
+            f"{path}: {reason}; it should have a line NAME=VALUE for each variable: mend or move it"
+        ) from None
+    if wrong:
+        raise UsageError(f"{path}: {wrong[0][:40]!a} cannot be a variable: write NAME=VALUE, without zero bytes")
+
+
 def check_models(
     models: Sequence[Model],
     patience: float = PATIENCE,
@@ -164,11 +183,7 @@ def check_models(
     Raises:
         UsageError: In one line for each model that cannot be used, with what to do.
     """
-    asked = [
-        model
-        for model in models
-        if not isinstance(model.api, EmbeddedPlayer) and str(model).partition("/")[0] not in _LOCAL
-    ]
+    asked = [model for model in models if has_server(model)]
     if not asked:
         return {}
 
@@ -181,15 +196,24 @@ def check_models(
     return {str(model): took for model, took in zip(asked, results, strict=True) if isinstance(took, float)}
 
 
-def refuse_without_tools(models: Sequence[Model]) -> None:
-    """Refuse models of which it is known without a request that they take no tools.
+def has_server(model: Model) -> bool:
+    """Return whether a model replies through a server."""
+    return not isinstance(model.api, EmbeddedPlayer) and str(model).partition("/")[0] not in _LOCAL
+
+
+def refuse_without_tools(models: Sequence[Model], prompts: PromptKinds) -> None:
+    """Refuse models of which it is known without a request that they take no tools, where they need to.
 
     Raises:
         UsageError: If there is one.
     """
+    if not prompts.has_tools and not prompts.agent_with_tools:
+        return
+    agent = prompts.agent_with_tools[:60]
+    advice = f"agent {agent} gives it tools; use another model or agent" if agent else _NO_TOOLS
     for model in models:
         if isinstance(model.api, LocalModel | FunctionModel):
-            raise UsageError(f"model {str(model)[:120]!r} takes no tools: {_NO_TOOLS}")
+            raise UsageError(f"model {str(model)[:120]!r} takes no tools: {advice}")
 
 
 def refuse_text_models(models: Sequence[Model]) -> None:
@@ -239,19 +263,16 @@ async def _no_connection(model: Model, seconds: float) -> str:
 
     What is refused at once is left to the request, whose words say more. Behind a proxy nothing is tried.
     """
-    address = urlsplit(str(model.api.base_url or ""))
-    try:
-        host, port = address.hostname, address.port or {"http": 80, "https": 443}.get(address.scheme)
-    except ValueError:  # a port that is none
+    where = host_and_port(model.api.base_url)
+    if where is None:
         return ""
-    if host is None or port is None or (address.scheme in getproxies() and not proxy_bypass(host)):
-        return ""
+    host, port = where
     try:
         _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), seconds)
         writer.close()
     except TimeoutError:
-        where = f"{host}, port {port}"
-        return f"nothing takes a connection at {where} within {seconds:.0f} s: start it, or check --model-base-url"
+        place = f"{host}, port {port}"
+        return f"nothing takes a connection at {place} within {seconds:.0f} s: start it, or check --model-base-url"
     except OSError:
         return ""
     return ""
@@ -326,8 +347,8 @@ async def _send_patiently(
 def _advice(model: Model, error: ProviderError) -> str:
     """Return in one line what is wrong and what to do."""
     words = error.words[:_LONGEST]
-    address = str(model.api.base_url or "")
-    where = f" at {address}" if address and "@" not in address and "?" not in address else ""  # without secrets
+    address = shown_address(model.api.base_url)
+    where = f" at {address}" if address else ""
     match error.status:
         case 401 | 403:
             return f"the server{where} refuses the key ({words}): set the key of this provider in the environment"

@@ -2,140 +2,33 @@
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from inspect_ai.log._samples import sample_active  # a public function has the state and not the sample
 
-from waybench.core import End, Episode, Price, ProbeRecord, TurnRecord, Usage, duration_text, plural, short_count
+from waybench.core import (
+    LOCAL_MODELS,
+    WARN_ABOVE,
+    End,
+    Episode,
+    Price,
+    ProbeRecord,
+    TurnRecord,
+    Usage,
+    plural,
+    unreadable_reason,
+)
 from waybench.core._defects import DEFECT
+from waybench.evaluation._task_status import TaskStatus
 
 _LONGEST = 200  # characters of an error
+_EXAMPLE = 120  # characters of an unreadable reply
+_JUDGED = 20  # replies at a game before a warning says that many are unreadable
 _SHOWN = 4  # episodes that go on of which the turn is named, and errors that have a line
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskStatus:
-    """The progress of one task with one model, at one moment.
-
-    Attributes:
-        task: The task's name, with those parameters that tell it from other tasks of the run.
-        state: "waiting", "running", "finished", or "unfinished" where episodes are missing.
-        done: Number of items that are finished, those of earlier runs included; of episodes, if `unit` says so.
-        total: How many there are; None where the results decide it.
-        unit: What is counted: "item" or "episode".
-        level: The highest level that has begun; None where the number of items is known.
-        before: Those of the finished items that an earlier run finished.
-        active: Number of episodes that are being played.
-        requests: Number of replies that were received.
-        repeated: Number of replies taken from the journal of an interrupted run, in place of requests.
-        input_tokens: Input tokens of the requests.
-        output_tokens: Output tokens of the requests.
-        cost: What they cost in dollars; None if the model's prices are not known.
-        errors: Episodes that infrastructure errors ended and no later try has repaired.
-        defects: Episodes that a defect of the environment ended.
-        retries: How often a request had to be sent again.
-        seconds_left: Estimated time left in seconds; None if it cannot be estimated.
-        is_upper_bound: Whether the time left assumes episodes of full length, since none is finished.
-        last_level: The level up to which the time left of a ladder is estimated; the results decide whether it is
-            reached. None for other tasks.
-    """
-
-    task: str
-    model: str
-    state: str = "waiting"
-    done: int = 0
-    total: int | None = None
-    unit: str = "item"
-    level: int | None = None
-    before: int = 0
-    active: int = 0
-    requests: int = 0
-    repeated: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float | None = None
-    errors: int = 0
-    defects: int = 0
-    retries: int = 0
-    seconds_left: float | None = None
-    is_upper_bound: bool = False
-    last_level: int | None = None
-
-    @property
-    def name(self) -> str:
-        """The task and its model."""
-        return f"{self.task} with {self.model}"
-
-    @property
-    def units(self) -> str:
-        """The counted unit, singular or plural as fits the total."""
-        return self.unit if (self.done if self.total is None else self.total) == 1 else f"{self.unit}s"
-
-    @property
-    def done_text(self) -> str:
-        """How much is done: "79 of 300", or "level 9, 12 items" where the results decide what is played."""
-        if self.total is not None:
-            return f"{self.done:,} of {self.total:,}"
-        level = "" if self.level is None else f"level {self.level}, "
-        return f"{level}{self.done:,} {self.units}"
-
-    @property
-    def state_text(self) -> str:
-        """The time left of a running task: "3 min 20 s", "≤ 2 h", "up to level 31: 2 h"; otherwise its state."""
-        if self.state != "running":
-            return "done" if self.state == "finished" else self.state
-        if self.seconds_left is None:
-            return ""
-        up_to = "" if self.last_level is None else f"up to level {self.last_level}: "
-        return up_to + ("≤ " if self.is_upper_bound else "") + duration_text(self.seconds_left)
-
-    @property
-    def use_text(self) -> str:
-        """What the task has used, and what went wrong: "152 requests, 31.2k input and 4.1k output tokens"."""
-        return ", ".join(use_parts((self,)))
-
-    @property
-    def text(self) -> str:
-        """The progress in one line."""
-        units = f" {self.units}" if self.total is not None else ""
-        remaining = "" if self.seconds_left is None else left_text(self.seconds_left, self.is_upper_bound)
-        remaining += "" if self.last_level is None else f" if it climbs to level {self.last_level}"
-        return ", ".join(part for part in (self.done_text + units, self.use_text, remaining) if part)
-
-
-def use_parts(statuses: Sequence[TaskStatus]) -> Iterator[str]:
-    """Yield what some tasks have used together, and what went wrong: "152 requests", "3 infrastructure errors"."""
-    yield plural(sum(status.requests for status in statuses), "request")
-    if repeated := sum(status.repeated for status in statuses):
-        yield f"{plural(repeated, 'reply', 'replies')} taken over"
-    tokens = sum(status.input_tokens for status in statuses), sum(status.output_tokens for status in statuses)
-    if any(tokens):
-        yield f"{short_count(tokens[0])} input and {short_count(tokens[1])} output tokens"
-    if costs := [status.cost for status in statuses if status.cost is not None]:
-        yield f"{sum(costs):.2f} USD"
-    if retries := sum(status.retries for status in statuses):
-        yield plural(retries, "retry", "retries")
-    if errors := sum(status.errors for status in statuses):
-        yield plural(errors, "infrastructure error")
-    if defects := sum(status.defects for status in statuses):
-        yield f"{plural(defects, 'episode')} ended by a defect of the environment"
-
-
-def left_text(seconds: float, is_upper_bound: bool) -> str:
-    """Return a time left: "about 3 min 20 s left", "at most 2 h left"."""
-    return f"{'at most' if is_upper_bound else 'about'} {duration_text(seconds)} left"
-
-
-def run_seconds_left(statuses: Iterable[TaskStatus]) -> tuple[float | None, bool]:
-    """Return the time left until the last task is finished, and whether it is an upper bound; None if not known."""
-    going = [status for status in statuses if status.state != "finished"]
-    estimates = [status.seconds_left for status in going if status.seconds_left is not None]
-    if not going or len(estimates) < len(going):
-        return None, False
-    return max(estimates), any(status.is_upper_bound for status in going)
 
 
 class Earlier(NamedTuple):
@@ -170,6 +63,23 @@ class _Open:
     limit: int
     retries: Callable[[], int]
     turns: int = 0
+
+
+@dataclass(slots=True)
+class _GameReplies:
+    """The replies at one game of a task that had to name an action.
+
+    Attributes:
+        count: Number of them.
+        reasons: Why no action could be read -> how often.
+        examples: Why -> the first such reply.
+        is_noted: Whether the user has been warned.
+    """
+
+    count: int = 0
+    reasons: Counter[str] = field(default_factory=Counter[str])
+    examples: dict[str, str] = field(default_factory=dict[str, str])
+    is_noted: bool = False
 
 
 class TaskProgress:
@@ -221,9 +131,10 @@ class TaskProgress:
         self._noted: set[str] = set()
         self._open: dict[str, _Open] = {}
         self._level: int | None = None
+        self._games: dict[str, _GameReplies] = {}
         self._requests = self._repeated = self._retries = 0
         self._input = self._output = self._cached = 0
-        self._ended_turns: list[int] = []
+        self._ended_turns = Counter[int]()
         self._began: float | None = None  # when the first request that was answered left
 
     def start(self, earlier: Earlier, journaled: Collection[int] = ()) -> None:
@@ -261,7 +172,7 @@ class TaskProgress:
             for sample in list(self._open):
                 self._close(sample)
 
-    def finished_before(self, earlier: Earlier) -> None:
+    def add_earlier_run(self, earlier: Earlier) -> None:
         """Note that an earlier run has finished the task, so that the engine does not start it."""
         with self._lock:
             self._done, self._before, self._level = set(earlier.finished), earlier.finished, earlier.level
@@ -304,6 +215,31 @@ class TaskProgress:
                 self._cached += usage.cached_tokens
         self._spent()
 
+    def judge(self, game: str, turn: TurnRecord) -> None:
+        """Note whether a reply that had to name an action could be read, and warn early where many cannot.
+
+        Args:
+            game: The title of the environment.
+            turn: The turn.
+        """
+        with self._lock:
+            replies = self._games.setdefault(game, _GameReplies())
+            replies.count += 1
+            if reason := unreadable_reason(turn):
+                replies.reasons[reason] += 1
+                replies.examples.setdefault(reason, turn.reply[: 4 * _EXAMPLE])
+            unreadable = replies.reasons.total()
+            if replies.is_noted or replies.count < _JUDGED or unreadable <= WARN_ABOVE * replies.count:
+                return
+            replies.is_noted = True
+            (reason, times), *_ = replies.reasons.most_common(1)
+            example = " ".join(replies.examples[reason].split())[:_EXAMPLE]
+        if not self.model.startswith("waybench/") or self.model.removeprefix("waybench/") in LOCAL_MODELS:
+            self._note(
+                f"warning: {self.label}, {game}, with {self.model}: {unreadable:,} of the first {replies.count:,} "
+                f"replies could not be read; {times:,} of them: {reason} Example: {example or '(an empty reply)'}"
+            )
+
     def end(self, sample: str, error: str = "") -> None:
         """Note that a sample's episode has ended; `error` says which error or defect ended it, if one did."""
         is_defect = error.startswith(DEFECT)
@@ -315,7 +251,7 @@ class TaskProgress:
                 self._errors.discard(sample)
                 self._done.add(sample)
                 if ended is not None:
-                    self._ended_turns.append(ended.turns)
+                    self._ended_turns[ended.turns] += 1
         if error and error not in self._noted and len(self._noted) < _SHOWN:
             self._noted.add(error)
             what = "" if is_defect else "an infrastructure error ended an episode: "
@@ -349,7 +285,9 @@ class TaskProgress:
                 repeated=self._repeated,
                 input_tokens=self._input,
                 output_tokens=self._output,
-                cost=None if self._price is None else self._price.cost(self._input, self._output, self._cached),
+                cost=self.cost,
+                action_replies=sum(replies.count for replies in self._games.values()),
+                unreadable=sum(replies.reasons.total() for replies in self._games.values()),
                 errors=len(self._errors),
                 defects=len(self._defects),
                 retries=self._retries + sum(episode.retries() for episode in self._open.values()),
@@ -357,6 +295,21 @@ class TaskProgress:
                 is_upper_bound=is_upper_bound,
                 last_level=self._levels[-1] if self._levels and seconds_left is not None else None,
             )
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether an episode is being played."""
+        return bool(self._open)
+
+    @property
+    def tokens(self) -> int:
+        """The input and output tokens of its requests."""
+        return self._input + self._output
+
+    @property
+    def cost(self) -> float | None:
+        """What they cost in dollars; None if the model's prices are not known."""
+        return None if self._price is None else self._price.cost(self._input, self._output, self._cached)
 
     def _count(self, samples: Collection[str]) -> int:
         if self._total is not None:
@@ -369,15 +322,16 @@ class TaskProgress:
             return None, False
         if self._total is None:
             return self._seconds_to_last_level(), False
-        waiting = self._total - len(self._done) - len(self._open)
-        if self._ended_turns:
-            length, is_upper_bound = sum(self._ended_turns) / len(self._ended_turns), False
-        elif self._open:
-            length, is_upper_bound = sum(episode.limit for episode in self._open.values()) / len(self._open), True
-        else:
+        limits = [episode.limit for episode in self._open.values()] or [*self._ended_turns.elements()]
+        if not limits:
             return None, False
-        is_upper_bound &= length > 1
-        requests = max(waiting, 0) * length + sum(max(length - episode.turns, 1.0) for episode in self._open.values())
+        lengths = EpisodeLengths(self._ended_turns, [episode.turns for episode in self._open.values()])
+        waiting = max(self._total - len(self._done) - len(self._open), 0)
+        requests, unseen = (waiting * turns for turns in lengths.turns_left(0, sum(limits) / len(limits)))
+        for episode in self._open.values():
+            more, beyond = lengths.turns_left(episode.turns, episode.limit)
+            requests, unseen = requests + more, unseen + beyond
+        is_upper_bound = max(limits) > 1 and unseen > requests / 2
         return requests * (self._clock() - self._began) / self._requests, is_upper_bound
 
     def _seconds_to_last_level(self) -> float | None:
@@ -395,6 +349,45 @@ class TaskProgress:
         return requests * (self._clock() - (self._began or 0.0)) / self._requests
 
 
+class EpisodeLengths:
+    """The distribution of the turns of episodes, of which some are still being played (Kaplan and Meier, 1958).
+
+    To take the mean of those that have ended would be too short a time: short episodes end first.
+
+    Args:
+        ended: Turns of an episode -> how many have ended after so many.
+        going_on: The turns so far of the others.
+    """
+
+    def __init__(self, ended: Mapping[int, int], going_on: Sequence[int]) -> None:
+        self._survival: list[tuple[int, float]] = []  # after so many turns, this share goes on
+        all_lengths = Counter(going_on) + Counter(ended)
+        at_risk, share = all_lengths.total(), 1.0
+        for turns, count in sorted(all_lengths.items()):
+            if ends := ended.get(turns, 0):
+                share *= 1 - ends / at_risk
+                self._survival.append((turns, share))
+            at_risk -= count
+        self._longest = max(all_lengths, default=0)
+
+    def turns_left(self, turns: int, limit: float) -> tuple[float, float]:
+        """Return how many turns an episode takes after its first `turns`, and how many of those no episode has reached.
+
+        What is not known yet is taken to last up to the limit. An episode that goes on takes at least one turn more.
+        """
+        area = unseen = 0.0
+        start, share, now = 0, 1.0, 1.0  # of the present step of the survival function; its value at `turns`
+        for end, following in (*self._survival, (limit, 0.0)):
+            if turns >= end:
+                now = following
+            area += share * max(min(end, limit) - max(start, turns), 0)
+            unseen += share * max(min(end, limit) - max(start, turns, self._longest), 0)
+            start, share = end, following
+        if now <= 0 or area <= 0:
+            return float(turns > 0), 0.0
+        return max(area / now, float(turns > 0)), unseen / now
+
+
 class EpisodeProgress:
     """Reports what happens in one episode to its task's progress."""
 
@@ -406,10 +399,18 @@ class EpisodeProgress:
         retries = lambda: 0 if active is None else active.http_retries  # noqa: E731
         task.begin(self._name, episode.item.level, episode.turns_left, retries)
 
-    def reply(self, record: TurnRecord | ProbeRecord, *, repeated: bool) -> None:
-        """Report a turn or the answer to a belief probe, and whether it came from a journal."""
-        sample = self._name if isinstance(record, TurnRecord) else None
-        self._task.reply(sample, record.usage, repeated=repeated)
+    def reply(self, record: TurnRecord | ProbeRecord, *, repeated: bool, is_thought: bool = False) -> None:
+        """Report a turn or the answer to a belief probe.
+
+        Args:
+            record: The turn or answer.
+            repeated: Whether it came from a journal.
+            is_thought: Whether it is a turn in which no action had to be named.
+        """
+        is_turn = isinstance(record, TurnRecord)
+        self._task.reply(self._name if is_turn else None, record.usage, repeated=repeated)
+        if is_turn and not is_thought:
+            self._task.judge(self._episode.environment.title, record)
 
     @property
     def why_stopped(self) -> str:

@@ -36,7 +36,7 @@ from waybench.core import (
     unknown_name_message,
     write_calls,
 )
-from waybench.core._defects import defects_of
+from waybench.core._defects import reraise_as_defect
 from waybench.core._policies import EMBEDDED
 from waybench.envs import registry
 from waybench.evaluation._agents import InProcessModel
@@ -305,7 +305,7 @@ class EmbeddedPlayer(InProcessModel):
                 "embedded players play only waybench's tasks: choose one from `waybench list`, as waybench/TASK"
             )
         name, belief = f"waybench/{self.model_name}", current_belief.get()
-        with defects_of(episode.environment.id, f"player {self.model_name}"):
+        with reraise_as_defect(episode.environment.id, f"player {self.model_name}"):
             reply = self._policy.reply(episode) if belief is None else self._policy.believe(episode, belief)
         if belief is None and episode.play.wording.acts_by_tools:
             output = output_of(name, reply, len(episode.turns))

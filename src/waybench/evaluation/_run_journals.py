@@ -24,9 +24,10 @@ from inspect_ai.model import Model, ModelOutput
 
 from waybench.core import SHARD, Json, TurnRecord
 from waybench.core._record import SCHEMA
-from waybench.evaluation._adaptive import AdaptiveSampleSource, Ladder
+from waybench.evaluation._adaptive import AdaptiveSampleSource
 from waybench.evaluation._agents import engine_name
 from waybench.evaluation._journal import Journal, JournalError, Syncer, digest
+from waybench.evaluation._ladders import Ladder, Ladders
 from waybench.evaluation._progress import TaskProgress
 from waybench.evaluation._provider import EmbeddedPlayer
 from waybench.evaluation._run_progress import RunProgress
@@ -214,7 +215,7 @@ class RunJournals:
         return {
             "task": task.name,
             "version": task.version,
-            "args": _args(task),
+            "args": task_args(task),
             "model": str(model),
             "model_args": dict(model.model_args),
             "model_config": json.loads(model.config.model_dump_json(exclude=GENERATE_CONFIG_FIELDS_TO_EXCLUDE)),
@@ -230,12 +231,13 @@ def _add_progress(task: Task, model: str, progress: RunProgress) -> TaskProgress
         model,
         total,
         attempts=source is None and any(not str(sample.id).endswith("-1") for sample in task.dataset),
-        args=_args(task),
-        levels=list(islice(source.levels(), _MOST_LEVELS)) if isinstance(source, Ladder) else (),
+        args=task_args(task),
+        levels=list(islice(source.levels(), _MOST_LEVELS)) if isinstance(source, Ladder | Ladders) else (),
     )
 
 
-def _args(task: Task) -> dict[str, Any]:
+def task_args(task: Task) -> dict[str, Any]:
+    """Return what a task was made with, as its logs have it."""
     try:
         return dict(registry_params(task))
     except ValueError:  # it was created without the engine's decorator

@@ -15,15 +15,9 @@ from inspect_ai.hooks import Hooks, TaskEnd, TaskStart, hooks
 from inspect_ai.log import EvalLog, EvalSpec, list_eval_logs, read_eval_log, read_eval_log_sample_summaries
 
 from waybench.core import PROGRESS_FILE, Json, Price, duration_text, plural
-from waybench.evaluation._progress import (
-    Earlier,
-    TaskProgress,
-    TaskStatus,
-    left_text,
-    run_seconds_left,
-    sample_name,
-    use_parts,
-)
+from waybench.evaluation._progress import Earlier, TaskProgress, sample_name
+from waybench.evaluation._server_watch import ServerWatch
+from waybench.evaluation._task_status import TaskStatus, run_seconds_left, time_left_text, use_parts
 
 SPENT = "the run stopped during this episode: its budget was spent"
 FORM = 1
@@ -50,6 +44,7 @@ class RunProgress:
         on_spent: Stops the run; is called once.
         opening: Lines that the user should read when the run begins.
         most_requests: Requests of each model at most, as far as results do not decide it; 0 if that is not known.
+        servers: Followers of the requests to the models' servers.
     """
 
     prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
@@ -63,6 +58,17 @@ class RunProgress:
     on_spent: Callable[[], None] = lambda: None
     opening: list[str] = field(default_factory=list[str])
     most_requests: int = 0
+    servers: list[ServerWatch] = field(default_factory=list[ServerWatch])
+
+    def watch_server(self, model: str, address: str | None, tell: Callable[[str], None]) -> ServerWatch:
+        """Return a follower of the requests to a model's server, which tells the user when it does not reply."""
+        self.servers.append(ServerWatch(model, address, tell))
+        return self.servers[-1]
+
+    def check_servers(self) -> None:
+        """Tell the user of servers that have not replied for long."""
+        for server in self.servers:
+            server.check(any(task.is_playing for task in self.tasks if task.model == server.model))
 
     def note_check(self, seconds: Mapping[str, float], connections: Mapping[str, int]) -> None:
         """Estimate the time that the run takes at most from the request that checked each model.
@@ -81,18 +87,15 @@ class RunProgress:
                 )
 
     def _check_budget(self) -> None:
-        if self.budget is not None and not self.budget_is_spent and self._spent() >= self.budget:
+        if self.budget is not None and not self.budget_is_spent and self._total_spent() >= self.budget:
             self.budget_is_spent = True
             self.on_spent()
 
-    def _spent(self) -> float:
+    def _total_spent(self) -> float:
         """Return what the tasks of the budget have spent, in tokens or dollars."""
         names = self.budget_tasks
-        tasks = (task for task in self.tasks if not names or task.task.removeprefix("waybench/") in names)
-        statuses = [task.status() for task in tasks]
-        if self.in_dollars:
-            return sum(status.cost or 0.0 for status in statuses)
-        return float(sum(status.input_tokens + status.output_tokens for status in statuses))
+        tasks = [task for task in self.tasks if not names or task.task.removeprefix("waybench/") in names]
+        return sum((task.cost or 0.0) if self.in_dollars else float(task.tokens) for task in tasks)
 
     def add(
         self,
@@ -140,11 +143,11 @@ class RunProgress:
         statuses = self.statuses()
         going = f"{'running' if statuses else 'starting'} for {duration_text(time.time() - self.began)}"
         seconds_left, is_upper_bound = run_seconds_left(statuses)
-        spent = self._spent()
+        spent = self._total_spent()
         if seconds_left is None and self.budget is not None and spent > 0:  # a ladder ends at its budget at the latest
             seconds_left = (time.time() - self.began) * max(self.budget - spent, 0.0) / spent
             is_upper_bound = True
-        return going if seconds_left is None else f"{going}, {left_text(seconds_left, is_upper_bound)}"
+        return going if seconds_left is None else f"{going}, {time_left_text(seconds_left, is_upper_bound)}"
 
     @property
     def totals_text(self) -> str:
@@ -169,7 +172,7 @@ class RunProgress:
         is_known = len(totals) == len(statuses) > 0
         finished = f"{done:,} of {plural(sum(totals), unit)}" if is_known else plural(done, f"finished {unit}")
         if self.budget_is_spent and self.budget is not None:
-            spent = self._spent()
+            spent = self._total_spent()
             amount = f"{self.budget:g} USD" if self.in_dollars else f"{self.budget:,.0f} tokens"
             used = f"{spent:,.2f} USD" if self.in_dollars else f"{spent:,.0f}"
             of_tasks = f" of {', '.join(self.budget_tasks)}" if self.budget_tasks else ""
@@ -188,6 +191,8 @@ class RunProgress:
 def write_regularly(folder: Path, progress: RunProgress) -> Generator[None]:
     """Write the progress of a run to a file in the folder of its logs, at most once a second, while a block runs.
 
+    As often it looks for servers that do not reply.
+
     The last state is "finished", "interrupted" (Ctrl-C) or "failed"; a killed process leaves "running" behind, and
     `waybench.reporting.view` knows by the folder's lock that it is not.
     """
@@ -196,6 +201,7 @@ def write_regularly(folder: Path, progress: RunProgress) -> Generator[None]:
     def keep_writing() -> None:
         while not stop.is_set():
             _write(folder, progress, "running")
+            progress.check_servers()
             stop.wait(EVERY)
 
     thread = threading.Thread(target=keep_writing, name="waybench-progress", daemon=True)
@@ -284,7 +290,12 @@ def earlier_logs(out: Path) -> dict[str, tuple[Earlier, bool]]:
 
 @contextmanager
 def follow_reports(
-    progress: RunProgress, unlogged: Callable[[TaskProgress, Collection[str]], list[int]], out: Path, *, quiet: bool
+    progress: RunProgress,
+    unlogged: Callable[[TaskProgress, Collection[str]], list[int]],
+    out: Path,
+    *,
+    quiet: bool,
+    on_end: Callable[[EvalLog], None] = lambda log: None,
 ) -> Generator[None]:
     """Update the progress of a run from Inspect's reports within a block.
 
@@ -294,12 +305,13 @@ def follow_reports(
             have these UUIDs, has not.
         out: The folder of the logs.
         quiet: Whether the engine prints nothing, so that its warnings are notes of the progress.
+        on_end: Receives the log of each task that has ended.
     """
     global _receiver, _registered
     earlier = earlier_logs(out)
     for log, is_complete in earlier.values():
         if is_complete and (task := progress.find(log.task, log.model, log.args)):
-            task.finished_before(log)
+            task.add_earlier_run(log)
     noted: set[str] = set()
 
     def receive(report: str | EvalSpec | EvalLog) -> None:
@@ -308,6 +320,8 @@ def follow_reports(
                 noted.add(report)
                 progress.notes.append(report)
             return
+        if isinstance(report, EvalLog):
+            on_end(report)
         spec = report if isinstance(report, EvalSpec) else report.eval
         task = progress.find(spec.task, str(spec.model), spec.task_args_passed)
         if task is None:

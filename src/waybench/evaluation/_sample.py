@@ -26,6 +26,8 @@ from waybench.evaluation._sent_form import sendable
 
 KEY = "waybench"  # where a sample's metadata has the episode's head, and its store the episode's progress
 REASONING = "waybench_reasoning"  # where the store has the reasoning of the model
+DRAWN = "waybench_drawn"  # where a sample's metadata has how its item was drawn, as JSON
+METRICS = "metrics"  # where the metadata of its score has all metrics of the environment by name
 SENT = "waybench_sent"  # where it has the form in which the conversation was sent, if that is not the usual one
 
 
@@ -35,12 +37,15 @@ def to_sample(
     options: Mapping[str, Json],
     attempt: int,
     design: Mapping[str, Json] = NOTHING,
+    drawn: Mapping[str, Json] = NOTHING,
 ) -> Sample:
     """Return the sample of one attempt at one item; its id is the item's id and the attempt, as in "501-1".
 
-    Its metadata have what the run declares of its design, if anything.
+    Its metadata have what the run declares of its design, if anything, the options with which the item was drawn, and
+    the cluster that it shares with items that are no independent observations beside it.
     """
     episode = Episode(environment, item, options, attempt=attempt)
+    record, cluster = episode.record(), environment.items.cluster
     return Sample(
         id=f"{item.id}-{attempt}",
         input=Chat(with_pictures=False).messages(episode),  # which nothing sends; the solver draws what it sends
@@ -51,7 +56,9 @@ def to_sample(
             "level": item.level,
             "item": item.id,
             "attempt": attempt,
-            KEY: [episode.record().head()],
+            "cluster": record.instance_hash if cluster is None else cluster(record),
+            KEY: [record.head()],
+            DRAWN: json.dumps(dict(drawn), sort_keys=True, default=str),
             **({DESIGN: json.dumps(dict(design), sort_keys=True)} if design else {}),
         },
     )

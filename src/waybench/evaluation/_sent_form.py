@@ -24,6 +24,7 @@ from inspect_ai.model import (
 
 from waybench.core import FIRST_REPLIES, reasoning_warning
 from waybench.evaluation._provider_errors import ProviderError, is_overflow, read_error
+from waybench.evaluation._server_watch import ServerWatch
 
 BLANK_REPLY = "(empty reply)"
 """What stands for a reply without text where the conversation is sent to the model again."""
@@ -56,7 +57,7 @@ class _Change:
     note: str
 
 
-def _each_reply(change: Callable[[ChatMessageAssistant], ChatMessageAssistant]) -> _Apply:
+def _change_replies(change: Callable[[ChatMessageAssistant], ChatMessageAssistant]) -> _Apply:
     """Return a function that changes the model's own messages."""
 
     def apply(messages: list[ChatMessage]) -> list[ChatMessage]:
@@ -149,7 +150,7 @@ _CHANGES = (
         re.compile(r"empty|blank|whitespace|\bnone\b|content", re.IGNORECASE),
         (),
         None,
-        _each_reply(sendable),
+        _change_replies(sendable),
         f"Messages without text are sent to it as {BLANK_REPLY}",
     ),
     _Change(
@@ -158,7 +159,7 @@ _CHANGES = (
         (400, 422),
         # DeepSeek, Kimi, Gemini: it has to be sent back, and something else is wrong.
         re.compile(r"must be passed back|is missing|missing [`a-z ]*(?:reasoning|thought)", re.IGNORECASE),
-        _each_reply(_without_reasoning),
+        _change_replies(_without_reasoning),
         "Reasoning is not sent back to it from now on (reasoning_history=none; docs/howto/reasoning.md)",
     ),
     _Change(
@@ -182,7 +183,7 @@ _CHANGES = (
         re.compile(r"white ?space|trailing", re.IGNORECASE),
         (),
         None,
-        _each_reply(_strip_text),
+        _change_replies(_strip_text),
         "Replies are sent back to it without the blanks at their ends (reply_blanks=trimmed)",
     ),
 )
@@ -200,6 +201,7 @@ class SentForm:
         settings: The changes of form, as settings: "blank_reply", "reasoning_history", "consecutive_messages",
             "system_role" and "reply_blanks".
         keeps_reasoning: Whether the user wants reasoning sent back, whatever a server says.
+        watch: Follows the requests to the model's server; None where nobody is told of it.
         first_replies: The model's first replies that had to name an action and have no reasoning mark in them.
     """
 
@@ -207,6 +209,7 @@ class SentForm:
     tell: Callable[[str], None] = lambda line: None
     settings: dict[str, str] = field(default_factory=dict[str, str])
     keeps_reasoning: bool = False
+    watch: ServerWatch | None = None
     first_replies: list[str] = field(default_factory=list[str])
     _topics: set[str] = field(default_factory=set[str])
 
@@ -236,6 +239,10 @@ class SentForm:
         Raises:
             Exception: What the provider raised, if no other form of the conversation is taken.
         """
+        sent = self._send(send, messages)
+        return await (sent if self.watch is None else self.watch.follow(sent))
+
+    async def _send(self, send: Send, messages: list[ChatMessage]) -> Any:
         current = self._in_form(messages)
         answer, error = await _attempt(send, current)
         if error is not None and _is_refusal(error):

@@ -1,19 +1,14 @@
-"""One solver that plays any episode, one scorer that reads its record, and the layer between Inspect and a model."""
+"""One solver that plays any episode, and the layer between Inspect and a model."""
 
 import functools
 import time
-from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from statistics import fmean
 from typing import Any
 
 import anyio
-from inspect_ai.event import ErrorEvent
-from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ContentText, Model, ModelCall, ModelOutput, get_model
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 from pydantic_core import PydanticSerializationError, to_json
@@ -23,16 +18,14 @@ from waybench.core import (
     DefectError,
     End,
     Episode,
-    Range,
     Reply,
-    TurnRecord,
     Usage,
     is_array,
     is_object,
     plural,
 )
-from waybench.envs import registry
 from waybench.evaluation._agents import agent_output, agent_solver
+from waybench.evaluation._boards import Boards
 from waybench.evaluation._progress import EpisodeProgress, TaskProgress
 from waybench.evaluation._provider import (
     current_belief,
@@ -54,9 +47,9 @@ from waybench.evaluation._sample import (
     read_plan,
     store_episode,
     store_reasoning,
-    stored_record,
 )
 from waybench.evaluation._sent_form import BLANK_REPLY, SentForm
+from waybench.evaluation._states import STATES, HiddenStates
 
 _FORM = "waybench_sent_form"
 _known: ContextVar[ModelOutput | None] = ContextVar("waybench_known_output", default=None)
@@ -105,6 +98,10 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
             return stored
 
         async def send(messages: list[ChatMessage]) -> Any:
+            states: HiddenStates | None = getattr(api, STATES, None)
+            episode = current_episode.get()
+            if states is not None and episode is not None and current_belief.get() is None:
+                await states.store(api, messages, tools, episode)
             return await generate(messages, tools, tool_choice, config)
 
         sent_form: SentForm = getattr(api, _FORM)
@@ -151,8 +148,6 @@ _STOPS = {"max_tokens": "truncated", "model_length": "overflow", "content_filter
 _OF_TIME = ("time", "working")
 _OF_THE_CONVERSATION = (400, 413, 422, 500)  # statuses that the same request gets again
 _LONGEST_NAME = 200  # of the model that answered; it is the server's word
-_LOST = "lost"  # the field of a score that has the range of a value that is lost
-_BETTER = {"higher": max, "lower": min, "": max}
 
 
 @solver
@@ -183,7 +178,7 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
         chat, prompt_tokens = Chat(), PromptTokens()
         progress = journals.progress.get(str(model)) if journals else None
         watched = EpisodeProgress(progress or TaskProgress("", ""), state.sample_id, state.epoch, episode)
-        token = current_episode.set(episode)
+        token, boards = current_episode.set(episode), Boards()
         try:
             while not episode.done:
                 state.messages = chat.messages(episode)
@@ -205,8 +200,9 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
                 turn = episode.step(read_reply(output, time.monotonic() - began, by_tools=bool(offered)))
                 if not (is_thought or turn.reasoning or offered):
                     form.watch_reply(turn.reply)
+                boards.show(episode)
                 turns.write(output, turn)  # before the next request leaves, and only if nothing was wrong with it
-                watched.reply(turn, repeated=turns.is_replayed)
+                watched.reply(turn, repeated=turns.is_replayed, is_thought=is_thought)
                 if offered:
                     sent = [*state.messages, output.message]
                     chat.add_result(output.message, await execute_call(episode, offered["tools"], turn, sent))
@@ -315,100 +311,3 @@ def _is_refusal(output: ModelOutput) -> bool:
     """Return whether the provider marks the text as a refusal, whatever its reason to stop is."""
     content = output.message.content
     return not isinstance(content, str) and any(isinstance(part, ContentText) and part.refusal for part in content)
-
-
-@metric(scores="unreduced")
-def level_scores() -> Metric:
-    """Aggregate the headline metric by level, and by environment if there are several.
-
-    These are the mean of the items' best attempts, and the plain mean over all attempts. The plain mean counts
-    failures too often where attempts after a perfect one are skipped; `waybench report` has the estimate that does
-    not, with its interval.
-
-    Where attempts at a level have no result, since infrastructure errors ended them, there are four numbers more: how
-    many have one (n) of how many (planned), and what the first mean would be if all lost attempts had the least
-    (lowest) and the greatest (highest) value possible, as far as there is one.
-    """
-
-    def summary(scores: list[SampleScore]) -> Value:
-        levels: dict[tuple[str, int], list[tuple[str, float | None, Range]]] = {}
-        for score in scores:
-            where, range_of_lost = score.sample_metadata or {}, (score.score.metadata or {}).get(_LOST)
-            if not isinstance(score.score.value, dict) or "level" not in where:
-                continue
-            value = next(iter(score.score.value.values()))  # the headline metric comes first
-            group, item = (str(where.get("env", "")), int(where["level"])), str(where["item"])
-            if range_of_lost is not None:
-                levels.setdefault(group, []).append((item, None, tuple(range_of_lost)))
-            elif isinstance(value, int | float):
-                levels.setdefault(group, []).append((item, float(value), (value, value)))
-        several = len({env for env, _ in levels}) > 1
-        summed: dict[str, float] = {}
-        for env, level in sorted(levels):
-            name = f"{env.partition('/')[2]}_{level}" if several else str(level)
-            summed |= {f"{name}_{key}": number for key, number in _level_numbers(env, levels[env, level]).items()}
-        return summed
-
-    return summary
-
-
-def _level_numbers(env: str, attempts: Sequence[tuple[str, float | None, Range]]) -> dict[str, float]:
-    """Return the numbers of a level from the item, the score (None if lost) and the possible scores of each attempt."""
-    better = _BETTER[registry.load(env).scoring.metrics[0].better] if env else max
-
-    def mean_of_best(values: Iterable[tuple[str, float | None]]) -> float | None:
-        best: dict[str, float] = {}
-        for item, value in values:
-            if value is None:
-                return None
-            best[item] = better(value, best.get(item, value))
-        return fmean(best.values()) if best else None
-
-    scored = [(item, value) for item, value, _ in attempts if value is not None]
-    numbers = {
-        "best": mean_of_best(scored),
-        "mean": fmean(value for _, value in scored) if scored else None,
-    }
-    if len(scored) < len(attempts):
-        lowest, highest = (mean_of_best((item, ends[side]) for item, _, ends in attempts) for side in (0, 1))
-        numbers |= {"n": len(scored), "planned": len(attempts), "lowest": lowest, "highest": highest}
-    return {name: float(number) for name, number in numbers.items() if number is not None}
-
-
-def _explanation(turns: Sequence[TurnRecord]) -> str:
-    """Return how often each outcome occurred, and what happened at last; the engine keeps a few hundred characters."""
-    counts = Counter(str(turn.outcome) for turn in turns)
-    last = f"; at last: {turns[-1].reason or dict(turns[-1].events)}"[:300] if turns else ""
-    return ", ".join(f"{count} {name}" for name, count in counts.items()) + last
-
-
-@scorer(metrics=[level_scores()])
-def episode() -> Scorer:
-    """Score a sample by its record.
-
-    The value holds every metric of the record's environment, the headline metric first. An episode that an
-    infrastructure error ended has no value of any, and what the headline metric could have been.
-    """
-
-    async def score(state: TaskState, target: Target) -> Score:
-        record = stored_record(state.metadata, state.store)
-        environment = registry.load(record.env)
-        if record.end in (None, End.INFRASTRUCTURE):
-            if not any(isinstance(event, ErrorEvent) for event in transcript().events):
-                # An error, unlike a limit, makes the engine try the sample again.
-                raise TimeoutError(record.error or "the episode was stopped before its end, by a limit on time")
-            headline = environment.scoring.metrics[0]
-            return Score(
-                value=dict.fromkeys((metric.name for metric in environment.scoring.metrics), None),
-                answer=str(End.INFRASTRUCTURE),
-                metadata={_LOST: list(headline.range_of(record) if headline.per is None else headline.bounds)},
-                explanation=record.error or "",
-            )
-        return Score(
-            value=environment.measure(record),
-            answer=str(record.end),
-            metadata={KEY: state.store.get(KEY)},  # once more, for what `finished_record` says
-            explanation=_explanation(record.turns),
-        )
-
-    return score

@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from itertools import groupby
 from time import monotonic
@@ -31,6 +32,7 @@ _MARGIN = 5  # characters for the numbers of rows
 _UNIT = 20  # of a cell's side in a drawing
 _PLAIN, _DIM, _BOLD = "\x1b[0m", "\x1b[2m", "\x1b[1m"
 _FULL = "█"
+_STEP, _LAST_STEP = "·", "×"  # of a plan that is drawn before it is sent
 
 
 def typed_actions(episode: Episode[Any, Any, Any]) -> Sequence[TypedAction]:
@@ -39,7 +41,7 @@ def typed_actions(episode: Episode[Any, Any, Any]) -> Sequence[TypedAction]:
     return () if list_actions is None or episode.done else list_actions(episode.state)
 
 
-def reply_for(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
+def parse_typed_line(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
     """Return the reply that a typed line stands for.
 
     What a list of actions shows comes first: a number of it is the action that it is beside, whatever the protocol
@@ -108,6 +110,24 @@ class PlayedEpisode:
         board = self.episode.environment.presentation.board
         return None if board is None else board(self.episode.state, self.episode.turns)
 
+    def board_with(self, typed: str) -> Board | None:
+        """Return the board with what is typed drawn on it, where the environment knows how (`Typing.route`)."""
+        board, typing, state = self.board, self.episode.environment.typing, self.episode.state
+        if board is None or typing.route is None or typing.parse is None or self.episode.done:
+            return board
+        action = typing.parse(typed, state) if len(typed) <= LONGEST else None
+        route: Sequence[tuple[int, int]] = () if action is None else typing.route(state, action)
+        rows = [list(row) for row in board.rows]
+        for number, (row, column) in enumerate(route, start=1):
+            mark = _LAST_STEP if number == len(route) else _STEP
+            rows[row][column] = rows[row][column]._replace(text=mark, narrow=mark)
+        return replace(board, rows=rows)
+
+    @property
+    def sends_parts(self) -> bool:
+        """Whether keys build a reply, which is sent when it is complete."""
+        return any(action.key and not action.is_reply for action in self.actions)
+
     @property
     def status(self) -> str:
         """How many requests for an action are left, and the steps so far."""
@@ -121,15 +141,15 @@ class PlayedEpisode:
         Returns:
             False if it is not understood: then it costs nothing, and the person can try again.
         """
-        reply = self.reply_for(typed)
+        reply = self.parse_typed(typed)
         if reply is None:
             return False
         self.send(reply, seconds)
         return True
 
-    def reply_for(self, typed: str) -> str | None:
+    def parse_typed(self, typed: str) -> str | None:
         """Return the reply that a typed text stands for; None if it is not understood, or the episode is over."""
-        return None if self.episode.done else reply_for(typed, self.episode)
+        return None if self.episode.done else parse_typed_line(typed, self.episode)
 
     def send(self, reply: str, seconds: float | None = None) -> None:
         """Take a reply as it is."""
@@ -166,7 +186,8 @@ class PlayedEpisode:
     def result(self) -> list[str]:
         """Return how the episode ended, and the values of its metrics, as lines."""
         end = self.episode.end_reason
-        ending = "Stopped before the end." if end is None else f"{str(end).replace('_', ' ').capitalize()}."
+        is_left = end is None or self.episode.error is not None
+        ending = "Stopped before the end." if is_left else f"{str(end).replace('_', ' ').capitalize()}."
         values = self.values()
         width = max((len(title) for title, _ in values), default=0)
         return [ending, *(f"  {title:<{width}}  {value}" for title, value in values)]
@@ -330,11 +351,20 @@ def play_lines(game: PlayedEpisode, *, hints: bool) -> None:
                 click.echo(f"Not understood (it does not count as a reply). {help_}")
 
 
-def show_result(game: PlayedEpisode) -> None:
-    """Print how an episode ended, and a shortest solution where one is known."""
+def show_result(game: PlayedEpisode, attempts_left: int = 0) -> None:
+    """Print how an episode ended, and a shortest solution where one is known and nobody can use it any more.
+
+    Args:
+        game: The episode.
+        attempts_left: Further attempts at the item that its task has.
+    """
     end, *values = game.result()
     click.secho(end, bold=True)
-    for line in [*values, *([solution] if (solution := game.solution()) else [])]:
+    solution = game.solution()
+    if solution and attempts_left > 0:
+        further = plural(attempts_left, "further attempt")
+        solution = f"A shortest solution is shown after {further} at this item (--record FILE counts them)."
+    for line in filter(None, [*values, solution]):
         click.echo(line)
 
 

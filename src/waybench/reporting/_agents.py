@@ -88,7 +88,7 @@ class AgentReport:
 
 
 def agent_report(agents: Sequence[Agent], pages: Mapping[RunKey, str]) -> AgentReport | None:
-    """Return the report of some agents; None if there are none."""
+    """Return the cards, tables and charts of all agents; None without agents."""
     if not agents:
         return None
     cards = agent_cards(agents)
@@ -219,7 +219,7 @@ def _capability_table(formula: str, rows: Iterable[tuple[Agent, AgentCard]]) -> 
         f"other games and cannot be compared with those of models that played all."
     )
 
-    def cell(agent: Agent, number: int) -> TableCell:
+    def capability_cell(agent: Agent, number: int) -> TableCell:
         capability, interval = agent.capabilities[formula][number], agent.ranges[formula][number]
         if capability.value is None:
             return BLANK
@@ -237,7 +237,7 @@ def _capability_table(formula: str, rows: Iterable[tuple[Agent, AgentCard]]) -> 
         )
 
     columns: list[tuple[str, Callable[[Agent], TableCell]]] = [
-        (name, lambda agent, number=number: cell(agent, number)) for number, name in enumerate(CAPABILITIES)
+        (name, lambda agent, number=number: capability_cell(agent, number)) for number, name in enumerate(CAPABILITIES)
     ]
     return _agent_table(rows, columns, caption=caption, missing=True, id=f"agents-{formula}", title=title)
 

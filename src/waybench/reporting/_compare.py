@@ -19,10 +19,11 @@ from waybench.results.comparisons import ItemScores, item_scores
 from waybench.results.comparisons._comparison import Comparison, compare
 from waybench.results.comparisons._item_scores import MODEL, match_groups, scores_from_values
 from waybench.results.comparisons._models import compare_pairs
+from waybench.results.comparisons._outcomes import Outcome, item_costs, outcomes
 from waybench.results.comparisons._text import comparison_cells, comparison_json, comparison_lines
 from waybench.results.estimates import headline_spec
 from waybench.results.estimates._measures import rank_by_merit
-from waybench.results.formatting import change_text, one_line
+from waybench.results.formatting import change_text, known_ends, one_line
 from waybench.results.results import (
     Cluster,
     ItemKey,
@@ -56,16 +57,20 @@ class Verdicts:
         pairs = [pair for groups in alike for pair in choose_pairs(groups)]
         self._found = compare_pairs((scores[first], scores[second]) for first, second in pairs)
 
-    def among(self, groups: Sequence[RunKey]) -> list[Comparison]:
+    def between_groups(self, groups: Sequence[RunKey]) -> list[Comparison]:
         """Return the comparisons of each two of some groups, the better ranked one first."""
         wanted = set(groups)
         return [comparison for comparison in self._found if wanted.issuperset(comparison.groups)]
+
+    def outcomes(self, rows: Iterable[Row], order: Sequence[str]) -> list[Outcome]:
+        """Return the outcome of each pair of models; `order` has the models, the best one first."""
+        return outcomes(self._found, item_costs(rows), order)
 
     def alike(self, group: RunKey) -> int | None:
         """Return a number that groups share which were given the same; None without anything to compare."""
         return self._alike.get(group)
 
-    def bounded(self, groups: Iterable[RunKey]) -> bool:
+    def is_incomplete(self, groups: Iterable[RunKey]) -> bool:
         """Return whether some groups are among so many that not each two of them are compared."""
         return any(self._alike.get(group) in self._bounded for group in groups)
 
@@ -132,10 +137,10 @@ class ComparePage:
     table: Table | None
 
 
-def comparison(
+def compare_page(
     view: TaskView, rows: Sequence[tuple[Row, int]], estimates: Sequence[Estimate], verdicts: Verdicts
 ) -> ComparePage:
-    """Return the page of a task of `comparable_tasks`.
+    """Return the page that compares players item by item at a task of `comparable_tasks`.
 
     Args:
         view: The task.
@@ -170,7 +175,7 @@ def comparison(
         attempts = tried[group].get(key)
         return None if attempts is None else int(any(row.end == End.SOLVED for row in attempts))
 
-    names, judged = labels(groups), verdicts.among(groups)
+    names, judged = labels(groups), verdicts.between_groups(groups)
     data = {
         "models": [
             {
@@ -202,7 +207,7 @@ def comparison(
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     # A script element ends where "</script" is, whatever is around it; there is no such thing without "<".
-    most = MOST if verdicts.bounded(groups) else None
+    most = MOST if verdicts.is_incomplete(groups) else None
     return ComparePage(
         metric=heading(metric),
         lower=metric.better == "lower",
@@ -266,5 +271,6 @@ def _differences(
 
 
 def _ends(comparison: Comparison) -> list[str]:
-    mean = comparison.difference
-    return [change_text(value, comparison.metric) for value in (mean.value, mean.low, mean.high) if value is not None]
+    mean, metric = comparison.difference, comparison.metric
+    ends = known_ends(mean, metric, is_change=True) or ()
+    return [change_text(value, metric) for value in (mean.value, *ends)]

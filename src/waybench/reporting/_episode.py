@@ -227,13 +227,13 @@ def _exchanges(played: StoredEpisode, who: str) -> list[tuple[Said, Said]]:
     for number, turn in enumerate(record.turns, start=1):
         reason = (turn.reason or "")[:LONGEST_UNSENT]
         other = turn.executed is not None and turn.executed != turn.action
-        name = _at(executed, number - 1)
+        name = _line(executed, number - 1)
         instead = excerpt(name or str(turn.executed), LONGEST_UNSENT) if other else None
         answer, inside = split_reasoning(turn.reply, record.options.get(THINK_TAGS))
         reply_text = excerpt(answer.strip() if inside else turn.reply, longest)
         beside = played.episode.reasoning.get(str(number - 1), "")
         reasoning = "\n\n".join(filter(None, (beside, inside)))
-        read_as, note = _read_as(turn, _at(read, number - 1), name)
+        read_as, note = _read_as(turn, _line(read, number - 1), name)
         reply = Said(
             "reply",
             f"{_speaker(turn, who)}, turn {number}",
@@ -301,5 +301,5 @@ def _cost(usage: Usage | None) -> str:
     return ", ".join(parts)
 
 
-def _at(read: Sequence[str], number: int) -> str:
+def _line(read: Sequence[str], number: int) -> str:
     return read[number] if number < len(read) else ""

@@ -84,7 +84,7 @@ class SharedPrefix:
         """How long it is."""
         return sum(len(message.text) for message in self.messages) + len(self.beginning.text if self.beginning else "")
 
-    def rest(self, messages: Sequence[Message]) -> list[Message]:
+    def remaining_messages(self, messages: Sequence[Message]) -> list[Message]:
         """Return what a prompt says after it."""
         remaining = list(messages[len(self.messages) :])
         if remaining and self.beginning is not None:
@@ -143,14 +143,6 @@ class Common:
         return SharedPrefix(messages, Message(self._next.role, common) if len(common) >= LEAST else None)
 
 
-def common_prefix(prompts: Iterable[Sequence[Message]]) -> SharedPrefix:
-    """Return the common prefix of some prompts (see `Common.opening`)."""
-    common = Common()
-    for prompt in prompts:
-        common.add(prompt)
-    return common.shared_prefix()
-
-
 def _common_beginning(first: str, last: str) -> str:
     """Return the common prefix of two texts."""
     alike, most = 0, min(len(first), len(last))
@@ -171,7 +163,7 @@ def prompt_messages(record: EpisodeRecord, shared: SharedPrefix, longest: int) -
         shared: What is shown elsewhere.
         longest: Most characters of a message that are shown.
     """
-    return [_prompt_message(message, longest) for message in shared.rest(record.opening)]
+    return [_prompt_message(message, longest) for message in shared.remaining_messages(record.opening)]
 
 
 def _prompt_message(message: Message, longest: int) -> Said:
@@ -213,6 +205,7 @@ class EpisodeStore:
         simulated: Number of episodes that were simulated again; the others are as the cache has them.
         passed_over: Episodes that are passed over, since they cannot be measured.
         unread: What of the logs could not be read.
+        prices: What the models' tokens cost, as far as that is known.
     """
 
     def __init__(
@@ -232,6 +225,7 @@ class EpisodeStore:
             progress: Is given the number of episodes after each batch.
             processes: In how many processes batches are read.
         """
+        self.prices = prices
         self.identities: list[bytes] = []
         self.simulated = 0
         # A run of 10,000 questions about long stories takes gigabytes in memory.
@@ -308,7 +302,7 @@ class EpisodeStore:
         self._file.seek(start)
         return self._file.read(size)
 
-    def opening(self, group: RunKey, level: int, cluster: Cluster | None) -> SharedPrefix:
+    def shared_prefix(self, group: RunKey, level: int, cluster: Cluster | None) -> SharedPrefix:
         """Return the common prefix of the prompts of a group's level, of one cluster or (None) of all."""
         key = group, level, cluster
         return self._common[key].shared_prefix() if key in self._common else SharedPrefix()

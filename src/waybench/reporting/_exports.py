@@ -14,22 +14,28 @@ from jinja2.filters import do_filesizeformat
 
 from waybench._version import __version__
 from waybench.reporting._reading import with_models
-from waybench.reporting._site import Compared, Site
+from waybench.reporting._site import Analyses, Site
 from waybench.reporting.tables import Note, Table, TableCell, TableColumn
-from waybench.reporting.tables._markdown import readme_table
+from waybench.reporting.tables._markdown import markdown, readme_table
+from waybench.reporting.tables._matrix import matrix_table
 from waybench.reporting.tables._table import notes
 from waybench.results import Estimate, episode_frame, horizon_frame, score_frame
 from waybench.results.comparisons._comparison import effect_frame
+from waybench.results.comparisons._contrasts import ContrastEffect
 from waybench.results.comparisons._isomorphs import IsomorphEffect, TwinEffect
 from waybench.results.comparisons._model_effects import AgentEffect, SettingEffect
+from waybench.results.comparisons._presentations import LanguageEffect
 from waybench.results.comparisons._prompts import WordingEffect, wording_frame
+from waybench.results.comparisons._trends import TrendEffect
 from waybench.results.estimates._difficulty import set_spreads
 from waybench.results.estimates._ledger import ledger_frame
+from waybench.results.estimates._matrix import SCALE
 from waybench.results.estimates._model_pairs import COLUMNS as PAIR_COLUMNS
 from waybench.results.estimates._model_pairs import PAIRS_DOC
 from waybench.results.formatting import one_line, visible
 from waybench.results.frames import Frame, column_frame, column_schema
 from waybench.results.horizons import SHARES
+from waybench.results.horizons._budgets import budget_frame
 from waybench.results.published import published_frame
 from waybench.results.results import RunKey
 from waybench.results.stats import CONFIDENCE
@@ -47,6 +53,9 @@ def summary_schema() -> dict[str, Any]:
         "agent_effect": AgentEffect.kind,
         "effect": SettingEffect.kind,
         "wordings": WordingEffect.kind,
+        "languages": LanguageEffect.kind,
+        "contrasts": ContrastEffect.kind,
+        "trends": TrendEffect.kind,
     }
     effects = {name: column_schema(kind.doc, kind.columns) for name, kind in kinds.items()}
     for side in ("first", "second"):
@@ -57,7 +66,7 @@ def summary_schema() -> dict[str, Any]:
     return schema
 
 
-def summary_json(title: str, site: Site, compared: Compared) -> str:
+def summary_json(title: str, site: Site, compared: Analyses) -> str:
     """Return the summary as JSON, each of its keys and each record of a list on a line of its own.
 
     Indented, a summary takes three times as long to write and half as much room again.
@@ -71,7 +80,7 @@ def summary_json(title: str, site: Site, compared: Compared) -> str:
 
     def estimates(results: Sequence[Estimate]) -> list[dict[str, Any]]:
         return [
-            {**result.to_json(), "adaptive": result.group in site.searched, "page": page(result.group)}
+            {**result.to_json(), "adaptive": result.group in site.searched_groups, "page": page(result.group)}
             for result in results
         ]
 
@@ -118,6 +127,10 @@ def summary_json(title: str, site: Site, compared: Compared) -> str:
         "item_difficulty": records(compared.difficulties),
         "horizons": list(horizons()),
         "wordings": records(compared.wordings),
+        "languages": records(compared.languages),
+        "contrasts": records(compared.contrasts),
+        "trends": records(compared.trends),
+        "decisions": [decision.summary for decision in site.decisions],
         "twins": records(compared.twins),
         "isomorphs": records(compared.isomorphs),
         "agent_effects": records(compared.agent_effects),
@@ -194,7 +207,7 @@ def csv_cell(text: str) -> str:
     return f"'{safe}" if _FORMULA.match(safe) else safe
 
 
-def exports(site: Site, compared: Compared) -> Iterator[tuple[str, str | bytes]]:
+def exports(site: Site, compared: Analyses) -> Iterator[tuple[str, str | bytes]]:
     """Yield names and contents of a site's files for programs, but for those of the charts and for the summary.
 
     They are data/episodes.parquet and .csv (`episode_frame`), data/scores.parquet and .csv (`score_frame`), the same of
@@ -205,11 +218,15 @@ def exports(site: Site, compared: Compared) -> Iterator[tuple[str, str | bytes]]
         episode_frame(site.store.rows),
         score_frame([*site.estimates, *site.totals]),
         horizon_frame([horizon for curve in compared.curves for horizon in curve.horizons]),
+        budget_frame(compared.budgets),
         ledger_frame(site.ledger),
         effect_frame(SettingEffect.kind, site.effects),
         wording_frame(compared.wordings),
+        effect_frame(LanguageEffect.kind, compared.languages),
+        effect_frame(ContrastEffect.kind, compared.contrasts),
         effect_frame(TwinEffect.kind, compared.twins),
         effect_frame(IsomorphEffect.kind, compared.isomorphs),
+        *([effect_frame(TrendEffect.kind, compared.trends)] if site.facts else []),
         *([published_frame(site.published)] if site.published else []),
     ]
     frames = [with_models(frame, site.facts) for frame in frames]
@@ -223,7 +240,9 @@ def exports(site: Site, compared: Compared) -> Iterator[tuple[str, str | bytes]]
     yield f"data/{SCHEMA_FILE}", json.dumps(summary_schema(), indent=2)
     tables = [_file_table(frames, sizes), *map(_column_table, frames)]
     yield "data/index.html", site.templates.get_template("data.html").render(tables=tables)
-    yield "table.md", readme_table(site.leaders(compared))
+    normalized = matrix_table(site.matrix, {}, site.pages, site.model_pages)
+    scores = f"\n{SCALE}\n\n{markdown(normalized)}\n" if normalized.groups else ""
+    yield "table.md", readme_table(site.leaders(compared)) + scores
 
 
 def _names(frame: Frame) -> tuple[str, str]:
@@ -233,15 +252,21 @@ def _names(frame: Frame) -> tuple[str, str]:
 
 def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
     """Return the list of files, with the sizes of the frames' files in bytes."""
-    rows = [([f"data/{name}" for name in _names(frame)], frame.doc) for frame in frames]
+    rows = [
+        (
+            [f"data/{name}" for name in _names(frame)],
+            frame.doc if frame.table.num_rows else f"{frame.doc} No rows here.",
+        )
+        for frame in frames
+    ]
     rows += [
         (["data/columns.csv"], "The descriptions of all columns below, as a table."),
         (["summary.json", f"data/{SCHEMA_FILE}"], "All estimates and comparisons as JSON, and its JSON Schema."),
-        (["table.md"], "The first page’s table in Markdown, models by task, for a README."),
+        (["table.md"], "Models by task and normalised scores by family in Markdown, for a README."),
         (
             ["charts/index.json"],
             "The list of all charts with their captions. Each chart is in the same folder as NAME.svg and "
-            "NAME.json, its Vega-Lite specification with the data, and with `waybench report --png` as NAME.png.",
+            "NAME.json, its Vega-Lite specification with the data, and as NAME.png after waybench report --png.",
         ),
     ]
 
@@ -281,4 +306,6 @@ def _column_table(frame: Frame) -> Table:
         title=f"Columns of {frame.name}",
         caption=(Note(frame.doc),),
         kind="prose",
+        summary=f"Columns of {frame.name} ({len(frame.schema)})",
+        folded=True,
     )

@@ -91,7 +91,7 @@ class SiteFolder:
 
     def _put(self, name: str, data: bytes) -> None:
         path = self.path / name
-        self._written[name] = " ".join(_digests(data))
+        self._written[name] = " ".join(_content_hashes(data))
         try:
             # Most pages of a report that is made again are as they were, and a page that stays is no work for a disk.
             with suppress(FileNotFoundError):
@@ -134,7 +134,7 @@ class SiteFolder:
                 content = (self.path / name).read_bytes() if is_ours else b""
             except OSError:
                 return False
-            current = _digests(content)
+            current = _content_hashes(content)
             if " ".join(current) != digests if sections else current[-1] != digests.split()[-1]:
                 return False
         return True
@@ -158,7 +158,7 @@ class SiteFolder:
                 (self.path / name).unlink()
 
 
-def _digests(data: bytes) -> list[str]:
+def _content_hashes(data: bytes) -> list[str]:
     """Return the digest of a file; if it has a section, also that of the file without what is in it."""
     remaining, sections = _SECTION.subn(b"", data, count=1) if SECTION_BEGIN.encode() in data else (data, 0)
     return [hashlib.sha256(content).hexdigest() for content in (data, remaining)[: 1 + sections]]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
-from waybench.results.formatting import NOTHING, few_text, lost_text, mean_text, too_few_text
+from waybench.results.formatting import NOTHING, few_text, known_ends, lost_text, mean_text, too_few_text
 from waybench.results.results import RunKey
 from waybench.results.stats import IntervalEstimate
 
@@ -84,7 +84,7 @@ def described_heading(metric: Metric) -> str:
 
 
 def interval_text(mean: IntervalEstimate | None, metric: Metric | None = None) -> str:
-    """Return an interval as "34.9 – 98.5", or the number of values where they are too few for one; "" without either.
+    """Return an interval as "34.9 – 98.5", or the number of values where it is not known or says nothing.
 
     Where it takes more items, it says so.
     Where the mean lacks attempts, what it would be with these is in its place (`lost_text`).
@@ -93,10 +93,11 @@ def interval_text(mean: IntervalEstimate | None, metric: Metric | None = None) -
         return ""
     if mean.lost is not None:
         return lost_text(mean.lost, metric)
-    if mean.low is None or mean.high is None:
+    ends = known_ends(mean, metric)
+    if ends is None:
         return few_text(mean)
     few = too_few_text(mean, metric)
-    return f"{mean_text(mean.low, metric)} – {mean_text(mean.high, metric)}{f' (too few: {few})' if few else ''}"
+    return f"{mean_text(ends[0], metric)} – {mean_text(ends[1], metric)}{f' (too few: {few})' if few else ''}"
 
 
 def value_text(value: float | None, metric: Metric) -> str:
@@ -132,9 +133,8 @@ def percent_interval(share: IntervalEstimate | None) -> str:
     """Return the interval of a share in per cent: "12.3 – 45.6" (see `interval_text`)."""
     if share is not None and share.lost is not None:
         return lost_text(share.lost, show=percent)
-    if share is None or share.low is None:
-        return few_text(share)
-    return f"{percent(share.low)} – {percent(share.high)}"
+    ends = known_ends(share, bounds=(0, 1))
+    return few_text(share) if ends is None else f"{percent(ends[0])} – {percent(ends[1])}"
 
 
 def amount(value: float | None) -> str:

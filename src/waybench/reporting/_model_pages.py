@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any
 
-from waybench.core import Environment, Presentation, plural
+from waybench.core import Environment, Presentation, Price, Prices, plural
 from waybench.envs import registry
 from waybench.reporting._agents import AgentCard, agent_cards
 from waybench.reporting._format import TaskView, amount, money, percent, presentation_of, significant
-from waybench.reporting._site import Compared, Site, score_key
+from waybench.reporting._site import Analyses, Site, score_key
 from waybench.reporting.charts import Chart
 from waybench.reporting.charts._bars import outcomes
 from waybench.reporting.charts._charts import level_charts, step_charts, undrawn
@@ -20,7 +20,7 @@ from waybench.reporting.tables._leaders import leader_tables
 from waybench.reporting.tables._table import model_cell, notes, number_cell, parts
 from waybench.results.comparisons._model_effects import NO_EFFECT, SettingEffect
 from waybench.results.estimates._ledger import LedgerEntry
-from waybench.results.formatting import NOTHING, one_line
+from waybench.results.formatting import NOTHING, known_ends, one_line
 from waybench.results.results import RunKey, group_by, model_settings, setting, setting_order
 from waybench.results.results._groups import distinguishing_settings
 from waybench.results.stats import CONFIDENCE, IntervalEstimate
@@ -75,7 +75,7 @@ class Model:
         return [*([self.outcomes] if self.outcomes else []), *(chart for part in self.parts for chart in part.charts)]
 
 
-def write_model(site: Site, name: str, compared: Compared) -> None:
+def write_model(site: Site, name: str, compared: Analyses) -> None:
     """Write the page of a model."""
     by_task = group_by(
         (estimate for estimate in site.estimates if estimate.group.model == name),
@@ -113,6 +113,7 @@ class LedgerPage:
         table: A row for each model at each task with its settings.
         effects: A row for two values of a setting; None where there are none.
         total: What all took together, in words.
+        prices: Where list prices are from; "" where there are none.
         priced: Whether some row has a cost.
         unpriced: Models without prices, where others have some.
     """
@@ -120,6 +121,7 @@ class LedgerPage:
     table: Table
     effects: Table | None
     total: str
+    prices: str
     priced: bool
     unpriced: list[str]
 
@@ -129,6 +131,7 @@ def ledger_page(
     effects: Sequence[SettingEffect],
     pages: Mapping[RunKey, str],
     model_pages: Mapping[str, str],
+    prices: Mapping[str, Price],
 ) -> LedgerPage | None:
     """Return what the page of the ledger shows; None where only embedded players played, who take nothing."""
     entries = [entry for entry in entries if not entry.group.embedded]
@@ -137,6 +140,7 @@ def ledger_page(
     priced = {entry.group.model for entry in entries if entry.cost is not None}
     return LedgerPage(
         table=_ledger_table(entries, effects, pages, model_pages, bool(priced)),
+        prices=prices.source(priced) if isinstance(prices, Prices) else "",
         effects=setting_table((effect for effect in effects if not effect.first.embedded), pages),
         total=_total(entries),
         priced=bool(priced),
@@ -255,7 +259,7 @@ def _lost_note(entry: LedgerEntry) -> str:
 def _rate_cell(mean: IntervalEstimate | None, text: Callable[[float], str]) -> TableCell:
     if mean is None:
         return number_cell(NOTHING, None)
-    ends = "" if mean.low is None or mean.high is None else f"{text(mean.low)} – {text(mean.high)}"
+    ends = " – ".join(map(text, known_ends(mean) or ()))
     return replace(number_cell(text(mean.value), mean.value), notes=notes([ends], "interval"))
 
 

@@ -12,7 +12,7 @@ from waybench.reporting.tables._table import BLANK, HeaderGroup, lost_mark, metr
 from waybench.results import Estimate
 from waybench.results.comparisons._prompts import ExamplesEffect
 from waybench.results.estimates import as_metric, headline_spec
-from waybench.results.formatting import LOST, better_text, change_text, lost_text, mean_text
+from waybench.results.formatting import LOST, better_text, change_text, known_ends, lost_text, mean_text
 from waybench.results.results import RunKey, group_by, setting_names, settings_order
 from waybench.results.results._groups import distinguishing_settings
 from waybench.results.stats import CONFIDENCE, IntervalEstimate
@@ -90,7 +90,7 @@ def _table(
     def model(row: EnvEstimates) -> TableCell:
         return model_cell(next(iter(row.values())).group.model, _distinguishing_settings(row, rows))
 
-    def column(env: str, metric: Metric, group: HeaderGroup, kind: str) -> TableColumn[EnvEstimates]:
+    def column(env: str, metric: Metric, group: HeaderGroup | None, kind: str) -> TableColumn[EnvEstimates]:
         def cell(row: EnvEstimates) -> TableCell:
             value = _cell(row[env], metric, effect_of, pages) if env in row else BLANK
             return replace(value, kind=f"{value.kind} {kind}".strip())
@@ -100,7 +100,8 @@ def _table(
     columns: list[TableColumn[EnvEstimates]] = [TableColumn("Model", model)]
     for env, metrics in metrics_of.items():
         page = task_page(env, estimates[0].group.separate_by)
-        group = HeaderGroup(env.partition("/")[2], f"tasks/{page}.html", "first")
+        name = registry.load(env).title.partition(" (")[0]
+        group = HeaderGroup(name, f"tasks/{page}.html", "first") if len(metrics_of) > 1 else None
         columns += [column(env, metric, group, "" if number else "first") for number, metric in enumerate(metrics)]
     table = Table.of(
         columns,
@@ -131,7 +132,8 @@ def _caption(
             "carried out in place of the reply, so success is the teacher's and is not shown."
         )
     caption_text += (
-        f" Small: {100 * CONFIDENCE:.0f} % interval{f' over {presentation.clusters}' if presentation.clusters else ''}."
+        f" Small: {100 * CONFIDENCE:.0f} % interval{f' over {presentation.clusters}' if presentation.clusters else ''}"
+        ", or n, the number of values, where they are too few for one."
     )
     if any(note.spoken for cell in cells for note in cell.notes):
         caption_text += (
@@ -249,7 +251,7 @@ def _words(change: IntervalEstimate, metric: Metric) -> str:
         way = ""
     else:
         way = ", better" if (change.value > 0) == (metric.better == "higher") else ", worse"
-    ends = ""
-    if change.low is not None and change.high is not None:
-        ends = f" (interval {change_text(change.low, metric)} to {change_text(change.high, metric)})"
+    known, ends = known_ends(change, metric, is_change=True), ""
+    if known is not None:
+        ends = f" (interval {change_text(known[0], metric)} to {change_text(known[1], metric)})"
     return f"change due to the examples: {text}{way}{ends}"

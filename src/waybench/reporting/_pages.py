@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -12,26 +13,36 @@ from waybench.core import Json, map_in_processes
 from waybench.envs import registry
 from waybench.reporting._agents import agent_report
 from waybench.reporting._cache import Changes, ReportCache, content_key, is_cacheable
-from waybench.reporting._compare import comparison
+from waybench.reporting._compare import compare_page
 from waybench.reporting._exports import exports, summary_json
 from waybench.reporting._files import ScoreKey, SiteFolder, assets, task_page
 from waybench.reporting._format import TaskView, presentation_of
 from waybench.reporting._model_pages import ledger_page, write_model
 from waybench.reporting._replays import LATER
 from waybench.reporting._results import item_kinds
-from waybench.reporting._results_page import refresh_replay_links, write_results
-from waybench.reporting._site import Compared, SectionFamily, Site, score_key, skip_reasons
+from waybench.reporting._results_page import refresh_replay_links, write_results_page
+from waybench.reporting._site import Analyses, SectionFamily, Site, score_key, skip_reasons
 from waybench.reporting._task_pages import write_family
+from waybench.reporting.charts import Chart
+from waybench.reporting.charts._forest import forest_chart
+from waybench.reporting.charts._profiles import profile_chart
 from waybench.reporting.charts._svg import ChartFiles, colour_number, model_colours
+from waybench.reporting.tables import Table
+from waybench.reporting.tables._comparisons import effect_table
 from waybench.reporting.tables._horizons import leading_horizons
 from waybench.reporting.tables._leaders import leader_tables
 from waybench.reporting.tables._matrix import horizon_matrix, matrix_table, pairs_table
 from waybench.results import Estimate
+from waybench.results.comparisons._contrasts import ContrastEffect, Profile, contrast_profiles
+from waybench.results.comparisons._decision_text import decision_lines
+from waybench.results.comparisons._outcomes import Outcome
 from waybench.results.estimates._matrix import short_title
+from waybench.results.formatting import one_line
 from waybench.results.logs import is_embedded, is_human
-from waybench.results.results import Family, family_of
+from waybench.results.results import Family, family_of, group_by, without_searches
 from waybench.results.results._groups import distinguishing_settings
 
+_MOST_FORESTS = 1  # pairs of models that are drawn: the best two
 _MOST_PASSED_OVER = 200  # samples that the first page names; summary.json names all
 
 
@@ -58,7 +69,7 @@ def write_site(site: Site, title: str, progress: Callable[[int, int], None]) -> 
         results = [
             Job(
                 _results_key(site, title, total),
-                partial(write_results, site, total),
+                partial(write_results_page, site, total),
                 partial(refresh_replay_links, site, total.group),
             )
             for total in site.totals
@@ -78,7 +89,7 @@ def write_site(site: Site, title: str, progress: Callable[[int, int], None]) -> 
 
 
 def _results_key(site: Site, title: str, total: Estimate) -> bytes:
-    """Return the key of the pages of a group's results: of all that `write_results` shows."""
+    """Return the key of the pages of a group's results: of all that `write_results_page` shows."""
     group = total.group
     if not is_cacheable(group.env):
         return b""
@@ -93,7 +104,7 @@ def _results_key(site: Site, title: str, total: Estimate) -> bytes:
     )
 
 
-def _family_key(site: Site, title: str, family: SectionFamily, compared: Compared) -> bytes:
+def _family_key(site: Site, title: str, family: SectionFamily, compared: Analyses) -> bytes:
     """Return the key of the pages of a family: of all that `write_family` shows."""
     if not all(map(is_cacheable, family.envs)):
         return b""
@@ -101,20 +112,20 @@ def _family_key(site: Site, title: str, family: SectionFamily, compared: Compare
     return content_key(
         "family",
         *(title, family, site.png, site.episodes(groups), site.published, bool(site.facts)),
-        [(group, site.pages[group], group in site.searched, site.estimates_of[group]) for group in groups],
+        [(group, site.pages[group], group in site.searched_groups, site.estimates_of[group]) for group in groups],
         [total for total in site.totals if family.holds(total.group)],
         [(group.model, site.facts.get(group.model), colour_number(group.model)) for group in groups],
-        [compared.of(key) for key in family.keys],
+        [compared.for_task(key) for key in family.keys],
     )
 
 
-def _model_key(site: Site, title: str, name: str, compared: Compared) -> bytes:
+def _model_key(site: Site, title: str, name: str, compared: Analyses) -> bytes:
     """Return the key of a model's page: of all that `write_model` shows."""
     groups = [group for group in site.names if group.model == name]
     if not all(is_cacheable(group.env) for group in groups):
         return b""
     # Of the others it depends how many levels a task has, and which settings tell its rows apart.
-    others = [site.ranked[score_key(group)] for group in groups]
+    others = [site.ranked_groups[score_key(group)] for group in groups]
     curved = [[curve.group for curve in compared.curves if curve.group.env == group.env] for group in groups]
     agents = [(agent.model, agent.settings, colour_number(agent.model)) for agent in site.agents]
     return content_key(
@@ -122,7 +133,7 @@ def _model_key(site: Site, title: str, name: str, compared: Compared) -> bytes:
         *(title, name, site.model_pages[name], site.png),
         # A line alone has the first colour.
         colour_number(name) if len({(group.env, group.separate_by) for group in groups}) < len(groups) else None,
-        [(group, site.pages[group], group in site.searched, site.estimates_of[group]) for group in groups],
+        [(group, site.pages[group], group in site.searched_groups, site.estimates_of[group]) for group in groups],
         [total for total in site.totals if total.group.model == name],
         [
             (
@@ -140,11 +151,11 @@ def _model_key(site: Site, title: str, name: str, compared: Compared) -> bytes:
     )
 
 
-def _write_summary(site: Site, title: str, compared: Compared) -> None:
+def _write_summary(site: Site, title: str, compared: Analyses) -> None:
     site.folder.write("summary.json", summary_json(title, site, compared))
 
 
-def _write_frames(site: Site, compared: Compared) -> None:
+def _write_frames(site: Site, compared: Analyses) -> None:
     site.files(exports(site, compared))
 
 
@@ -171,11 +182,11 @@ def _write_compare(site: Site, key: ScoreKey) -> None:
         apart=apart,
         anchor=anchor,
         presentation=view.presentation,
-        comparison=comparison(view, rows, site.estimates_at(key), site.verdicts),
+        comparison=compare_page(view, rows, site.estimates_at(key), site.verdicts),
     )
 
 
-def _write_front(site: Site, charts: Sequence[Sequence[str]], compared: Compared) -> None:
+def _write_front(site: Site, charts: Sequence[Sequence[str]], compared: Analyses) -> None:
     """Write the first page, and the other pages that link to those of models and families.
 
     Args:
@@ -186,34 +197,63 @@ def _write_front(site: Site, charts: Sequence[Sequence[str]], compared: Compared
     """
     pages, model_pages, groups = site.pages, site.model_pages, [total.group for total in site.totals]
     site.files(assets({kind for group in groups for kind in item_kinds(group.env)}))
+    # Players of ours are no rivals of a model.
+    by_kind = group_by(site.matrix.rows, lambda row: row.kind == "reference")
+    rivals = [row.model for row in by_kind.get(False) or by_kind.get(True, [])]
+    decided = site.verdicts.outcomes(without_searches(site.store.rows), rivals) if len(rivals) > 1 else []
+    if not by_kind.get(False):  # of reference players alone the pair that differs most is shown
+        decided.sort(key=lambda outcome: -outcome.shown)
+    forests = [forest_chart(outcome) for outcome in decided[:_MOST_FORESTS]]
+    site.files(site.charts.of(chart for chart in forests if chart))
+    profiles = contrast_profiles(
+        compared.contrasts, [horizon for curve in compared.curves for horizon in curve.horizons]
+    )
+    contrasts = [
+        _profile_part(TaskView(registry.load(env), presentation_of(env), pages), effects, profiles)
+        for env, effects in group_by(compared.contrasts, lambda effect: effect.group.env).items()
+    ]
+    drawn = {profile.group.env for profile in profiles}
+    site.files(site.charts.of(part.chart for part in contrasts if part.chart))
     site.files([site.charts.index()])
     if not site.replays.is_complete:
         site.page(f"replays/{LATER}", "later.html")
-    spent = ledger_page(site.ledger, site.effects, pages, model_pages)
+    spent = ledger_page(site.ledger, site.effects, pages, model_pages, site.store.prices)
     if spent:
         site.page("ledger/index.html", "ledger.html", ledger=spent)
     site.page("all/index.html", "all.html", leaders=leader_tables(site.leaders(compared)))
     family_pages: dict[Family, str] = {}
     env_pages: dict[str, str] = {}
     for family in site.families:
-        family_pages.setdefault(family_of(family.envs[0]), f"families/{family.pages[0]}.html")
+        family_pages.setdefault(family_of(family.envs[0]), family.page)
         env_pages |= {env: f"tasks/{page}.html" for env, page in zip(family.envs, family.pages, strict=True)}
     site.page(
         "index.html",
         "index.html",
+        outcomes=[
+            (outcome.text, chart, _compare_links(site, outcome)) for outcome, chart in zip_longest(decided, forests)
+        ],
         matrix=matrix_table(site.matrix, family_pages, pages, model_pages),
         pairs=pairs_table(site.matrix, model_pages),
-        horizons=horizon_matrix(site.matrix, leading_horizons(compared.curves), env_pages, pages, model_pages),
+        # Where conditions are compared, each has a horizon of its own, in the chart of profiles.
+        horizons=horizon_matrix(
+            site.matrix,
+            {group: horizon for group, horizon in leading_horizons(compared.curves).items() if group.env not in drawn},
+            env_pages,
+            pages,
+            model_pages,
+        ),
         families=[
             (
-                short_title(family_of(family.envs[0])),
-                f"families/{family.pages[0]}.html",
+                ", ".join([short_title(family_of(family.envs[0])), *(one_line(part, 60) for part in family.apart)]),
+                family.page,
                 Markup(chart),
                 text,
                 [(page, registry.load(env).title) for env, page in zip(family.envs, family.pages, strict=True)],
             )
             for family, (chart, text) in zip(site.families, charts, strict=True)
         ],
+        contrasts=contrasts,
+        decisions=[(decision.plan.task, decision_lines(decision)) for decision in site.decisions],
         agents=bool(site.agents),
         about={
             "models": len({group.model for group in groups if not group.embedded and not is_human(group.model)}),
@@ -233,6 +273,32 @@ def _write_front(site: Site, charts: Sequence[Sequence[str]], compared: Compared
         most_passed_over=_MOST_PASSED_OVER,
         spent=spent,
     )
+
+
+def _compare_links(site: Site, outcome: Outcome) -> list[tuple[str, str]]:
+    """Return the tasks that can tell two models apart, with the pages on which these stand side by side."""
+    groups = [pair.first.group for pair in outcome.telling if pair.first.group]
+    return [
+        (
+            ", ".join([registry.load(group.env).title, *group.separate_by]),
+            f"compare/{task_page(*score_key(group))}.html",
+        )
+        for group in groups
+        if score_key(group) in site.comparable
+    ]
+
+
+class _ProfilePart(NamedTuple):
+    """What the first page says of an environment with contrasts: a chart, a sentence for each model, and a table."""
+
+    chart: Chart | None
+    sentences: list[str]
+    table: Table | None
+
+
+def _profile_part(view: TaskView, effects: Sequence[ContrastEffect], profiles: Sequence[Profile]) -> _ProfilePart:
+    of_env = [profile for profile in profiles if profile.group.env == view.env.id]
+    return _ProfilePart(profile_chart(view, of_env), [profile.text for profile in of_env], effect_table(view, effects))
 
 
 class Job(NamedTuple):

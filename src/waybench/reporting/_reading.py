@@ -89,14 +89,16 @@ def read(
         return to_pickle(reader.batch(episodes.read(number, unread.append), unread))
 
     empty = True
+    skipped: list[Skipped] = []
     with map_in_processes(work, len(episodes), processes) as batches:
         for content in batches:
             batch: ReadBatch = pickle.loads(content)
             cache.merge(batch.changes)
+            skipped += batch.unread
             empty = empty and not batch.episodes and not batch.problems
             yield batch
     if empty:
-        raise episodes.none_found()
+        raise episodes.none_found(skipped)
 
 
 def simulate(episodes: EpisodeBatches, prices: Mapping[str, Price], cache: ReportCache, workers: Workers) -> None:
@@ -127,7 +129,7 @@ class _Unknown(Sequence[bytes]):
 
     def __getitem__(self, number: Any, /) -> Any:
         batch = self._episodes.read(number, _ignore)
-        return to_pickle(([episode for episode in batch if not self._is_cached(episode)], dict(self._prices)))
+        return to_pickle(([episode for episode in batch if not self._is_cached(episode)], self._prices))
 
     def _is_cached(self, episode: LoggedEpisode) -> bool:
         """Return whether the cache has an episode; True, too, for an invalid record, which no worker can read."""

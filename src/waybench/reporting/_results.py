@@ -222,7 +222,7 @@ class ResultsPage:
             clusters = group_by(by_level[level], lambda position: rows[position].cluster if together else None)
             batches: list[ItemBatch] = []
             for cluster in sorted(clusters, key=_cluster_order):
-                shared = self._store.opening(estimate.group, level, cluster)
+                shared = self._store.shared_prefix(estimate.group, level, cluster)
                 anchor, before = f"b{level}-{len(batches) + 1}", sum(len(batch.cards) for batch in batches)
                 cards = self._cards(clusters[cluster], shared, anchor, f"i{level}-", before + 1)
                 opening = shared.said(longest) if shared.characters > OPENING_OF_AN_EPISODE else []

@@ -58,7 +58,7 @@ class ClusterPages:
         return self.paths[cluster]
 
 
-def write_results(site: Site, total: Estimate) -> None:
+def write_results_page(site: Site, total: Estimate) -> None:
     """Write the page of a group's results, and those of its episodes, by the group's estimate over all levels."""
     group, store, estimates = total.group, site.store, site.estimates_of[total.group]
     view = TaskView(registry.load(group.env), presentation_of(group.env), site.pages)
@@ -123,8 +123,8 @@ def write_results(site: Site, total: Estimate) -> None:
         f"results/{site.pages[group]}",
         "results.html",
         **shared,
-        settings=[*(setting(name, value) for name, value in named.items()), *_clusters(rows, presentation)],
-        defaults=[setting(name, value) for name, value in group.settings.items() if name not in named],
+        settings=[*(setting(name, value, group.env) for name, value in named.items()), *_clusters(rows, presentation)],
+        defaults=[setting(name, value, group.env) for name, value in group.settings.items() if name not in named],
         origins=list(dict.fromkeys(row.origin for row in rows if row.origin)),
         total=total,
         by_level=level_table(view, headline, [level.estimate for level in levels], total, sampling_units),

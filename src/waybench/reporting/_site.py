@@ -24,14 +24,18 @@ from waybench.reporting.charts._panels import ClusterValues, panel_values
 from waybench.reporting.charts._svg import ChartFiles
 from waybench.reporting.tables._horizons import leading_horizons
 from waybench.reporting.tables._leaders import Leaders, leaders
-from waybench.reporting.tables._results_tables import Failed
+from waybench.reporting.tables._results_tables import FailureTables
 from waybench.results import Estimate, Row, by_level, overall
 from waybench.results.comparisons._beliefs import BeliefCounts, beliefs_by_group
 from waybench.results.comparisons._comparison import Comparison
+from waybench.results.comparisons._contrasts import ContrastEffect, contrast_effects
+from waybench.results.comparisons._decisions import Decision, decisions
 from waybench.results.comparisons._isomorphs import IsomorphEffect, TwinEffect, isomorph_effects, twin_effects
 from waybench.results.comparisons._model_effects import AgentEffect, agent_effects, setting_effects
 from waybench.results.comparisons._models import pairs
+from waybench.results.comparisons._presentations import LanguageEffect, language_effects
 from waybench.results.comparisons._prompts import ExamplesEffect, WordingEffect, examples_effects, wording_effects
+from waybench.results.comparisons._trends import TrendEffect, trend_effects
 from waybench.results.estimates import headline_spec, item_difficulties, matrix
 from waybench.results.estimates._agents import agents
 from waybench.results.estimates._bounds import Repeats, repeats
@@ -39,17 +43,18 @@ from waybench.results.estimates._difficulty import ItemDifficulty, Regression, S
 from waybench.results.estimates._estimates import KnownEstimates
 from waybench.results.estimates._ledger import ledger
 from waybench.results.estimates._measures import rank_by_merit
+from waybench.results.horizons._budgets import BudgetHorizon, budget_horizons, reached_by_tokens
 from waybench.results.horizons._horizons import success_curves
 from waybench.results.horizons._references import SuccessCurve
 from waybench.results.papers import Paper
 from waybench.results.results import RunKey, Simulated, family_of, group_by, labels, without_searches
-from waybench.results.results._groups import chosen
+from waybench.results.results._groups import chosen_labels
 
 MOST_OTHERS = 12  # other players that a page names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class Analyses:
     """What the estimates are compared by.
 
     Attributes:
@@ -60,11 +65,16 @@ class Compared:
         regressions: Scores on what may explain them.
         difficulties: What makes single items hard.
         wordings: The same items in several wordings.
+        languages: The same items in several languages.
+        contrasts: What demands cost, by the environments' contrasts.
+        trends: Whether larger models of a series are better, by the file of models.
         twins: The same items in an environment and its twin.
         isomorphs: Original items against isomorphic ones.
         agent_effects: Agents beside the bare model.
         beliefs: The answers to the belief probes of each group that was asked.
         curves: How success falls with difficulty.
+        budgets: Horizons at budgets of reply tokens.
+        reached: The difficulties that are reached by tokens.
         cluster_values: The values of the metrics of `Presentation.panels` in each cluster.
     """
 
@@ -75,19 +85,26 @@ class Compared:
     regressions: Sequence[Regression]
     difficulties: Sequence[ItemDifficulty]
     wordings: Sequence[WordingEffect]
+    languages: Sequence[LanguageEffect]
+    contrasts: Sequence[ContrastEffect]
+    trends: Sequence[TrendEffect]
     twins: Sequence[TwinEffect]
     isomorphs: Sequence[IsomorphEffect]
     agent_effects: Sequence[AgentEffect]
     beliefs: Mapping[RunKey, Sequence[BeliefCounts]]
     curves: Sequence[SuccessCurve]
+    budgets: Sequence[BudgetHorizon] = ()
+    reached: Mapping[RunKey, Sequence[tuple[int, float]]] = field(default_factory=dict[RunKey, Any])
     cluster_values: ClusterValues = field(default_factory=dict[RunKey, Any])
 
-    def of(self, key: ScoreKey) -> "Compared":
+    def for_task(self, key: ScoreKey) -> "Analyses":
         """Return what belongs to one task."""
 
         def belongs(result: Any) -> bool:
             if isinstance(result, ItemDifficulty):
                 return (result.env, result.apart) == key
+            if isinstance(result, ContrastEffect):  # it stands with both of its values
+                return key in (score_key(result.group), score_key(result.reference))
             return score_key(result.groups[0] if isinstance(result, Comparison) else result.group) == key
 
         def own(results: Any) -> Any:
@@ -96,7 +113,7 @@ class Compared:
                 return {group: by_group[group] for group in by_group if score_key(group) == key}
             return [result for result in results if belongs(result)]
 
-        return Compared(**{part.name: own(getattr(self, part.name)) for part in fields(self)})
+        return Analyses(**{part.name: own(getattr(self, part.name)) for part in fields(self)})
 
 
 def score_key(group: RunKey) -> ScoreKey:
@@ -130,6 +147,11 @@ class SectionFamily:
     def pages(self) -> list[str]:
         """File names of its environments' pages, without suffix."""
         return [task_page(*key) for key in self.keys]
+
+    @property
+    def page(self) -> str:
+        """Its page, from the site's root: that of its only environment, where there is one."""
+        return f"{'families' if len(self.envs) > 1 else 'tasks'}/{self.pages[0]}.html"
 
     def holds(self, group: RunKey) -> bool:
         """Whether a group's scores are in it."""
@@ -186,8 +208,8 @@ class Site:
         self.replays = ChosenReplays(store.rows, store.numbers, self.pages, replays)
         self.neighbours = NeighbourIndex(store.rows, store.numbers, self.replays, self.names)
         self.charts = ChartFiles(folder.path, png=png)
-        self.failed = Failed(store.rows)
-        keys = dict.fromkeys(score_key(estimate.group) for estimate in self.scored()[0])
+        self.failed = FailureTables(store.rows)
+        keys = dict.fromkeys(score_key(estimate.group) for estimate in self.scored_estimates()[0])
         self.families = [
             SectionFamily(
                 apart, tuple(order_environments(presentation_of(of_family[0][0]), [env for env, _ in of_family]))
@@ -211,7 +233,7 @@ class Site:
         positions = sorted(position for group in groups for position in store.positions(group))
         return [(store.identities[at], store.numbers[at], store.rows[at].exclusion_reason) for at in positions]
 
-    def compare(self) -> Compared:
+    def compare(self) -> Analyses:
         """Compare the groups; other processes fit the curves meanwhile, which takes longest.
 
         Two searches for horizons share items by chance, and which ones depends on their results: they are compared by
@@ -234,7 +256,7 @@ class Site:
         with compute(computations, self.cache, self.processes) as curves:
             self.verdicts, self.matrix = Verdicts(rows, self.estimates), matrix(rows, self._known)
             self.agents, self.ledger, self.effects = agents(rows), ledger(rows), setting_effects(rows)
-            compared = Compared(
+            compared = Analyses(
                 changes=examples_effects(rows),
                 repeats=repeats(rows),
                 attempts=attempt_spread(rows),
@@ -242,11 +264,16 @@ class Site:
                 regressions=regressions(rows, self.store.variables),
                 difficulties=item_difficulties(all_rows),
                 wordings=wording_effects(rows),
+                languages=language_effects(rows),
+                contrasts=contrast_effects(rows),
+                trends=trend_effects(rows, self.facts),
                 twins=twin_effects(rows),
                 isomorphs=isomorph_effects(rows),
                 agent_effects=agent_effects(rows),
                 beliefs=beliefs_by_group(all_rows),
                 curves=[],
+                budgets=budget_horizons(rows),
+                reached=reached_by_tokens(rows),
                 cluster_values=panel_values(all_rows),
             )
             order = {group: number for number, group in enumerate(self.pages)}
@@ -254,20 +281,25 @@ class Site:
         return replace(compared, curves=ordered)
 
     @cached_property
-    def ranked(self) -> Mapping[ScoreKey, Mapping[RunKey, Mapping[int, Estimate]]]:
+    def ranked_groups(self) -> Mapping[ScoreKey, Mapping[RunKey, Mapping[int, Estimate]]]:
         """The groups that are compared at a task, the best one first, each with its estimates by level."""
         by_task = group_by(self.estimates, lambda estimate: score_key(estimate.group))
         return {key: rank_by_merit(estimates) for key, estimates in by_task.items()}
 
     @cached_property
-    def searched(self) -> set[RunKey]:
-        """The groups whose items were chosen by a search for a horizon."""
+    def decisions(self) -> list[Decision]:
+        """The comparisons that ended as soon as they were decided."""
+        return decisions(self.store.rows)
+
+    @cached_property
+    def searched_groups(self) -> set[RunKey]:
+        """The groups of which results decided what items they played, in a search for a horizon or a comparison."""
         return {row.group for row in self.store.rows if row.adaptive}
 
-    def scored(self) -> tuple[list[Estimate], list[Estimate]]:
+    def scored_estimates(self) -> tuple[list[Estimate], list[Estimate]]:
         """Return the estimates by level and overall without those of searches, unless a task has no others."""
-        scored = {score_key(total.group) for total in self.totals if total.group not in self.searched}
-        dropped = {group for group in self.searched if score_key(group) in scored}
+        scored = {score_key(total.group) for total in self.totals if total.group not in self.searched_groups}
+        dropped = {group for group in self.searched_groups if score_key(group) in scored}
         estimates, totals = (
             [estimate for estimate in estimates if estimate.group not in dropped]
             for estimates in (self.estimates, self.totals)
@@ -283,11 +315,11 @@ class Site:
             for estimate in of_group
         ]
 
-    def leaders(self, compared: Compared, model: str | None = None) -> Leaders:
+    def leaders(self, compared: Analyses, model: str | None = None) -> Leaders:
         """Return the rows of all models at all tasks, or of one model."""
         horizons = leading_horizons(compared.curves)
         return leaders(
-            self.estimates, self.totals, self.pages, self.model_pages, horizons, model, searched=self.searched
+            self.estimates, self.totals, self.pages, self.model_pages, horizons, model, searched=self.searched_groups
         )
 
 
@@ -299,7 +331,7 @@ def page_name(group: RunKey) -> str:
     identity = json.dumps([group.env, group.model, group.settings], sort_keys=True)
     family_, _, variant = group.env.partition("/")
     env = [] if family_ in group.task or variant in group.task else [group.env]
-    settings = " ".join([group.task, *env, *chosen(group)])
+    settings = " ".join([group.task, *env, *chosen_labels(group)])
     # Room for what tells the pages of one model apart, however long its name is.
     return f"{slug(f'{group.model[: max(24, READABLE - 1 - len(settings))]} {settings}', identity)}.html"
 

@@ -9,15 +9,15 @@ from waybench.envs import registry
 from waybench.reporting._files import ScoreKey, task_page
 from waybench.reporting._format import TaskView, presentation_of
 from waybench.reporting._overview import overviews
-from waybench.reporting._site import Compared, SectionFamily, Site, score_key
+from waybench.reporting._site import Analyses, SectionFamily, Site, score_key
 from waybench.reporting.charts import Chart
 from waybench.reporting.charts._bars import twin_charts
 from waybench.reporting.charts._charts import level_charts, step_charts, undrawn
 from waybench.reporting.charts._panels import panel_charts
-from waybench.reporting.charts._scaling import scaling_charts
+from waybench.reporting.charts._scaling import reached_chart, scaling_charts
 from waybench.reporting.tables import Table
 from waybench.reporting.tables._comparisons import effect_table, pair_tables, published_tables, wording_table
-from waybench.reporting.tables._horizons import HorizonTables, horizon_tables
+from waybench.reporting.tables._horizons import HorizonTables, budget_table, horizon_tables
 from waybench.reporting.tables._results_tables import models_belief_table
 from waybench.reporting.tables._task_tables import aggregate_tables, average_table, conduct_table, score_table
 from waybench.reporting.tables._variation import (
@@ -30,8 +30,10 @@ from waybench.reporting.tables._variation import (
     spread_table,
 )
 from waybench.results import Estimate
+from waybench.results.estimates._difficulty import set_spreads
 from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.horizons._references import SuccessCurve
+from waybench.results.papers import ATTEMPTS, SETS
 from waybench.results.results import RunKey, group_by, setting
 from waybench.results.results._groups import distinguishing_settings, named_settings
 from waybench.results.results._rows import is_perfect
@@ -106,9 +108,9 @@ class Section:
         return task_page(self.env.id, self.apart)
 
 
-def sections(site: Site, family: SectionFamily, compared: Compared) -> list[Section]:
+def sections(site: Site, family: SectionFamily, compared: Analyses) -> list[Section]:
     """Return the sections of a family, one for each environment, with what its results are compared by."""
-    all_estimates, all_totals = site.scored()
+    all_estimates, all_totals = site.scored_estimates()
     estimates = [estimate for estimate in all_estimates if family.holds(estimate.group)]
     totals = [total for total in all_totals if family.holds(total.group)]
     by_env = group_by(estimates, lambda estimate: estimate.group.env)
@@ -126,7 +128,9 @@ def sections(site: Site, family: SectionFamily, compared: Compared) -> list[Sect
             tables([estimate for estimate in family_estimates if estimate.group.env == env], "task-metrics"),
         )
         results.append(
-            _section(site, key, of_family if not results else [], own_tables, by_env[env], totals, compared.of(key))
+            _section(
+                site, key, of_family if not results else [], own_tables, by_env[env], totals, compared.for_task(key)
+            )
         )
     return results
 
@@ -138,7 +142,7 @@ def _section(
     metric_tables: list[Table],
     estimates: Sequence[Estimate],
     all_totals: Sequence[Estimate],
-    compared: Compared,
+    compared: Analyses,
 ) -> Section:
     view = TaskView(registry.load(key[0]), presentation_of(key[0]), site.pages)
     env, presentation = view.env, view.presentation
@@ -167,6 +171,10 @@ def _section(
         *slope_tables(view, ordered, compared.regressions),
         difficulty_table(view, compared.difficulties),
         wording_table(view, compared.wordings),
+        effect_table(view, compared.contrasts),
+        effect_table(view, compared.languages),
+        effect_table(view, compared.trends),
+        budget_table(view, compared.budgets),
         *(effect_table(view, effects) for effects in (compared.twins, compared.isomorphs, compared.agent_effects)),
         models_belief_table(compared.beliefs, site.pages),
         spread_table(view, estimates),
@@ -176,7 +184,7 @@ def _section(
         attempt_table(view, totals),
         conduct_table(view, groups, total_of),
     )
-    settings = [setting(name, value) for name, value in named_settings(ordered[0]).items()]
+    settings = [setting(name, value, ordered[0].env) for name, value in named_settings(ordered[0]).items()]
     # The groups of searches have horizons and no scores.
     searches = dict.fromkeys(curve.group for curve in compared.curves if curve.group not in groups)
     return Section(
@@ -193,6 +201,7 @@ def _section(
         other_charts=[
             *panel_charts(view, ordered, total_of, compared.cluster_values),
             *scaling_charts(view, estimates, totals, compared.curves, site.facts),
+            *reached_chart(view, compared.reached),
             *twin_charts(view, compared.twins),
             *step_charts(view, estimates),
         ],
@@ -241,7 +250,7 @@ def _second_sentence(
     return f"{span.capitalize()}, {counts}; at most {tries} at each {presentation.item}{ended}."
 
 
-def write_family(site: Site, family: SectionFamily, compared: Compared) -> Json:
+def write_family(site: Site, family: SectionFamily, compared: Analyses) -> Json:
     """Write the page of a family, and those of its environments.
 
     Returns:
@@ -255,20 +264,26 @@ def write_family(site: Site, family: SectionFamily, compared: Compared) -> Json:
             f"tasks/{section.anchor}.html",
             "task.html",
             section=section,
-            first=task_sections[0],
+            family=family,
             side_by_side=section.anchor in compared_on,
             published=published_tables(
-                section.env.id, site.estimates_at(section.key), totals, site.published, site.pages
+                section.env.id,
+                site.estimates_at(section.key),
+                totals,
+                site.published,
+                site.pages,
+                {SETS: set_spreads(site.estimates_at(section.key)), ATTEMPTS: compared.attempts},
             ),
         )
         site.files(site.charts.of(section.charts))
-    site.page(
-        f"families/{task_sections[0].anchor}.html",
-        "family.html",
-        presentation=task_sections[0].presentation,
-        sections=task_sections,
-        compared_on=compared_on,
-    )
+    if len(task_sections) > 1:
+        site.page(
+            family.page,
+            "family.html",
+            presentation=family.presentation,
+            sections=task_sections,
+            compared_on=compared_on,
+        )
     section, chart = next(((section, chart) for section in task_sections for chart in section.charts), (None, None))
     if section is None or chart is None:
         return ["", ""]

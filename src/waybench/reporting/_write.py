@@ -1,7 +1,7 @@
 """Writing a report of episodes that are read one at a time, and the first page of a leaderboard beside reports."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
@@ -145,7 +145,11 @@ def write_report(
             out / "index.html",
             len(store.rows),
             unconfirmed=sum(bool(simulated.mismatch) for simulated in store.again),
-            unpriced=tuple(name for name in counted if prices and name not in prices and not is_embedded(name)),
+            unpriced=tuple(
+                name
+                for name in counted
+                if prices is not None and len(prices) and name not in prices and not is_embedded(name)
+            ),
             not_simulated=skip_reasons(store.again),
             passed_over=tuple(store.passed_over),
             unlisted=tuple(name for name in others if models is not None and name not in models),
@@ -207,13 +211,16 @@ def model_page(model: str) -> str:
     return f"models/{slug(model, model)}.html"
 
 
-def report_matrix(rows: Sequence[Row]) -> tuple[Matrix, Table]:
+def report_matrix(rows: Sequence[Row], *, ranked: bool = True) -> tuple[Matrix, Table]:
     """Return the matrix of models by families of a report, with links from the report's root.
 
     Args:
         rows: The report's rows (`Report.rows`).
+        ranked: Whether it has ranks.
     """
     result = matrix(rows)
+    if not ranked:
+        result = replace(result, rows=tuple(replace(row, rank=None) for row in result.rows), pairs=())
     pages = {row.group: page_name(row.group) for row in rows}
     models = {group.model: model_page(group.model).removeprefix("models/") for group in pages}
     return result, matrix_table(result, {}, pages, models)

@@ -3,22 +3,18 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from waybench.core import Aggregate, Environment, Json, Metric, Outcome, Series
+from waybench.core import Aggregate, Environment, Metric, Outcome, Series
 from waybench.envs import registry
 from waybench.results.comparisons import failure
 from waybench.results.comparisons._beliefs import knew_at_first_error
 from waybench.results.estimates import Estimate
+from waybench.results.estimates._ledger import REASONING_TOKENS, TIME_AND_COST
 from waybench.results.frames import Column, Frame, Meaning, group_frame
 from waybench.results.results import Row
 from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
 METRIC, SIZE, OUTCOME = "metric.", "size.", "outcome."  # what the names of such columns begin with
 _ENDS = f"of the {100 * CONFIDENCE:.0f} % confidence interval; null where it cannot be estimated."
-
-
-def tidy(all_rows: Iterable[Row]) -> list[dict[str, Json]]:
-    """Return rows as flat records, all with the same keys: `episode_frame(rows).records()`."""
-    return episode_frame(list(all_rows)).records()
 
 
 def episode_frame(all_rows: Sequence[Row]) -> Frame:
@@ -32,7 +28,7 @@ def episode_frame(all_rows: Sequence[Row]) -> Frame:
         all_rows: The rows. They are gone through once for each column, when its values are needed.
     """
     environments = [registry.load(env) for env in dict.fromkeys(row.group.env for row in all_rows)]
-    facts = [*_ITEM, *_COURSE, *_OUTCOMES, *_metrics(environments), *_COST]
+    facts = [*_ITEM, *_COURSE, *_OUTCOMES, *_REFUSALS, *_metrics(environments), *_COST]
     doc = "One row for each episode, in the order of the logs, excluded episodes too."
     return group_frame("episodes", doc, facts, all_rows, lambda row: row.group)
 
@@ -146,6 +142,12 @@ _OUTCOMES: tuple[Column[Row], ...] = tuple(
     for outcome in Outcome
 )
 
+_REFUSALS: tuple[Column[Row], ...] = (
+    Column(
+        "refusals_in_words", int, 'Number of unparsed replies that refuse in words, as in "I can\'t help with that".'
+    ),
+)
+
 _COST: tuple[Column[Row], ...] = (
     Column("input_tokens", int, "Tokens of all requests; null if not known.", unit="tokens"),
     Column("output_tokens", int, "Tokens of all replies, reasoning included; null if not known.", unit="tokens"),
@@ -156,13 +158,7 @@ _COST: tuple[Column[Row], ...] = (
         "not known.",
         unit="tokens",
     ),
-    Column(
-        "reasoning_tokens",
-        int,
-        "Output tokens that the provider says were spent on reasoning, 0 also where it says nothing; null if tokens "
-        "are not known.",
-        unit="tokens",
-    ),
+    REASONING_TOKENS,
     Column(
         "probe_input_tokens",
         int,
@@ -177,8 +173,7 @@ _COST: tuple[Column[Row], ...] = (
         lambda row: row.probe_tokens[1] if row.probe_tokens else None,
         unit="tokens",
     ),
-    Column("seconds", float, "Time spent on the replies; null if not known.", unit="s"),
-    Column("cost", float, "What it cost; null if tokens or prices are not known.", unit="USD"),
+    *TIME_AND_COST,
 )
 
 
@@ -289,7 +284,7 @@ def _scores(estimate: Estimate) -> Iterator[ScoreRow]:
         statistic: str, what: Metric | Series | Aggregate, mean: IntervalEstimate | None, step: int | None = None
     ) -> ScoreRow:
         unit = "" if isinstance(what, Series) else what.unit
-        score = _with(ScoreRow(estimate, statistic, what.name, what.title, unit, what.better, step), mean)
+        score = _with_estimate(ScoreRow(estimate, statistic, what.name, what.title, unit, what.better, step), mean)
         if isinstance(what, Aggregate):
             return score._replace(least=what.low, greatest=what.high)
         least, greatest = estimate.ranges[what.name]
@@ -301,7 +296,7 @@ def _scores(estimate: Estimate) -> Iterator[ScoreRow]:
     yield best
     if not estimate.guided:
         between = ScoreRow(estimate, "rescaled", head.name, head.title, "", "higher")
-        yield _with(between, estimate.rescaled.mean if estimate.rescaled else None)
+        yield _with_estimate(between, estimate.rescaled.mean if estimate.rescaled else None)
     for metric in env.scoring.metrics:
         yield of("single", metric, estimate.metrics.get(metric.name))
     for rates in estimate.reliability:
@@ -322,7 +317,7 @@ def _scores(estimate: Estimate) -> Iterator[ScoreRow]:
     yield from _course(estimate)
 
 
-def _with(score: ScoreRow, mean: IntervalEstimate | None) -> ScoreRow:
+def _with_estimate(score: ScoreRow, mean: IntervalEstimate | None) -> ScoreRow:
     if mean is None:
         return score
     ends = (mean.lost.lowest, mean.lost.highest) if mean.lost else (None, None)
@@ -333,7 +328,7 @@ def _with(score: ScoreRow, mean: IntervalEstimate | None) -> ScoreRow:
 
 def _course(estimate: Estimate) -> Iterator[ScoreRow]:
     if not estimate.guided:
-        yield _with(ScoreRow(estimate, "solved", "solved", "Solved", "", "higher"), estimate.solved)
+        yield _with_estimate(ScoreRow(estimate, "solved", "solved", "Solved", "", "higher"), estimate.solved)
     for outcome in Outcome if estimate.action_replies else ():
         score = ScoreRow(estimate, "share", OUTCOME + outcome, outcome.capitalize(), "", "")
         yield score._replace(value=estimate.outcomes.get(outcome, 0.0), n=estimate.action_replies)

@@ -4,6 +4,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,11 @@ from waybench.core import (
 from waybench.envs import registry
 from waybench.evaluation import read_reply
 from waybench.evaluation._provider import declared_tools, message_shape
-from waybench.evaluation._sample import Chat, finished_record, fork
+from waybench.evaluation._sample import METRICS, Chat, finished_record, fork
 from waybench.results.logs import Skipped, newest, read_samples, skipped_part
 from waybench.results.logs._settings import RunInfo, run_infos
 from waybench.submission._pack import pack
-from waybench.submission._verdict import Finding, SubmissionVerdict, with_findings
+from waybench.submission._verdict import Finding, SubmissionVerdict, add_problems
 from waybench.submission._verify import verify
 
 _UNUSED = {"timelines", "messages"}
@@ -188,9 +189,17 @@ def _score_difference(sample: Any, record: EpisodeRecord) -> str:
         computed = environment.measure(record)
     except DefectError:  # the simulation of the record names it
         return ""
-    for score in scores.values():
-        values: Any = score.value if is_object(score.value) else {}
-        for name, value in computed.items():
+    percent = environment.scoring.percent(record)
+    computed_scores = {"episode": nan if percent is None else percent, "solved": float(record.end is End.SOLVED)}
+    for scorer, score in scores.items():
+        # Older logs have all metrics as the value.
+        is_old = is_object(score.value)
+        facts: dict[str, Any] = score.metadata or {}
+        values: dict[str, Any] = score.value if is_old else facts.get(METRICS, {})
+        expected: dict[str, Any] = dict(computed)
+        if not is_old and scorer in computed_scores:
+            values, expected = {scorer: score.value, **values}, {scorer: computed_scores[scorer], **expected}
+        for name, value in expected.items():
             if name in values and not _is_same_score(values[name], value):
                 return f"{name} is {values[name]} in the log, and {value} by the record"
     return ""
@@ -216,6 +225,7 @@ def verify_logs(
     on_problem: Callable[[Skipped], None],
     progress: Callable[[int, int], None] | None = None,
     workers: Workers | None = None,
+    seconds: float = 3600.0,
 ) -> SubmissionVerdict:
     """Verify the runs in logs, as `verify` does the submission that `pack` writes of them.
 
@@ -230,6 +240,7 @@ def verify_logs(
         on_problem: Receives each file and sample that cannot be read.
         progress: Receives the number of records verified so far, and of all.
         workers: Simulate the records; copies of this process by default.
+        seconds: The longest time for the simulation.
 
     Raises:
         UsageError: If there is no run of a model, or a file that a run's parameters name cannot be read.
@@ -243,12 +254,12 @@ def verify_logs(
     with tempfile.TemporaryDirectory(prefix="waybench-verify-") as folder:
         path = Path(folder) / "submission.zip"
         pack(places, path, models=models, on_problem=skip)
-        verdict = verify(path, keys=keys, data_dir=data_dir, progress=progress, workers=workers)
+        verdict = verify(path, keys=keys, data_dir=data_dir, progress=progress, workers=workers, seconds=seconds)
     infos = [info for info in run_infos(*places, on_problem=_ignore) if not models or info.model in models]
     ordered = sorted(infos, key=lambda info: (info.model, info.task, info.created, info.run))
-    runs = [with_findings(run, log_findings(info, _ignore)) for run, info in zip(verdict.runs, ordered, strict=True)]
+    runs = [add_problems(run, log_findings(info, _ignore)) for run, info in zip(verdict.runs, ordered, strict=True)]
     name = ", ".join(path.name or str(path) for path in places)
-    verdict = with_findings(verdict, (Finding("log", str(problem)) for problem in skipped))
+    verdict = add_problems(verdict, (Finding("log", str(problem)) for problem in skipped))
     return replace(verdict, name=name, sha256="", runs=runs)
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from waybench._version import __version__
 from waybench.core import EpisodeRecord, Json, UsageError, WaybenchError, map_in_processes
+from waybench.core._designs import run_design
 from waybench.evaluation.tasks._samples import implied_samples
 from waybench.results.estimates import by_level, overall
 from waybench.results.horizons import Horizon, horizons
@@ -35,7 +36,7 @@ _ORDER = ("group", "kind", "level", "axis", "share")  # of scores
 _TOLERANCE = 1e-9  # sums in another order differ by less
 
 
-def scores(rows: Iterable[Row], *, processes: int = 1) -> list[dict[str, Any]]:
+def score_entries(rows: Iterable[Row], *, processes: int = 1) -> list[dict[str, Any]]:
     """Return the scores of rows: for each task over all its levels, for each level, and the horizons.
 
     Args:
@@ -167,11 +168,11 @@ def pack(
         ordered = sorted(infos, key=lambda info: (info.model, info.task, info.created, info.run))
         position = {info.run: number for number, info in enumerate(ordered)}
         rows.sort(key=lambda row: position[row.run])  # as `verify` reads them: which of two runs is later matters
-        _write(out, ordered, spool, designs, scores(rows), {"submitter": submitter, "about": about})
+        _write_archive(out, ordered, spool, designs, score_entries(rows), {"submitter": submitter, "about": about})
         return Packed(out, sorted({info.model for info in infos}), len(infos), len(spool), unconfirmed)
 
 
-def _write(
+def _write_archive(
     out: Path,
     infos: Sequence[RunInfo],
     spool: Spool[Key],
@@ -211,7 +212,9 @@ def _write(
                     "subset": info.subset,
                     "created": info.created,
                     "version": info.version,
-                    "search": designs.get(info.run, {}),  # the name is older than the levels of ladders
+                    "search": dict(
+                        run_design(designs.get(info.run, {}))
+                    ),  # the name is older than the levels of ladders
                 }
             )
         members += [writer.write(f"items/{name}.jsonl", iter([items[name]])) for name in sorted(items)]

@@ -1,17 +1,23 @@
 """Parameters of tasks that do not depend on one machine, and the episodes that a run implies."""
 
 import hashlib
+import json
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from waybench.core import (
+    EASIER,
+    HARDER,
     LABEL,
     LANGUAGE,
     PLAY_EXTENSIONS,
     PREFIX,
+    STREAM,
     TEMPLATE,
     WORDING,
     EpisodeRecord,
@@ -30,11 +36,18 @@ from waybench.core._user_files import decode_text
 from waybench.envs import registry
 from waybench.evaluation.tasks import TaskEntry, find_task
 from waybench.evaluation.tasks._samples import Samples, task_samples
+from waybench.evaluation.tasks._stream import task_stream
+from waybench.results.logs._settings import follows_from_parameters, settings_of_parameters
+from waybench.submission._verdict import Finding
 
 _ITEMS = re.compile(r"items:([0-9a-f]{16})/([^/\\\x00-\x1f]{1,120})")
 _LOCAL = ("data_dir",)  # parameters that only say where files are on one machine
 # Options of play that can name a TOML file of texts -> the option of records that has its content.
 _CONTENT_OF_FILES = {WORDING: TEMPLATE, LANGUAGE: LANGUAGE_TEXTS}
+_EFFECTS = {EASIER: " (more is easier)", HARDER: " (more is harder)"}
+_LONGEST_VALUE = 60  # characters of a value beside scores
+_DATE = "%Y-%m-%d %H:%M UTC"
+_VERSION = re.compile(r"\d{1,4}(\.\d{1,4}){1,3}([-+.]?(a|b|rc|dev|post)\d{0,6})?(\+[a-z0-9.]{1,40})?")
 _SMALLEST = 1_000  # items that a task may draw, whatever the number of its records
 
 
@@ -81,6 +94,51 @@ def _names_file(option: Option, value: Json, contents: Mapping[str, Json]) -> bo
         or any(extension.names_file and extension.names_file(options) for extension in PLAY_EXTENSIONS)
         or (option.local and value is not None and os.path.lexists(user_path(text)))
     )
+
+
+def changed_options(task: str, parameters: Mapping[str, Json], epochs: int = 1) -> tuple[str, ...]:
+    """Return in words what a run has other than its task's default options; () for a declared preset as it is.
+
+    What only says how many items are played, which key makes them and what is measured besides is not among it.
+    """
+    try:
+        declared = {option.name: option for option in find_task(task).options}
+    except UsageError:
+        return (f"task: {task[:60]}",)
+    words = [
+        f"{name}: {_brief(value)}{_EFFECTS.get(declared[name].effect, '') if name in declared else ''}"
+        for name, value in sorted(parameters.items())
+        if name not in declared or (declared[name].changes_play and value != declared[name].default)
+    ]
+    return (*words, *([f"epochs: {epochs} (more are easier)"] if epochs > 1 else []))
+
+
+def _brief(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
+def run_findings(run: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield what does not agree within the manifest's entry of a run: settings, and the forms of date and version."""
+    expected = settings_of_parameters(run["parameters"])
+    stated = {name: value for name, value in run["settings"].items() if follows_from_parameters(name)}
+    for name in sorted({*expected, *stated}):
+        values = [f"{values[name]!r:.60}" if name in values else "none" for values in (stated, expected)]
+        if values[0] != values[1]:
+            yield Finding("settings", f"{name} is {values[0]}; by the parameters it is {values[1]}")
+    if not _is_date(run["created"]):
+        yield Finding("form", f"it began at {run['created'][:40]!r}, which is no time such as 2026-01-31 12:00 UTC")
+    if run["version"] and not _VERSION.fullmatch(run["version"]):
+        yield Finding("form", f"{run['version'][:40]!r} is no version of waybench")
+
+
+def _is_date(text: str) -> bool:
+    """Return whether a text is a time in the form of a manifest, and not one that is still to come."""
+    try:
+        time = datetime.strptime(text, _DATE).replace(tzinfo=UTC)
+    except ValueError:
+        return False
+    return f"{time:{_DATE}}" == text and time < datetime.now(UTC) + timedelta(days=1)
 
 
 def digest(content: bytes) -> str:
@@ -156,6 +214,8 @@ def open_run(
         DataError: If a file of items is not in the submission.
     """
     entry = find_task(task)
+    over = parameters.get(STREAM)
+    parameters = {name: value for name, value in parameters.items() if name != STREAM}
     args = entry.resolve(_usable(entry, parameters, keys, items, folder, data_dir))
     # This is asked before any item is drawn: parameters from outside could keep this machine busy for days.
     counts = [value for name in ("limit", "sets", "attempts", "worlds") if type(value := args.get(name)) is int]
@@ -164,7 +224,10 @@ def open_run(
     first = args.get("level" if entry.climb is None else entry.climb.first)
     if levels is not None and args.get("source") in (None, "generated") and type(first) is int and first not in levels:
         raise UsageError(f"no confirmed record is of level {first}, at which the task begins")
-    return task_samples(entry, args)
+    if over is None:
+        return task_samples(entry, args)
+    # Of a comparison one cannot tell from one model's run where it ended: what it played is the stream's beginning.
+    return islice(task_stream(entry, args, str(over)).prefix(), records)
 
 
 def _usable(

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -11,26 +12,29 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench.core import (
+    PROBE,
     SHARD,
     DataError,
     End,
+    Episode,
     EpisodeRecord,
     Json,
     LiveError,
     Outcome,
+    TurnRecord,
     WaybenchError,
     check_json,
     plural,
     replay,
 )
 from waybench.core._defects import DEFECT
-from waybench.core._designs import DESIGN, is_search
+from waybench.core._designs import DESIGN, is_search, run_design
 from waybench.envs import registry
-from waybench.evaluation._sample import stored_record
+from waybench.evaluation._sample import read_plan, stored_record
 from waybench.evaluation.tasks._entry import missing_shards
 from waybench.evaluation.tasks._samples import implied_samples
 from waybench.results.logs import LoggedEpisode, Skipped, skipped_part
-from waybench.results.logs._settings import of_record
+from waybench.results.logs._settings import allowed_attempts, settings_of_record
 from waybench.results.results import Row, Simulated, Verifier
 from waybench.submission._archive import MANIFEST, Archive, NotASubmission, read_manifest
 from waybench.submission._parameters import open_run
@@ -122,7 +126,7 @@ def with_texts(line: Line) -> tuple[EpisodeRecord, tuple[Outcome, ...]]:
     return replace(record, opening=again.record().opening, turns=turns), outcomes if outcomes != recorded else ()
 
 
-def head_of(record: EpisodeRecord) -> dict[str, Json]:
+def record_header(record: EpisodeRecord) -> dict[str, Json]:
     """Return what follows from a record's item and options, to compare it with the item made again: no opening."""
     head: dict[str, Json] = json.loads(record.head())
     return {name: value for name, value in head.items() if name not in ("package", "schema", "opening")}
@@ -181,11 +185,12 @@ class RecordChecker:
             model=run["model"],
             task=run["task"],
             record=record,
-            settings=of_record(record, run["settings"]),
+            settings=settings_of_record(record, run["settings"]),
             sample=sample,
             run=run["file"],
             design=run["search"],
             epoch=read.epoch,
+            most_attempts=allowed_attempts(run["parameters"]),
         )
         self._unmeasured.clear()
         verified = self._verifier.verify(episode, again)
@@ -197,10 +202,35 @@ class RecordChecker:
             problems.append(Finding("not simulated", simulated.skipped, sample))
         elif simulated.mismatch:
             problems.append(Finding("record", simulated.mismatch, sample))
+        elif text := probe_difference(record, run["parameters"].get(PROBE)):
+            problems.append(Finding("probes", text, sample))
         level = int(record.item["level"]) if simulated.confirmed else None
         return CheckedRecord(
             key, problems, level, verified.row, examine_conduct(episode, against_oracle=against_oracle)
         )
+
+
+def probe_difference(record: EpisodeRecord, announced: Json) -> str:
+    """Return where the belief probes of a confirmed record are not those that its task announces; "" if they are.
+
+    What a simulation confirms of stored answers says nothing of answers that were left out.
+    """
+    stored = Counter((probe.turn, probe.name) for probe in record.probes)
+    if announced is None:
+        return "it has belief probes, and the task announces none" if stored else ""
+    plan, expected = read_plan(str(announced)), Counter[tuple[int, str]]()
+
+    def note(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+        number = len(again.turns)
+        if not turn.prefix and plan.asks(number):
+            expected.update((number, belief.name) for belief in again.beliefs)
+
+    replay(registry.load(record.env), record, watch=note)
+    for turn, name in sorted({*stored, *expected}):
+        # A limit may have ended the episode between a probe and the reply to its turn.
+        if stored[turn, name] != expected[turn, name] and not (turn == len(record.turns) and stored[turn, name] == 1):
+            return f"probe {name} before turn {turn + 1}: {stored[turn, name]} stored, {expected[turn, name]} announced"
+    return ""
 
 
 def _finding(kind: str, text: str, sample: str) -> Finding:
@@ -272,7 +302,7 @@ def coverage(
             for sample in implied_samples(implied, run["model"], result):
                 name = str(sample.id)
                 metadata: Mapping[str, Any] = sample.metadata or {}
-                head = head_of(stored_record(metadata, {}))
+                head = record_header(stored_record(metadata, {}))
                 for epoch in range(1, run["epochs"] + 1):
                     played += 1
                     key = (name, epoch)
@@ -280,14 +310,13 @@ def coverage(
                         problems.add("missing", "there is no record of this attempt", name)
                         continue
                     del unmatched[key]
-                    recorded = head_of(read_line(line_of(key)).record)
+                    recorded = record_header(read_line(line_of(key)).record)
                     for field in sorted({*recorded, *head}):
                         if len({json.dumps(part.get(field), sort_keys=True) for part in (recorded, head)}) > 1:
                             problems.add("item", f"{field} differs from that of the item made again", name)
                             break
-                design = json.loads(metadata.get(DESIGN, "{}"))
-                # Ladders of older logs declare nothing.
-                if design != run["search"] and (run["search"] or is_search(design)):
+                design = run_design(json.loads(metadata.get(DESIGN, "{}")))
+                if design != run["search"]:
                     what = "settings of the search" if is_search(run["search"] or design) else "levels of the ladder"
                     problems.add("task", f"the {what} differ from those of the parameters")
                     break
@@ -306,7 +335,13 @@ def coverage(
 
 
 def episodes(
-    path: Path, sha256: str, *, run: str, name: Callable[[str], str], on_problem: Callable[[Skipped], None]
+    path: Path,
+    sha256: str,
+    *,
+    run: str,
+    name: Callable[[str], str],
+    on_problem: Callable[[Skipped], None],
+    wanted: Callable[[Mapping[str, Any]], bool] = lambda manifest_run: True,
 ) -> Iterator[LoggedEpisode]:
     """Yield the episodes of a submission, each attempt once.
 
@@ -316,6 +351,7 @@ def episodes(
         run: What tells its runs from those of other submissions.
         name: Returns the name of a model in the report.
         on_problem: Receives each record that cannot be read.
+        wanted: Returns whether the episodes of a run of the manifest are yielded.
 
     Raises:
         NotASubmission: If it is no submission, or another file than the one that was verified.
@@ -326,7 +362,7 @@ def episodes(
         stream.seek(0)
         archive = Archive(stream)
         for manifest_run in read_manifest(archive.json(MANIFEST)[0])["runs"]:
-            if manifest_run["file"] not in archive.names:
+            if manifest_run["file"] not in archive.names or not wanted(manifest_run):
                 continue
             seen: set[tuple[str, int]] = set()
             # No more than the verification has read: a file of 4 GiB can have as many lines.
@@ -338,7 +374,7 @@ def episodes(
                         continue
                     seen.add(key)
                     record, _ = with_texts(read)
-                    settings = of_record(record, manifest_run["settings"])
+                    settings = settings_of_record(record, manifest_run["settings"])
                 except Exception as error:  # a record is data from outside: it is not to take the others with it
                     on_problem(skipped_part(path.name, error, ""))
                     continue
@@ -352,4 +388,5 @@ def episodes(
                     run=f"{run}/{manifest_run['file']}",
                     design=manifest_run["search"],
                     epoch=read.epoch,
+                    most_attempts=allowed_attempts(manifest_run["parameters"]),
                 )

@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
 from waybench._version import __version__
@@ -27,6 +28,10 @@ PROBLEMS = {
     "record": "A new simulation does not agree with the record.",
     "player": "The record names another player than the run.",
     "not simulated": "The record cannot be simulated here.",
+    "settings": "The settings of a run differ from those that follow from its parameters.",
+    "form": "A date or version has another form than those that waybench writes.",
+    "repeated": "Another run has records of this run, to the times of their replies.",
+    "probes": "The answers to belief probes are not those that the task announces.",
     "results": "The submitted results differ from those computed from the records.",
     "transcript": "The record differs from the transcript in the same log.",
     "log": "The log's header differs from its samples.",
@@ -38,7 +43,10 @@ NOT_PROVEN = (
     "which model gave the replies, and with which settings",
     "that these are all runs of the model, and not the best of several",
     "the numbers of tokens and the times, which are the provider's",
-    "that nobody helped: a reply of a person or another program looks the same",
+    "that nobody helped: a reply of a person or another program, or a reference player's first moves, look the same",
+    "that the model was shown the wording, language, protocol and tools that the records name",
+    "that limit and levels were not chosen by the results, unless a commitment fixed them before (this moved scores by "
+    "up to 11 points, and the best of five runs by 12)",
 )
 
 
@@ -118,6 +126,7 @@ class RunVerdict:
     played: int | None
     problems: Sequence[Finding]
     counts: Mapping[str, int]
+    epochs: int = 1
 
     @property
     def is_verified(self) -> bool:
@@ -156,6 +165,7 @@ class SubmissionVerdict:
         odd: What looks odd and is no proof.
         scores: The scores, computed from the records.
         commitments: The private sets whose keys are those that were committed to, with the commitments.
+        fingerprints: What identifies the episodes of each model, to compare them with those of other submissions.
     """
 
     submitter: str
@@ -168,6 +178,7 @@ class SubmissionVerdict:
     odd: Sequence[Finding] = ()
     scores: Sequence[Mapping[str, Any]] = ()
     commitments: Mapping[str, str] = field(default_factory=dict[str, str])
+    fingerprints: "Mapping[str, Fingerprints]" = field(default_factory=dict[str, "Fingerprints"], repr=False)
 
     @property
     def is_verified(self) -> bool:
@@ -230,7 +241,7 @@ def _problem_lines(problems: Sequence[Finding], counts: Mapping[str, int], inden
 V = TypeVar("V", RunVerdict, SubmissionVerdict)
 
 
-def with_findings(verdict: V, findings: Iterable[Finding]) -> V:
+def add_problems(verdict: V, findings: Iterable[Finding]) -> V:
     """Return a verdict that these findings, which are problems, speak against."""
     problems = Findings()
     for finding in findings:
@@ -256,13 +267,15 @@ def with_commitments(verdict: SubmissionVerdict, keys: Sequence[str], commitment
         for label in sorted({key_label(key) for key in keys} | private)
         if label not in committed
     ]
-    return replace(with_findings(verdict, findings), commitments=committed)
+    return replace(add_problems(verdict, findings), commitments=committed)
 
 
 ORACLE_SAMPLE = 50  # records of each model that are compared with the oracle's
 _SUSPICIOUS = 0.9  # share of episodes from which on equal replies are named
 _FEW = 5  # episodes below which no share is named
 _FASTEST = 20_000  # output tokens a second
+_SHORT = 8  # bytes of a digest
+_MOST_TURNS = 64  # of which the replies up to each are told apart
 _LONGEST_TOKEN = 200  # characters of a reply for each token that the provider counted
 
 
@@ -270,15 +283,23 @@ class Conduct(NamedTuple):
     """What may look odd in an episode.
 
     Attributes:
+        run: The run's file of records.
         item: What the episode was given.
-        replies: SHA-256 of its replies; "" of an embedded player, and without replies.
+        replies: What identifies its replies, eight bytes for the replies up to each turn, so that an episode that is
+            the beginning of another one has the beginning of its bytes; empty of an embedded player, and without
+            replies.
+        record: What identifies the record, whoever is named as its player.
+        is_timed: Whether it has times of its replies, which no second episode has.
         oracles: Whether its replies are the oracle's, to the letter; None if they were not compared.
         times: What cannot be in its times and numbers of tokens, once for each reply.
     """
 
     model: str
-    item: tuple[str, str, int]
-    replies: str = ""
+    run: str
+    item: tuple[str, int]
+    record: bytes = b""
+    is_timed: bool = False
+    replies: bytes = b""
     oracles: bool | None = None
     times: tuple[str, ...] = ()
 
@@ -286,13 +307,22 @@ class Conduct(NamedTuple):
 def examine_conduct(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
     """Return what may look odd in an episode, which a simulation need not confirm."""
     record = episode.record
-    item = (record.instance_hash, str(sorted(record.options.items(), key=str)), record.attempt)
-    replies = [turn.reply for turn in record.own_turns]
-    if is_embedded(episode.model) or not replies:
-        return Conduct(episode.model, item)
-    digest = hashlib.sha256("\0".join(replies).encode("utf-8", "surrogatepass")).hexdigest()
+    item = (record.instance_hash, record.attempt)
+    same = replace(record, player="", package="", opening=(), turns=tuple(t._replace(message="") for t in record.turns))
+    identity = hashlib.sha256(same.dumps().encode()).digest()[:_SHORT]
+    is_timed = any(turn.usage and turn.usage.seconds > 0 for turn in record.own_turns)
+    if is_embedded(episode.model) or not record.own_turns:
+        return Conduct(episode.model, episode.run, item, identity, is_timed)
+    digest, chain = hashlib.sha256(), bytearray()
+    for turn in record.own_turns[:_MOST_TURNS]:
+        digest.update(turn.reply.encode("utf-8", "surrogatepass") + b"\0")
+        chain += digest.digest()[:_SHORT]
+    if len(record.own_turns) > _MOST_TURNS:
+        digest.update("\0".join(turn.reply for turn in record.own_turns).encode("utf-8", "surrogatepass"))
+        chain += digest.digest()[:_SHORT]
     times = tuple(text for turn in record.own_turns if (text := _strange_time(turn)))
-    return Conduct(episode.model, item, digest, _is_oracles(episode) if against_oracle else None, times)
+    oracles = _is_oracles(episode) if against_oracle else None
+    return Conduct(episode.model, episode.run, item, identity, is_timed, bytes(chain), oracles, times)
 
 
 def _strange_time(turn: TurnRecord) -> str:
@@ -306,38 +336,77 @@ def _strange_time(turn: TurnRecord) -> str:
     return ""
 
 
+class Fingerprints:
+    """What identifies the episodes of one model in one run or submission: their replies by item, and their records."""
+
+    def __init__(self) -> None:
+        self.replies: dict[tuple[str, int], bytes] = {}
+        self.records: dict[bytes, bool] = {}  # and whether it has times
+
+    def add(self, conduct: Conduct) -> None:
+        """Add an episode's conduct."""
+        self.records[conduct.record] = conduct.is_timed
+        if conduct.replies:
+            self.replies[conduct.item] = conduct.replies
+
+    def same_replies(self, other: "Fingerprints") -> str:
+        """Return in words that the replies at the same items are the same, or begin alike; "" if they are not."""
+        fewer, more = sorted((self.replies, other.replies), key=len)
+        pairs = [(replies, more[item]) for item, replies in fewer.items() if item in more]
+        equal = sum(first == second for first, second in pairs)
+        alike = sum(first.startswith(second) or second.startswith(first) for first, second in pairs)
+        if len(pairs) < _FEW or alike < _SUSPICIOUS * len(pairs):
+            return ""
+        begun = f", and the beginnings of {alike - equal:,} more" if alike > equal else ""
+        return f"the same replies in {equal:,} of {plural(len(pairs), 'episode')}{begun}"
+
+
 class OddThings:
     """Looks for odd things in episodes, one at a time."""
 
     def __init__(self) -> None:
-        self._replies: dict[tuple[str, str, int], dict[str, str]] = defaultdict(dict)
+        self._runs: dict[tuple[str, str], Fingerprints] = defaultdict(Fingerprints)
         self._oracle: dict[str, list[bool]] = defaultdict(list)
         self._times: dict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, conduct: Conduct) -> None:
-        """Add an episode's conduct; one without a hash of its replies is ignored."""
+        """Add an episode's conduct."""
+        self._runs[conduct.model, conduct.run].add(conduct)
         if not conduct.replies:
             return
-        self._replies[conduct.item][conduct.model] = conduct.replies
         if conduct.oracles is not None:
             self._oracle[conduct.model].append(conduct.oracles)
         self._times[conduct.model].update(conduct.times)
 
+    @property
+    def fingerprints(self) -> dict[str, Fingerprints]:
+        """What identifies the episodes of each model."""
+        by_model: dict[str, Fingerprints] = defaultdict(Fingerprints)
+        for (model, _), fingerprints in self._runs.items():
+            by_model[model].replies |= fingerprints.replies
+            by_model[model].records |= fingerprints.records
+        return dict(by_model)
+
+    def repeated(self) -> list[tuple[str, str]]:
+        """Return pairs of runs of which the second has a record of the first, to the times of its replies."""
+        first_run: dict[bytes, str] = {}
+        pairs: dict[tuple[str, str], None] = {}
+        for (_, run), fingerprints in self._runs.items():
+            for record, is_timed in fingerprints.records.items():
+                if is_timed and first_run.setdefault(record, run) != run:
+                    pairs[first_run[record], run] = None
+        return list(pairs)
+
     def findings(self) -> list[Finding]:
         """Return what was found, a line for each kind and model."""
         findings: list[Finding] = []
-        pairs: dict[tuple[str, str], list[bool]] = defaultdict(list)
-        for by_model in self._replies.values():
-            names = sorted(by_model)
-            for number, first in enumerate(names):
-                for second in names[number + 1 :]:
-                    pairs[first, second].append(by_model[first] == by_model[second])
-        for (first, second), equal in pairs.items():
-            if len(equal) >= _FEW and sum(equal) >= _SUSPICIOUS * len(equal):
-                text = (
-                    f"{first} and {second} gave the same replies in {sum(equal):,} of {plural(len(equal), 'episode')}"
-                )
-                findings.append(Finding("same replies", text))
+        by_model = self.fingerprints
+        for first, second in combinations(sorted(by_model), 2):
+            if text := by_model[first].same_replies(by_model[second]):
+                findings.append(Finding("same replies", f"{first} and {second} gave {text}"))
+        for (first, run), (second, other) in combinations(sorted(self._runs), 2):
+            if first == second and (text := self._runs[first, run].same_replies(self._runs[second, other])):
+                findings.append(Finding("repeated run", f"two runs of {first}, {run} and {other}, have {text}"))
         for model, same in self._oracle.items():
             if len(same) >= _FEW and sum(same) >= _SUSPICIOUS * len(same):
                 text = f"{model} replied as the oracle does, to the letter, in {sum(same)} of {len(same)} episodes"

@@ -1,26 +1,26 @@
-"""Verifies a submission, without a model; signatures of verdicts, made and checked by OpenSSH, and their page."""
+"""Verifies a submission, without a model; and the page of a verdict."""
 
 import hashlib
 import json
-import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from shutil import which
-from typing import Any, NamedTuple, cast
+from time import monotonic
+from typing import Any, cast
 from uuid import uuid4
 
 from jinja2 import Environment, StrictUndefined
 
-from waybench.core import PROCESSES, SHARD, Json, UsageError, Workers, key_label, map_in_processes, plural
+from waybench.core import PROCESSES, SHARD, Json, Workers, key_label, map_in_processes, plural
 from waybench.core._workers import Copies
 from waybench.results.formatting import visible
 from waybench.results.results import Row, RunKey
 from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission, Spool, read_manifest
-from waybench.submission._pack import first_difference, scores
+from waybench.submission._pack import first_difference, score_entries
+from waybench.submission._parameters import run_findings
 from waybench.submission._records import CheckedRecord, Coverage, Key, RecordChecker, coverage
 from waybench.submission._verdict import (
     NOT_PROVEN,
@@ -33,8 +33,6 @@ from waybench.submission._verdict import (
 )
 
 _TOGETHER = 20  # records that a process checks at a time
-NAMESPACE = "waybench"
-_PATIENCE = 60  # seconds; a key with a passphrase waits for a person
 
 
 def verify(
@@ -45,6 +43,7 @@ def verify(
     progress: Callable[[int, int], None] | None = None,
     processes: int = PROCESSES,
     workers: Workers | None = None,
+    seconds: float = 3600.0,
 ) -> SubmissionVerdict:
     """Verify a submission.
 
@@ -58,6 +57,7 @@ def verify(
         progress: Receives the number of records verified so far, and of all.
         processes: In how many processes; the verdict does not depend on it.
         workers: Simulate the records; copies of this process by default.
+        seconds: The longest time for it.
 
     Raises:
         NotASubmission: If it is no submission, or exceeds the limits.
@@ -68,7 +68,13 @@ def verify(
         with Spool[Place]() as spool:
             archive = Archive(file)
             labels, by = {key_label(key): key for key in keys}, workers or Copies(processes)
-            verification = _Verification(archive, spool, labels, data_dir, progress, processes, by)
+            deadline = monotonic() + seconds
+
+            def check_time() -> None:
+                if monotonic() > deadline:
+                    raise NotASubmission(f"its verification takes longer than {seconds / 60:g} minutes")
+
+            verification = _Verification(archive, spool, labels, data_dir, progress, processes, by, check_time)
             verdict = verification.verdict(path.name, sha256)
         file.seek(0)
         if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
@@ -141,7 +147,9 @@ class _Verification:
         progress: Callable[[int, int], None] | None,
         processes: int,
         workers: Workers,
+        check_time: Callable[[], None],
     ) -> None:
+        self._check_time = check_time
         self._archive, self._spool, self._keys, self._data_dir = archive, spool, keys, data_dir
         self._progress, self._processes, self._workers = progress, processes, workers
         content, self._manifest_file = archive.json(MANIFEST)
@@ -167,11 +175,14 @@ class _Verification:
         for missing in sorted({*files_of_manifest} - {*self._archive.names}):
             self._findings.add("archive", f"{missing[:80]} is missing")
         self._check(self._read())
+        states = {run["file"]: state for run, state in zip(self._runs, self._states, strict=True)}
+        for first, second in self._odd.repeated():
+            states[second].problems.add("repeated", f"records of {first} are in {second}, too")
         runs = [
             self._run_verdict(run, state, covered)
             for run, state, covered in zip(self._runs, self._states, self._coverages(), strict=True)
         ]
-        computed = scores(self._rows, processes=self._processes)
+        computed = score_entries(self._rows, processes=self._processes)
         if RESULTS in self._archive.names:
             content, member = self._archive.json(RESULTS)
             self._check_digest(RESULTS, member.sha256)
@@ -190,6 +201,7 @@ class _Verification:
             counts=self._findings.counts,
             odd=self._odd.findings(),
             scores=computed,
+            fingerprints=self._odd.fingerprints,
         )
 
     def _check_digest(self, name: str, sha256: str) -> None:
@@ -230,6 +242,7 @@ class _Verification:
                     (run, line), _ = jobs[done]
                     self._take(checked, self._states[run], line)
                     done += 1
+                    self._check_time()
                     if self._progress is not None:
                         self._progress(done, self._total)
 
@@ -250,6 +263,10 @@ class _Verification:
         if checked.level is not None:
             state.confirmed += 1
             state.levels.add(checked.level)
+
+    def _line(self, run: int, line: int) -> bytes:
+        self._check_time()
+        return self._spool.get((run, line))
 
     def _coverages(self) -> Iterator[Coverage | None]:
         """Yield how the records of each run cover its task; None where there are not all records."""
@@ -275,7 +292,7 @@ class _Verification:
             return coverage(
                 self._runs[number],
                 self._archive,
-                lambda key: self._spool.get((number, state.lines[key])),
+                lambda key: self._line(number, state.lines[key]),
                 state.lines,
                 shards=shards[names[number]],
                 levels=state.levels,
@@ -288,6 +305,8 @@ class _Verification:
 
     def _run_verdict(self, run: dict[str, Any], state: _RunState, covered: Coverage | None) -> RunVerdict:
         problems = state.problems
+        for finding in run_findings(run):
+            problems.add(*finding)
         if covered is not None:
             problems.update(covered.problems)
         return RunVerdict(
@@ -302,97 +321,8 @@ class _Verification:
             played=covered.played if covered is not None else None,
             problems=problems.shown_findings,
             counts=problems.counts,
+            epochs=run["epochs"],
         )
-
-
-class Signed(NamedTuple):
-    """A signature that was checked.
-
-    Attributes:
-        signer: The name of the key in the file of allowed signers.
-        verdict: The verdict that was signed: "verified" or "not verified".
-        problem: Why the signature does not hold; "" if it does.
-    """
-
-    signer: str
-    verdict: str
-    problem: str = ""
-
-
-def sign(verdict: Path, key: Path) -> Path:
-    """Sign a verdict; the signature is written beside it, as `verdict.json.sig`.
-
-    Args:
-        verdict: The file.
-        key: A private key of OpenSSH, or the public key of one that its agent holds.
-
-    Raises:
-        UsageError: If it cannot be signed with this key.
-    """
-    signature = verdict.with_name(f"{verdict.name}.sig")
-    signature.unlink(missing_ok=True)  # ssh-keygen asks before it replaces a file
-    done = _call(["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(verdict)])
-    if done.returncode != 0:
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        raise UsageError(f"cannot sign with {key}: {lines[-1][:200] if lines else 'ssh-keygen failed'}")
-    return signature
-
-
-def check_signature(submission: Path, signature: Path, signers: Path) -> Signed:
-    """Check that a signed verdict is about a submission, and who signed it.
-
-    Args:
-        submission: The submission.
-        signature: The signature, with the verdict beside it: the same name without ".sig".
-        signers: A file of allowed signers, as `ssh-keygen` has it.
-
-    Raises:
-        UsageError: If a file is missing, or `ssh-keygen` is not installed.
-    """
-    verdict = signature.with_suffix("")
-    for path, what in (
-        (submission, "submission"),
-        (verdict, "verdict"),
-        (signature, "signature"),
-        (signers, "list of signers"),
-    ):
-        if not path.is_file():
-            raise UsageError(f"{path}: there is no such {what}")
-    content = verdict.read_bytes()
-    principals = _call(["-Y", "find-principals", "-f", str(signers), "-s", str(signature)])
-    signer = principals.stdout.decode(errors="replace").strip().splitlines()[0] if principals.returncode == 0 else ""
-    if not signer:
-        return Signed("", "", "no allowed signer has the key of this signature")
-    command = ["-Y", "verify", "-f", str(signers), "-I", signer, "-n", NAMESPACE, "-s", str(signature)]
-    if _call(command, content).returncode != 0:
-        return Signed(signer, "", "the signature does not belong to this verdict: one of them was changed")
-    try:
-        data: Any = json.loads(content)
-        of_file, conclusion = str(data["submission"]["sha256"]), str(data["verdict"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return Signed(signer, "", f"{verdict.name} is no verdict")
-    with submission.open("rb") as stream:
-        if hashlib.file_digest(stream, "sha256").hexdigest() != of_file:
-            return Signed(signer, conclusion, "the verdict is about another file: the SHA-256 differs")
-    return Signed(signer, conclusion)
-
-
-def _call(arguments: list[str], content: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
-    program = which("ssh-keygen")
-    if program is None:
-        raise UsageError("ssh-keygen is not installed: install OpenSSH (Debian: openssh-client) to use signatures")
-    try:
-        # Without a terminal, a key with a passphrase is refused; the agent can hold it.
-        return subprocess.run(
-            [program, *arguments],
-            input=content if content is not None else b"",
-            capture_output=True,
-            timeout=_PATIENCE,
-            check=False,
-            start_new_session=True,
-        )
-    except subprocess.TimeoutExpired:
-        raise UsageError("ssh-keygen did not answer within a minute: add the key to the agent with ssh-add") from None
 
 
 def verdict_page(

@@ -13,7 +13,7 @@ or with one test for each check, so that a report names what is broken:
     def test_contract(name):
         run_check(MY_ENVIRONMENT, name, level=5)
 
-`exploited` plays replies that know nothing, such as a list of all answers, and says which of them pay.
+`play_exploits` plays replies that know nothing, such as a list of all answers, and says which of them pay.
 
 A check passes in silence or raises `ContractError`, whose message says what to mend. `find_breaches` runs all of them
 and returns everything that is wrong, with item, reply, line and advice, as `waybench check` prints it.
@@ -21,7 +21,7 @@ and returns everything that is wrong, with item, reply, line and advice, as `way
 
 from waybench.testing._findings import Breach
 from waybench.testing._hostile import BAD_JSON, HOSTILE_REPLIES, hostile_variants
-from waybench.testing._players import EXPLOITS, Exploited, exploited
+from waybench.testing._players import EXPLOITS, Exploited, play_exploits
 from waybench.testing._suite import (
     ENVIRONMENT_CHECKS,
     LEVEL_CHECKS,
@@ -43,10 +43,10 @@ __all__ = [
     "Exploited",
     "StumblingPolicy",
     "check_environment",
-    "exploited",
     "find_breach",
     "find_breaches",
     "hostile_variants",
+    "play_exploits",
     "reachable_states",
     "run_check",
     "sample_records",

@@ -32,13 +32,14 @@ from waybench.testing._walks import (
     items,
     play_name,
     refusal,
-    reporting,
+    report_as_breach,
     require,
     require_distinct,
 )
 
 _COUNTS = 5  # frames of an episode that are drawn
 _ANOTHER_PLURAL = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]y)$")  # where an "s" at the end makes no plural
+_LEAST_ABOUT = 80  # characters
 _BOARD_ID = "contract-board"
 _TURNS = 10
 _VIEW_BOX = re.compile(r"0 0 [0-9.]+ [0-9.]+")
@@ -49,7 +50,13 @@ def check_names(environment: AnyEnvironment) -> None:
     require(re.fullmatch(r"[a-z0-9_-]+/[a-z0-9_-]+", environment.id), f'id {environment.id!r}: give "family/variant"')
     require(environment.version >= 1, f"version {environment.version}: count from 1")
     require(environment.title.strip(), "the environment has no title")
-    require(len(environment.about) >= 80, "about says too little for a page of documentation")
+    length = len(environment.about)
+    require(
+        length >= _LEAST_ABOUT,
+        "about says too little for a page of documentation: it has {} characters, and {} are enough",
+        length,
+        _LEAST_ABOUT,
+    )
     require(environment.items.public_key, "the environment has no public key")
     levels = environment.items.sample_levels
     require(levels, "the environment has no sample levels")
@@ -66,7 +73,7 @@ def check_options(environment: AnyEnvironment) -> None:
     for kind, options in (("option", environment.playing.options), ("source option", environment.items.options)):
         require_distinct([option.name for option in options], f"{kind}s")
         for option in options:
-            FOCUS.on(subject=option.name)
+            FOCUS.look_at(subject=option.name)
             require(
                 option.name not in RESERVED_NAMES,
                 "{} {!r}: a parameter of every task has this name: choose another one",
@@ -76,7 +83,7 @@ def check_options(environment: AnyEnvironment) -> None:
             _check_option(kind, option)
     taken = {option.name for option in (*environment.playing.options, *environment.extension_options)}
     for option in environment.items.options:
-        FOCUS.on(subject=option.name)
+        FOCUS.look_at(subject=option.name)
         require(option.name not in taken, "source option {!r}: an option of play has this name", option.name)
     by_name = {option.name: option for option in environment.playing.options}
     for name in ("protocol", "wording"):
@@ -87,7 +94,7 @@ def check_options(environment: AnyEnvironment) -> None:
         if option.name not in ("protocol", "wording"):
             for value in option.choices or (option.default,):
                 drawn = {"wording": IMAGE} if option.name in IMAGE_OPTIONS else {}
-                FOCUS.on(subject=option.name)
+                FOCUS.look_at(subject=option.name)
                 record = Episode(environment, item, {**drawn, option.name: value}).record()
                 require(record.options[option.name] == value, f"option {option.name}: {value!r} is not in the record")
     for option in environment.items.options:
@@ -101,7 +108,7 @@ def check_languages(environment: AnyEnvironment) -> None:
     tables = environment.playing.texts
     require(not tables or next(iter(tables)) == ENGLISH_NAME, "Playing.texts: English, {!r}, is first", ENGLISH_NAME)
     for language, table in tables.items():
-        FOCUS.on(subject=f"texts of {language}")
+        FOCUS.look_at(subject=f"texts of {language}")
         require(language in CORE_TEXTS, "Playing.texts: waybench itself has no texts in {!r}", language)
         try:
             check_table(table, tables[ENGLISH_NAME], f"Playing.texts, {language}")
@@ -139,7 +146,7 @@ def check_failures_declared(environment: AnyEnvironment) -> None:
     require_distinct([kind.name for kind in environment.scoring.failures], "kinds of failure")
     for kind in environment.scoring.failures:
         what = f"kind of failure {kind.name!r}"
-        FOCUS.on(subject=kind.name)
+        FOCUS.look_at(subject=kind.name)
         _require_declared(kind, what, "which episodes fail so")
         require(kind.title.strip(), f'{what} has no title; give what completes "fails by ..."')
     require_distinct(sorted(kind.title for kind in environment.scoring.failure_kinds), "titles of kinds of failure")
@@ -156,7 +163,7 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
     require(not both, f"metrics and series of one name: {both}")
     for metric in scoring.metrics:
         what = LazyMessage("metric {!r}", metric.name)
-        FOCUS.on(subject=metric.name)
+        FOCUS.look_at(subject=metric.name)
         require(metric.title.strip() and metric.doc.strip().endswith("."), "{}: give a title and a sentence", what)
         _require_declared(metric, what, "what it measures")
         require(metric.better in ("higher", "lower", ""), "{}: better is {!r}", what, metric.better)
@@ -168,7 +175,7 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
             metric.high,
         )
     for measure in (*scoring.metrics, *scoring.series):
-        FOCUS.on(subject=measure.name)
+        FOCUS.look_at(subject=measure.name)
         require(
             measure.range or measure.unbounded or None not in (measure.low, measure.high),
             f"{measure.name!r} has no bounds: give low and high, or a range, or say why there are none (unbounded)",
@@ -250,7 +257,7 @@ def check_presentation(environment: AnyEnvironment, level: int) -> None:
     for item in items(environment, level, 1):
         for player in ("null", "random", "oracle"):
             episode = play_name(environment, item, player)
-            with reporting(f"item {item.id}, {player}: the presentation"):
+            with report_as_breach(f"item {item.id}, {player}: the presentation"):
                 record = EpisodeRecord.from_json(episode.record().to_json())
                 _check_drawings(presentation, environment.items.decode(record.instance), record.turns)
                 _check_board(environment, episode)

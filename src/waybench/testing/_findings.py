@@ -1,26 +1,29 @@
 """What a check finds wrong: the item, the reply, the line of the environment's code, and what to do."""
 
-import inspect
 import random
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from inspect import unwrap
 from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import Any, NamedTuple
 
 from waybench.core import DefectError, WaybenchError
-from waybench.core._defects import CodeLocation, location_of, raised_text
+from waybench.core._defects import CodeLocation, definition_of, location_of, raised_text
+from waybench.core._errors import KitError
 from waybench.testing._walks import FOCUS, AnyEnvironment, ContractError
 
-_CORE = Path(inspect.getfile(WaybenchError)).parent
 _ONE_WAY = "{'protocol': 'sound', 'wording': 'plain'}"  # of an environment that has no other
 _NAMELESS = ("", "<lambda>", "<genexpr>", "<module>")
 _LONGEST = 1_000  # characters of a problem
+_CHANCE_ADVICE = (
+    "Draw with the methods of the Stream, such as `below` and `choice`: in a source that of the item, in `apply` `rng`."
+)
 
 ADVICE: Mapping[str, str] = MappingProxyType(
     {
@@ -30,7 +33,7 @@ ADVICE: Mapping[str, str] = MappingProxyType(
         "languages": "Give every language the names of the English texts, and each text the same fields.",
         "failures declared": 'Give each FailureKind a name, a title that completes "fails by ...", and a sentence.',
         "presentation declared": "Name only metrics and environments that exist, and give plurals.",
-        "horizon": "Declare `success` and `competent` so that luck is no success.",
+        "horizon": "Let luck be no success, by what `success` and `competent` say or by more answers to choose from.",
         "source": "Draw item i from Stream(id, key, level, i) alone, and give it its key, level and index.",
         "keys": "Draw everything from a Stream that has the key in it, and from nothing else.",
         "levels": "Raise UsageError in the source's __init__ for a level that does not exist.",
@@ -53,6 +56,7 @@ ADVICE: Mapping[str, str] = MappingProxyType(
         "secrets": "Write into a message only what the player may know, field by field.",
         "players": "The oracle reaches the ceiling, an empty reply the floor, a random player less than the oracle.",
         "same episode": "Take all chance from `rng`, and keep nothing between calls.",
+        "processes": "Let nothing follow from the order of a set: sort it, or use a list or a dict.",
         "replay": "The same replies give the same episode: keep no state in the game or the wording.",
         "tampering": "Messages, rewards and events follow from the instance and the replies.",
         "prefix": "`cut` returns the first steps of an action; the oracle goes on from any state.",
@@ -88,6 +92,7 @@ _SUBJECTS: Mapping[str, Callable[[AnyEnvironment], object]] = MappingProxyType(
         "metrics": lambda environment: environment.scoring.metrics[0].of,
         "tools": lambda environment: _wording(environment).tools,
         "failures": lambda environment: environment.scoring.failure,
+        "processes": lambda environment: _wording(environment).observe,
         "replay": lambda environment: _wording(environment).observe,
         "action turns": lambda environment: environment.playing.action_turns,
         "presentation": lambda environment: environment.presentation.draw,
@@ -96,7 +101,8 @@ _SUBJECTS: Mapping[str, Callable[[AnyEnvironment], object]] = MappingProxyType(
 )
 
 
-# Name of a function of an environment -> the check that is about it, under which an exception is shown.
+# Name of a function of an environment, or of the kit's function that called it -> the check that is about it, under
+# which an exception is shown.
 _CHECKS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("parse", "understands"), "hostile"),
@@ -107,7 +113,7 @@ _CHECKS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("oracle", "heuristic"), "players"),
         **dict.fromkeys(("encode", "decode"), "action codec"),
         **{"start": "start", "apply": "apply", "legal": "apply", "terminal": "terminal", "render": "round trip"},
-        **{"cut": "prefix", "perturb": "action codec", "draw": "presentation"},
+        **{"cut": "prefix", "perturb": "action codec"},
     }
 )
 
@@ -141,19 +147,30 @@ class Breach(NamedTuple):
     def cause(self) -> tuple[str, str]:
         """What two breaches with one cause have in common: the line and the exception, or else check and problem."""
         raised = _raised_by(self.error)
-        if raised is not None and (location := location_of(raised)) is not None:
-            return f"{location.path}:{location.line}", type(raised).__name__
+        if raised is not None:
+            location = location_of(raised) or traceback.extract_tb(raised.__traceback__)[-1]
+            name = location.path if isinstance(location, CodeLocation) else location.filename
+            return f"{name}:{location.line}", type(raised).__name__
         return self.check, self.problem if self.location is None else f"{self.location.path}:{self.location.line}"
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether the check was stopped because it took too long."""
+        return isinstance(_raised_by(self.error), TimeoutError)
 
     def with_also(self, check: str) -> "Breach":
         """Return the breach with one more check that fails for it, and under the check that is about its function."""
-        function = "" if self.location is None or _raised_by(self.error) is None else self.location.function
+        raised = _raised_by(self.error)
         if check in (self.check, *self.also):
             return self
-        if _CHECKS.get(function) == check:
-            advice = self.advice.replace(ADVICE[self.check], ADVICE[check])
-            return self._replace(check=check, advice=advice, also=(self.check, *self.also))
-        return self._replace(also=(*self.also, check))
+        if raised is None:
+            return self._replace(also=(*self.also, check))
+        place = location_of(raised) or CodeLocation("", 0, "")
+        about = _CHECKS.get(place.function) or _CHECKS.get(place.caller)
+        if about == check:
+            return self._replace(check=check, advice=_advice_of(raised, check), also=(self.check, *self.also))
+        is_known = about is not None or isinstance(raised, WaybenchError)
+        return self._replace(advice=self.advice if is_known else _advice_of(raised), also=(*self.also, check))
 
     @property
     def traceback(self) -> str:
@@ -169,15 +186,30 @@ def breach_of(environment: AnyEnvironment, check: str, level: int | None, error:
     if raised is not None and not isinstance(error, ContractError):
         function = location.function if location is not None else ""
         problem = f"{function if function not in _NAMELESS else 'the environment'} {raised_text(raised)}"
+    if isinstance(raised, KitError):
+        problem = raised.problem
     if isinstance(error, DefectError):
         reply = error.reply
     if location is None:
         subject = FOCUS.subject if FOCUS.subject is not None else _general_subject(environment, check)
-        location = definition_of(environment, subject) or _declaration_in(environment, "")
-    advice = ADVICE.get(check, "")
-    if raised is not None and not isinstance(raised, WaybenchError):
-        advice = f"No code of an environment may raise {type(raised).__name__} here. {advice}"
+        location = _location_for(environment, subject)
+    advice = error.advice if raised is None and isinstance(error, ContractError) else ""
+    advice = advice or _advice_of(raised, check)
     return Breach(check, level, FOCUS.item, reply, problem[:_LONGEST], location, advice, error)
+
+
+def _advice_of(raised: BaseException | None, check: str = "") -> str:
+    """Return what to do about an exception or a problem that a check found; of "" only what holds for any check."""
+    if isinstance(raised, KitError):
+        return f"{raised.advice[0].upper()}{raised.advice[1:]}."
+    if isinstance(raised, TimeoutError):
+        return (
+            "Let it end sooner: bound each search and each loop that draws until something fits, and raise UsageError "
+            "after so many tries."
+        )
+    if raised is None or isinstance(raised, WaybenchError):
+        return ADVICE.get(check, "")
+    return f"No code of an environment may raise {type(raised).__name__} here. {ADVICE.get(check, '')}".strip()
 
 
 def _raised_by(error: BaseException) -> BaseException | None:
@@ -203,7 +235,7 @@ def _general_subject(environment: AnyEnvironment, check: str) -> object:
     return None
 
 
-def definition_of(environment: AnyEnvironment, subject: object) -> CodeLocation | None:
+def _location_for(environment: AnyEnvironment, subject: object) -> CodeLocation | None:
     """Return where a function, a class or an object's class is defined, or where a name is declared.
 
     Args:
@@ -211,40 +243,41 @@ def definition_of(environment: AnyEnvironment, subject: object) -> CodeLocation 
         subject: The function, class or object; the name of an option, a metric or the like.
 
     Returns:
-        The line; None if it is not known, or is waybench's own.
+        The line, or else that of its Environment(...); None if it is not known, or is waybench's own.
     """
-    if isinstance(subject, str):
-        return _declaration_in(environment, subject)
-    checked: Any = subject
-    while isinstance(checked, partial):
-        checked = checked.func
-    owner: Any = getattr(checked, "__self__", None)
+    found = None if isinstance(subject, str) else next(_definitions(subject), None)
+    return found or _declaration_in(environment, subject if isinstance(subject, str) else "")
+
+
+def _definitions(subject: Any) -> Iterator[CodeLocation]:
+    """Yield where what an environment's author wrote is defined: a function or a class, or what the kit has of them."""
+    while isinstance(subject, partial):
+        subject = subject.func
+    owner: Any = getattr(subject, "__self__", None)
     while (base := getattr(owner, "_base", None)) is not None:  # as tools are put around a wording (`DerivedWording`)
         owner = base
-        checked = getattr(owner, getattr(checked, "__name__", ""), checked)
-    function: Any = inspect.unwrap(getattr(checked, "__func__", checked)) if callable(checked) else None
-    candidates: list[Any] = [function, owner.__class__, checked.__class__]
-    for candidate in candidates:
-        with suppress(TypeError, OSError, ValueError):
-            path = Path(inspect.getfile(candidate))
-            if _CORE in path.parents:
-                continue
-            code: Any = getattr(candidate, "__code__", None)
-            line = code.co_firstlineno if code is not None else inspect.getsourcelines(candidate)[1]
-            return CodeLocation(str(path), line, getattr(candidate, "__name__", ""))
-    return None
+        subject = getattr(owner, getattr(subject, "__name__", ""), subject)
+    function: Any = unwrap(getattr(subject, "__func__", subject)) if callable(subject) else None
+    parts: list[Any] = [function, owner.__class__, subject.__class__, getattr(owner, "_question", None)]
+    if definition_of(function) is None:  # the kit's own, which calls the author's
+        parts += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    for part in parts:
+        location = definition_of(getattr(part, "answer", None)) or definition_of(part)  # a question is its answer
+        if location is not None:
+            yield location
 
 
 def _declaration_in(environment: AnyEnvironment, name: str) -> CodeLocation | None:
     """Return the line of an environment's modules that has a name in quotation marks, or else its Environment(...)."""
-    for source in (environment.playing.play, environment.items.decode):
-        with suppress(TypeError, OSError):
-            path = inspect.getfile(inspect.unwrap(source))
-            lines = Path(path).read_text("utf-8").splitlines()
-            for text in (f'name="{name}"', f'"{name}"') if name else ("Environment(",):
-                for number, line in enumerate(lines, start=1):
-                    if text in line:
-                        return CodeLocation(path, number, "")
+    items = environment.items
+    for source in (environment.playing.play, items.decode, items.level_of, items.make_source):
+        for path in (location.path for location in _definitions(source)):
+            with suppress(OSError):
+                lines = Path(path).read_text("utf-8").splitlines()
+                for text in (f'name="{name}"', f'"{name}"') if name else ("Environment(", "_environment("):
+                    for number, line in enumerate(lines, start=1):
+                        if text in line:
+                            return CodeLocation(path, number, "")
     return None
 
 
@@ -260,8 +293,9 @@ def watch_chance() -> Generator[None]:
     after = _global_states()
     for name in after:
         if name in before and after[name] != before[name]:
+            FOCUS.look_at()  # what was looked at last need not have drawn them
             raise ContractError(
-                f"the environment uses {name}: take all random numbers from the Stream that it is given"
+                f"the environment uses {name}: take all random numbers from the Stream that it is given", _CHANCE_ADVICE
             )
 
 

@@ -17,9 +17,10 @@ from waybench.testing._walks import (
     Options,
     items,
     play_name,
+    play_way,
+    report_as_breach,
     require,
     sample_episodes,
-    way_of,
     ways,
 )
 
@@ -59,10 +60,10 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
         f"metric {headline.name}: the headline metric needs a floor and a ceiling; give low and high, or functions",
     )
     for options in ways(environment):
-        deterministic = way_of(environment, options).game.properties.deterministic
+        deterministic = play_way(environment, options).game.properties.deterministic
         for item in items(environment, level):
             where = f"{options}, item {item.id}"
-            FOCUS.on(item.id)
+            FOCUS.look_at(item.id)
             records = {episode.player: episode.record() for episode in sample_episodes(environment, item, options)}
             start = Episode(environment, item, options).record()
             worst = floor if headline.floor is None else headline.floor(start)
@@ -230,7 +231,7 @@ class Exploited(NamedTuple):
     paying: Mapping[str, float]
 
 
-def exploited(environment: AnyEnvironment, level: int, options: Options, count: int = _EXPLOITED_ITEMS) -> Exploited:
+def play_exploits(environment: AnyEnvironment, level: int, options: Options) -> Exploited:
     """Play the first items of a level by each exploit, and by honest guesses.
 
     An exploit pays if it is better than every honest guess, and than saying nothing, by more than a tenth of what lies
@@ -241,12 +242,11 @@ def exploited(environment: AnyEnvironment, level: int, options: Options, count: 
         environment: The environment.
         level: The level.
         options: How it is played; see `ways`.
-        count: Number of items.
 
     Raises:
         ContractError: If the headline metric is not defined for the oracle.
     """
-    head, sample = environment.scoring.metrics[0], items(environment, level, count)
+    head, sample = environment.scoring.metrics[0], items(environment, level, _EXPLOITED_ITEMS)
     sign = -1 if head.better == "lower" else 1
 
     def values(player: Policy) -> list[float | None]:
@@ -296,16 +296,14 @@ def play_each(
     ]
 
 
-def success_rates(
-    environment: AnyEnvironment, level: int, options: Options, count: int = _HORIZON_ITEMS
-) -> Mapping[str, float]:
+def success_rates(environment: AnyEnvironment, level: int, options: Options) -> Mapping[str, float]:
     """Return the rates of success, as horizons count it, of players that know nothing, by their names.
 
     Who fails at the first eight items plays no more.
     """
     horizon = environment.difficulty.horizon
     source_options: Options = {} if horizon is None else dict(horizon.source_options)
-    sample = environment.source(level=level, protocol=str(options["protocol"]), **source_options).head(count)
+    sample = environment.source(level=level, protocol=str(options["protocol"]), **source_options).head(_HORIZON_ITEMS)
     players = [policy("random"), policy("null"), *constant_players(environment, sample, options)]
     rates: dict[str, float] = {}
     for player in players:
@@ -327,12 +325,27 @@ def check_horizon(environment: AnyEnvironment) -> None:
     if not difficulty.axes:
         return
     levels = environment.items.sample_levels if difficulty.horizon is None else difficulty.horizon.levels
+    for level in levels:
+        with report_as_breach(f"level {level}, which is searched for a horizon,"):
+            environment.source(level=level, **({} if difficulty.horizon is None else difficulty.horizon.source_options))
     by_protocol: dict[object, Options] = {options["protocol"]: options for options in reversed(ways(environment))}
     for protocol, options in by_protocol.items():
         for level in levels[:_LEVELS]:
             for player, rate in success_rates(environment, level, options).items():
                 require(
                     rate <= 0.5,
-                    f"{player} player at level {level} in {protocol!r} succeeds at {rate:.0%} of items: declare what "
-                    "a success is that shows competence (competent)",
+                    f"{player} player at level {level} in {protocol!r} succeeds at {rate:.0%} of items: "
+                    + _against_luck(environment, level, options),
                 )
+
+
+def _against_luck(environment: AnyEnvironment, level: int, options: Options) -> str:
+    """Return what to do where players that know nothing succeed."""
+    play = play_way(environment, options)
+    if play.limits.turns > 1:
+        return "declare what a success is that shows competence (competent)"
+    count = len(play.game.legal(play.game.start(items(environment, level, 1)[0].instance)))
+    return (
+        f"of {count} answers to choose from, guesses hit one so often; give more of them, ask for several at once, or "
+        "leave the horizon out"
+    )

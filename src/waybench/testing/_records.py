@@ -39,7 +39,7 @@ from waybench.testing._walks import (
     items,
     play_name,
     refusal,
-    reporting,
+    report_as_breach,
     require,
     require_distinct,
     sample_episodes,
@@ -67,9 +67,9 @@ def _finished_episodes(
     """Yield episodes of every kind of player, and such as no player brings about, with what names each."""
     for options in ways(environment):
         for item in items(environment, level, count):
-            FOCUS.on(item.id)
+            FOCUS.look_at(item.id)
             for episode in (*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)):
-                FOCUS.on(item.id)
+                FOCUS.look_at(item.id)
                 yield episode, LazyMessage("{}, item {}, {}", options, item.id, episode.player)
 
 
@@ -181,7 +181,7 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
         if episode.player == "guided":
             continue  # its end is the teacher's merit
         record = _reread(episode)
-        with reporting(LazyMessage("{}: failure", what)):
+        with report_as_breach(LazyMessage("{}: failure", what)):
             kind, error = scoring.failure_of(record), scoring.first_error_of(record)
         require(
             error is None or (error.kind in errors and error.step >= 1 and 0 <= error.turn < len(record.turns)),
@@ -220,23 +220,36 @@ def check_action_turns(environment: AnyEnvironment, level: int) -> None:
 
 
 def check_metrics(environment: AnyEnvironment, level: int) -> None:
-    """Every metric and series, of every kind of episode, is None or has numbers within the range of its record."""
+    """Every metric and series, of every kind of episode, is None or has numbers within the range of its record.
+
+    Every axis of difficulty has a number above 0 for some of these episodes.
+    """
+    known = dict.fromkeys((axis.name for axis in environment.difficulty.axes), False)
     for episode, _ in _finished_episodes(environment, level):
         record = _reread(episode)
         for series in environment.scoring.series:
             what = LazyMessage("series {} of {} on item {}", series.name, episode.player, episode.item.id)
-            FOCUS.on(subject=series.of)
+            FOCUS.look_at(subject=series.of)
             for value in series.of(record):
                 require_within(series, record, float(value), what)
         for metric in environment.scoring.metrics:
             what = LazyMessage("metric {} of {} on item {}", metric.name, episode.player, episode.item.id)
-            FOCUS.on(subject=metric.of)
-            with reporting(what):
+            FOCUS.look_at(subject=metric.of)
+            with report_as_breach(what):
                 value = metric.of(record)
             require(value == metric.of(episode.record()), "{}: it is another one before JSON", what)
             if value is not None:
                 require(type(value) is float and math.isfinite(value), "{} is {!r}, no finite float", what, value)
                 require_within(metric, record, value, what)
+        for axis in environment.difficulty.axes:
+            FOCUS.look_at(subject=axis.name)
+            with report_as_breach(LazyMessage("axis {!r}", axis.name)):
+                value = axis.of(record)
+            known[axis.name] |= value is not None
+            require(value is None or 0 < value < math.inf, "axis {!r} is {!r}, not above 0", axis.name, value)
+    for name, is_known in known.items():
+        FOCUS.look_at(subject=name)
+        require(is_known, "axis {!r} is None for every item: a proof_axis has the name of a field of the proof", name)
 
 
 def require_within(metric: Bounded, record: EpisodeRecord, value: float, what: LazyMessage) -> None:

@@ -27,10 +27,10 @@ from waybench.testing._walks import (
     actions,
     items,
     parse_reply,
+    play_way,
     require,
     sample_episodes,
     states,
-    way_of,
     ways,
 )
 
@@ -48,12 +48,12 @@ def check_listed_actions(environment: AnyEnvironment, level: int) -> None:
     the declared tools. Games whose actions are plans, and which say how to `cut` or `perturb` these, are left out.
     """
     for options in ways(environment):
-        play = way_of(environment, options)
+        play = play_way(environment, options)
         if any(getattr(type(play.game), name) is not getattr(Game, name) for name in ("cut", "perturb")):
             continue
-        tools = way_of(environment, {**options, INTERFACE: TOOLS})
+        tools = play_way(environment, {**options, INTERFACE: TOOLS})
         for item in items(environment, level, 2):
-            FOCUS.on(item.id)
+            FOCUS.look_at(item.id)
             visited = states(environment, item, play.game)
             elsewhere = dict.fromkeys(action for state in visited for action in actions(play.game, state, 4))
             words = dict.fromkeys(re.findall(r"\w+", play.wording.rules(item.instance)))
@@ -72,7 +72,7 @@ def check_listed_actions(environment: AnyEnvironment, level: int) -> None:
 
 
 def _require_refused(play: Play[Any, Any, Any], action: Any, state: Any) -> None:
-    FOCUS.on(subject=play.game.legal)
+    FOCUS.look_at(subject=play.game.legal)
     step = play.game.apply(state, action, Stream("contract", "listed"))
     require(
         step.outcome is not Outcome.OK,
@@ -109,9 +109,9 @@ def check_ambiguous_replies(environment: AnyEnvironment, level: int) -> None:
     for options in ways(environment):
         if options["protocol"] != "sound":
             continue
-        play = way_of(environment, options)
+        play = play_way(environment, options)
         for item in items(environment, level, 1):
-            FOCUS.on(item.id)
+            FOCUS.look_at(item.id)
             for state in states(environment, item, play.game)[:_STATES]:
                 if play.game.terminal(state) or play.wording.thought_question(state):
                     continue
@@ -136,9 +136,9 @@ def check_secrets(environment: AnyEnvironment, level: int) -> None:
     """No message shows the key, an instance's hash, a text of its proof, or a Python object."""
     private = environment.source(_KEY, level).item(0)
     for options in ways(environment):
-        observe = way_of(environment, options).wording.observe
+        observe = play_way(environment, options).wording.observe
         for item in (*items(environment, level, 2), private):
-            FOCUS.on(item.id, subject=observe)
+            FOCUS.look_at(item.id, subject=observe)
             hidden = {"the key of its set": _KEY, "the hash of its instance": item.instance.hash[:12]}
             hidden |= {
                 f"{name} of its proof": value

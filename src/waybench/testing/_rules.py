@@ -32,16 +32,17 @@ from waybench.testing._walks import (
     LazyMessage,
     StumblingPolicy,
     actions,
-    games,
+    draw_levels,
+    games_and_items,
     items,
     play_name,
+    play_way,
     refusal,
-    reporting,
+    report_as_breach,
     require,
     require_distinct,
     require_frozen,
     states,
-    way_of,
 )
 
 _DONE = (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
@@ -55,7 +56,7 @@ _HUGE = 10**9  # a level, which may be refused, and with which no source begins 
 
 def check_start(environment: AnyEnvironment, level: int) -> None:
     """Every item starts in the same legal state each time, and there is something to do."""
-    for game, item in games(environment, level):
+    for game, item in games_and_items(environment, level):
         state, again = game.start(item.instance), game.start(item.instance)
         require_frozen(state, LazyMessage("item {}: the first state", item.id))
         require(state == again and hash(state) == hash(again), f"item {item.id}: start gave two different states")
@@ -65,7 +66,7 @@ def check_start(environment: AnyEnvironment, level: int) -> None:
 
 def check_apply(environment: AnyEnvironment, level: int) -> None:
     """`apply` leaves its input as it was, gives the same for the same stream, and takes any action without raising."""
-    for game, item in games(environment, level):
+    for game, item in games_and_items(environment, level):
         original = copy.deepcopy(item.instance)
         visited = states(environment, item, game)
         require(item.instance == original, "item {}: apply changed its input: the instance is another one", item.id)
@@ -74,7 +75,7 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
             if game.terminal(state):
                 continue
             legal = actions(game, state, MANY)
-            FOCUS.on(subject=game.legal)
+            FOCUS.look_at(subject=game.legal)
             require(legal == actions(game, state, MANY), f"item {item.id}: legal gave two different lists")
             require(len(legal) == len(set(legal)), "item {}: legal lists an action twice: {}", item.id, Brief(legal))
             before, tried = copy.deepcopy(state), dict.fromkeys(actions(game, state))
@@ -94,10 +95,10 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
 
 def _apply(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> Transition[Any]:
     what = LazyMessage("apply({}) in {}", Brief(action), Brief(state))
-    FOCUS.on(subject=game.apply)
+    FOCUS.look_at(subject=game.apply)
     hash_before = hash(state)
     require_frozen(action, what)
-    with reporting(what):
+    with report_as_breach(what):
         first, again, other = (game.apply(state, action, Stream("contract", draw)) for draw in (1, 1, 2))
     require(state == before and hash(state) == hash_before, "{} changed its input", what)
     require(first == again, "{} gave two results for one random stream", what)
@@ -125,10 +126,10 @@ def _to_json(value: object, what: object) -> str:
 
 def check_terminal(environment: AnyEnvironment, level: int) -> None:
     """A state is terminal exactly if it has no legal action, and only the rules' own endings are given."""
-    for game, item in games(environment, level):
+    for game, item in games_and_items(environment, level):
         for state in states(environment, item, game):
             end = game.terminal(state)
-            FOCUS.on(subject=game.terminal)
+            FOCUS.look_at(subject=game.terminal)
             require(end in (None, End.SOLVED, End.FAILED), f"terminal gave {end!r}: solved, failed or None")
             require(
                 bool(game.legal(state)) == (end is None), "terminal is {!r} in {}, against legal", end, Brief(state)
@@ -137,17 +138,17 @@ def check_terminal(environment: AnyEnvironment, level: int) -> None:
 
 def check_action_codec(environment: AnyEnvironment, level: int) -> None:
     """Actions survive encode, JSON and decode, and so do spoilt ones."""
-    for game, item in games(environment, level):
+    for game, item in games_and_items(environment, level):
         for number, state in enumerate(states(environment, item, game)):
             if game.terminal(state):
                 continue
-            FOCUS.on(subject=game.perturb)
+            FOCUS.look_at(subject=game.perturb)
             rng = Stream("contract", "codec", number)
             best = environment.players.policies["oracle"](state, rng)
             require(game.perturb(state, best, 0.0, rng) == best, "perturb changed an action at rate 0")
             spoilt = [game.perturb(state, best, rate, rng) for rate in (0.5, 1.0)]
             for action in [best, *spoilt, *actions(game, state)]:
-                FOCUS.on(subject=game.decode)
+                FOCUS.look_at(subject=game.decode)
                 text = _to_json(game.encode(action), LazyMessage("encode({})", Brief(action)))
                 back = game.decode(json.loads(text))
                 require(back == action, "{} came back from {} as {}", Brief(action), text[:100], Brief(back))
@@ -155,7 +156,7 @@ def check_action_codec(environment: AnyEnvironment, level: int) -> None:
 
 def check_properties(environment: AnyEnvironment, level: int) -> None:
     """Episodes are no longer, and their rewards sum to no more or less, than the game's properties declare."""
-    play = way_of(environment, {})
+    play = play_way(environment, {})
     properties, limits = play.game.properties, play.limits
     low, high = properties.reward
     require(low <= high, f"properties.reward is {properties.reward}: give the smallest sum first")
@@ -209,14 +210,30 @@ def check_keys(environment: AnyEnvironment, level: int) -> None:
 
 
 def check_levels(environment: AnyEnvironment, level: int) -> None:
-    """A level below the smallest is refused in one line that says what to do; so is one that is far too large."""
+    """The highest level that is declared can be drawn, and levels below it that are not refused.
+
+    A level below the smallest is refused in one line that says what to do; so is one above the highest, or without that
+    one that is far too large.
+    """
     smallest = environment.items.smallest_level
     for wrong in (smallest - 1, -1):
         what = f"level {wrong}"
         with refusal(UsageError, what, otherwise=f"{what} is below the smallest level {smallest}: refuse it"):
             environment.source(level=wrong).item(0)
+    highest = environment.items.highest_level
+    if highest is not None:
+        with report_as_breach(f"level {highest}, the highest_level,"):
+            item = environment.source(level=highest).item(0)
+            of_item = environment.items.level_of(item.instance)
+        require(of_item == highest, f"level {highest}, the highest_level: the item that is drawn has level {of_item}")
+        what = f"level {highest + 1}"
+        with refusal(UsageError, what, otherwise=f"{what} is above the highest_level {highest}: refuse it"):
+            environment.source(level=highest + 1).item(0)
+    for item in draw_levels(environment):
+        of_item = environment.items.level_of(item.instance)
+        require(of_item == item.level, f"level {item.level}: the item that is drawn has level {of_item}")
     what = f"level {_HUGE}"
-    with reporting(f"{what}, which should be refused or be made,"), refusal(UsageError, what):
+    with report_as_breach(f"{what}, which should be refused or be made,"), refusal(UsageError, what):
         environment.source(level=_HUGE)
 
 
@@ -225,22 +242,22 @@ def check_instances(environment: AnyEnvironment, level: int) -> None:
     head = items(environment, level, _SET)
     for item in head:
         instance = item.instance
-        FOCUS.on(item.id, subject=instance.__class__)
+        FOCUS.look_at(item.id, subject=instance.__class__)
         require_frozen(instance, LazyMessage("instance of item {}", item.id))
         require(
             re.fullmatch("[0-9a-f]{64}", instance.hash), f"item {item.id}: the hash is no SHA-256: {instance.hash!r}"
         )
         data = json.loads(json.dumps(instance.to_json(), allow_nan=False))
-        FOCUS.on(subject=environment.items.decode)
+        FOCUS.look_at(subject=environment.items.decode)
         back = environment.item(data)
         require(back.instance == instance, f"item {item.id}: the instance changes on its way through JSON")
         require(back.instance.hash == instance.hash, f"item {item.id}: its hash changes on its way through JSON")
         require(back.level == item.level, "item {}: from outside, its level is {}", item.id, back.level)
         require(dict(back.proof) == dict(item.proof), f"item {item.id}: from outside, it has another proof")
-        FOCUS.on(subject=environment.items.prove)
+        FOCUS.look_at(subject=environment.items.prove)
         proof = json.loads(json.dumps(dict(item.proof), allow_nan=False))
         require(proof == dict(item.proof), f"item {item.id}: its proof changes on its way through JSON")
-        FOCUS.on(subject=instance.canonical)
+        FOCUS.look_at(subject=instance.canonical)
         for other in head:
             same = instance == other.instance
             require(
@@ -254,15 +271,15 @@ def check_bad_data(environment: AnyEnvironment, level: int) -> None:
     item = items(environment, level, 1)[0]
     for bad in [*BAD_JSON, *_spoil(json.loads(json.dumps(item.instance.to_json())))]:
         what = LazyMessage("item({})", Brief(bad))
-        with reporting(what), refusal(DataError, what):
+        with report_as_breach(what), refusal(DataError, what):
             result: Any = environment.item(bad)
             require(isinstance(result, Item), "item gave {}", Brief(result))
-    game = way_of(environment, {}).game
-    FOCUS.on(subject=game.decode)
+    game = play_way(environment, {}).game
+    FOCUS.look_at(subject=game.decode)
     state = game.start(item.instance)
     for bad in [*BAD_JSON, *_spoil(json.loads(json.dumps(game.encode(actions(game, state)[0]))))]:
         what = LazyMessage("decode({})", Brief(bad))
-        with reporting(what), refusal(DataError, what):
+        with report_as_breach(what), refusal(DataError, what):
             action = game.decode(bad)
             require(game.decode(game.encode(action)) == action, "{} gave {}, which is none", what, Brief(action))
 

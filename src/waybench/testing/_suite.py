@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
-from waybench.testing import _declared, _players, _records, _replies, _rules, _words
+from waybench.testing import _declared, _players, _processes, _records, _replies, _rules, _words
 from waybench.testing._findings import Breach, breach_of, stop_after, watch_chance
 from waybench.testing._walks import FOCUS, AnyEnvironment, ContractError
 
 AnyCheck = TypeVar("AnyCheck", bound=Callable[..., None])
 
 
-def _by_name(*checks: AnyCheck) -> Mapping[str, AnyCheck]:
+def _checks_by_name(*checks: AnyCheck) -> Mapping[str, AnyCheck]:
     return MappingProxyType({check.__name__.removeprefix("check_").replace("_", " "): check for check in checks})
 
 
-ENVIRONMENT_CHECKS = _by_name(
+ENVIRONMENT_CHECKS = _checks_by_name(
     _declared.check_names,
     _declared.check_options,
     _declared.check_languages,
@@ -26,7 +26,7 @@ ENVIRONMENT_CHECKS = _by_name(
 )
 """Name -> check of what an environment says of itself."""
 
-LEVEL_CHECKS = _by_name(
+LEVEL_CHECKS = _checks_by_name(
     _rules.check_source,
     _rules.check_keys,
     _rules.check_levels,
@@ -47,6 +47,7 @@ LEVEL_CHECKS = _by_name(
     _replies.check_secrets,
     _players.check_players,
     _players.check_same_episode,
+    _processes.check_processes,
     _records.check_replay,
     _records.check_tampering,
     _records.check_prefix,
@@ -134,7 +135,8 @@ def find_breaches(
 ) -> list[Breach]:
     """Run every check on an environment, and return everything that is wrong.
 
-    Checks that fail at the same line with the same problem are one breach, at the first of them (`Breach.also`).
+    Checks that fail at the same line with the same problem are one breach, at the first of them (`Breach.also`). After
+    one that never ends, or if what all the others need is missing, there are no further checks.
 
     Args:
         environment: What is checked.
@@ -149,4 +151,7 @@ def find_breaches(
             continue
         first = breaches.setdefault(breach.cause, breach)
         breaches[breach.cause] = first.with_also(name)
+        if name == "names" or breach.is_endless:
+            breaches[breach.cause] = first._replace(advice=f"{first.advice} The other checks wait for that.")
+            break
     return list(breaches.values())

@@ -2,8 +2,9 @@
 
 import json
 import re
+import time
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from itertools import product
@@ -11,6 +12,7 @@ from typing import Any
 
 from waybench.core import (
     LANGUAGE,
+    DefectError,
     Environment,
     Episode,
     Game,
@@ -32,6 +34,7 @@ from waybench.core._languages import languages_of
 from waybench.core._texts import ENGLISH_NAME
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")  # in the default text of an object
+_GOLDEN = (5**0.5 - 1) / 2  # its multiples, without their whole parts, are spread evenly
 _PLAIN = (Enum, str, bytes, int, float, tuple, frozenset)  # nothing of these can be set
 
 AnyEnvironment = Environment[Any, Any, Any]
@@ -43,12 +46,23 @@ STEPS = 12  # steps of a random walk
 ACTIONS = 12  # legal actions tried in one state
 MANY = 2_000  # where all legal actions are looked at: so many, for there can be as many as numbers in a range
 SAMPLE_PLAYERS = ("null", "random", "heuristic", "oracle", "noisy-0.5")
+_MOST_LEVELS = 64  # that are drawn beside those that are looked at
+_DRAWING = 1.0  # seconds of this process in which they are
 _MOST_PLAYED = 48  # items and ways of playing them; several checks look at the same episodes
 _played: dict[tuple[int, str, str, str], tuple[AnyEnvironment, tuple[AnyEpisode, ...]]] = {}
 
 
 class ContractError(WaybenchError, AssertionError):
-    """An environment that does not keep the contract; an `AssertionError`, so that every test runner shows it."""
+    """An environment that does not keep the contract; an `AssertionError`, so that every test runner shows it.
+
+    Args:
+        message: What is wrong.
+        advice: What to do, in a sentence; "" for what the check says (`ADVICE`).
+    """
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.advice = advice
 
 
 @dataclass(slots=True)
@@ -66,7 +80,7 @@ class Focus:
     reply: str | None = None
     subject: object = None
 
-    def on(self, item: str | None = None, reply: str | None = None, subject: object = None) -> None:
+    def look_at(self, item: str | None = None, reply: str | None = None, subject: object = None) -> None:
         """Set what is looked at; an item stays until another one is set, a reply and a subject do not."""
         self.item = self.item if item is None else item
         self.reply, self.subject = reply, subject
@@ -122,14 +136,15 @@ def require_distinct(names: Sequence[str], what: str) -> None:
 
 
 @contextmanager
-def reporting(what: object) -> Generator[None]:
+def report_as_breach(what: object) -> Generator[None]:
     """Report whatever error the block raises as a `ContractError` that says what has raised it."""
     try:
         yield
     except ContractError:
         raise
     except Exception as error:
-        raise ContractError(f"{what} {raised_text(error)}") from error
+        raised = error.__cause__ if isinstance(error, DefectError) and isinstance(error.__cause__, Exception) else error
+        raise ContractError(f"{what} {raised_text(raised)}") from error
 
 
 @contextmanager
@@ -191,7 +206,7 @@ def ways(environment: AnyEnvironment) -> list[Options]:
     return offered
 
 
-def way_of(environment: AnyEnvironment, options: Options) -> Play[Any, Any, Any]:
+def play_way(environment: AnyEnvironment, options: Options) -> Play[Any, Any, Any]:
     """Return game, wording and limits for some options."""
     return environment.play_with(environment.resolve_options(options))
 
@@ -201,6 +216,23 @@ def items(environment: AnyEnvironment, level: int, count: int = ITEMS) -> list[I
     return environment.source(level=level).head(count)
 
 
+def draw_levels(environment: AnyEnvironment) -> Iterator[Item[Any]]:
+    """Yield the first items of the levels up to the highest one, for a while; none if no highest level is declared.
+
+    The levels come spread over their range, so that a slow environment has both low and high ones. A level that the
+    environment refuses in words is left out.
+    """
+    highest, smallest = environment.items.highest_level, environment.items.smallest_level
+    count = 0 if highest is None else highest - smallest
+    levels = {smallest + number * count // _MOST_LEVELS for number in range(_MOST_LEVELS)} if count else ()
+    began = time.process_time()
+    for level in sorted(levels, key=lambda level: level * _GOLDEN % 1):
+        if time.process_time() - began > _DRAWING:
+            return
+        with suppress(UsageError), report_as_breach(f"level {level}, which is below the highest_level,"):
+            yield environment.source(level=level).item(0)
+
+
 def play_name(environment: AnyEnvironment, item: Item[Any], name: str, options: Options | None = None) -> AnyEpisode:
     """Let a player play an item to the end by the player's name, as in trials if no options are given."""
     return play_out(
@@ -208,12 +240,12 @@ def play_name(environment: AnyEnvironment, item: Item[Any], name: str, options: 
     )
 
 
-def games(environment: AnyEnvironment, level: int) -> Iterator[tuple[Game[Any, Any, Any], Item[Any]]]:
-    """Yield the rules in each way of playing, with the first items of a level."""
+def games_and_items(environment: AnyEnvironment, level: int) -> Iterator[tuple[Game[Any, Any, Any], Item[Any]]]:
+    """Yield (game, item) for each way of playing and each of the first items of a level."""
     for options in ways(environment):
-        game = way_of(environment, options).game
+        game = play_way(environment, options).game
         for item in items(environment, level):
-            FOCUS.on(item.id)
+            FOCUS.look_at(item.id)
             yield game, item
 
 
@@ -328,8 +360,8 @@ def parse_reply(play: Play[Any, Any, Any], reply: str, state: Any, what: object)
     Raises:
         ContractError: If it raises, or gives an unfit `Invalid`.
     """
-    FOCUS.on(reply=reply, subject=play.wording.parse)
-    with reporting(LazyMessage("{}: parse", what)):
+    FOCUS.look_at(reply=reply, subject=play.wording.parse)
+    with report_as_breach(LazyMessage("{}: parse", what)):
         action = play.wording.parse(play.parts_of(reply).answer, state)
     require(action is not None, "{}: parse returned None: return an action or Invalid(reason)", what)
     if isinstance(action, Invalid):

@@ -33,12 +33,12 @@ from waybench.testing._walks import (
     actions,
     items,
     parse_reply,
-    reporting,
+    play_way,
+    report_as_breach,
     require,
     require_distinct,
     sample_episodes,
     states,
-    way_of,
     ways,
 )
 
@@ -52,10 +52,10 @@ _STATES = 8
 def check_wordings(environment: AnyEnvironment, level: int) -> None:
     """Every wording says something at the start and after every turn, as chat messages that end with the user's."""
     for options in ways(environment):
-        wording = way_of(environment, options).wording
-        FOCUS.on(subject=type(wording))
+        wording = play_way(environment, options).wording
+        FOCUS.look_at(subject=type(wording))
         require(wording.name == options["wording"], "wording {!r} calls itself {!r}", options["wording"], wording.name)
-        FOCUS.on(subject=type(wording))
+        FOCUS.look_at(subject=type(wording))
         memory: Any = wording.memory
         require(isinstance(memory, Memory), f"memory is {memory!r}: give Memory(), which says what a prompt repeats")
         require(memory.kind in ("chat", "window", "fresh"), f"unknown memory {memory.kind!r}")
@@ -64,7 +64,7 @@ def check_wordings(environment: AnyEnvironment, level: int) -> None:
             _require_messages(
                 Episode(environment, item, options), LazyMessage("{}, item {}, the opening", options, item.id)
             )
-            FOCUS.on(item.id, subject=wording.observe)
+            FOCUS.look_at(item.id, subject=wording.observe)
             for episode in sample_episodes(environment, item, options):
                 what = LazyMessage("{}, item {}, {}", options, item.id, episode.player)
                 _require_messages(episode, LazyMessage("{}, the last turn", what))
@@ -105,15 +105,15 @@ def _require_unicode(text: str, what: object) -> None:
 def check_round_trip(environment: AnyEnvironment, level: int) -> None:
     """Every legal action, rendered in every wording, is read back as itself; so are the oracle's and spoilt ones."""
     for options in ways(environment):
-        play = way_of(environment, options)
+        play = play_way(environment, options)
         for item in items(environment, level):
-            FOCUS.on(item.id)
+            FOCUS.look_at(item.id)
             for number, state in enumerate(states(environment, item, play.game)):
                 if play.game.terminal(state):
                     continue
                 rng = Stream("contract", "round trip", number)
                 best = environment.players.policies["oracle"](state, rng)
-                FOCUS.on(subject=play.wording.render)
+                FOCUS.look_at(subject=play.wording.render)
                 for action in [*actions(play.game, state, MANY), best, play.game.perturb(state, best, 0.5, rng)]:
                     reply = play.wording.render(action, state)
                     back = parse_reply(play, reply, state, LazyMessage("{}: the reply {}", options, Brief(reply)))
@@ -129,9 +129,9 @@ def check_hostile(environment: AnyEnvironment, level: int) -> None:
     """
     most = _LONG if level in environment.items.sample_levels[:-1] else math.inf
     item = items(environment, level, 1)[0]
-    FOCUS.on(item.id)
+    FOCUS.look_at(item.id)
     by_wording = {(options["wording"], options.get(LANGUAGE)): options for options in reversed(ways(environment))}
-    played = [(options, way_of(environment, options)) for options in by_wording.values()]
+    played = [(options, play_way(environment, options)) for options in by_wording.values()]
     for name, make in HOSTILE_REPLIES.items():
         if hostile_length(name) <= most:
             reply = make()
@@ -152,7 +152,7 @@ def _require_survived(
     episode: AnyEpisode = Episode(environment, item, options)
     action = parse_reply(play, reply, episode.state, what)
     refused = isinstance(action, Invalid)
-    with reporting(what):
+    with report_as_breach(what):
         if not refused:
             back = play.game.decode(play.game.encode(action))
             require(back == action, "{}: the action does not survive encoding", what)
@@ -176,13 +176,13 @@ def _require_survived(
 def check_tools(environment: AnyEnvironment, level: int) -> None:
     """With `interface=tools` each action is a call that is read as this action, and malformed calls are refused."""
     item = items(environment, level, 1)[0]
-    FOCUS.on(item.id)
+    FOCUS.look_at(item.id)
     for options in ways(environment):
-        play = way_of(environment, {**options, INTERFACE: TOOLS})
+        play = play_way(environment, {**options, INTERFACE: TOOLS})
         game, wording, what = play.game, play.wording, LazyMessage("{}", options)
         going_on = [state for state in states(environment, item, game) if not game.terminal(state)]
         for state in [state for state in going_on if not wording.thought_question(state)][:_STATES]:
-            FOCUS.on(item.id, subject=wording.tools)
+            FOCUS.look_at(item.id, subject=wording.tools)
             tools = wording.tools(state)
             require(bool(tools), "{}: there is no tool", what)
             for tool in tools:
@@ -194,7 +194,7 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
                         _require_call_survived(wording, ToolCall(tool.name, {name: bad}), state, what)
             for action in actions(game, state):
                 reply = wording.render(action, state)
-                FOCUS.on(reply=reply)
+                FOCUS.look_at(reply=reply)
                 back = wording.parse(reply, state)
                 reading = LazyMessage("the call {} is read as {}, not {}", reply, Brief(back), Brief(action))
                 require(back == action, "{}: {}", what, reading)
@@ -214,7 +214,7 @@ def _check_schema(schema: Mapping[str, Json], what: LazyMessage) -> None:
 
 def _require_call_survived(wording: Any, call: ToolCall, state: Any, what: LazyMessage) -> None:
     reply = write_calls("", [call])
-    with reporting(LazyMessage("{}: the call {}", what, reply[:80])):
+    with report_as_breach(LazyMessage("{}: the call {}", what, reply[:80])):
         action = wording.parse(reply, state)
     if isinstance(action, Invalid):
         require(bool(action.reason), "{}: a call is refused without a reason", what)

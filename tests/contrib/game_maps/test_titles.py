@@ -1,6 +1,6 @@
 import pytest
 
-from waybench.ext.author.game_maps._words import is_dark, names_place, title_of
+from waybench.ext.author.game_maps._words import is_dark, names_place, room_title
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from waybench.ext.author.game_maps._words import is_dark, names_place, title_of
     ],
 )
 def test_the_title_of_a_room(looked: str, title: str | None) -> None:
-    assert title_of(looked) == title
+    assert room_title(looked) == title
 
 
 def test_a_name_is_told_by_a_line_of_its_own() -> None:

@@ -190,8 +190,8 @@ def test_records_are_taken_for_what_they_say(simulator: Simulator, tmp_path: Pat
     for folder in ("results", "replays"):
         (page,) = (tmp_path / folder).glob("*.html")
         assert "ot re-simulated: it was played in a live world." in page.read_text(encoding="utf-8")
-    (family,) = (tmp_path / "families").glob("*.html")
-    assert "engine: minedojo" in family.read_text(encoding="utf-8")
+    (task,) = (tmp_path / "tasks").glob("*.html")
+    assert "engine: minedojo" in task.read_text(encoding="utf-8")
     (made,) = rows(episodes)
     assert (made.metrics["score"], made.exclusion_reason, made.group.separate_by) == (
         float(record.turns[-1].reward),
@@ -247,7 +247,7 @@ def test_it_is_made_as_published(golden_dir: Callable[..., Path]) -> None:
     assert golden["forward_ticks_per_step"] == TICKS
     for name, task in golden["tasks"].items():
         assert name == f"MinedojoCreative{CREATIVE[task['goal_text']]}-v0"
-        fitting = ENGINES["minedojo"].fitting(task["goal_text"])
+        fitting = ENGINES["minedojo"].matching_biomes(task["goal_text"])
         assert sorted(fitting) == sorted(task["goal_biomes"])
         assert [MINECRAFT_BIOMES[number] for number in task["goal_biome_ids"]] == task["goal_biomes"]
 

@@ -10,7 +10,7 @@ import waybench
 from waybench.core import DataError, Episode, Stream, UsageError, play_out, policy
 from waybench.envs.bandit._game import SETTINGS, Bandit, BanditRules, Machines, beta, decode, thompson
 from waybench.results import LoggedEpisode, overall
-from waybench.results.results._anchors import Anchoring
+from waybench.results.results._anchors import ReferenceLookup
 from waybench.results.results._measured_row import row
 
 ENVIRONMENT = waybench.load("bandit/arms")
@@ -282,13 +282,13 @@ def test_a_person_can_type_a_number() -> None:
 @pytest.mark.parametrize("protocol", ["paper", "sound"])
 def test_the_floor_is_chance_and_the_ceiling_the_best_machine(protocol: str) -> None:
     # Of five machines random choices pull the best one in a fifth of 50 steps: 10. The best one always: 50.
-    known = Anchoring()
+    known = ReferenceLookup()
     for player, score in (("oracle", 1.0), ("random", 0.0)):
         episodes = [
             LoggedEpisode("m", "t", play_out(ENVIRONMENT, one, policy(player), {"protocol": protocol}).record())
             for one in ENVIRONMENT.source(level=5).head(30)
         ]
-        (found,) = overall(row(each, anchors=known.of(each.record, row(each).group)) for each in episodes)
+        (found,) = overall(row(each, anchors=known.scores(each.record, row(each).group)) for each in episodes)
         assert found.rescaled is not None
         assert (found.rescaled.floor, found.rescaled.ceiling) == (10.0, 50.0)
         assert found.rescaled.floor_player == "a random player, on average,"

@@ -10,7 +10,7 @@ import pytest
 
 import waybench
 from tests.envs.maze.mazes import dijkstra, open_cells
-from waybench.core import Episode, Item, UsageError, play_out, policy
+from waybench.core import DataError, Episode, Item, UsageError, play_out, policy
 from waybench.envs.maze._game import Maze
 from waybench.envs.maze.explore._exploration import best_step, oracle_steps
 from waybench.envs.maze.explore._game import Sight
@@ -79,6 +79,14 @@ def test_memory(memory: dict[str, object], messages: int) -> None:
 def test_an_even_window_is_refused() -> None:
     with pytest.raises(UsageError, match="window=4: give an odd number"):
         Episode(EXPLORE, FORK, {"window": 4})
+
+
+@pytest.mark.parametrize(
+    "rows", [["000X000", "0111110", "0101010", "0111110", "0100000"], ["0X0000", *["011110"] * 4, "010000"]]
+)
+def test_a_partly_seen_maze_is_square_and_odd(rows: list[str]) -> None:
+    with pytest.raises(DataError, match="is square, and its dimension is odd"):
+        EXPLORE.item({"maze": rows})
 
 
 def test_illegal_and_unreadable_replies_change_nothing() -> None:

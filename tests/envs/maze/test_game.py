@@ -217,7 +217,9 @@ def test_legal_stops_at_an_exit_beside_the_entrance() -> None:
     state = game.start(item.instance)
     assert item.proof["minimum"] == 1
     assert list(game.legal(state)) == [(Movement("down", 1),), (Movement("right", 1),)]
-    assert game.apply(state, (Movement("right", 9),), Stream()).state == MazeState(item.instance, item.instance.exit)
+    assert game.apply(state, (Movement("right", 9),), Stream()).state == MazeState(
+        item.instance, item.instance.exit, "right"
+    )
 
 
 STEPS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import ALICIA, CORRIDOR, MAZE_501, ROWS_501, dijkstra, open_cells
-from waybench.core import DataError
+from waybench.core import DataError, Episode, play_out, policy
+from waybench.envs.maze import _game as game
+from waybench.envs.maze._game import Maze
 
 Rows = list[list[object]]
 
@@ -41,15 +43,16 @@ def test_rows_show_the_player() -> None:
     ("data", "message"),
     [
         (None, NO_ROWS),
-        ([], "maze: the matrix has 0 rows; the dimension is odd and from 5 to 1001"),
+        ([], "maze: the matrix has 0 rows; give 5 to 1001"),
         ({}, NO_ROWS),
         ({"maze": "X"}, NO_ROWS),
         ({"maze": ["000X0"] * 5}, 'maze: it needs exactly one "X", and on the border: the entrance'),
-        ({"maze": []}, "maze: the matrix has 0 rows; the dimension is odd and from 5 to 1001"),
-        ({"maze": [[0] * 4] * 4}, "maze: the matrix has 4 rows; the dimension is odd and from 5 to 1001"),
-        ({"maze": [[0] * 3] * 3}, "maze: the matrix has 3 rows; the dimension is odd and from 5 to 1001"),
-        ({"maze": [[]] * 1003}, "maze: the matrix has 1,003 rows; the dimension is odd and from 5 to 1001"),
-        ({"maze": [*ROWS_501[:4], [0, 1, 0, 0]]}, "maze: row 4 has 4 cells, not 5"),
+        ({"maze": []}, "maze: the matrix has 0 rows; give 5 to 1001"),
+        ({"maze": [[0] * 4] * 4}, "maze: the matrix has 4 rows; give 5 to 1001"),
+        ({"maze": [[0] * 3] * 3}, "maze: the matrix has 3 rows; give 5 to 1001"),
+        ({"maze": [[0] * 4] * 6}, "maze: the matrix has 4 columns; give 5 to 1001"),
+        ({"maze": [[]] * 1003}, "maze: the matrix has 1,003 rows; give 5 to 1001"),
+        ({"maze": [*ROWS_501[:4], [0, 1, 0, 0]]}, "maze: row 4 has 4 cells, not 5 as row 0"),
         ({"maze": changed((2, 3, 2))}, 'maze: row 2, column 3: a cell is 0, 1 or "X"'),
         ({"maze": changed((2, 3, "1"))}, 'maze: row 2, column 3: a cell is 0, 1 or "X"'),
         ({"maze": changed((2, 3, True))}, 'maze: row 2, column 3: a cell is 0, 1 or "X"'),
@@ -92,6 +95,35 @@ def test_a_maze_of_any_shape_is_taken() -> None:
         for y in range(5)
     ]
     assert ALICIA.item({"maze": rows}).proof["loops"] == 4
+
+
+RECTANGLE = ["000X0000", "01110110", "01010010", "01111110", "00000010", "00000010"]  # 6 rows of 8 cells
+
+
+def test_a_rectangle_with_even_sides() -> None:
+    """Its way by hand: down to the third row, right to the last room, down and out."""
+    item = ALICIA.item({"maze": RECTANGLE})
+    maze: Maze = item.instance
+    assert (item.level, maze.lattice.width, maze.lattice.height) == (8, 8, 6)
+    assert maze.canonical().split("\n") == RECTANGLE
+    assert dict(item.proof) == {
+        "minimum": 8,
+        "solution": [["down", 3], ["right", 3], ["down", 2]],
+        "loops": 1,
+        "junctions": 3,
+    }
+    for player in ("oracle", "heuristic"):
+        assert play_out(ALICIA, item, policy(player), {}).record().end == "solved"
+    assert [line for line in ALICIA.items.isomorph(maze, "k", 1).lines() if "X" in line]
+    turned = {len(ALICIA.items.isomorph(maze, "k", number).lines()) for number in (1, 2, 3)}
+    assert turned == {6, 8}
+    start = Episode(ALICIA, item, {"wording": "prose"}).messages[-1].text
+    assert "8 cells wide and 6 cells high" in start
+    assert "Size: 8 x 6" in Episode(ALICIA, item, {"wording": "coordinates"}).messages[-1].text
+    drawn = ALICIA.presentation.scene(maze, ())
+    assert (drawn.size, drawn.label) == ((8, 6), "Maze of 8 x 6 cells")
+    [rows] = [ALICIA.presentation.board(game.start(maze), ()).rows]
+    assert (len(rows), {len(row) for row in rows}) == (6, {8})
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=5, max_size=5), min_size=5, max_size=5), st.data())

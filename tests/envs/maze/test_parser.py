@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import MAZE_501, after
 from waybench.core import Invalid, Stream, split_reasoning
-from waybench.envs.maze._game import MazeGame, MazeState, Movement, MovePlan
+from waybench.envs.maze._game import MazeGame, Movement, MovePlan, start
 from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording
 
 WORDING = MazeWording(REPRESENTATIONS["matrix"], exit_hint=False)
-STATE = MazeState(MAZE_501.instance, MAZE_501.instance.entrance)
+STATE = start(MAZE_501.instance)
 
 DIRECTIONS = st.sampled_from(["up", "down", "left", "right"])
 MOVEMENTS = st.builds(Movement, DIRECTIONS, st.integers(1, 10**18 - 1))

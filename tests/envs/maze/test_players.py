@@ -12,7 +12,7 @@ from tests.envs.maze.mazes import ALICIA, CORRIDOR, MAZE_501, metrics
 from waybench.core import End, Episode, Stream, play_out, policy
 from waybench.core._policies import NoisyPolicy, ScriptedPolicy
 from waybench.envs.maze._environment import known_horizon
-from waybench.envs.maze._game import MazeGame, MazeState, Movement, noisy_success
+from waybench.envs.maze._game import MazeGame, Movement, noisy_success, start
 
 
 def mean_score(player: str, size: int) -> float:
@@ -66,7 +66,7 @@ def test_the_random_player_walks_legally_and_turns_back_in_dead_ends_only() -> N
 
 
 def test_noise_of_nothing_and_of_everything() -> None:
-    state = MazeState(MAZE_501.instance, MAZE_501.instance.entrance)
+    state = start(MAZE_501.instance)
     plan = (Movement("down", 3), Movement("left", 2), Movement("down", 1))
     game = MazeGame(3)
     assert game.perturb(state, plan, 0.0, Stream("n")) == plan

@@ -76,7 +76,7 @@ def test_sets_of_places_are_what_movers_can_do(kind: str, size: int) -> None:
         world = at(begin(case(kind, "immovable", "immovable", cells=((0, 0), (7, 0), (0, 7)), size=size)), agent)
         world = world._replace(places=(place, *world.places[1:]))
         reached = {move_actors(world.case, agent, world.places, Stream("sets", number, draw))[0] for draw in range(40)}
-        found = board.after(_sets(world, [0]), agent)
+        found = board.spread(_sets(world, [0]), agent)
         bits = found[0] | found[1] | found[2]
         assert {where for where in reached if where} == {
             (x, y) for x in range(2 * size - 1) for y in range(2 * size - 1) if bits & board.bit((x, y))

@@ -13,7 +13,7 @@ import waybench
 from tests.conftest import shared
 from tests.envs.textmap import edge
 from waybench.core import AnswerState, DataError, Invalid, Item, Stream, UsageError, play_out, policy
-from waybench.envs.textmap._minigame_game import Minigame, decode_minigame, minigames, resolve_minigame
+from waybench.envs.textmap._minigame_game import Minigame, decode_minigame, resolve_minigame, sample_minigames
 from waybench.envs.textmap._place_map import NEVER, PlaceMap, WalkthroughStep, load_map
 from waybench.envs.textmap._prefix import walkthrough
 from waybench.envs.textmap.worlds._data import opposite
@@ -114,7 +114,7 @@ def test_the_local_map_has_what_a_reader_can_know() -> None:
 
 
 def test_the_steps_are_those_that_lead_elsewhere() -> None:
-    found = minigames(FOREST, 99, 99, Stream("all"))
+    found = sample_minigames(FOREST, 99, 99, Stream("all"))
     assert sorted((game.step, game.move.source, game.move.action) for game in found) == [
         (1, "Altar", "east"),
         (2, "Forest Path", "up"),
@@ -123,24 +123,24 @@ def test_the_steps_are_those_that_lead_elsewhere() -> None:
         (6, "North of House", "north"),
         (7, "Forest Path", "south"),
     ]
-    assert sorted(game.step for game in minigames(FOREST, 5, 99, Stream("all"))) == [1, 2, 4, 5]
+    assert sorted(game.step for game in sample_minigames(FOREST, 5, 99, Stream("all"))) == [1, 2, 4, 5]
     assert sorted(game.step for game in found if game.is_known) == [4, 6, 7]
-    assert [game.step for game in found if game.walked] == [7]
-    assert sorted(game.step for game in minigames(FOREST, 99, 99, Stream("all"), moves="known")) == [4, 6, 7]
-    assert minigames(FOREST, 99, 2, Stream("all")) == found[:2]
+    assert [game.step for game in found if game.was_walked] == [7]
+    assert sorted(game.step for game in sample_minigames(FOREST, 99, 99, Stream("all"), moves="known")) == [4, 6, 7]
+    assert sample_minigames(FOREST, 99, 2, Stream("all")) == found[:2]
     assert all(len(game.map.steps) == game.step + 1 for game in found)
 
 
 def test_a_map_without_moves_has_no_minigame() -> None:
     still = replace(FOREST, edges=tuple(each._replace(forward=NEVER) for each in FOREST.edges if each.reverse < NEVER))
-    assert minigames(still, 9, 9, Stream("none")) == []
+    assert sample_minigames(still, 9, 9, Stream("none")) == []
 
 
 def test_a_list_depends_on_the_step_alone() -> None:
-    first, other = ({game.step: game.actions for game in minigames(FOREST, 9, 9, Stream(key))} for key in "ab")
+    first, other = ({game.step: game.actions for game in sample_minigames(FOREST, 9, 9, Stream(key))} for key in "ab")
     assert first == other
     assert {len(actions) for actions in first.values()} == {10}
-    assert {len(game.actions) for game in minigames(FOREST, 9, 9, Stream("a"), choices=5)} == {5}
+    assert {len(game.actions) for game in sample_minigames(FOREST, 9, 9, Stream("a"), choices=5)} == {5}
     assert all({"south", "up", "west"} <= set(first[step]) for step in (2, 5, 7))  # all that leads away
     assert "take egg" in first[4]
 
@@ -274,7 +274,7 @@ def test_minigames_of_the_published_games() -> None:
     counts: dict[str, tuple[int, int]] = {}
     for folder in sorted(_published().iterdir()):
         place_map = load_map(folder, folder.name)
-        games = minigames(place_map, 70, 999, Stream("published"))
+        games = sample_minigames(place_map, 70, 999, Stream("published"))
         counts[folder.name] = len(games), sum(game.is_known for game in games)
         for game in games:
             assert game.step <= 70
@@ -301,7 +301,7 @@ def test_a_published_game_by_name() -> None:
     game = decode_minigame(data)
     assert (game.map.name, game.cutoff, game.move[:3]) == ("zork1", 11, ("kitchen", "living room", "west"))
     place_map = load_map(_published() / "zork1", "zork1")
-    assert game in minigames(place_map, 70, 99, Stream("any"))
+    assert game in sample_minigames(place_map, 70, 99, Stream("any"))
     assert resolve_minigame(data, locate) is data
     with pytest.raises(DataError, match="from 1 to 70"):
         resolve_minigame({"game": "zork1", "step": 71}, locate)

@@ -126,7 +126,7 @@ def test_known_numbers_of_paths() -> None:
 def test_the_compiled_loop_does_what_it_says(place_map: PlaceMap) -> None:
     compiled = listed(Paths(place_map, 5))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_paths, "_compiled", lambda: _paths.walk)
+        patch.setattr(_paths, "_compile_search", lambda: _paths.walk)
         assert listed(Paths(place_map, 5)) == compiled
 
 
@@ -265,5 +265,5 @@ def test_it_compiles_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch) 
         return lambda function: function
 
     monkeypatch.setattr(_compile, "import_module", lambda name: SimpleNamespace(njit=njit))
-    assert _paths._compiled.__wrapped__() is _paths.walk
+    assert _paths._compile_search.__wrapped__() is _paths.walk
     assert compile_options == [{"cache": True, "nogil": True}, {"nogil": True}]

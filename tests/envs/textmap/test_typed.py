@@ -5,7 +5,7 @@ import pytest
 import waybench
 from tests.envs.textmap.test_route_and_destination import FROM_ATTIC, RIGHT, TO_GARDEN, item
 from waybench.core import Episode
-from waybench.people._play import reply_for
+from waybench.people._play import parse_typed_line
 
 
 @pytest.mark.parametrize("text", ["down, out", " DOWN ,Out "])
@@ -13,7 +13,7 @@ from waybench.people._play import reply_for
 def test_actions_of_a_route(text: str, wording: str) -> None:
     episode = Episode(waybench.load("textmap/route"), item(TO_GARDEN), {"protocol": "sound", "wording": wording})
     assert "actions of a route" in episode.environment.typing.help
-    reply = reply_for(text, episode)
+    reply = parse_typed_line(text, episode)
     assert reply is not None
     turn = episode.step(reply)
     assert [[before, action.strip().lower(), after] for before, action, after in turn.action] == [
@@ -25,7 +25,7 @@ def test_actions_of_a_route(text: str, wording: str) -> None:
 def test_the_place_of_a_destination() -> None:
     for text, solved in (("garden", True), ("attic", False)):
         episode = Episode(waybench.load("textmap/destination"), item(FROM_ATTIC))
-        reply = reply_for(text, episode)
+        reply = parse_typed_line(text, episode)
         assert reply is not None
         turn = episode.step(reply)
         assert turn.action == [["?", "down", "?"], ["?", "out", text]]
@@ -44,4 +44,4 @@ def test_what_is_not_understood_costs_nothing() -> None:
         ("textmap/route", TO_GARDEN, "down, uot"),
         ("textmap/destination", FROM_ATTIC, "2"),
     ):
-        assert reply_for(text, Episode(waybench.load(environment), item(question))) is None
+        assert parse_typed_line(text, Episode(waybench.load(environment), item(question))) is None

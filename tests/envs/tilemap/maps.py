@@ -3,9 +3,11 @@
 from typing import Any
 
 import waybench
-from waybench.core import Episode, EpisodeRecord
+from waybench.core import End, Episode, EpisodeRecord, Stream
+from waybench.envs.tilemap._protocols import MOVES
 
 GTB = waybench.load("tilemap/gtb")
+STEPWISE = waybench.load("tilemap/stepwise")
 AnyEpisode = Episode[Any, Any, Any]
 
 # The wall "w" stands between the player and the first target, at the right end of the second row.
@@ -35,3 +37,24 @@ def after(*replies: str, record: dict[str, Any] | None = None, env: Any = GTB, *
 
 def value(record: EpisodeRecord, name: str, env: Any = GTB) -> float | None:
     return next(metric.of(record) for metric in env.scoring.metrics if metric.name == name)  # type: ignore[no-any-return]
+
+
+def least_moves(item: Any, options: dict[str, Any], names: tuple[str, ...] = tuple(MOVES)) -> int:
+    """Return the least number of actions that solve a map: every state, layer by layer, by the game's rules alone."""
+    game = STEPWISE.playing.play(STEPWISE.resolve_options({**options, "protocol": "sound"})).game
+    layer, moves, seen = [game.start(item.instance)], 0, set[Any]()
+    while True:
+        moves += 1
+        following: list[Any] = []
+        for state in layer:
+            for name in names:
+                after_move = game.apply(state, game.decode([name]), Stream("none")).state
+                if game.terminal(after_move) is End.SOLVED:
+                    return moves
+                removed = frozenset(after_move.removed)
+                place = after_move.goal, after_move.cell, after_move.beings, after_move.tick, removed
+                if not game.terminal(after_move) and place not in seen:
+                    seen.add(place)
+                    following.append(after_move._replace(tries=0))
+        layer = following
+        assert layer and moves < 200

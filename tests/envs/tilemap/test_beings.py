@@ -4,18 +4,15 @@ from typing import Any
 
 import pytest
 
-import waybench
-from tests.envs.tilemap.maps import GTB, RECORD, AnyEpisode, said, value
-from waybench.core import End, Episode, EpisodeRecord, Outcome, Stream, play_out, policy, replay
+from tests.envs.tilemap.maps import GTB, RECORD, STEPWISE, AnyEpisode, least_moves, said, value
+from waybench.core import End, Episode, EpisodeRecord, Outcome, play_out, policy, replay
 from waybench.envs.tilemap import _players
-from waybench.envs.tilemap._board import MOVES
 from waybench.envs.tilemap._players import oracle_is_ceiling
 from waybench.results import LoggedEpisode, overall
 from waybench.results.results import exclude
-from waybench.results.results._anchors import Anchoring
+from waybench.results.results._anchors import ReferenceLookup
 from waybench.results.results._measured_row import row
 
-STEPWISE = waybench.load("tilemap/stepwise")
 HUNTED = {"enemies": 2}  # with -T level=2 the published complaint: the oracle had 37.3, the greedy player 54.4
 PROTOCOLS = ("paper", "sound")
 
@@ -36,31 +33,12 @@ def test_enemies_do_not_catch_the_oracle(protocol: str) -> None:
 
 @pytest.mark.parametrize("crew", [{"walkers": 4}, {"enemies": 2}, {"walkers": 2, "enemies": 1, "hazards": 2}])
 def test_the_oracle_s_tour_is_as_short_as_any(crew: dict[str, int]) -> None:
-    """Every state of the map one move at a time, layer by layer, by the game's rules alone."""
     for number in (1, 8):
         item = GTB.source(level=1).item(number)
         oracle = play_out(GTB, item, policy("oracle"), {**crew, "protocol": "sound"})
         assert oracle.end_reason is End.SOLVED
         assert oracle_is_ceiling(oracle.record())
-        assert value(oracle.record(), "actions") == _least_moves(item, crew)
-
-
-def _least_moves(item: Any, crew: dict[str, int]) -> int:
-    game = STEPWISE.playing.play(STEPWISE.resolve_options({**crew, "protocol": "sound"})).game
-    layer, moves = [game.start(item.instance)], 0
-    while True:
-        moves += 1
-        following: dict[Any, Any] = {}
-        for state in layer:
-            for name in MOVES:
-                after_move = game.apply(state, game.decode([name]), Stream("none")).state
-                if game.terminal(after_move) is End.SOLVED:
-                    return moves
-                if not game.terminal(after_move):
-                    place = after_move.goal, after_move.cell, after_move.beings, after_move.tick
-                    following[place] = after_move._replace(tries=0)
-        layer = list(following.values())
-        assert layer and moves < 200
+        assert value(oracle.record(), "actions") == least_moves(item, crew)
 
 
 def test_single_moves_follow_the_same_tour() -> None:
@@ -142,11 +120,11 @@ def test_round_hazards_the_oracle_has_everything_in_sound() -> None:
 
 
 def _rescaled(options: dict[str, Any], level: int, numbers: tuple[int, ...]) -> Any:
-    known, found = Anchoring(), []
+    known, found = ReferenceLookup(), []
     for number in numbers:
         record = play_out(GTB, GTB.source(level=level).item(number), policy("heuristic"), options).record()
         episode = LoggedEpisode(model="m", task="t", record=record, log="")
-        found.append(row(episode, anchors=known.of(record, row(episode).group)))
+        found.append(row(episode, anchors=known.scores(record, row(episode).group)))
     [total] = overall(exclude(found))
     return total.rescaled
 

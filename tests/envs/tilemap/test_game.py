@@ -4,7 +4,7 @@ import pytest
 
 from tests.envs.tilemap.maps import BACK, GTB, RECORD, TO_GATE, after, said, value
 from waybench.core import End, Outcome, play_out, policy, replay
-from waybench.envs.tilemap._board import published_worth, ring_worth
+from waybench.envs.tilemap._protocols import published_worth, ring_worth
 
 
 def test_a_shortest_tour_is_worth_everything_in_sound() -> None:

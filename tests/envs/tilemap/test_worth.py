@@ -11,7 +11,7 @@ import pytest
 
 from tests.envs.tilemap.maps import GTB, said, value
 from waybench.core import Episode, play_out, policy
-from waybench.envs.tilemap._board import moves_per_point
+from waybench.envs.tilemap._protocols import moves_per_point
 
 Cell = tuple[int, int]
 STEPS = {(-1, 0): "move_up", (1, 0): "move_down", (0, -1): "move_left", (0, 1): "move_right"}

@@ -193,4 +193,4 @@ def test_the_heuristic_keeps_its_heading_while_it_gets_on() -> None:
 
 
 def test_goals_are_biomes() -> None:
-    assert all(ENGINES["own"].fitting(goal) for goal in GOALS)
+    assert all(ENGINES["own"].matching_biomes(goal) for goal in GOALS)

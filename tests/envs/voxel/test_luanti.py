@@ -155,7 +155,7 @@ def test_searches_begin_where_their_level_says(capfd: pytest.CaptureFixture[str]
 def test_the_nearest_goal_is_the_nearest() -> None:
     world = LuantiTerrain(77)
     for goal in ("ocean", "beach"):
-        goals = ENGINES["luanti"].fitting(goal)
+        goals = ENGINES["luanti"].matching_biomes(goal)
         near = world.nearest(100, -200, goals, 2048)
         assert near is not None
         assert near.away == pytest.approx(math.hypot(near.x - 100, near.z + 200))
@@ -241,8 +241,8 @@ def test_biomes_have_one_sea_and_one_beach() -> None:
     assert {(name, dry): biome_name(name, dry) for name, dry in names} == names
     engine = ENGINES["luanti"]
     assert set(names.values()) <= set(engine.biomes)
-    assert engine.fitting("desert") == ("desert", "sandstone desert", "cold desert")
-    assert all(engine.fitting(goal) for goal in engine.words())
+    assert engine.matching_biomes("desert") == ("desert", "sandstone desert", "cold desert")
+    assert all(engine.matching_biomes(goal) for goal in engine.words())
 
 
 def test_no_two_neighbours_have_one_colour() -> None:

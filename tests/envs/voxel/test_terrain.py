@@ -123,7 +123,7 @@ def test_ground_water_and_plants_are_where_they_belong() -> None:
 @pytest.mark.parametrize("goal", GOALS)
 def test_the_nearest_goal_is_the_nearest(goal: str) -> None:
     """Against looking at every cell of a square."""
-    goals = ENGINES["own"].fitting(goal)
+    goals = ENGINES["own"].matching_biomes(goal)
     for seed in range(6):
         world = OwnTerrain(seed)
         x, z = 37 * seed - 90, 11 - 53 * seed
@@ -145,7 +145,7 @@ def test_who_walks_is_told_the_same_as_who_just_came() -> None:
     places = [*places, *reversed(places), (5000, -3000), (5003, -3001), (0, 0)]
     found = 0
     for number, (x, z) in enumerate(places):
-        goals = ENGINES["own"].fitting(GOALS[number // 5 % 2])
+        goals = ENGINES["own"].matching_biomes(GOALS[number // 5 % 2])
         most = 400 if number % 7 else 20
         near = world.nearest(x, z, goals, most)
         assert near == OwnTerrain(SEED).nearest(x, z, goals, most)
@@ -160,9 +160,12 @@ def test_every_biome_is_in_the_world() -> None:
 
 
 def test_goals_contain_the_word() -> None:
-    assert ENGINES["own"].fitting("plains") == ("plains", "ice plains")
-    assert ENGINES["own"].fitting("ice spikes") == ("ice spikes",)
-    assert list(np.nonzero(goal_mask(ENGINES["own"].fitting("beach")))[0]) == [_generate.BEACH, _generate.COLD_BEACH]
+    assert ENGINES["own"].matching_biomes("plains") == ("plains", "ice plains")
+    assert ENGINES["own"].matching_biomes("ice spikes") == ("ice spikes",)
+    assert list(np.nonzero(goal_mask(ENGINES["own"].matching_biomes("beach")))[0]) == [
+        _generate.BEACH,
+        _generate.COLD_BEACH,
+    ]
 
 
 def test_there_is_no_other_engine() -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,10 @@ from scripts import ENVIRONMENTS, script, told
 import waybench
 from waybench.core import EpisodeRecord, UsageError, read_calls, replay
 from waybench.ext.train import TRAINING_KEY
-from waybench.ext.train._session import IDLE, LARGEST_BODY
+from waybench.ext.train._session import IDLE, LARGEST_BODY, Session
 from waybench.ext.train.mcp import AgentEpisodes, server
+from waybench.results import read_logs
+from waybench.results.results import rows
 
 PATIENCE = 300
 MAZE = {"environment": "maze/alicia", "level": 5}
@@ -45,6 +47,10 @@ async def error_of(client: Client, tool: str, **arguments: Any) -> str:
     return result.content[0].text
 
 
+def records(out: Path) -> list[Any]:
+    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+
+
 async def played(client: Client, replies: list[str], **item: Any) -> list[Any]:
     """Play an episode with given replies; return the results of all calls."""
     results = [await call(client, "start", **item)]
@@ -59,49 +65,60 @@ async def played(client: Client, replies: list[str], **item: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("env", ENVIRONMENTS)
-def test_the_same_replies_have_the_same_record(env: str) -> None:
+def test_the_same_replies_have_the_same_record(env: str, tmp_path: Path) -> None:
     expected = script(env, 2, {})
     level = waybench.load(env).items.smallest_level
 
+    out = tmp_path / "records.jsonl"
+
     async def play() -> list[Any]:
-        episodes = AgentEpisodes([env])
+        episodes = AgentEpisodes([env], out=out)
         async with Client(server(episodes)) as client:
             item = {"environment": env, "level": level, "index": 2, "key": TRAINING_KEY}
             found = await played(client, expected.replies, **item)
             assert len(episodes) == 0
             return found
 
-    first, *turns, last = asyncio.run(play())
-    assert told(last["record"]) == json.loads(json.dumps(expected.record))
+    first, *turns, _ = asyncio.run(play())
+    record = records(out)[0]
+    assert record.pop("settings")["interface"] == "mcp"
+    if expected.end == "None":  # the script ends before the episode: the player has left it
+        record["end"] = record["error"] = None
+    assert told(record) == json.loads(json.dumps(expected.record))
     assert first["text"] == "\n\n".join(message["text"] for message in expected.record["opening"])
     assert [turn["text"] for turn in turns] == [
         turn["message"].encode("utf-8", "backslashreplace").decode() for turn in expected.record["turns"]
     ]
     seen = set[str]().union(*turns)
     assert seen <= {"text", "done", "end", "metrics"}, "an agent sees what an evaluation shows, and no more"
-    assert str(last["record"]["end"]) == expected.end
-    assert first.keys() == {"episode", "item", "level", "text", "done"}
+    assert str(record["end"]) == expected.end
+    assert first.keys() == {"episode", "item", "level", "text", "done", "counts"}
 
 
 @pytest.mark.parametrize("env", ["maze/alicia", "search/guessnum", "hanoi/rods"])
-def test_actions_are_calls_of_the_declared_tools(env: str) -> None:
+def test_actions_are_calls_of_the_declared_tools(env: str, tmp_path: Path) -> None:
     options = {"interface": "tools"}
     expected = script(env, 1, options, hostile=False)
 
+    out = tmp_path / "records.jsonl"
+
     async def play() -> list[Any]:
-        async with Client(server(AgentEpisodes([env]))) as client:
+        async with Client(server(AgentEpisodes([env], out=out))) as client:
             item = {"environment": env, "index": 1, "key": TRAINING_KEY, "options": options}
             listed = (await call(client, "options", environment=env))["options"]
             assert "interface" in {option["name"] for option in listed}
+            results = await played(client, expected.replies, **item)
             one = await call(client, "start", **item)
             wrong = await call(client, "act", episode=one["episode"], action={"name": "fly", "arguments": {}})
             assert wrong["text"] and not wrong["done"]
-            return await played(client, expected.replies, **item)
+            return results
 
-    first, *_, last = asyncio.run(play())
-    assert told(last["record"]) == json.loads(json.dumps(expected.record))
+    first, *_ = asyncio.run(play())
+    (record,) = records(out)
+    assert record.pop("settings")["interface"] == "mcp"
+    assert told(record) == json.loads(json.dumps(expected.record))
     assert all(action["name"] and action["arguments"]["type"] == "object" for action in first["actions"])
-    assert last["record"]["options"]["wording"].startswith("tools:")
+    assert record["options"]["wording"].startswith("tools:")
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -143,7 +160,7 @@ def test_a_server_of_one_set_gives_away_no_items() -> None:
         with pytest.raises(UsageError, match=message):
             episodes.start("maze/alicia", 5, 0, 1, "", **given)
     name = episodes.start("maze/alicia", 5, 0, 1, "")["episode"]
-    assert episodes.finish(name).keys() == {"text", "done"}
+    assert episodes.finish(name).keys() == {"text", "done", "end"}
     assert "protocol" not in {option["name"] for option in episodes.options("maze/alicia")}
 
 
@@ -172,7 +189,8 @@ def test_a_signal_ends_the_server_and_keeps_the_record(tmp_path: Path, number: s
         process.kill()
         process.wait()
     (line,) = out.read_text(encoding="utf-8").splitlines()
-    assert (json.loads(line)["player"], json.loads(line)["end"]) == ("agent/me", None)
+    assert (json.loads(line)["player"], json.loads(line)["end"]) == ("agent/me", "turn_limit")
+    assert out.stat().st_mode & 0o777 == 0o600
 
 
 def test_errors_say_what_to_do(tmp_path: Path) -> None:
@@ -181,7 +199,7 @@ def test_errors_say_what_to_do(tmp_path: Path) -> None:
             found = [
                 await error_of(client, "start", environment="maze/alica"),
                 await error_of(client, "start", environment="search/dfs"),
-                await error_of(client, "start", environment="maze/alicia", level=6),
+                await error_of(client, "start", environment="maze/alicia", level=4),
                 await error_of(client, "start", environment="maze/alicia", index=-1),
                 await error_of(client, "act", episode="nobody's", reply="x"),
                 await error_of(client, "act", episode="nobody's"),
@@ -199,7 +217,7 @@ def test_errors_say_what_to_do(tmp_path: Path) -> None:
     expected = [
         "did you mean 'maze/alicia'",
         "unknown environment 'search/dfs'",
-        "odd",
+        "from 5 to 1001",
         "index=-1",
         "there is no episode",
         "there is no episode",
@@ -234,9 +252,9 @@ def test_episodes_that_nobody_uses_are_freed_and_recorded(tmp_path: Path) -> Non
     episodes.close()
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [(line["end"], line["player"]) for line in lines] == [
-        (None, "agent/a b"),
-        (None, "agent/unnamed"),
-        (None, "agent/unnamed"),
+        ("turn_limit", "agent/a b"),
+        ("turn_limit", "agent/unnamed"),
+        ("turn_limit", "agent/unnamed"),
     ]
     assert lines[0]["settings"] == {"interface": "mcp", "client": "a b"}
 
@@ -262,11 +280,11 @@ def test_an_agent_product_plays_over_standard_input_and_output(tmp_path: Path) -
             listed = (await call(client, "environments"))["environments"]
             assert [each["environment"] for each in listed] == ["maze/alicia"]
             await played(client, expected.replies, environment="maze/alicia")
-            await call(client, "start", **MAZE)  # never finished: the client goes
+            await call(client, "start", **MAZE, index=1)  # never finished: the client goes
 
     asyncio.run(play())
-    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert [line["end"] for line in lines] == [expected.end, None]
+    lines = records(out)
+    assert [line["end"] for line in lines] == [expected.end, "turn_limit"]
     settings = lines[0].pop("settings")
     assert (settings["interface"], lines[0]["player"]) == ("mcp", f"agent/{settings['client']}")
     assert told(lines[0]) == json.loads(json.dumps(expected.record))
@@ -345,3 +363,101 @@ def test_a_new_token_is_printed() -> None:
                 return len((await client.list_tools()).tools)
 
         assert asyncio.run(listed()) == 6
+
+
+def secrets_of(session: Session) -> list[str]:
+    """Return texts of the item's record that no player is shown: the instance, its hash and the solution."""
+    record = session.record()
+    parts = [record.instance, *record.proof.values()]
+    texts = [json.dumps(part) for part in parts] + [json.dumps(part, separators=(",", ":")) for part in parts]
+    return [record.instance_hash, *(text for text in texts if len(text) > 24)]
+
+
+@pytest.mark.parametrize("env", ENVIRONMENTS)
+def test_no_tool_gives_an_agent_the_instance_or_the_solution(env: str, tmp_path: Path) -> None:
+    """What every tool says of an episode that is left at once, played badly, and started again, on a public set."""
+    public = waybench.load(env).items.public_key
+    session = Session(env, key=public)
+    session.start(0)
+    hidden = secrets_of(session)
+    shown = session.start(0).text
+    level = waybench.load(env).items.smallest_level
+
+    async def outputs() -> list[str]:
+        texts: list[str] = []
+
+        async def take(tool: str, **arguments: Any) -> Any:
+            result = await client.call_tool(tool, arguments)
+            texts.append("\n".join(block.text for block in result.content))
+            return None if result.is_error else json.loads(result.content[-1].text)
+
+        async with Client(server(AgentEpisodes([env], out=tmp_path / "x.jsonl"))) as client:
+            assert {tool.name for tool in (await client.list_tools()).tools} == {
+                *("environments", "options", "start", "look", "act", "finish")
+            }, "a new tool has to be played here"
+            await take("environments")
+            await take("options", environment=env)
+            for replies in ([], ["no answer"], ["no answer"] * 200):
+                started = await take("start", environment=env, level=level)
+                for reply in replies:
+                    turn = await take("act", episode=started["episode"], reply=reply)
+                    await take("look", episode=started["episode"])
+                    if turn["done"]:
+                        break
+                await take("finish", episode=started["episode"])
+                await take("finish", episode=started["episode"])
+        return texts
+
+    texts = asyncio.run(outputs())
+    leaks = [text for text in hidden if text not in shown and any(text in output for output in texts)]
+    assert leaks == []
+    assert not any(f'"{name}"' in output for name in ("proof", "instance", "instance_hash") for output in texts)
+
+
+def test_an_item_that_was_left_counts_as_failed_and_a_later_start_of_it_does_not_count(tmp_path: Path) -> None:
+    """The agent leaves hard items, looks at them with other options, plays two at once, and starts the server again."""
+    out = tmp_path / "records.jsonl"
+    solver = script("maze/alicia", 0, {}, hostile=False)
+
+    def solve(episodes: AgentEpisodes, **item: Any) -> bool:
+        started = episodes.start("maze/alicia", 5, 0, 1, "me", key=TRAINING_KEY, **item)
+        for reply in solver.replies:
+            episodes.act(started["episode"], reply)
+        episodes.finish(started["episode"])
+        return bool(started["counts"])
+
+    episodes = AgentEpisodes(["maze/alicia"], out=out)
+    left = episodes.start("maze/alicia", 5, 0, 1, "me", key=TRAINING_KEY)
+    assert left["counts"] and not solve(episodes), "another one is open"
+    episodes.finish(left["episode"])
+    assert not solve(episodes) and not solve(episodes, options={"protocol": "sound"})
+    assert not solve(AgentEpisodes(["maze/alicia"], out=out, attempts=9)), "the server was started again"
+    assert [(line["end"], line["error"]) for line in records(out)] == [
+        ("turn_limit", "abandoned: the player left before the end")
+    ]
+    (episode,) = read_logs(out)
+    (row,) = rows([episode])
+    assert (row.exclusion_reason, row.metrics.get("solved", 0)) == ("", 0)
+    for number in (1, 2, 3):
+        again = AgentEpisodes(["maze/alicia"], out=tmp_path / "two.jsonl", attempts=2)
+        assert solve(again) == (number < 3), "attempts that the server allows count"
+
+
+def test_sigterm_writes_the_open_episodes_of_a_server_with_clients(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "a secret")
+    out = tmp_path / "x.jsonl"
+    with serving("maze", "--token", "env:TOKEN", "--out", out) as (url, process):
+
+        async def three() -> None:
+            async with connected(url, "a secret") as client:
+                for index in range(3):
+                    await call(client, "start", **MAZE, index=index)
+                process.send_signal(signal.SIGTERM)
+                await asyncio.to_thread(process.wait, PATIENCE)
+
+        with suppress(Exception):  # the connection breaks
+            asyncio.run(three())
+        assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+    assert [line["end"] for line in records(out)] == ["turn_limit"] * 3

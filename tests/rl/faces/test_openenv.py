@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +25,8 @@ import waybench
 from waybench.core import UsageError
 from waybench.ext.train import openenv as face
 from waybench.ext.train import split_of
+from waybench.ext.train._episode_file import EpisodeFile
+from waybench.ext.train._session import Session
 from waybench.ext.train.openenv import _Limited
 
 PATIENCE = 300
@@ -55,9 +58,10 @@ def request(url: str, data: Any = None, **headers: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("env", ENVIRONMENTS)
-def test_the_same_replies_have_the_same_rewards_and_record(env: str) -> None:
+def test_the_same_replies_have_the_same_rewards_and_record(env: str, tmp_path: Path) -> None:
     expected = script(env, 2, {})
-    with serving(env) as url, GenericEnvClient(base_url=url).sync() as client:
+    file = EpisodeFile(tmp_path / "records.jsonl")
+    with serving(env, file=file) as url, GenericEnvClient(base_url=url).sync() as client:
         started = client.reset(index=2)
         assert not started.done and started.observation["messages"]
         rewards, done = [], False
@@ -68,7 +72,12 @@ def test_the_same_replies_have_the_same_rewards_and_record(env: str) -> None:
             done = result.done
         state = client.state()
     assert rewards == expected.rewards
-    assert told(state["record"]) == json.loads(json.dumps(expected.record))
+    file.close()
+    record = json.loads((tmp_path / "records.jsonl").read_text(encoding="utf-8"))
+    assert record.pop("settings") == {"interface": "openenv"}
+    if not done:  # the script ends before the episode: the player has left it
+        record["end"] = record["error"] = None
+    assert told(record) == json.loads(json.dumps(expected.record))
     assert done == (expected.end != "None") and str(state["end"]) == expected.end
     assert state["step_count"] == len(expected.replies)
 
@@ -96,7 +105,7 @@ def test_tasks_are_items_of_a_split_and_a_level() -> None:
         with GenericEnvClient(base_url=url).sync() as client:
             result = client.reset(split="test-9", index=7)
             assert result.observation["info"]["item"] == task["id"]
-            assert client.state()["record"]["instance_hash"] == task["hash"]
+            assert client.state()["item"] == task["id"]
     environment = face.TextEnvironment("maze/alicia")
     hashes = {
         name: {environment.get_task(f"{name}-9", index)["hash"] for index in range(40)}
@@ -114,7 +123,7 @@ def test_tasks_are_items_of_a_split_and_a_level() -> None:
     ("given", "message"),
     [
         ({"split": "training-9"}, "split="),
-        ({"split": "train-8"}, "odd"),
+        ({"split": "train-4"}, "from 5 to 1001"),
         ({"index": -1}, "index"),
         ({"index": "x"}, "whole number"),
         ({"attempt": 0}, "attempt"),
@@ -177,6 +186,71 @@ def test_large_bodies_and_other_hosts_are_refused() -> None:
         assert request(f"{url}/health")[0] == 200
 
 
+def test_pages_of_other_sites_and_whoever_has_no_token_are_refused() -> None:
+    with serving("maze/alicia", token="a secret") as url:
+        mine = {"Authorization": "Bearer a secret"}
+        assert request(f"{url}/health")[0] == 200, "containers ask before anybody has a token"
+        for path in (
+            "/schema",
+            "/metadata",
+            "/maze-alicia/splits",
+            "/list_environments",
+            "/docs",
+            "/openapi.json",
+            "/x",
+        ):
+            assert request(url + path)[0] == request(url + path, Authorization="Bearer b")[0] == 401, path
+            assert request(url + path, Origin="http://evil.example", **mine)[0] == 403, path
+        assert request(f"{url}/reset", b"{}", Origin="null", **mine)[0] == 403
+        assert request(f"{url}/metadata", Origin=url, **mine)[0] == 200
+        for headers in ({}, {**mine, "Origin": "http://localhost:3000"}, {"Authorization": "Bearer "}):
+            with pytest.raises(Exception, match=r"HTTP 403|reject"):
+                GenericEnvClient(base_url=url, headers=headers).sync().connect()
+        with GenericEnvClient(base_url=url, headers=mine).sync() as client:
+            assert client.reset(index=0).observation["text"]
+
+
+@pytest.mark.parametrize("env", ENVIRONMENTS)
+def test_nothing_that_is_answered_has_the_instance_or_the_solution(env: str) -> None:
+    """What a client gets of an episode that it leaves at once, plays badly and starts again, on a public set."""
+    public = waybench.load(env).items.public_key
+    session = Session(env, key=public)
+    shown = session.start(0).text
+    record = session.record()
+    parts = [record.instance, *record.proof.values()]
+    texts = [json.dumps(part, separators=form) for part in parts for form in ((", ", ": "), (",", ":"))]
+    hidden = [record.instance_hash, *(text for text in texts if len(text) > 24 and text not in shown)]
+    environment = face.TextEnvironment(env, key=public)
+    answers: list[str] = []
+    for replies in ([], ["no answer"], ["no answer"] * 200):
+        answers.append(environment.reset(index=0).model_dump_json())
+        for reply in replies:
+            observation = environment.step(face.TextAction(text=reply))
+            answers += [observation.model_dump_json(), environment.state.model_dump_json()]
+            if observation.done:
+                break
+        answers.append(environment.state.model_dump_json())
+    answers.append(environment.get_metadata().model_dump_json())
+    legal = json.dumps(environment.reset(index=0).info["legal_actions"])  # which are replies, not what is right
+    assert [text for text in hidden if text not in legal and any(text in answer for answer in answers)] == []
+    assert not any(f'"{name}"' in answer for name in ("proof", "instance", "record") for answer in answers)
+
+
+def test_an_item_that_was_left_counts_as_failed_and_once(tmp_path: Path) -> None:
+    out = tmp_path / "records.jsonl"
+    expected = script("maze/alicia", 0, {}, hostile=False)
+    file = EpisodeFile(out)
+    environment = face.TextEnvironment("maze/alicia", file=file)
+    environment.reset(index=0)
+    environment.reset(index=0)  # the first one is left
+    for reply in expected.replies:
+        environment.step(face.TextAction(text=reply))
+    assert environment.state.end == "solved" and not environment.state.counts
+    environment.reset(index=1)
+    environment.close()
+    assert [json.loads(line)["end"] for line in out.read_text(encoding="utf-8").splitlines()] == ["turn_limit"] * 2
+
+
 def test_a_body_without_a_length_is_read_to_the_limit_only() -> None:
     read = 0
 
@@ -195,21 +269,11 @@ def test_a_body_without_a_length_is_read_to_the_limit_only() -> None:
     assert read == face.LARGEST_BODY // 65536 + 1
 
 
-def test_the_command_serves_until_it_is_interrupted() -> None:
+def test_the_command_serves_until_it_is_stopped_and_asks_for_a_token(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "waybench",
-        "serve",
-        "openenv",
-        "guessnum",
-        "-T",
-        "protocol=sound",
-        "--port",
-        str(port),
-    ]
+    command = [sys.executable, "-m", "waybench", "serve", "openenv", "guessnum", "-T", "protocol=sound"]
+    command += ["--port", str(port), "--out", str(tmp_path / "records.jsonl")]
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -222,6 +286,8 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
         assert (
             process.stdout.readline() == f"serve: search/guessnum at http://127.0.0.1:{port} (press Ctrl-C to stop)\n"
         )
+        name, _, token = process.stdout.readline().strip().partition(": ")
+        assert name == "token"
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
@@ -230,11 +296,16 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
             except urllib.error.URLError:
                 assert time.monotonic() < deadline and process.poll() is None
                 time.sleep(0.1)
-        with GenericEnvClient(base_url=f"http://127.0.0.1:{port}").sync() as client:
+        with pytest.raises(Exception, match=r"HTTP 403|reject"):
+            GenericEnvClient(base_url=f"http://127.0.0.1:{port}").sync().connect()
+        headers = {"Authorization": f"Bearer {token}"}
+        with GenericEnvClient(base_url=f"http://127.0.0.1:{port}", headers=headers).sync() as client:
             client.reset(index=1)
-            assert client.state()["record"]["options"]["protocol"] == "sound"
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) in (0, 130, -signal.SIGINT)
+            assert client.state()["counts"] is True
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+        record = json.loads((tmp_path / "records.jsonl").read_text(encoding="utf-8"))
+        assert (record["end"], record["options"]["protocol"]) == ("turn_limit", "sound")
     finally:
         process.kill()
         process.wait()

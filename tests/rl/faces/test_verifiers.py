@@ -163,10 +163,10 @@ def test_vf_validate_passes_with_gold_and_noop(tmp_path: Path) -> None:
 def test_a_wrong_level_is_one_clear_error(tmp_path: Path) -> None:
     done = command(
         "vf-validate",
-        *("waybench-verifiers", "--taskset.level", "8", "-n", "1", "--runtime.type", "subprocess", "--no-rich"),
+        *("waybench-verifiers", "--taskset.level", "4", "-n", "1", "--runtime.type", "subprocess", "--no-rich"),
         *("-o", tmp_path),
     )
-    assert done.returncode != 0 and "odd" in done.stdout + done.stderr
+    assert done.returncode != 0 and "1001" in done.stdout + done.stderr
 
 
 def command(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:

@@ -1,7 +1,7 @@
 """The environment of slot machines, with its metrics."""
 
 from waybench._package_data import read_text
-from waybench.core import EpisodeRecord, Items, Players, Presentation
+from waybench.core import Items, Players, Presentation
 from waybench.envs.bandit._drawing import board, scene
 from waybench.envs.bandit._game import (
     LARGEST_PAYOFF,
@@ -15,15 +15,10 @@ from waybench.envs.bandit._game import (
 )
 from waybench.envs.smartplay import agent_environment, learning_scoring, symmetric_reward, thinking_players
 
-
-def setting(record: EpisodeRecord) -> str | None:
-    """Return the published name of the machines' setting; None if it is none of the registered ones."""
-    return PUBLISHED.get(decode(record.instance).setting or "")
-
-
 SCORING = learning_scoring(
     "the one with the highest expected reward",
-    setting,
+    decode,
+    PUBLISHED,
     lambda record: len(record.instance["arms"]),
     "With k machines, the random player finds the best one in 1/k of the steps, the optimal player in every step.",
     lambda record: max(payoff for _, payoff in record.instance["arms"]),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import DataError, Instance, Json, KeyedSource, Option, Stream, UsageError, is_array
+from waybench.core import HARDER, DataError, Instance, Json, KeyedSource, Option, Stream, UsageError, is_array
 from waybench.envs.smartplay import ActionEffect, Rules, best_action, field_values, is_within
 
 MOST_ARMS = 1_000
@@ -250,6 +250,7 @@ OPTIONS = (
     ),
     Option(
         name="drift",
+        effect=HARDER,
         default=0.0,
         low=0,
         high=0.5,

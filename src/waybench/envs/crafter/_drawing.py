@@ -99,8 +99,11 @@ def scenes(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> 
             (SIZE + _PANEL, SIZE + _LEGEND),
             board=ground,
             parts=[
-                *_changed(start.land, world.land),
-                *(title(NAMES[row[KIND]], _being(row[KIND], row[X], row[Y], 0.5)) for row in being_numbers(world)[1:]),
+                *_changed_cells(start.land, world.land),
+                *(
+                    title(NAMES[row[KIND]], _draw_being(row[KIND], row[X], row[Y], 0.5))
+                    for row in being_numbers(world)[1:]
+                ),
                 *_way(world, way),
                 *_marks(unlocked),
                 # Groups, so that the style sheet of a narrow page can put them below a map that is as wide as the page.
@@ -132,12 +135,12 @@ def _letter(kind: int, x: float, y: float) -> str:
     return text("crafter-letter", x + 0.5, y + 0.78, letter, 0.8, "middle", colour=colour)
 
 
-def _being(kind: int, x: float, y: float, radius: float) -> str:
+def _draw_being(kind: int, x: float, y: float, radius: float) -> str:
     dot = circle("crafter-being", _BEINGS[kind].colour, 0, (x + 0.5, y + 0.5), radius)
     return dot + _letter(kind, x, y)
 
 
-def _changed(before: bytes, now: bytes) -> Iterator[str]:
+def _changed_cells(before: bytes, now: bytes) -> Iterator[str]:
     """Yield the cells that are something else in the end, with an edge."""
     edge = 'stroke="#000" stroke-width="0.1"'
     for cell, kind in enumerate(now):
@@ -214,7 +217,7 @@ def _legend() -> Iterator[str]:
         row, column = divmod(number, _IN_A_ROW)
         x, y = 0.5 + column * SIZE / _IN_A_ROW, SIZE + 1 + row * 3
         if kind in _BEINGS:
-            yield _being(kind, x + 0.3, y + 0.3, 0.8)
+            yield _draw_being(kind, x + 0.3, y + 0.3, 0.8)
         else:
             yield box("crafter-colour", _TILES[kind].colour, 0, (x, y), (1.6, 1.6), edge)
             yield _letter(kind, x + 0.3, y + 0.3)

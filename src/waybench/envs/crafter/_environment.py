@@ -1,7 +1,7 @@
 """The environment of Crafter, with its metrics and failures."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import accumulate
 
 from waybench._package_data import read_text
@@ -71,12 +71,6 @@ def crafter_score(rates: Iterable[float]) -> float:
     """
     logs = [math.log1p(100 * rate) for rate in rates]
     return math.expm1(math.fsum(logs) / len(logs)) if logs else 0.0
-
-
-def success_rates(records: Iterable[EpisodeRecord]) -> Mapping[str, float]:
-    """Return for each achievement the share of episodes that unlocked it; 0 for all where there is no episode."""
-    unlocked_sets = [unlocked_achievements(record) for record in records]
-    return {name: sum(name in names for names in unlocked_sets) / max(1, len(unlocked_sets)) for name in ACHIEVEMENTS}
 
 
 def _unlocks(achievement: str) -> Metric:

@@ -94,11 +94,11 @@ def _word(key: Words, body: Ints) -> int:
     """Return the next 32 random bits."""
     _renew(key, body)
     body[DRAWN] += 1
-    return _tempered(int(key[body[DRAWN] - 1]))
+    return _temper(int(key[body[DRAWN] - 1]))
 
 
 @compiled
-def _tempered(y: int) -> int:
+def _temper(y: int) -> int:
     y ^= y >> 11
     y ^= (y << 7) & 0x9D2C5680
     y ^= (y << 15) & 0xEFC60000
@@ -147,7 +147,7 @@ def uniforms(key: Words, body: Ints, count: int) -> Floats:
         _renew(key, body)
         drawn = min(len(words) - count_drawn, _WORDS - body[DRAWN])
         for number in range(drawn):
-            words[count_drawn + number] = _tempered(int(key[body[DRAWN] + number]))
+            words[count_drawn + number] = _temper(int(key[body[DRAWN] + number]))
         body[DRAWN] += drawn
         count_drawn += drawn
     numbers = np.empty(count)
@@ -632,7 +632,7 @@ def _update(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, cou
 
 
 @compiled
-def _unlocked(body: Ints) -> int:
+def _count_unlocked(body: Ints) -> int:
     """Return the number of achievements that were made at least once."""
     count = 0
     for number in range(MADE, CLOCK):
@@ -652,7 +652,7 @@ def step(
         The number of beings then, the health that was gained, the number of achievements unlocked so far, and whether
         one of these is new.
     """
-    health, unlocked = body[HEALTH], _unlocked(body)
+    health, unlocked = body[HEALTH], _count_unlocked(body)
     here = np.full(AREA, -1, np.int16)
     for row in range(count):
         here[beings[row, X] * SIZE + beings[row, Y]] = row
@@ -677,5 +677,5 @@ def step(
             for field in range(BEING):
                 beings[survivors, field] = beings[row, field]
             survivors += 1
-    now = _unlocked(body)
+    now = _count_unlocked(body)
     return survivors, body[HEALTH] - health, now, now > unlocked

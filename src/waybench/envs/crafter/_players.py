@@ -98,7 +98,7 @@ def survive(view: PlayerView) -> int | None:
         action = view.use([*_beings(view, COW), *_ripe_plants(view)])
     if action is not None:
         return action
-    if body[HEALTH] <= _LOW or (body[HEALTH] < 7 and _sealed(view)):
+    if body[HEALTH] <= _LOW or (body[HEALTH] < 7 and _is_enclosed(view)):
         return shelter(view)
     return None
 
@@ -130,7 +130,7 @@ def _rooms(view: PlayerView) -> Iterator[tuple[Cell, Cell, int]]:
             yield neighbour, (x - dx, y - dy), action
 
 
-def _sealed(view: PlayerView) -> bool:
+def _is_enclosed(view: PlayerView) -> bool:
     """Whether no being can reach the player."""
     visited, todo = {view.at}, [view.at]
     while todo:
@@ -145,7 +145,7 @@ def _sealed(view: PlayerView) -> bool:
 
 def shelter(view: PlayerView) -> int | None:
     """Get behind walls, and sleep there if that is possible; None if there is no place or no stone."""
-    if _sealed(view):
+    if _is_enclosed(view):
         return SLEEP if view.body[ENERGY] < MOST else NOOP
     if not view.body[STONES]:
         return _collect_stone(view) if view.body[WOOD_PICKAXE] else None
@@ -184,7 +184,7 @@ def shelter_at_night(view: PlayerView) -> int | None:
     """Sleep when tired, when it is dark, or to wake up for the first time."""
     (x, y), energy, body = view.at, view.body[ENERGY], view.body
     ready = body[WOOD_PICKAXE] and body[STONES] >= 2
-    sealed = _sealed(view)
+    sealed = _is_enclosed(view)
     grass_around = view.mask(GRASS)[max(x - 5, 0) : x + 6, max(y - 5, 0) : y + 6]  # zombies appear on it
     dark = view.light < _DARK and ready and (energy < 7 or sealed or int(grass_around.sum()) > _GRASSY)
     first = not _is_unlocked(view, "wake_up") and energy < MOST and ready and _is_unlocked(view, "place_stone")
@@ -274,7 +274,7 @@ def _sapling(view: PlayerView) -> int | None:
 
 def _wood_tools(view: PlayerView) -> int | None:
     missing = view.missing(WOOD_PICKAXE, WOOD_SWORD)
-    return _at_table(view, wood=len(missing)) or _make(missing[0]) if missing else None
+    return _go_to_table(view, wood=len(missing)) or _make(missing[0]) if missing else None
 
 
 def _make(item: int) -> int:
@@ -284,22 +284,22 @@ def _make(item: int) -> int:
 def _stone_tools(view: PlayerView) -> int | None:
     body, missing = view.body, view.missing(STONE_PICKAXE, STONE_SWORD)
     if not _is_unlocked(view, "place_stone") and body[STONES]:
-        return _put(view, PLACE_STONE)
+        return _place(view, PLACE_STONE)
     if not missing:
         return None
-    if body[WOOD] < 6 and not (view.by_table and body[STONES] and body[WOOD]):
+    if body[WOOD] < 6 and not (view.is_near_table and body[STONES] and body[WOOD]):
         way = view.toward(view.cells(TREE))
         if way is not None and way[2] <= _NEAR_TREE:
             return view.collect(TREE)
     if body[STONES] < len(missing):
         return view.collect(STONE)
-    return _at_table(view, wood=len(missing)) or _make(missing[0])
+    return _go_to_table(view, wood=len(missing)) or _make(missing[0])
 
 
 def _iron_tools(view: PlayerView) -> int | None:
     body, missing = view.body, view.missing(IRON_PICKAXE, IRON_SWORD)
     if body[STONES] >= 4 and not _is_unlocked(view, "place_furnace"):
-        return _put(view, PLACE_FURNACE)
+        return _place(view, PLACE_FURNACE)
     for kind, item, achievement in ((COAL, COALS, "collect_coal"), (IRON, IRONS, "collect_iron")):
         if body[item] < len(missing) or not _is_unlocked(view, achievement):
             action = view.collect(kind)
@@ -309,23 +309,23 @@ def _iron_tools(view: PlayerView) -> int | None:
         return None
     if body[STONES] < 5 and not view.near(view.at, FURNACE):
         return view.collect(STONE)
-    action = _at_table(view, wood=min(len(missing), body[IRONS], body[COALS]))
+    action = _go_to_table(view, wood=min(len(missing), body[IRONS], body[COALS]))
     if action is not None:
         return action
-    return _make(missing[0]) if view.near(view.at, FURNACE) else _put(view, PLACE_FURNACE)
+    return _make(missing[0]) if view.near(view.at, FURNACE) else _place(view, PLACE_FURNACE)
 
 
-def _at_table(view: PlayerView, wood: int) -> int | None:
+def _go_to_table(view: PlayerView, wood: int) -> int | None:
     """Get some wood, and to a table, the nearest or a new one; None if all that is done."""
-    if view.by_table:
+    if view.is_near_table:
         return view.collect(TREE) if view.body[WOOD] < 1 else None
     way = view.toward(view.cells(TABLE))
     if way is not None and way[2] <= NEAR and view.body[WOOD] >= wood:
         return view.enter(way[0], way[1]) if way[2] > 1 else way[0]
-    return view.collect(TREE) if view.body[WOOD] < wood + 2 else _put(view, PLACE_TABLE)
+    return view.collect(TREE) if view.body[WOOD] < wood + 2 else _place(view, PLACE_TABLE)
 
 
-def _put(view: PlayerView, action: int) -> int | None:
+def _place(view: PlayerView, action: int) -> int | None:
     """Place something in front, or turn to where it can be placed; a table nearby is not left."""
     if view.free(view.front):
         return action
@@ -336,7 +336,7 @@ def _put(view: PlayerView, action: int) -> int | None:
         if view.digs(cell):
             stays.append(way)
         elif view.free(cell):
-            (stays if not view.by_table or view.near(cell, TABLE) else leaves).append(way)
+            (stays if not view.is_near_table or view.near(cell, TABLE) else leaves).append(way)
     return (stays + leaves or [None])[0]
 
 
@@ -380,7 +380,7 @@ def _without_lava(view: PlayerView, action: int | None) -> int:
     return NOOP if action is None or into_lava else action
 
 
-def at_random(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
+def random_action(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
     """Take any action."""
     return rng.below(len(ACTIONS))
 
@@ -390,4 +390,4 @@ def noop(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
     return NOOP
 
 
-PLAYERS = {"oracle": oracle, "heuristic": forage, "random": at_random, "noop": noop}
+PLAYERS = {"oracle": oracle, "heuristic": forage, "random": random_action, "noop": noop}

@@ -147,7 +147,7 @@ def _two_more(u: float, v: float, w: float) -> tuple[int, int, int, int]:
 
 
 @compiled
-def _pull_of(order: Ints, i: int, j: int, k: int, x: float, y: float, z: float, ones: int, further: int) -> float:
+def _vertex_pull(order: Ints, i: int, j: int, k: int, x: float, y: float, z: float, ones: int, further: int) -> float:
     """Return what a vertex adds, as `_two_more` names it."""
     a, b, c = ones & 1, ones >> 1 & 1, ones >> 2
     if further >= 0:
@@ -188,8 +188,8 @@ def noise(order: Ints, x: float, y: float, z: float) -> float:
     if total >= 2.0:
         value += _pull(order, i + 1, j + 1, k + 1, x - 1.0 - 1.0, y - 1.0 - 1.0, z - 1.0 - 1.0)
     first_vertex, along, second_vertex, across = _two_more(u, v, w)
-    value += _pull_of(order, i, j, k, x, y, z, first_vertex, along)
-    value += _pull_of(order, i, j, k, x, y, z, second_vertex, across)
+    value += _vertex_pull(order, i, j, k, x, y, z, first_vertex, along)
+    value += _vertex_pull(order, i, j, k, x, y, z, second_vertex, across)
     return value / _NORM
 
 

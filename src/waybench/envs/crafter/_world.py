@@ -360,5 +360,5 @@ class PlayerView:
         return any(self.ground((x + dx, y + dy)) == kind for dx in (-1, 0, 1) for dy in (-1, 0, 1))
 
     @property
-    def by_table(self) -> bool:
+    def is_near_table(self) -> bool:
         return self.near(self.at, TABLE)

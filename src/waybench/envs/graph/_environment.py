@@ -6,6 +6,7 @@ from typing import cast
 
 from waybench._package_data import read_text
 from waybench.core import (
+    HARDER,
     NOTHING,
     Axis,
     Board,
@@ -36,6 +37,7 @@ from waybench.core import (
     tokenizer,
 )
 from waybench.core._tokens import ESTIMATE, tokenizer_name
+from waybench.envs.graph._drawing import scene
 from waybench.envs.graph._game import (
     FIRST_NAME,
     LEAST_DISTANCE,
@@ -68,7 +70,14 @@ OPTIONS = (
         choices=QUESTIONS,
         doc="A shortest path between two nodes, or whether there is a path; for one half of the items there is one.",
     ),
-    Option(name="distance", default=4, low=LEAST_DISTANCE, high=MOST_DISTANCE, doc="Edges of the shortest path."),
+    Option(
+        name="distance",
+        effect=HARDER,
+        default=4,
+        low=LEAST_DISTANCE,
+        high=MOST_DISTANCE,
+        doc="Edges of the shortest path.",
+    ),
     Option(
         name="tokenizer",
         default=ESTIMATE,
@@ -270,6 +279,12 @@ PRESENTATION = Presentation(
     levels="context lengths (thousand tokens)",
     item="question",
     metrics=("success", "is_path", "invented", "excess", "unparsed"),
+    legend=(
+        "The part of the graph with the start (ring) and, if it can be reached, the goal (square). Blue: the path in "
+        "the answer; dashed: an edge that is not in the list. All other parts have the same form."
+    ),
+    reference="the shortest path",
+    scene=scene,
     board=board,
 )
 

@@ -116,5 +116,8 @@ RODS = agent_environment(
         potentials=POTENTIALS,
     ),
     presentation=PRESENTATION,
-    playing={"images": IMAGES},
+    playing={
+        "images": IMAGES,
+        "illegal": "The first rod has no disk, or its top disk is not smaller than that of the other rod.",
+    },
 )

@@ -108,7 +108,7 @@ def random_score(start: Position, goal: Position, steps: int) -> float | None:
 @lru_cache(maxsize=32)
 def _random_scores(goal: Position, steps: int) -> tuple[float, ...]:
     """Return the random player's score from each position, by backward induction over the steps."""
-    following = _following(len(goal))
+    following = _successors(len(goal))
     end, score = _number(goal), [0.0] * len(following)
     for number in range(len(following)):
         for disk, rod in enumerate(goal):
@@ -120,7 +120,7 @@ def _random_scores(goal: Position, steps: int) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=4)
-def _following(disks: int) -> tuple[tuple[int, ...], ...]:
+def _successors(disks: int) -> tuple[tuple[int, ...], ...]:
     """Return, for each position by its number, the numbers of those that one move leads to."""
     successors: list[tuple[int, ...]] = []
     for number in range(3**disks):
@@ -166,7 +166,7 @@ class Towers(Instance):
         return _position(self.start), _position(self.goal)
 
     @property
-    def placed(self) -> int:
+    def placed_disks(self) -> int:
         """The number of disks that start on the rod where they have to go."""
         return sum(here == there for here, there in zip(self.start, self.goal, strict=True))
 
@@ -291,7 +291,7 @@ class HanoiRules(Rules[Towers, Puzzle]):
     scene_fields = (Field[Puzzle]("rods", "The rods now.", lambda puzzle: _rods_text(puzzle.rods)),)
 
     def begin(self, instance: Towers) -> Puzzle:
-        return Puzzle(instance, stacks(instance.positions[0]), instance.placed)
+        return Puzzle(instance, stacks(instance.positions[0]), instance.placed_disks)
 
     def actions(self, instance: Towers) -> Sequence[str]:
         return ACTIONS

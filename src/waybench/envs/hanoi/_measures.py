@@ -21,7 +21,7 @@ from waybench.core import (
     TurnRecord,
     main_cause,
     proof_axis,
-    unread,
+    unparsed_kind,
 )
 from waybench.core._questions import read_lists
 from waybench.envs.hanoi._game import (
@@ -117,7 +117,7 @@ def sample(record: EpisodeRecord) -> str:
 def score(record: EpisodeRecord) -> float:
     """Return how many disks are where they have to go at the end."""
     steps = steps_of(record)
-    return float(steps[-1]["score"] if steps else decode(record.instance).placed)
+    return float(steps[-1]["score"] if steps else decode(record.instance).placed_disks)
 
 
 def _silent_score(record: EpisodeRecord) -> float:
@@ -127,11 +127,11 @@ def _silent_score(record: EpisodeRecord) -> float:
     """
     rules, towers = HanoiRules(published=True), decode(record.instance)
     if record.options["protocol"] != "paper":
-        return float(towers.placed)
+        return float(towers.placed_disks)
     return float(rules.step(rules.begin(towers), 0, _NO_CHANCE).world.placed)
 
 
-def _expected(record: EpisodeRecord) -> tuple[float, float] | None:
+def _chance_and_maximum(record: EpisodeRecord) -> tuple[float, float] | None:
     towers, steps = decode(record.instance), _steps(record)
     chance = random_score(*towers.positions, steps)
     enough = steps >= record.proof["minimum"] and chance is not None and chance < towers.level
@@ -161,7 +161,7 @@ METRICS = agent_metrics(
     ),
     human_metric(setting, _scores, score),
     scaled_metric(
-        _expected,
+        _chance_and_maximum,
         "The random player takes any of the legal moves (exact, up to 7 disks by default); the optimal one solves it. "
         "Not defined for many more disks or steps, or with fewer steps than the shortest solution has.",
         _scores,
@@ -264,11 +264,11 @@ def steps(record: EpisodeRecord) -> Iterator[Step]:
     for number, turn in enumerate(record.turns):
         if "score" not in turn.events:
             if turn.action is None and turn.reason is not None:
-                yield Step(number, unread(turn))
+                yield Step(number, unparsed_kind(turn))
                 return
             continue  # a thought
         if turn.action is None or turn.events.get("named") is False:
-            yield Step(number, unread(turn))
+            yield Step(number, unparsed_kind(turn))
             return
         action = turn.action[0]
         following = move_disk(rods, action)
@@ -297,12 +297,12 @@ RODS_BELIEF: Belief[AgentState[Towers, Puzzle]] = Belief(
 )
 
 
-def _gained(state: AgentState[Towers, Puzzle]) -> float:
+def _progress(state: AgentState[Towers, Puzzle]) -> float:
     start, goal = state.instance.positions
     return 1 - distance(position_of(state.world.rods), goal) / distance(start, goal)
 
 
-POTENTIALS = (Potential("distance", "Share of the moves of a shortest solution that is gained.", _gained, 100.0),)
+POTENTIALS = (Potential("distance", "Share of the moves of a shortest solution that is gained.", _progress, 100.0),)
 
 
 def reasoning(state: AgentState[Towers, Puzzle]) -> str:
@@ -330,7 +330,7 @@ VARIABLES = ExplanatoryVariables(
         Axis(
             name="misplaced",
             title="Misplaced disks",
-            of=lambda record: float(_disks(record) - decode(record.instance).placed),
+            of=lambda record: float(_disks(record) - decode(record.instance).placed_disks),
             doc="Disks that do not start on their goal rod.",
         ),
         Axis(

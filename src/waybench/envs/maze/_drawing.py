@@ -33,11 +33,17 @@ class MazeLeg(NamedTuple):
 def scene(maze: Maze, turns: Sequence[TurnRecord]) -> Scene:
     """Return a maze with a shortest path and the path that turns took."""
     legs = list(trail(maze, turns))
-    label = f"Maze of dimension {maze.size}"
+    label = maze_label(maze)
     if legs:
         moved = sum(length for leg in legs for _, length in leg.moves)
         label += f", {plural(moved, 'step')} walked in {plural(len(turns), 'request')}"
     return maze_scene(maze, legs, label)
+
+
+def maze_label(maze: Maze) -> str:
+    """Return what a drawing of a maze is called: "Maze of dimension 9", "Maze of 9 x 6 cells"."""
+    width, height = maze.lattice.width, maze.lattice.height
+    return f"Maze of dimension {width}" if width == height else f"Maze of {width} x {height} cells"
 
 
 def maze_scene(maze: Maze, legs: Sequence[MazeLeg], label: str, veil: str = "") -> Scene:
@@ -53,12 +59,12 @@ def maze_scene(maze: Maze, legs: Sequence[MazeLeg], label: str, veil: str = "") 
     return Scene(
         "maze maze-large" if maze.size > LARGE else "maze",
         label,
-        (maze.size, maze.size),
+        (maze.lattice.width, maze.lattice.height),
         board=floor_plan(maze.lattice),
         parts=[
             veil,
             _shortest(maze, wide),
-            _repeated_cells(maze, legs, wide),
+            _retraced_path_svg(maze, legs, wide),
             *(_leg(maze, leg, wide) for leg in legs),
             *_ends(maze, wide),
         ],
@@ -68,10 +74,10 @@ def maze_scene(maze: Maze, legs: Sequence[MazeLeg], label: str, veil: str = "") 
 def draw_picture(picture: Picture) -> str:
     """Draw what the matrix of a request says: the paths, the walls, and where the player is."""
     state: MazeState = picture.state
-    maze, size = state.maze, state.maze.size
+    maze, size = state.maze, (state.maze.lattice.width, state.maze.lattice.height)
     player = circle("maze-player", _HIT, 0, _middle(maze, state.at), 0.36)
     shapes = [*floor_plan(maze.lattice), player]
-    return Scene("maze", f"Maze of dimension {size}", *rule_board((size, size), shapes, grid=picture.grid)).svg()
+    return Scene("maze", maze_label(maze), *rule_board(size, shapes, grid=picture.grid)).svg()
 
 
 def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[MazeLeg]:
@@ -83,7 +89,7 @@ def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[MazeLeg]:
             continue
         illegal: dict[str, Json] | None = turn.events.get("illegal")
         moves = tuple(_carried_out(action, turn.events["moved"]))
-        start, at = at, _after(maze, at, moves)
+        start, at = at, _cell_after(maze, at, moves)
         blocked = None
         if illegal:
             direction = str(illegal["direction"])
@@ -100,10 +106,10 @@ def _carried_out(action: Sequence[tuple[str, int]], moved: int) -> Iterator[tupl
         moved -= walked
 
 
-def _after(maze: Maze, cell: int, moves: Iterable[tuple[str, int]]) -> int:
+def _cell_after(maze: Maze, cell: int, moves: Iterable[tuple[str, int]]) -> int:
     for direction, length in moves:
         dx, dy = DIRECTIONS[direction]
-        cell += length * (dx + dy * maze.size)
+        cell += length * (dx + dy * maze.lattice.width)
     return cell
 
 
@@ -114,9 +120,8 @@ def _middle(maze: Maze, cell: int) -> Point:
 
 def floor_plan(lattice: Lattice) -> list[str]:
     """Return the shapes of walls and paths."""
-    width = lattice.width
-    rows = [lattice.cells[start : start + width] for start in range(0, len(lattice.cells), width)]
-    return [box("maze-wall", "#3b4252", 0, (0, 0), (width, width)), cells("maze-floor", "#fff", rows)]
+    size = lattice.width, lattice.height
+    return [box("maze-wall", "#3b4252", 0, (0, 0), size), cells("maze-floor", "#fff", lattice.rows())]
 
 
 def _line(maze: Maze, start: int, moves: Iterable[tuple[str, int]]) -> str:
@@ -132,13 +137,13 @@ def _shortest(maze: Maze, wide: float) -> str:
     return path("maze-shortest reference", "#e69f00", 0.5 * wide, [way], dashes)
 
 
-def _repeated_cells(maze: Maze, legs: Iterable[MazeLeg], wide: float) -> str:
+def _retraced_path_svg(maze: Maze, legs: Iterable[MazeLeg], wide: float) -> str:
     """Return a pale, wide line below the trail where it goes more than once, which the trail alone does not show."""
     edges: Counter[tuple[int, int]] = Counter()
     for leg in legs:
         cell = leg.start
         for move in leg.moves:
-            end = _after(maze, cell, [move])
+            end = _cell_after(maze, cell, [move])
             step = abs(end - cell) // move[1]
             edges.update((first, step) for first in range(min(cell, end), max(cell, end), step))
             cell = end
@@ -151,13 +156,13 @@ def _repeated_cells(maze: Maze, legs: Iterable[MazeLeg], wide: float) -> str:
 
 
 def _leg(maze: Maze, leg: MazeLeg, wide: float) -> str:
-    end = _after(maze, leg.start, leg.moves)
+    end = _cell_after(maze, leg.start, leg.moves)
     shapes = path("maze-trail", _TRAIL, wide, [_line(maze, leg.start, leg.moves)] if leg.moves else [], ROUND)
     if leg.blocked is None:
         shapes += circle("maze-stop", _TRAIL, 0, _middle(maze, end), wide)
     else:
         direction, length = leg.blocked
-        (dx, dy), (x, y) = DIRECTIONS[direction], _middle(maze, _after(maze, end, [leg.blocked]))
+        (dx, dy), (x, y) = DIRECTIONS[direction], _middle(maze, _cell_after(maze, end, [leg.blocked]))
         # The cross sits where the obstacle begins; at the maze's own edge it stays inside.
         at, thick = point((x + 0.4 * dx, y + 0.4 * dy)), 0.5 * wide
         way = _line(maze, end, [leg.blocked] if length else [])
@@ -193,8 +198,8 @@ def maze_board(maze: Maze, at: int, knows: Callable[[int], bool]) -> Board:
             return _UNSEEN
         return _EXIT if cell == maze.exit else _PATH if maze.lattice.cells[cell] else _WALL
 
-    size, (x, y) = maze.size, maze.lattice.position(at)
-    rows = [[tile(cell) for cell in range(start, start + size)] for start in range(0, size * size, size)]
+    wide, (x, y) = maze.lattice.width, maze.lattice.position(at)
+    rows = [[tile(cell) for cell in range(start, start + wide)] for start in range(0, len(maze.lattice.cells), wide)]
     return Board(rows=rows, at=(y, x), numbered=True)
 
 

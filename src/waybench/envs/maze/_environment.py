@@ -1,12 +1,15 @@
 """AliciaBench's mazes as an environment: mazes by key, options, and the catalogue's value."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, product
 from statistics import fmean
+from typing import TypeVar
 
 from waybench._package_data import read_text
 from waybench.core import (
+    EASIER,
+    Contrast,
     Difficulty,
     Environment,
     HorizonSpec,
@@ -55,7 +58,7 @@ from waybench.envs.maze._measures import (
     is_competent,
 )
 from waybench.envs.maze._texts import TEXTS
-from waybench.envs.maze._wording import REPRESENTATIONS, TYPED_HELP, MazeWording, format_typed, parse_typed
+from waybench.envs.maze._wording import REPRESENTATIONS, TYPED_HELP, MazeWording, format_typed, parse_typed, plan_route
 from waybench.envs.spaces import TREES, spanning_tree
 from waybench.envs.spaces._lattice import Lattice
 
@@ -67,9 +70,10 @@ PAIRS = tuple(f"{a}-{b}" for a in SIDES for b in SIDES if a != b)
 _ENUMERATED = 7  # up to this dimension a level's mazes can be listed, and a set is a shuffle of the list
 _DEALT = 64  # beyond it, this many items in a row (or as many as there are) have different openings
 
-OPTIONS = (
+STYLE_OPTIONS = (
     Option(
         name="loops",
+        effect=EASIER,
         default=0.05,
         low=0,
         high=1,
@@ -91,37 +95,59 @@ OPTIONS = (
     ),
 )
 
+OPTIONS = (
+    *STYLE_OPTIONS,
+    Option(
+        name="aspect",
+        default=1.0,
+        low=0.1,
+        high=10,
+        doc="Width of the matrix divided by its height: 1 is a square, 2 twice as wide as high, 0.5 twice as high as "
+        f"wide. The dimension is the longer side; the shorter one has at least {SMALLEST} cells.",
+    ),
+)
+
+T = TypeVar("T")
 Passages = tuple[tuple[int, int], ...]
+Shape = tuple[int, int]
+"""Number of rows and of columns."""
 
 
 class MazeSource(Source[Maze]):
     """Mazes of one key, dimension and style.
 
     Rooms lie at odd rows and columns; a spanning tree joins them, some more walls are opened, and one opening in each
-    of two sides is entrance and exit. The first ten mazes of a level differ from each other for certain: up to
-    dimension 7 a set is a shuffle of all mazes of its level, beyond it no two of the first ten have the same openings
-    (nor of the first 16, 25, 36, ... up to 64, as many as the rooms allow). Where a level holds fewer than ten mazes
-    with the requested loops (dimension 5, top to bottom: 4), any number of loops is used (20 mazes), and where a level
-    holds fewer mazes than requested, they repeat from the start.
+    of two sides is entrance and exit. Where a side is even, one of the lines between rooms is there twice. The first
+    ten mazes of a level differ from each other for certain: up to dimension 7 a set is a shuffle of all mazes of its
+    level, beyond it no two of the first ten have the same openings (nor of the first 16, 25, 36, ... up to 64, as many
+    as the rooms allow). Where a level holds fewer than ten mazes with the requested loops (dimension 5, top to bottom:
+    4), any number of loops is used (20 mazes), and where a level holds fewer mazes than requested, they repeat from the
+    start.
 
     Raises:
-        UsageError: If the dimension is even or out of range.
+        UsageError: If the dimension is out of range.
     """
 
     def __init__(self, key: str, size: int, options: Mapping[str, Json]) -> None:
-        if size % 2 == 0 or not SMALLEST <= size <= LARGEST:
-            raise UsageError(f"level {size}: a maze's dimension is odd and from {SMALLEST} to {LARGEST}")
+        if not SMALLEST <= size <= LARGEST:
+            raise UsageError(f"level {size}: a maze's dimension is from {SMALLEST} to {LARGEST}")
         self.key, self.size = key, size
+        aspect: float = options.get("aspect", 1.0)
+        shorter = max(SMALLEST, round(size * min(aspect, 1 / aspect)))
+        rows, columns = (shorter, size) if aspect > 1 else (size, shorter)
+        # The odd shape that is drawn; an even side has one line more.
+        self._shape: Shape = (rows - 1 + rows % 2, columns - 1 + columns % 2)
+        self._is_even = rows % 2 == 0, columns % 2 == 0
         self._loops: float = options["loops"]
         self._algorithm: str = options["algorithm"]
         self._sides: str = options["sides"]
-        self._style = f"{self._loops:g} {self._algorithm} {self._sides}"
+        self._style = f"{self._loops:g} {self._algorithm} {self._sides}{f' {aspect:g}' if aspect != 1 else ''}"
         self._items = Stream(*self._purpose("item"))
 
     @property
     def space(self) -> int | None:
         """The number of different mazes of this level; None where they cannot be listed (dimension 9 and up)."""
-        return len(_enumerate_mazes(self.size, self._loops, self._sides)) if self.size <= _ENUMERATED else None
+        return len(self._mazes) * len(self._doubled) if self._is_listed else None
 
     def item(self, index: int) -> Item[Maze]:
         """Return a maze with its proof; ids are the dimension and the number from 01: 501, 502, ..."""
@@ -133,88 +159,131 @@ class MazeSource(Source[Maze]):
         return "maze", GENERATOR, self.key, self.size, self._style, *purpose
 
     def _maze(self, index: int) -> Maze:
-        if self.size <= _ENUMERATED:
-            mazes = _enumerate_mazes(self.size, self._loops, self._sides)
-            order = _cards(self._purpose("order"), len(mazes), len(mazes))
-            return build(self.size, *mazes[order[index % len(mazes)]])
-        rng, rooms = self._items.child(index), self.size // 2
-        tree, walls = spanning_tree(rooms, rooms, self._algorithm, rng)
+        shape, rng = self._shape, self._items.child(index)
+        if self._is_listed:
+            space = len(self._mazes) * len(self._doubled)
+            card = _cards(self._purpose("order"), space, space)[index % space]
+            return double(
+                build(shape, *self._mazes[card // len(self._doubled)]), *self._doubled[card % len(self._doubled)]
+            )
+        tree, walls = spanning_tree(shape[1] // 2, shape[0] // 2, self._algorithm, rng)
         rng.shuffle(walls)
         # Entrance and exit are dealt from a shuffled pack, so that items differ even where all walls are opened.
-        number, card = divmod(index, min(_pack(self.size, self._sides), _DEALT))
-        ends = _deal(self._purpose("openings", number), self.size, self._sides)[card]
-        return build(self.size, (*tree, *walls[: _loop_count(self._loops, len(walls))]), *ends)
+        number, card = divmod(index, min(_pack(shape, self._sides), _DEALT))
+        ends = _deal(self._purpose("openings", number), shape, self._sides)[card]
+        maze = build(shape, (*tree, *walls[: _loop_count(self._loops, len(walls))]), *ends)
+        return double(maze, *(rng.choice(lines) for lines in self._lines))
+
+    @property
+    def _is_listed(self) -> bool:
+        return max(self._shape) <= _ENUMERATED
+
+    @property
+    def _mazes(self) -> list[tuple[Passages, int, int]]:
+        return _enumerate_mazes(self._shape, self._loops, self._sides)
+
+    @property
+    def _lines(self) -> list[Sequence[int]]:
+        """The rows, and the columns, one of which is there twice; 0 alone where the side is odd."""
+        return [range(2, side - 1, 2) if even else (0,) for side, even in zip(self._shape, self._is_even, strict=True)]
+
+    @property
+    def _doubled(self) -> list[tuple[int, ...]]:
+        return list(product(*self._lines))
 
 
-def _pack(size: int, sides: str) -> int:
+def double(maze: Maze, row: int, column: int) -> Maze:
+    """Return a maze with a row and a column between rooms twice, which makes passages across it longer; 0 for none."""
+    lattice = maze.lattice
+
+    def twice(line: list[T], number: int) -> list[T]:
+        return [*line[: number + 1], *line[number:]] if number else line
+
+    rows = [twice(list(line), column) for line in twice(lattice.rows(), row)]
+    width = len(rows[0])
+
+    def moved(cell: int) -> int:
+        y, x = divmod(cell, lattice.width)
+        return (y + (0 < row < y)) * width + x + (0 < column < x)
+
+    return Maze(
+        Lattice(width, len(rows), bytes(cell for line in rows for cell in line)), moved(maze.entrance), moved(maze.exit)
+    )
+
+
+def _rooms_along(shape: Shape, side: str) -> int:
+    return shape[1 if side in ("top", "bottom") else 0] // 2
+
+
+def _pack(shape: Shape, sides: str) -> int:
     """Return the number of different openings, pairs of an entrance and an exit."""
-    return (len(PAIRS) if sides == "any" else 1) * (size // 2) ** 2
+    pairs = (pair.split("-") for pair in (PAIRS if sides == "any" else (sides,)))
+    return sum(_rooms_along(shape, a) * _rooms_along(shape, b) for a, b in pairs)
 
 
-def _openings(size: int, sides: str, card: int) -> tuple[int, int]:
+def _openings(shape: Shape, sides: str, card: int) -> tuple[int, int]:
     """Return the cell numbers of the entrance and the exit that a card of the pack stands for."""
-    pair, rooms = divmod(card, (size // 2) ** 2)
-    a, b = (PAIRS[pair] if sides == "any" else sides).split("-")
-    i, j = divmod(rooms, size // 2)
-    return opening(size, a, i), opening(size, b, j)
+    for pair in PAIRS if sides == "any" else (sides,):
+        count = _pack(shape, pair)
+        if card < count:
+            a, b = pair.split("-")
+            i, j = divmod(card, _rooms_along(shape, b))
+            return opening(shape, a, i), opening(shape, b, j)
+        card -= count
+    raise ValueError(f"there are no openings {card}")
 
 
 @lru_cache(maxsize=32)  # the items of a set follow one another
-def _deal(purpose: tuple[str | int, ...], size: int, sides: str) -> list[tuple[int, int]]:
-    pack = _pack(size, sides)
-    return [_openings(size, sides, card) for card in _cards(purpose, pack, min(pack, _DEALT))]
+def _deal(purpose: tuple[str | int, ...], shape: Shape, sides: str) -> list[tuple[int, int]]:
+    pack = _pack(shape, sides)
+    return [_openings(shape, sides, card) for card in _cards(purpose, pack, min(pack, _DEALT))]
 
 
 @lru_cache(maxsize=32)  # the items of a set follow one another
 def _cards(purpose: tuple[str | int, ...], pack: int, count: int) -> list[int]:
     """Return the first cards of a shuffled pack of the cards 0, 1, ..., shuffling no further than those."""
-    rng, moved = Stream(*purpose), dict[int, int]()
-    cards: list[int] = []
-    for i in range(count):
-        j = i + rng.below(pack - i)
-        cards.append(moved.get(j, j))
-        moved[j] = moved.get(i, i)
-    return cards
+    return Stream(*purpose).distinct(pack, count)
 
 
 def _loop_count(share: float, walls: int) -> int:
     return max(1, round(share * walls)) if share > 0 else 0
 
 
-def opening(size: int, side: str, room: int) -> int:
+def opening(shape: Shape, side: str, room: int) -> int:
     """Return the cell number of the opening beside a room on a side, rooms counted from 0."""
-    along = 2 * room + 1
+    (rows, columns), along = shape, 2 * room + 1
     if side in ("top", "bottom"):
-        return along if side == "top" else size * (size - 1) + along
-    return size * along if side == "left" else size * along + size - 1
+        return along if side == "top" else columns * (rows - 1) + along
+    return columns * along if side == "left" else columns * along + columns - 1
 
 
-def build(size: int, passages: Passages, entrance: int, exit_: int) -> Maze:
-    """Return the maze with these passages, which are pairs of rooms, and openings."""
-    closed, rooms = _rooms(size)
+def build(shape: Shape, passages: Passages, entrance: int, exit_: int) -> Maze:
+    """Return the maze of a shape with these passages, which are pairs of rooms, and openings."""
+    closed, rooms = _rooms(shape)
     cells = bytearray(closed)
     for a, b in passages:
         cells[(rooms[a] + rooms[b]) // 2] = 1
     cells[entrance] = cells[exit_] = 1
-    return Maze(Lattice(size, size, bytes(cells)), entrance, exit_)
+    return Maze(Lattice(shape[1], shape[0], bytes(cells)), entrance, exit_)
 
 
 @lru_cache(maxsize=4)  # the items of a set follow one another
-def _rooms(size: int) -> tuple[bytes, list[int]]:
+def _rooms(shape: Shape) -> tuple[bytes, list[int]]:
     """Return the cells of a maze whose rooms are all closed, and the cell numbers of the rooms."""
-    rooms = [y * size + x for y in range(1, size, 2) for x in range(1, size, 2)]
-    return bytes(y & x & 1 for y in range(size) for x in range(size)), rooms
+    rows, columns = shape
+    rooms = [y * columns + x for y in range(1, rows, 2) for x in range(1, columns, 2)]
+    return bytes(y & x & 1 for y in range(rows) for x in range(columns)), rooms
 
 
 @lru_cache(maxsize=32)
-def _enumerate_mazes(size: int, loops: float, sides: str) -> list[tuple[Passages, int, int]]:
-    rooms = size // 2
-    passages = walls_between(rooms)
-    walls = len(passages) - (rooms * rooms - 1)  # that are left by a spanning tree
-    openings = [_openings(size, sides, card) for card in range(_pack(size, sides))]
+def _enumerate_mazes(shape: Shape, loops: float, sides: str) -> list[tuple[Passages, int, int]]:
+    rows, columns = shape[0] // 2, shape[1] // 2
+    rooms, passages = rows * columns, walls_between(rows, columns)
+    walls = len(passages) - (rooms - 1)  # that are left by a spanning tree
+    openings = [_openings(shape, sides, card) for card in range(_pack(shape, sides))]
 
     def shapes(opened: int) -> list[Passages]:
-        return [shape for shape in combinations(passages, rooms * rooms - 1 + opened) if connects(shape, rooms * rooms)]
+        return [chosen for chosen in combinations(passages, rooms - 1 + opened) if connects(chosen, rooms)]
 
     all_shapes = shapes(_loop_count(loops, walls))
     if len(all_shapes) * len(openings) < PER_DIMENSION:
@@ -222,9 +291,9 @@ def _enumerate_mazes(size: int, loops: float, sides: str) -> list[tuple[Passages
     return [(shape, *ends) for shape in all_shapes for ends in openings]
 
 
-def walls_between(rooms: int) -> list[tuple[int, int]]:
-    """Return the pairs of neighbouring rooms of a square with so many rooms along each side, in order."""
-    tree, walls = spanning_tree(rooms, rooms, "kruskal", Stream("any tree"))
+def walls_between(rows: int, columns: int) -> list[tuple[int, int]]:
+    """Return the pairs of neighbouring rooms of so many rows and columns of rooms, in order."""
+    tree, walls = spanning_tree(columns, rows, "kruskal", Stream("any tree"))
     return sorted(tree + walls)
 
 
@@ -253,18 +322,26 @@ PLAY_OPTIONS = (
     ),
     Option(
         name="exit_hint",
+        effect=EASIER,
         default=None,
         kind=bool,
         doc="Whether the prompt says where the exit is; by default the protocol decides.",
     ),
-    Option(name="requests", default=3, low=1, high=1000, doc="Maximum requests per attempt."),
+    Option(
+        name="frame",
+        default="map",
+        choices=("map", "body"),
+        doc="What the directions of movements refer to. map: the map as it is written (up, down, left, right), as "
+        "published; body: the player's body, which turns and walks straight on.",
+    ),
+    Option(name="requests", effect=EASIER, default=3, low=1, high=1000, doc="Maximum requests per attempt."),
 )
 
 
 def _play(options: Mapping[str, Json]) -> Play[Maze, MazeState, MovePlan]:
     hint = options["protocol"] == "sound" if options["exit_hint"] is None else bool(options["exit_hint"])
     requests = int(options["requests"])
-    wording = MazeWording(REPRESENTATIONS[options["wording"]], hint)
+    wording = MazeWording(REPRESENTATIONS[options["wording"]], hint, body=options["frame"] == "body")
     return Play(MazeGame(requests), wording, Limits(turns=requests))
 
 
@@ -309,21 +386,29 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
         isomorph=isomorph,
     ),
     playing=Playing(options=PLAY_OPTIONS, play=_play, images=IMAGES, takes_context=True, texts=TEXTS),
-    scoring=Scoring(metrics=METRICS, failures=FAILURES, failure=failure, first_errors=FIRST_ERRORS, best_of=True),
+    scoring=Scoring(
+        metrics=METRICS,
+        failures=FAILURES,
+        failure=failure,
+        first_errors=FIRST_ERRORS,
+        best_of=True,
+        contrasts=(Contrast("frame", "map", "body", "turning with the body"),),
+    ),
     difficulty=Difficulty(
         horizon=HorizonSpec(
             levels=_HORIZON_LEVELS,
             oracle_horizon=lambda rate: known_horizon(rate, _HORIZON_LEVELS),
             revision=1,
         ),
-        axes=(level_axis("dimension", "Cells along each side."), MINIMUM, JUNCTIONS),
+        axes=(level_axis("dimension", "Cells along the longer side."), MINIMUM, JUNCTIONS),
         explanatory_variables=VARIABLES,
         success="the exit is reached within one and a half times the steps of a shortest path",
         competent=is_competent,
+        token_budgets=True,
     ),
     players=Players(policies=PLAYERS, reasoning=reasoning, potentials=POTENTIALS),
     probes=(POSITION,),
-    typing=Typing(parse=parse_typed, format=format_typed, help=TYPED_HELP, actions=typed_actions),
+    typing=Typing(parse=parse_typed, format=format_typed, help=TYPED_HELP, actions=typed_actions, route=plan_route),
     presentation=PRESENTATION,
 )
 

@@ -34,7 +34,7 @@ _FEW_WAYS = bytes(ways for ways in range(16) if ways.bit_count() < 3)  # those o
 
 @dataclass(frozen=True, slots=True)
 class Maze(Instance):
-    """A square maze.
+    """A maze, square or rectangular.
 
     Attributes:
         lattice: Its cells; open ones are paths, closed ones walls.
@@ -48,18 +48,19 @@ class Maze(Instance):
 
     @property
     def size(self) -> int:
-        """The dimension N of the N x N matrix."""
-        return self.lattice.width
+        """The dimension N of the N x N matrix; of a rectangle the longer side."""
+        return max(self.lattice.width, self.lattice.height)
 
     def rows(self, player: int | None = None) -> list[list[int | str]]:
         """Return the matrix: 1 for a path, 0 for a wall, "X" where the player is (the entrance by default)."""
         flat: list[int | str] = list(self.lattice.cells)
         flat[self.entrance if player is None else player] = "X"
-        return [flat[i : i + self.size] for i in range(0, len(flat), self.size)]
+        width = self.lattice.width
+        return [flat[i : i + width] for i in range(0, len(flat), width)]
 
     def lines(self, player: int | None = None, *, commas: bool = False) -> list[str]:
         """Return the rows of the matrix as texts of 0, 1 and X, with or without commas between these signs."""
-        signs, wide = bytearray(self.lattice.cells.translate(_DIGITS)), self.size
+        signs, wide = bytearray(self.lattice.cells.translate(_DIGITS)), self.lattice.width
         signs[self.entrance if player is None else player] = ord("X")
         if commas:
             spread = bytearray(b",") * (2 * len(signs))
@@ -123,49 +124,53 @@ def decode(data: Json) -> Maze:
         raise DataError('instance: give {"maze": ["000X0", ...]} or {"maze": [[0,0,0,"X",0], ...]}, a list of rows')
     signs: dict[str, int] = {"0": 0, "1": 1}
     rows = [[signs.get(sign, sign) for sign in row.rstrip("\r\n")] if isinstance(row, str) else row for row in matrix]
-    size = len(rows)
-    if size % 2 == 0 or not SMALLEST <= size <= LARGEST:
-        raise DataError(
-            f"maze: the matrix has {plural(size, 'row')}; the dimension is odd and from {SMALLEST} to {LARGEST}"
-        )
+    height = len(rows)
+    width = len(rows[0]) if rows else 0
+    for count, what in ((height, "row"), (width, "column")):
+        if not SMALLEST <= count <= LARGEST:
+            raise DataError(f"maze: the matrix has {plural(count, what)}; give {SMALLEST} to {LARGEST}")
     cells = bytearray()
     entrances: list[int] = []
     for y, row in enumerate(rows):
-        if len(row) != size:
-            raise DataError(f"maze: row {y} has {plural(len(row), 'cell')}, not {size}")
+        if len(row) != width:
+            raise DataError(f"maze: row {y} has {plural(len(row), 'cell')}, not {width} as row 0")
         for x, cell in enumerate(row):
             if cell == "X":
-                entrances.append(y * size + x)
+                entrances.append(y * width + x)
             elif type(cell) is not int or cell not in (0, 1):
                 raise DataError(f'maze: row {y}, column {x}: a cell is 0, 1 or "X"')
             cells.append(cell != 0)
-    border = [y * size + x for y in range(size) for x in range(size) if not (0 < x < size - 1 and 0 < y < size - 1)]
-    corners = {0, size - 1, size * (size - 1), size * size - 1}
+    border = [
+        y * width + x for y in range(height) for x in range(width) if not (0 < x < width - 1 and 0 < y < height - 1)
+    ]
+    corners = {0, width - 1, width * (height - 1), width * height - 1}
     openings = [cell for cell in border if cells[cell]]
     if len(entrances) != 1 or entrances[0] not in openings:
         raise DataError('maze: it needs exactly one "X", and on the border: the entrance')
     if len(openings) != 2 or corners & set(openings):
         raise DataError("maze: it needs exactly one opening in the border besides the entrance, and none in a corner")
     exit_ = next(cell for cell in openings if cell != entrances[0])
-    return Maze(Lattice(size, size, bytes(cells)), entrances[0], exit_)
+    return Maze(Lattice(width, height, bytes(cells)), entrances[0], exit_)
 
 
 def isomorph(maze: Maze, key: str, number: int) -> Maze:
-    """Return the maze after one of the three rotations of the square, which the set's key and number determine.
+    """Return the maze after one of its three rotations, which the set's key and number determine.
 
-    Three sets in a row, from the first one on, have all three. A maze that is symmetrical itself can stay as it is.
-    Mirrored mazes are left out: there, a player that keeps a hand on the wall goes another way.
+    By 90 degrees a rectangle exchanges its sides. Three sets in a row, from the first one on, have all three. A maze
+    that is symmetrical itself can stay as it is. Mirrored mazes are left out: there, a player that keeps a hand on the
+    wall goes another way.
     """
     symmetry = draw_appearance(ROTATIONS, number, "maze", key, maze.hash)
-    size = maze.size
-    rows = transform(symmetry, [maze.lattice.cells[start : start + size] for start in range(0, size * size, size)])
+    lattice = maze.lattice
+    rows = transform(symmetry, lattice.rows())
+    height, width = len(rows), len(rows[0])
 
     def moved(cell: int) -> int:
-        row, column = transform_place(symmetry, *divmod(cell, size), size, size)
-        return row * size + column
+        row, column = transform_place(symmetry, *divmod(cell, lattice.width), lattice.height, lattice.width)
+        return row * width + column
 
     cells = bytes(cell for row in rows for cell in row)
-    return Maze(Lattice(size, size, cells), moved(maze.entrance), moved(maze.exit))
+    return Maze(Lattice(width, height, cells), moved(maze.entrance), moved(maze.exit))
 
 
 class Movement(NamedTuple):
@@ -184,10 +189,25 @@ MovePlan = tuple[Movement, ...]
 
 
 class MazeState(NamedTuple):
-    """A maze, and the number of the cell that the player is at."""
+    """A maze, the number of the cell that the player is at, and the direction in which it came there.
+
+    At the entrance the player faces into the maze.
+    """
 
     maze: Maze
     at: int
+    facing: str
+
+
+def start(maze: Maze) -> MazeState:
+    """Return the state at the entrance."""
+    return MazeState(maze, maze.entrance, _inwards(maze, maze.entrance))
+
+
+def _inwards(maze: Maze, cell: int) -> str:
+    """Return the direction into the maze from a cell of the border; "left" from any other cell."""
+    x, y = maze.lattice.position(cell)
+    return {0: "down", maze.lattice.height - 1: "up"}.get(y) or ("right" if x == 0 else "left")
 
 
 class MazeGame(Game[Maze, MazeState, MovePlan]):
@@ -202,7 +222,7 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         self.properties = GameProperties(deterministic=True, turns=requests, reward=(0.0, 1.0))
 
     def start(self, instance: Maze) -> MazeState:
-        return MazeState(instance, instance.entrance)
+        return start(instance)
 
     def legal(self, state: MazeState) -> Sequence[MovePlan]:
         """Return all plans of one movement, by direction and then by cells."""
@@ -218,11 +238,12 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
     def apply(self, state: MazeState, action: MovePlan, rng: Stream) -> Transition[MazeState]:
         """Carry out a plan; the reward is 1 for reaching the exit."""
         maze, at, moved = state.maze, state.at, 0
+        facing = state.facing
         for number, (direction, cells) in enumerate(action, start=1):
             line, free = maze.lattice.line(at, direction), maze.lattice.free(at, direction)
             if maze.exit in (walked := line[: min(cells, free)]):
                 steps = moved + walked.index(maze.exit) + 1
-                return self._stop(maze, maze.exit, steps, number, Outcome.OK)
+                return self._stop(MazeState(maze, maze.exit, direction), steps, number, Outcome.OK)
             if cells > free:
                 blocked: dict[str, Json] = {
                     "movement": number,
@@ -230,18 +251,19 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
                     "cells": cells,
                     "obstacle": "outside" if free == len(line) else "wall",
                 }
-                return self._stop(maze, at, moved, number - 1, Outcome.ILLEGAL, illegal=blocked)
-            at = line[cells - 1]
+                return self._stop(MazeState(maze, at, facing), moved, number - 1, Outcome.ILLEGAL, illegal=blocked)
+            at, facing = line[cells - 1], direction
             moved += cells
         far = maze.lattice.distances(maze.exit)
         outcome = Outcome.OK if far[at] < far[state.at] else Outcome.UNPRODUCTIVE
-        return self._stop(maze, at, moved, len(action), outcome)
+        return self._stop(MazeState(maze, at, facing), moved, len(action), outcome)
 
     def _stop(
-        self, maze: Maze, at: int, moved: int, carried_out: int, outcome: Outcome, **events: Json
+        self, state: MazeState, moved: int, carried_out: int, outcome: Outcome, **events: Json
     ) -> Transition[MazeState]:
-        all_events = {"moved": moved, "movements": carried_out, "at": list(maze.lattice.position(at)), **events}
-        return Transition(MazeState(maze, at), float(at == maze.exit), all_events, outcome)
+        at = list(state.maze.lattice.position(state.at))
+        all_events = {"moved": moved, "movements": carried_out, "at": at, **events}
+        return Transition(state, float(state.at == state.maze.exit), all_events, outcome)
 
     def terminal(self, state: MazeState) -> End | None:
         return End.SOLVED if state.at == state.maze.exit else None
@@ -287,8 +309,19 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         return _plan(path)
 
 
-_RIGHT_OF = {"up": "right", "right": "down", "down": "left", "left": "up"}
-_BACK = {"up": "down", "down": "up", "left": "right", "right": "left"}
+_CLOCKWISE = ("up", "right", "down", "left")
+TURNS = ("none", "right", "around", "left")
+"""The turns of a body, each a quarter clockwise from the one before."""
+
+
+def turned(facing: str, turn: str) -> str:
+    """Return the direction that a player faces after one of `TURNS`."""
+    return _CLOCKWISE[(_CLOCKWISE.index(facing) + TURNS.index(turn)) % 4]
+
+
+def turn_between(facing: str, direction: str) -> str:
+    """Return the one of `TURNS` after which a player faces a direction."""
+    return TURNS[(_CLOCKWISE.index(direction) - _CLOCKWISE.index(facing)) % 4]
 
 
 def _plan(path: list[str] | tuple[str, ...]) -> MovePlan:
@@ -307,14 +340,12 @@ def wall_follower(state: MazeState, rng: Stream) -> MovePlan:
     From the border this always arrives, for entrance and exit part the same outer wall.
     """
     maze, at = state.maze, state.at
-    inwards = {0: "down", maze.size - 1: "up"}
-    x, y = maze.lattice.position(at)
-    heading: str = inwards.get(y) or ("right" if x == 0 else "left")
+    heading = _inwards(maze, at)
     path: list[str] = []
     while at != maze.exit and len(path) < 4 * len(maze.lattice.cells):
         open_: dict[str, int] = dict(maze.lattice.exits(at))
-        right = _RIGHT_OF[heading]
-        heading = next(str(way) for way in (right, heading, _BACK[right], _BACK[heading]) if way in open_)
+        ways = (turned(heading, turn) for turn in ("right", "none", "left", "around"))
+        heading = next(way for way in ways if way in open_)
         at = open_[heading]
         path.append(heading)
     return _plan(path)
@@ -329,7 +360,7 @@ def wanderer(state: MazeState, rng: Stream) -> MovePlan:
         ways = [(way, cell) for way, cell in maze.lattice.exits(at) if way != came_from]
         way, at = rng.choice(ways or list(maze.lattice.exits(at)))
         path.append(way)
-        came_from = _BACK[way]
+        came_from = turned(way, "around")
     return _plan(path)
 
 
@@ -369,7 +400,7 @@ def reasoning(state: MazeState) -> str:
     return "\n".join(lines)
 
 
-def _gained(state: Any) -> float:
+def _progress(state: Any) -> float:
     maze: Maze = state.maze
     at: int = state.at
     far = maze.lattice.distances(maze.exit)
@@ -377,6 +408,6 @@ def _gained(state: Any) -> float:
 
 
 POTENTIALS: tuple[Potential[Any], ...] = (
-    Potential("distance", "Share of the shortest path from the entrance to the exit that is gained.", _gained),
+    Potential("distance", "Share of the shortest path from the entrance to the exit that is gained.", _progress),
 )
 """Of states with a maze and a cell, `maze` and `at`: of mazes that are seen as a whole, and in part."""

@@ -20,7 +20,7 @@ from waybench.core import (
     proof_axis,
     proof_metric,
     read_numbers,
-    unread,
+    unparsed_kind,
 )
 from waybench.envs.maze._game import Maze, decode
 from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
@@ -140,7 +140,7 @@ def steps(record: EpisodeRecord) -> Iterator[Step]:
     number = -1
     for number, turn in enumerate(record.turns):
         if turn.action is None:
-            yield Step(number, unread(turn))
+            yield Step(number, unparsed_kind(turn))
             return
         for direction, cells in turn.action:
             for _ in range(cells):
@@ -194,13 +194,13 @@ def _turns(record: EpisodeRecord) -> float | None:
     return float(len(straight) - 1) if straight else None
 
 
-def _open(record: EpisodeRecord) -> list[bytes]:
+def _open_cells(record: EpisodeRecord) -> list[bytes]:
     """Return the rows of the maze, 1 for an open cell, without the checks of reading a maze from outside."""
     return [bytes([cell != 0 for cell in row]) for row in record.instance["maze"]]
 
 
 def _dead_ends(record: EpisodeRecord) -> float:
-    rows = _open(record)
+    rows = _open_cells(record)
     # Entrance and exit, on the border, are no dead ends.
     return float(
         sum(
@@ -216,14 +216,14 @@ def _wrong_ways(record: EpisodeRecord) -> float | None:
     solution = _path(record)
     if not solution:
         return None
-    rows = _open(record)
+    rows = _open_cells(record)
     x, y = next((row.index("X"), number) for number, row in enumerate(record.instance["maze"]) if "X" in row)
     x, y, wrong_ways = int(x), int(y), 0
     for direction, count in solution:
         right, down = DIRECTIONS[direction]
         for _ in range(count):
             x, y = x + right, y + down
-            if 0 < x < len(rows) - 1 and 0 < y < len(rows) - 1:
+            if 0 < x < len(rows[0]) - 1 and 0 < y < len(rows) - 1:
                 # Two of the open neighbours are on the path.
                 wrong_ways += rows[y][x - 1] + rows[y][x + 1] + rows[y - 1][x] + rows[y + 1][x] - 2
     return float(wrong_ways)

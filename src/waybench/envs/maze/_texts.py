@@ -48,13 +48,41 @@ Devuelve un JSON con los movimientos que debo hacer para llegar a la salida. El 
 - cells: número de celdas que debo avanzar en cada movimiento
 Devuelve solo el JSON."""
 
+
+_BODY_PROMPT = (
+    _PROMPT.replace("{hint}", "{hint} {facing}")
+    .replace(
+        "I can only move in one direction: horizontal or vertical, but not diagonally",
+        "I turn where I stand, and then walk straight on in the direction that I face",
+    )
+    .replace('"direction": <direction>', '"turn": <turn>')
+    .replace(
+        "direction: up, down, right, or left", "turn: left, right, around, or none, as I see it before the movement"
+    )
+)
+_SPANISH_BODY_PROMPT = (
+    _SPANISH_PROMPT.replace("{hint}", "{hint} {facing}")
+    .replace(
+        "Solo puedo moverme en una dirección: horizontal o vertical, pero no en diagonal",
+        "Giro donde estoy y después camino recto en la dirección a la que miro",
+    )
+    .replace('"direction": <dirección>', '"turn": <giro>')
+    .replace("direction: arriba, abajo, derecha o izquierda", "turn: izquierda, derecha, atrás o ninguno, visto por mí")
+)
+
 TEXTS: TextTables = MappingProxyType(
     {
         "en": {
             "prompt": _PROMPT,
+            "body.prompt": _BODY_PROMPT,
             "hint": " The exit is located at position {exit}.",
             "later": "{feedback}\n<Maze map>\n{map}\n</Maze map>\nGive me directions from where I am now to the exit. "
             "Return only the JSON, in the same format as before.",
+            "facing": "I face {direction}, as the map is written.",
+            "turn.none": "none",
+            "turn.right": "right",
+            "turn.around": "around",
+            "turn.left": "left",
             "direction.up": "up",
             "direction.down": "down",
             "direction.left": "left",
@@ -68,8 +96,8 @@ TEXTS: TextTables = MappingProxyType(
             "it; every cell it does not tell of is a wall.",
             "picture.legend": "In the picture below, white cells are paths and dark cells are walls. I am the orange "
             "dot.",
-            "coordinates": "Size: {size} x {size}\nPaths: {paths}\nX: {place}",
-            "prose.opening": "The maze is {size} cells wide and {size} cells high. I stand at {place}.",
+            "coordinates": "Size: {width} x {height}\nPaths: {paths}\nX: {place}",
+            "prose.opening": "The maze is {width} cells wide and {height} cells high. I stand at {place}.",
             "prose.cell": "From {place} a path leads {ways}.",
             "prose.way": "{direction} to {place}",
             "prose.last_way": "{ways} and {way}",
@@ -77,6 +105,8 @@ TEXTS: TextTables = MappingProxyType(
             "feedback.invalid": "I could not follow your directions, so I have not moved. {reason}",
             "feedback.solved": "I have reached the exit at {place}.",
             "feedback.illegal": "Movement {number} (direction: {direction}, cells: {cells}) is not viable: {obstacle}. "
+            "{before}, and I am now at position {place}.",
+            "body.feedback.illegal": "Movement {number} (turn: {turn}, cells: {cells}) is not viable: {obstacle}. "
             "{before}, and I am now at position {place}.",
             "feedback.wall": "it goes through a wall",
             "feedback.outside": "it leaves the maze",
@@ -87,19 +117,28 @@ TEXTS: TextTables = MappingProxyType(
             "reason.list": '"movements" must be a list of objects, not {value}.',
             "reason.movement": "Movement {number}: {problem}.",
             "reason.object": 'it must be an object with "direction" and "cells"',
+            "body.reason.object": 'it must be an object with "turn" and "cells"',
+            "body.reason.direction": "the turn must be left, right, around or none, not {value}",
             "reason.twice": "it has the key {key} twice",
             "reason.direction": "the direction must be up, down, right or left, not {value}",
             "reason.cells": "cells must be a whole number of at least 1, not {value}",
             "tool.doc": "Make movements through the maze, in their order.",
             "tool.movements": "The movements.",
             "tool.direction": "Direction of the movement.",
+            "body.tool.direction": "Turn before the movement, as seen by the player.",
             "tool.cells": "Number of cells to move.",
         },
         "es": {
             "prompt": _SPANISH_PROMPT,
+            "body.prompt": _SPANISH_BODY_PROMPT,
             "hint": " La salida está en la posición {exit}.",
             "later": "{feedback}\n<Mapa del laberinto>\n{map}\n</Mapa del laberinto>\nDame indicaciones para ir desde "
             "donde estoy ahora hasta la salida. Devuelve solo el JSON, en el mismo formato que antes.",
+            "facing": "Miro hacia {direction} según está escrito el mapa.",
+            "turn.none": "ninguno",
+            "turn.right": "derecha",
+            "turn.around": "atrás",
+            "turn.left": "izquierda",
             "direction.up": "arriba",
             "direction.down": "abajo",
             "direction.left": "izquierda",
@@ -116,8 +155,8 @@ TEXTS: TextTables = MappingProxyType(
             "ella; toda celda de la que no dice nada es una pared.",
             "picture.legend": "En la imagen de abajo, las celdas blancas son caminos y las celdas oscuras son paredes. "
             "Yo soy el punto naranja.",
-            "coordinates": "Tamaño: {size} x {size}\nCaminos: {paths}\nX: {place}",
-            "prose.opening": "El laberinto tiene {size} celdas de ancho y {size} celdas de alto. Estoy en {place}.",
+            "coordinates": "Tamaño: {width} x {height}\nCaminos: {paths}\nX: {place}",
+            "prose.opening": "El laberinto tiene {width} celdas de ancho y {height} celdas de alto. Estoy en {place}.",
             "prose.cell": "Desde {place} un camino lleva {ways}.",
             "prose.way": "hacia {direction} a {place}",
             "prose.last_way": "{ways} y {way}",
@@ -126,6 +165,8 @@ TEXTS: TextTables = MappingProxyType(
             "feedback.solved": "He llegado a la salida, en {place}.",
             "feedback.illegal": "El movimiento {number} (direction: {direction}, cells: {cells}) no es posible: "
             "{obstacle}. {before} y ahora estoy en la posición {place}.",
+            "body.feedback.illegal": "El movimiento {number} (turn: {turn}, cells: {cells}) no es posible: {obstacle}. "
+            "{before} y ahora estoy en la posición {place}.",
             "feedback.wall": "atraviesa una pared",
             "feedback.outside": "se sale del laberinto",
             "feedback.first": "No me he movido",
@@ -135,12 +176,15 @@ TEXTS: TextTables = MappingProxyType(
             "reason.list": '"movements" debe ser una lista de objetos, no {value}.',
             "reason.movement": "Movimiento {number}: {problem}.",
             "reason.object": 'debe ser un objeto con "direction" y "cells"',
+            "body.reason.object": 'debe ser un objeto con "turn" y "cells"',
+            "body.reason.direction": "el giro debe ser izquierda, derecha, atrás o ninguno, no {value}",
             "reason.twice": "tiene la clave {key} dos veces",
             "reason.direction": "la dirección debe ser arriba, abajo, derecha o izquierda, no {value}",
             "reason.cells": "cells debe ser un número entero de al menos 1, no {value}",
             "tool.doc": "Haz movimientos por el laberinto, en su orden.",
             "tool.movements": "Los movimientos.",
             "tool.direction": "Dirección del movimiento.",
+            "body.tool.direction": "Giro antes del movimiento, visto por el jugador.",
             "tool.cells": "Número de celdas que se avanzan.",
         },
     }

@@ -24,7 +24,16 @@ from waybench.core import (
     object_schema,
     texts_in,
 )
-from waybench.envs.maze._game import Maze, MazeState, Movement, MovePlan
+from waybench.envs.maze._game import (
+    TURNS,
+    Maze,
+    MazeState,
+    Movement,
+    MovePlan,
+    start,
+    turn_between,
+    turned,
+)
 from waybench.envs.maze._texts import TEXTS
 from waybench.envs.spaces._lattice import DIRECTIONS
 
@@ -56,14 +65,16 @@ def place(maze: Maze, cell: int) -> str:
 
 
 def _coordinates(state: MazeState, texts: Texts) -> str:
-    maze, at = state
+    maze, at = state.maze, state.at
     paths = " ".join(place(maze, cell) for cell, open_ in enumerate(maze.lattice.cells) if open_)
-    return texts.fill("coordinates", size=maze.size, paths=paths, place=place(maze, at))
+    size = {"width": maze.lattice.width, "height": maze.lattice.height}
+    return texts.fill("coordinates", **size, paths=paths, place=place(maze, at))
 
 
 def _prose(state: MazeState, texts: Texts) -> str:
-    maze, at = state
-    lines = [texts.fill("prose.opening", size=maze.size, place=place(maze, at))]
+    maze, at = state.maze, state.at
+    size = {"width": maze.lattice.width, "height": maze.lattice.height}
+    lines = [texts.fill("prose.opening", **size, place=place(maze, at))]
     for cell, open_ in enumerate(maze.lattice.cells):
         if open_:
             ways = [
@@ -92,39 +103,55 @@ ENGLISH = texts_in("en", TEXTS)
 REPRESENTATIONS = representations(ENGLISH)
 
 
-def _move_tool(texts: Texts) -> ActionTool:
-    direction: Json = {
-        "type": "string",
-        "enum": [texts[f"direction.{name}"] for name in DIRECTIONS],
-        "description": texts["tool.direction"],
-    }
+def _move_tool(key: str, words: Sequence[str], doc: str, texts: Texts) -> ActionTool:
+    direction: Json = {"type": "string", "enum": list(words), "description": doc}
     cells: Json = {"type": "integer", "minimum": 1, "description": texts["tool.cells"]}
-    movement = object_schema({"direction": direction, "cells": cells})
+    movement = object_schema({key: direction, "cells": cells})
     parameters = {"movements": {"type": "array", "description": texts["tool.movements"], "items": movement}}
     return ActionTool("move", texts["tool.doc"], parameters)
 
 
 class MazeWording(Wording[Maze, MazeState, MovePlan]):
-    """The published request for JSON, around one representation of the maze; `exit_hint` adds where the exit is."""
+    """The published request for JSON, around one representation of the maze; `exit_hint` adds where the exit is.
 
-    def __init__(self, representation: Representation[MazeState], exit_hint: bool, texts: Texts = ENGLISH) -> None:
-        self.name, self.texts = representation.name, texts
-        self._words = {name: texts[f"direction.{name}"] for name in DIRECTIONS}
-        self._directions = {normal_name(word): name for name, word in self._words.items()}
-        self._tool = _move_tool(texts)
+    In the body's frame (`body`) a movement has a turn in place of a direction, and the messages say where the player
+    faces. The maze is written as ever, and the actions of the game are the same.
+    """
+
+    def __init__(
+        self,
+        representation: Representation[MazeState],
+        exit_hint: bool,
+        texts: Texts = ENGLISH,
+        *,
+        body: bool = False,
+    ) -> None:
+        self.name, self.texts, self._body = representation.name, texts, body
+        self._compass = {name: texts[f"direction.{name}"] for name in DIRECTIONS}
+        self._words = {name: texts[f"turn.{name}"] for name in TURNS} if body else self._compass
+        self._names = {normal_name(word): name for name, word in self._words.items()}
+        self._key = "turn" if body else "direction"
+        self._tool = _move_tool(self._key, list(self._words.values()), self._of_frame("tool.direction"), texts)
         self._form = representation
         self._exit_hint = exit_hint
         self.rule_fields = (
             Field[Maze](
                 "maze",
                 "The maze, as the base wording writes it.",
-                lambda maze: representation.write(MazeState(maze, maze.entrance)),
+                lambda maze: representation.write(start(maze)),
             ),
             Field[Maze]("legend", "How to read it.", lambda maze: representation.legend),
             Field[Maze]("hint", "A sentence that says where the exit is, if exit_hint is on.", self._hint),
             Field[Maze]("entrance", "The entrance, as [x,y].", lambda maze: place(maze, maze.entrance)),
             Field[Maze]("exit", "The exit, as [x,y].", lambda maze: place(maze, maze.exit)),
-            Field[Maze]("dimension", "Number of rows and of columns.", lambda maze: str(maze.size)),
+            Field[Maze](
+                "dimension", "Number of rows and of columns, of the more of them.", lambda maze: str(maze.size)
+            ),
+            Field[Maze]("rows", "Number of rows.", lambda maze: str(maze.lattice.height)),
+            Field[Maze]("columns", "Number of columns.", lambda maze: str(maze.lattice.width)),
+            Field[Maze](
+                "facing", "In the body's frame, which way the player faces.", lambda maze: self._facing(start(maze))
+            ),
         )
         self.fields = (
             Field[View[MazeState]](
@@ -136,7 +163,10 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
             Field[View[MazeState]](
                 "feedback", "What the last reply led to.", lambda view: self._feedback(view.state, view.last)
             ),
-            *(self._view_field(field) for field in self.rule_fields if field.name != "maze"),
+            Field[View[MazeState]](
+                "facing", "In the body's frame, which way the player faces.", lambda view: self._facing(view.state)
+            ),
+            *(self._view_field(field) for field in self.rule_fields if field.name not in ("maze", "facing")),
         )
 
     @staticmethod
@@ -146,13 +176,23 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
     def _hint(self, maze: Maze) -> str:
         return self.texts.fill("hint", exit=place(maze, maze.exit)) if self._exit_hint else ""
 
+    def _facing(self, state: MazeState) -> str:
+        return self.texts.fill("facing", direction=self._compass[state.facing]) if self._body else ""
+
+    def _of_frame(self, name: str) -> str:
+        """Return a text that the body's frame has in words of its own."""
+        return self.texts[f"body.{name}" if self._body else name]
+
     def in_language(self, texts: Texts) -> "MazeWording":
-        return MazeWording(representations(texts)[self.name], self._exit_hint, texts)
+        return MazeWording(representations(texts)[self.name], self._exit_hint, texts, body=self._body)
 
     def rules(self, instance: Maze) -> str:
         x, y = instance.lattice.position(instance.entrance)
-        text, legend = self._form.write(MazeState(instance, instance.entrance)), self._form.legend
-        return self.texts.fill("prompt", map=text, legend=legend, x=x, y=y, hint=self._hint(instance))
+        fields = {"map": self._form.write(start(instance)), "legend": self._form.legend, "x": x, "y": y}
+        fields["hint"] = self._hint(instance)
+        if self._body:
+            return self.texts.fill("body.prompt", **fields, facing=self._facing(start(instance)))
+        return self.texts.fill("prompt", **fields)
 
     def observe(self, state: MazeState, last: Transition[MazeState] | Invalid | None, turn: int) -> str:
         """Return the answer to a reply: what went wrong or is still missing, the map now, and the request for JSON."""
@@ -171,49 +211,70 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         entries = reply_object["movements"]
         if not is_array(entries):
             return Invalid(self.texts.fill("reason.list", value=json_excerpt(entries, self.texts)))
-        plan: list[Movement] = []
+        movements: list[Movement] = []
         for number, entry in enumerate(entries, start=1):
             movement = self._movement(entry)
             if isinstance(movement, str):
                 return Invalid(self.texts.fill("reason.movement", number=number, problem=movement))
-            plan.append(movement)
+            movements.append(movement)
+        return self._plan(movements, state)
+
+    def _plan(self, movements: Sequence[Movement], state: MazeState) -> MovePlan:
+        """Return movements with directions of the map in place of those of the frame."""
+        if not self._body:
+            return tuple(movements)
+        plan: list[Movement] = []
+        facing = state.facing
+        for turn, cells in movements:
+            facing = turned(facing, turn)
+            plan.append(Movement(facing, cells))
         return tuple(plan)
 
+    def _in_frame(self, plan: MovePlan, state: MazeState) -> list[dict[str, str | int]]:
+        """Return a plan as replies have it."""
+        before = [state.facing, *(movement.direction for movement in plan)]
+        names = [
+            turn_between(facing, movement.direction) if self._body else movement.direction
+            for facing, movement in zip(before, plan, strict=False)
+        ]
+        return [
+            {self._key: self._words[name], "cells": movement.cells} for name, movement in zip(names, plan, strict=True)
+        ]
+
     def render(self, action: MovePlan, state: MazeState) -> str:
-        movements = ", ".join(
-            f'{{"direction": {json.dumps(self._words[direction], ensure_ascii=False)}, "cells": {cells}}}'
-            for direction, cells in action
-        )
-        return f'{{"movements": [{movements}]}}'
+        return json.dumps({"movements": self._in_frame(action, state)}, ensure_ascii=False)
 
     def tools(self, state: MazeState) -> tuple[ActionTool, ...]:
         return (self._tool,)
 
     def parse_call(self, call: ToolCall, state: MazeState) -> MovePlan:
-        return tuple(
-            Movement(self._directions[normal_name(entry["direction"])], entry["cells"])
-            for entry in call.arguments["movements"]
-        )
+        entries = call.arguments["movements"]
+        movements = [Movement(self._names[normal_name(entry[self._key])], entry["cells"]) for entry in entries]
+        return self._plan(movements, state)
 
     def render_call(self, action: MovePlan, state: MazeState) -> ToolCall:
-        return ToolCall(
-            self._tool.name, {"movements": [{"direction": self._words[way], "cells": cells} for way, cells in action]}
-        )
+        return ToolCall(self._tool.name, {"movements": self._in_frame(action, state)})
 
     def _feedback(self, state: MazeState, last: Transition[MazeState] | Invalid | None) -> str:
         """Return what the last reply led to; "" before the first one."""
         if last is None:
             return ""
+        feedback = self._what_happened(state, last)
+        is_over = not isinstance(last, Invalid) and state.at == state.maze.exit
+        return f"{feedback} {self._facing(state)}" if self._body and not is_over else feedback
+
+    def _what_happened(self, state: MazeState, last: Transition[MazeState] | Invalid) -> str:
         texts, here = self.texts, place(state.maze, state.at)
         if isinstance(last, Invalid):
             return texts.fill("feedback.invalid", reason=last.reason)
         if state.at == state.maze.exit:
             return texts.fill("feedback.solved", place=here)
         if blocked := last.events.get("illegal"):
+            name = turn_between(state.facing, blocked["direction"]) if self._body else blocked["direction"]
             return texts.fill(
-                "feedback.illegal",
+                "body.feedback.illegal" if self._body else "feedback.illegal",
+                **{self._key: self._words[name]},
                 number=blocked["movement"],
-                direction=self._words[blocked["direction"]],
                 cells=blocked["cells"],
                 obstacle=texts["feedback.wall" if blocked["obstacle"] == "wall" else "feedback.outside"],
                 before=texts["feedback.first" if blocked["movement"] == 1 else "feedback.later"],
@@ -222,20 +283,21 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         return texts.fill("feedback.short", place=here)
 
     def _movement(self, entry: Any) -> Movement | str:
-        """Read one entry of the list, or say in a phrase what is wrong with it."""
-        texts = self.texts
-        if not is_object(entry) or "direction" not in entry or "cells" not in entry:
-            return texts["reason.object"]
+        """Read one entry of the list, in the frame, or say in a phrase what is wrong with it."""
+        texts, key = self.texts, self._key
+        if not is_object(entry) or key not in entry or "cells" not in entry:
+            return self._of_frame("reason.object")
         if (duplicate := getattr(entry, "duplicate", None)) is not None:
             return texts.fill("reason.twice", key=json_excerpt(duplicate, texts))
-        direction, cells = entry["direction"], entry["cells"]
-        if not isinstance(direction, str) or normal_name(direction) not in self._directions:
-            return texts.fill("reason.direction", value=json_excerpt(direction, texts))
+        direction, cells = entry[key], entry["cells"]
+        if not isinstance(direction, str) or normal_name(direction) not in self._names:
+            reason = "body.reason.direction" if self._body else "reason.direction"
+            return texts.fill(reason, value=json_excerpt(direction, texts))
         if type(cells) is float and cells.is_integer() and cells < 1e18:
             cells = int(cells)  # 2.0 and 2 are the same number in JSON
         if type(cells) is not int or cells < 1:
             return texts.fill("reason.cells", value=json_excerpt(cells, texts))
-        return Movement(self._directions[normal_name(direction)], cells)
+        return Movement(self._names[normal_name(direction)], cells)
 
 
 TYPED_HELP = "Type movements as d3 l2 d1 or down 3, left 2, down 1 (d, u, l, r), or the reply itself."
@@ -257,6 +319,22 @@ def parse_typed(text: str, state: MazeState) -> MovePlan | None:
         plan.append(Movement(TYPED_DIRECTIONS[match[1].lower()], int(match[2] or 1)))
         at = match.end()
     return tuple(plan) or None
+
+
+def plan_route(state: MazeState, plan: MovePlan) -> Sequence[tuple[int, int]]:
+    """Return the cells that a plan leads over, (row, column), walls or not, up to the border."""
+    lattice = state.maze.lattice
+    x, y = lattice.position(state.at)
+    high = len(lattice.cells) // lattice.width
+    cells: list[tuple[int, int]] = []
+    for direction, count in plan:
+        dx, dy = DIRECTIONS[direction]
+        for _ in range(min(count, lattice.width + high)):
+            if not (0 <= x + dx < lattice.width and 0 <= y + dy < high):
+                break
+            x, y = x + dx, y + dy
+            cells.append((y, x))
+    return cells
 
 
 def format_typed(plan: MovePlan) -> Sequence[str]:

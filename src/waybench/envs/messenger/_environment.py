@@ -57,7 +57,7 @@ def score(record: EpisodeRecord) -> float:
     return action_turns(record)[-1].reward if action_turns(record) else 0.0
 
 
-def _expected(record: EpisodeRecord) -> tuple[float, float] | None:
+def _expected_scores(record: EpisodeRecord) -> tuple[float, float] | None:
     case = _case(record)
     usual = case.published and record.options["steps"] in (None, case.steps)
     return EXPECTED[case.stage] if usual else None
@@ -118,7 +118,7 @@ METRICS = agent_metrics(
     ),
     human_metric(setting, _scores, score),
     scaled_metric(
-        _expected,
+        _expected_scores,
         "Here these are means over the games of the stage, on the published board with the published steps.",
         _scores,
         score,

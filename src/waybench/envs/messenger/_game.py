@@ -64,12 +64,12 @@ def observation(world: MessengerWorld, *, published: bool) -> str:
     if world.fate and not published:
         paragraphs.append(_ENDS[world.fate].format(name=world.case.actors[world.touched].name))
     paragraphs.append(WITH if world.carries else WITHOUT)
-    lines = seen(world, published=published)
+    lines = describe_entities(world, published=published)
     paragraphs.append(f"You see:\n{lines}" if lines else "You see nothing away from you.")
     return "\n\n".join(paragraphs)
 
 
-def seen(world: MessengerWorld, *, published: bool) -> str:
+def describe_entities(world: MessengerWorld, *, published: bool) -> str:
     """Return a line for each entity, by its number, the nearest first; ties by the northernmost, then westernmost.
 
     As published, only the nearest of those that look alike is named.
@@ -105,7 +105,9 @@ class RoleRules(Rules[Case, MessengerWorld]):
     def __init__(self, *, published: bool) -> None:
         super().__init__(published=published)
         doc = "The entities that are seen, one in each line; none where nothing is."
-        self.scene_fields = (Field[MessengerWorld](SEEN, doc, lambda world: seen(world, published=published)),)
+        self.scene_fields = (
+            Field[MessengerWorld](SEEN, doc, lambda world: describe_entities(world, published=published)),
+        )
 
     def begin(self, instance: Case) -> MessengerWorld:
         return _world.begin(instance)
@@ -177,11 +179,11 @@ class _Board:
         line = (1 << east + 1) - (1 << west)
         return sum(line << self.wide * row for row in range(max(y - 1, 0), min(y + 1, self.wide - 1) + 1))
 
-    def after(self, sets: _Sets, agent: Location) -> _Sets:
+    def spread(self, sets: _Sets, agent: Location) -> _Sets:
         """Return where things can be after they have moved, the agent having been at a place."""
-        return _Sets(self._chased(sets.chasers, agent), self._fled(sets.fleeing, agent), sets.fixed)
+        return _Sets(self._spread_chasers(sets.chasers, agent), self._spread_fleeing(sets.fleeing, agent), sets.fixed)
 
-    def _chased(self, places: int, agent: Location) -> int:
+    def _spread_chasers(self, places: int, agent: Location) -> int:
         if not places:
             return 0
         x, y = agent
@@ -192,7 +194,7 @@ class _Board:
         after |= (places & ~columns[x + 1]) >> 1
         return after | self._anywhere(places & self.bit(agent))
 
-    def _fled(self, places: int, agent: Location) -> int:
+    def _spread_fleeing(self, places: int, agent: Location) -> int:
         if not places:
             return 0
         x, y = agent
@@ -208,7 +210,11 @@ class _Board:
 
     def _anywhere(self, places: int) -> int:
         """Return the places next to some; at the edge, staying is one of them."""
-        return self._fled(places, (0, 0)) | self._fled(places, (self.wide - 1, self.wide - 1)) if places else 0
+        return (
+            self._spread_fleeing(places, (0, 0)) | self._spread_fleeing(places, (self.wide - 1, self.wide - 1))
+            if places
+            else 0
+        )
 
 
 @lru_cache(maxsize=8)
@@ -232,10 +238,10 @@ def dangers(world: MessengerWorld) -> Iterator[int]:
 def towards(case: Case, world: MessengerWorld, rng: Stream) -> int:
     """Go straight for the message, and then for the goal, whatever is in the way."""
     location = world.places[target(world)]
-    return REST if location is None else _nearest(world, location, _NUMBERS)
+    return REST if location is None else _step_toward(world, location, _NUMBERS)
 
 
-def _nearest(world: MessengerWorld, location: Location, actions: Iterator[int] | range | list[int]) -> int:
+def _step_toward(world: MessengerWorld, location: Location, actions: Iterator[int] | range | list[int]) -> int:
     def away(action: int) -> int:
         x, y = walk_agent(world.case, world.agent, action)
         return max(abs(x - location[0]), abs(y - location[1])) + abs(x - location[0]) + abs(y - location[1])
@@ -275,7 +281,7 @@ def search(case: Case, world: MessengerWorld, rng: Stream) -> int:
         node = heappop(queue)
         if _room(node) > _room(best):
             best = node
-        unsafe, target_sets = board.after(node.dangers, node.agent), board.after(node.targets, node.agent)
+        unsafe, target_sets = board.spread(node.dangers, node.agent), board.spread(node.targets, node.agent)
         steps = node.steps + 1
         for action in _NUMBERS:
             agent = walk_agent(case, node.agent, action)
@@ -297,7 +303,7 @@ def search(case: Case, world: MessengerWorld, rng: Stream) -> int:
         return best.first
     risks = {action: _risk(world, action) for action in _NUMBERS}
     least = min(risks.values())
-    return _nearest(world, location, [action for action in _NUMBERS if risks[action] <= least])
+    return _step_toward(world, location, [action for action in _NUMBERS if risks[action] <= least])
 
 
 def _room(node: _SearchNode) -> tuple[int, int, int]:
@@ -338,7 +344,7 @@ def _collision_chance(world: MessengerWorld, location: Location, kind: str, agen
     return collisions / len(options)
 
 
-def at_random(case: Case, world: MessengerWorld, rng: Stream) -> int:
+def random_action(case: Case, world: MessengerWorld, rng: Stream) -> int:
     """Take any action."""
     return rng.choice(_NUMBERS)
 
@@ -348,4 +354,4 @@ def rest(case: Case, world: MessengerWorld, rng: Stream) -> int:
     return REST
 
 
-PLAYERS = {"oracle": search, "heuristic": towards, "random": at_random, "noop": rest}
+PLAYERS = {"oracle": search, "heuristic": towards, "random": random_action, "noop": rest}

@@ -10,6 +10,7 @@ from typing import Any
 
 from waybench._package_data import read_toml
 from waybench.core import (
+    HARDER,
     DataError,
     DataFiles,
     Dataset,
@@ -118,6 +119,7 @@ _QUINTUPLES = tuple(
 SOURCE_OPTIONS = (
     Option(
         name="size",
+        effect=HARDER,
         default=SIZE,
         low=SMALLEST,
         high=LARGEST,
@@ -125,6 +127,7 @@ SOURCE_OPTIONS = (
     ),
     Option(
         name="decoys",
+        effect=HARDER,
         default=None,
         kind=int,
         low=DECOYS,
@@ -171,24 +174,24 @@ class _Games(KeyedSource[Case]):
         if stage == 1:
             kinds, cells = [IMMOVABLE] * len(ROLES), [(middle + x, middle + y) for x, y in _AROUND]
         elif stage == 2:
-            kinds, cells = list(rng.choice(_TRIPLES)), [self._scaled(cell) for cell in _CORNERS]
+            kinds, cells = list(rng.choice(_TRIPLES)), [self._scale_cell(cell) for cell in _CORNERS]
         else:
             kinds = self._with_decoys(rng.choice(_QUINTUPLES))
-            cells = [self._scaled(cell) for cell in (_SPREAD + _FURTHER)[: len(kinds) + 1]]
+            cells = [self._scale_cell(cell) for cell in (_SPREAD + _FURTHER)[: len(kinds) + 1]]
         rng.shuffle(cells)
         decoys = len(kinds) - len(ROLES)
         names = [*names, *([names[1], names[2]] * 2)[:decoys]]
         actors = tuple(Actor(name, kind, x, y) for name, kind, (x, y) in zip(names, kinds, cells, strict=False))
         carries = stage == 1 and rng.random() < _CARRIES
         roles = [*ROLES, *[ENEMY] * decoys]
-        sentences = [self._sentence_of(actor, role, rng) for actor, role in zip(actors, roles, strict=True)]
+        sentences = [self._actor_sentence(actor, role, rng) for actor, role in zip(actors, roles, strict=True)]
         if stage == 3:
             sentences.append(self._distraction(actors[0], rng))
         rng.shuffle(sentences)
         agent = (middle, middle) if stage == 1 else cells[-1]
         return Case(stage, self._size, actors, *agent, carries, tuple(sentences))
 
-    def _sentence_of(self, actor: Actor, role: str, rng: Stream) -> str:
+    def _actor_sentence(self, actor: Actor, role: str, rng: Stream) -> str:
         if self.level == 1:
             return self._immovable_sentence(actor.name, role, rng)
         is_unknown = self.level == 2 and rng.random() < _UNKNOWN
@@ -221,7 +224,7 @@ class _Games(KeyedSource[Case]):
             raise DataError(f"the sentences have none of {name} as {role}, {kind}")
         return sentence
 
-    def _scaled(self, cell: tuple[int, int]) -> tuple[int, int]:
+    def _scale_cell(self, cell: tuple[int, int]) -> tuple[int, int]:
         x, y = ((2 * number * (self._size - 1) + SIZE - 1) // (2 * (SIZE - 1)) for number in cell)  # rounded
         return x, y
 
@@ -346,7 +349,7 @@ def _read_games(path: Path, split: str) -> list[tuple[str, str, str]]:
     return games
 
 
-def _published(options: Mapping[str, Any], files: DataFiles) -> Source[Case]:
+def _open_published(options: Mapping[str, Any], files: DataFiles) -> Source[Case]:
     texts, games = (files("smartplay", name) for name in ("text_test.json", "games.json"))
     key = PUBLIC_KEY if options["key"] is None else options["key"]
     return PublishedGames(texts, games, key, options["level"], size=options["size"], decoys=options["decoys"])
@@ -357,7 +360,7 @@ DATASETS = (
         name="published",
         doc="games with the published sentences, see `waybench data fetch smartplay`",
         items="sentences",
-        open=_published,
+        open=_open_published,
         download=Download.from_table(read_toml(__file__, "published.toml")),
         options=(
             Option(

@@ -276,10 +276,10 @@ def advance(world: MessengerWorld, action: int, rng: Chooser) -> MessengerWorld:
     after = MessengerWorld(case, agent, tuple(places), world.carries, action)
     if not contacts:
         return after
-    return _decided(after, contacts) if case.stage == 1 else _collided(after, contacts)
+    return _end_at_contact(after, contacts) if case.stage == 1 else _apply_contacts(after, contacts)
 
 
-def _decided(world: MessengerWorld, contacts: Sequence[int]) -> MessengerWorld:
+def _end_at_contact(world: MessengerWorld, contacts: Sequence[int]) -> MessengerWorld:
     """Stage 1: the first actor in contact with the agent decides."""
     number = contacts[0]
     role = role_name(number)
@@ -288,7 +288,7 @@ def _decided(world: MessengerWorld, contacts: Sequence[int]) -> MessengerWorld:
     return world._replace(reward=-1.0, fate=role, touched=number)
 
 
-def _collided(world: MessengerWorld, contacts: Sequence[int]) -> MessengerWorld:
+def _apply_contacts(world: MessengerWorld, contacts: Sequence[int]) -> MessengerWorld:
     """Stages 2 and 3: enemy and decoys, then the goal, and then the message.
 
     Enemy and decoys are looked for before anything has an effect, so that each of several costs 1. The goal comes

@@ -1,7 +1,7 @@
 """The environment of Rock Paper Scissors, with its metrics."""
 
 from waybench._package_data import read_text
-from waybench.core import EpisodeRecord, Items, Players, Presentation
+from waybench.core import Items, Players, Presentation
 from waybench.envs.rps._drawing import KEYS, board, scene
 from waybench.envs.rps._game import (
     LARGEST_SCORE,
@@ -17,15 +17,10 @@ from waybench.envs.rps._game import (
 )
 from waybench.envs.smartplay import agent_environment, learning_scoring, symmetric_reward, thinking_players
 
-
-def setting(record: EpisodeRecord) -> str | None:
-    """Return the published name of the match's setting; None if it is none of the registered ones."""
-    return PUBLISHED.get(decode(record.instance).setting or "")
-
-
 SCORING = learning_scoring(
     "the one with the highest expected score",
-    setting,
+    decode,
+    PUBLISHED,
     lambda record: len(NAMES),
     "The random player makes the best choice in one round of three, the optimal one in every round.",
     lambda record: max(record.instance["wins"]),

@@ -51,7 +51,7 @@ def layer_nodes(graph: Graph) -> Layout:
     Below each node are those that a breadth-first search reaches from it first, in the order shown, and a node is above
     the middle of its outer two. Deep graphs grow to the right in place of downwards.
     """
-    order, children, depth = _spanned(graph)
+    order, children, depth = _spanning_tree(graph)
     across = [0.0] * graph.size
     leaves = 0
     todo = [0]
@@ -73,7 +73,7 @@ def layer_nodes(graph: Graph) -> Layout:
     return Layout(tuple(places), ACROSS * widest, down * layers, tuple(depth))
 
 
-def _spanned(graph: Graph) -> tuple[list[int], list[list[int]], list[int]]:
+def _spanning_tree(graph: Graph) -> tuple[list[int], list[list[int]], list[int]]:
     """Return the nodes in the order of a breadth-first search from node 0, their children in it, and their depths."""
     order, children, depth = [0], [list[int]() for _ in range(graph.size)], [-1] * graph.size
     depth[0] = 0
@@ -222,21 +222,21 @@ def _line(layout: Layout, start: int, end: int, *, apart: bool = False) -> str:
     return f"M{x} {y}L{to_x} {to_y}"
 
 
-def _path(name: str, colour: str, width: float, lines: Iterable[str], more: str = "") -> str:
+def _svg_path(name: str, colour: str, width: float, lines: Iterable[str], more: str = "") -> str:
     """Return a path in which what is there twice is drawn once, with round ends: a line without a length is a dot."""
     return path(f"walk-{name}", colour, width, dict.fromkeys(lines), f'stroke-linecap="round"{more}')
 
 
 def _edges(case: WalkGraph, layout: Layout, steps: Sequence[TurnEffect]) -> Iterator[str]:
     """Yield all edges, those that were walked, and above them those that were walked against the algorithm."""
-    yield _path("edge", "#aaa", 1.2, (_line(layout, min(edge), max(edge)) for edge in case.graph.edges))
+    yield _svg_path("edge", "#aaa", 1.2, (_line(layout, min(edge), max(edge)) for edge in case.graph.edges))
     walked = [
         (step.follows, _line(layout, min(step.source, step.node), max(step.source, step.node)))
         for step in steps
         if step.node is not None and step.source is not None
     ]
-    yield _path("walked", "#0072b2", 4.5, (line for _, line in walked))
-    yield _path("astray", "#d55e00", 4.5, (line for follows, line in walked if not follows))
+    yield _svg_path("walked", "#0072b2", 4.5, (line for _, line in walked))
+    yield _svg_path("astray", "#d55e00", 4.5, (line for follows, line in walked if not follows))
 
 
 def _tries(layout: Layout, steps: Iterable[TurnEffect]) -> tuple[str, str]:
@@ -257,8 +257,8 @@ def _tries(layout: Layout, steps: Iterable[TurnEffect]) -> tuple[str, str]:
         lines.append(line)
         if step.illegal:
             crosses.append(f"M{cross_x} {cross_y}{cross(4)}")
-    dashed = _path("tried", "#d55e00", 1.6, lines, ' stroke-dasharray="4 4"')
-    return dashed, _path("illegal", "#d55e00", 2.4, crosses)
+    dashed = _svg_path("tried", "#d55e00", 1.6, lines, ' stroke-dasharray="4 4"')
+    return dashed, _svg_path("illegal", "#d55e00", 2.4, crosses)
 
 
 def _nodes(case: WalkGraph, layout: Layout, first: Collection[int], revisited: Iterable[int | None]) -> Iterator[str]:
@@ -275,7 +275,7 @@ def _nodes(case: WalkGraph, layout: Layout, first: Collection[int], revisited: I
         ("visited", "#0072b2", 20, first),
     ):
         places = (layout.places[node] for node in nodes if node is not None)
-        yield _path(name, colour, width, (f"M{x} {y}h0" for x, y in places))
+        yield _svg_path(name, colour, width, (f"M{x} {y}h0" for x, y in places))
 
 
 def _labels(layout: Layout, first: Mapping[int, bool]) -> Iterator[str]:
@@ -285,24 +285,26 @@ def _labels(layout: Layout, first: Mapping[int, bool]) -> Iterator[str]:
     inside = 'transform="translate(0 4)"'
     beside = 'font-weight="bold" stroke="#fff" stroke-width="2" paint-order="stroke" transform="translate(9 -9)"'
     for name, colour, nodes in (("inside", "#fff", list(first)), ("label", "#111", unvisited)):
-        yield texts(f"walk-{name}", _at(layout, nodes, nodes), 11, colour=colour, more=inside)
+        yield texts(f"walk-{name}", _place_numbers(layout, nodes, nodes), 11, colour=colour, more=inside)
     for name, colour, follows in (("order", "#111", True), ("wrong", "#a33c00", False)):
         nodes = [node for node in first if node and first[node] is follows]
         numbers = [rank[node] for node in nodes]
-        yield texts(f"walk-{name}", _at(layout, nodes, numbers), 9, "start", colour=colour, more=beside)
+        yield texts(f"walk-{name}", _place_numbers(layout, nodes, numbers), 9, "start", colour=colour, more=beside)
 
 
-def _at(layout: Layout, nodes: Iterable[int], numbers: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+def _place_numbers(layout: Layout, nodes: Iterable[int], numbers: Iterable[int]) -> Iterator[tuple[int, int, int]]:
     return ((*layout.places[node], number) for node, number in zip(nodes, numbers, strict=True))
 
 
 def _best(layout: Layout, order: Sequence[int]) -> str:
     """Return the algorithm's order, as numbers below the nodes."""
     numbers = range(1, len(order))
-    grounds = [(x, y, 2 * len(str(number)) - 1) for x, y, number in _at(layout, order[1:], numbers)]
+    grounds = [(x, y, 2 * len(str(number)) - 1) for x, y, number in _place_numbers(layout, order[1:], numbers)]
     shapes = [
-        _path("best", "#e69f00", 9, (f"M{x - half} {y}h{2 * half}" for x, y, half in grounds)),
-        texts("walk-rank", _at(layout, order[1:], numbers), 8, colour="#111", more='transform="translate(0 3)"'),
+        _svg_path("best", "#e69f00", 9, (f"M{x - half} {y}h{2 * half}" for x, y, half in grounds)),
+        texts(
+            "walk-rank", _place_numbers(layout, order[1:], numbers), 8, colour="#111", more='transform="translate(0 3)"'
+        ),
     ]
     return group("reference", shapes, 'transform="translate(10 10)"')
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from waybench._package_data import read_text, read_toml
 from waybench.core import (
+    EASIER,
     Belief,
     Difficulty,
     End,
@@ -78,6 +79,7 @@ OPTIONS = (
     ),
     Option(
         name="max_steps",
+        effect=EASIER,
         default=None,
         kind=int,
         low=1,
@@ -86,6 +88,7 @@ OPTIONS = (
     ),
     Option(
         name="max_retries",
+        effect=EASIER,
         default=3,
         low=0,
         high=1000,
@@ -93,16 +96,19 @@ OPTIONS = (
     ),
     Option(
         name="teacher_guided",
+        effect=EASIER,
         default=False,
         low=1,
         high=10**6,
         or_number=True,
+        number_title="teacher steps",
         doc="Teacher guiding: whether the optimal policy's answer replaces each reply, also in the chat. max_steps, "
         "max_retries and weak_tg_chances then have no effect. Or a number k: the optimal policy takes the first k "
         "steps, except the one that reaches the goal, and then the player plays freely.",
     ),
     Option(
         name="weak_tg_chances",
+        effect=EASIER,
         default=0,
         low=0,
         high=1000,
@@ -272,7 +278,7 @@ DFS, CAVEDFS = _twins(
     scores=_metrics.DEPTH,
     belief=_measures.stack_belief,
     cases=DEPTH,
-    items=_walk_items(_metrics.DEPTH, _walk.steps_depth, FEWEST_NODES, 8, 13),
+    items=_walk_items(_metrics.DEPTH, _walk.depth_first_steps, FEWEST_NODES, 8, 13),
     scoring=_WALK_SCORING(
         metrics=_metrics.walk_metrics(_metrics.DEPTH),
         series=_metrics.series(_metrics.DEPTH),
@@ -280,7 +286,7 @@ DFS, CAVEDFS = _twins(
     ),
     difficulty=_WALK_DIFFICULTY(
         success="every node is visited in at most 2 (n - 1) steps, enough for a depth-first search of n nodes",
-        competent=_measures.depth_is_competent,
+        competent=_measures.is_competent_dfs,
     ),
     players=Players(
         policies=_walk.DEPTH_PLAYERS,
@@ -301,7 +307,7 @@ BFS, CAVEBFS = _twins(
     scores=_metrics.BREADTH,
     belief=_measures.queue_belief,
     cases=BREADTH,
-    items=_walk_items(_metrics.BREADTH, _walk.steps_breadth, FEWEST_NODES, 8, 15),
+    items=_walk_items(_metrics.BREADTH, _walk.breadth_first_steps, FEWEST_NODES, 8, 15),
     scoring=_WALK_SCORING(
         metrics=_metrics.walk_metrics(_metrics.BREADTH),
         series=_metrics.series(_metrics.BREADTH),

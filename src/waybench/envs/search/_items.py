@@ -7,6 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench._package_data import read_toml
 from waybench.core import (
+    HARDER,
     NOTHING,
     DataError,
     DataFiles,
@@ -73,6 +74,7 @@ NUMBER_OPTIONS = (
     Option(name="lowest", default=LOWEST, low=0, high=2**53, doc="Smallest number of the range."),
     Option(
         name="span",
+        effect=HARDER,
         default=None,
         kind=int,
         low=1,
@@ -217,7 +219,14 @@ _OF_ALL = (
 _OF_GENERATED = (
     Option(name="level", default=None, kind=int, low=1, doc="Level of generated cases; by default the level of mode."),
     Option(name="key", default=None, kind=str, doc="Key of generated cases; by default the public set."),
-    Option(name="sets", default=1, low=1, high=100, doc="Number of generated sets, to measure the spread over sets."),
+    Option(
+        name="sets",
+        is_count=True,
+        default=1,
+        low=1,
+        high=100,
+        doc="Number of generated sets, to measure the spread over sets.",
+    ),
 )
 _DATA_DIR = Option(
     name="data_dir", default=None, kind=str, doc="Folder with aqa/dfs_0.json and so on, for published cases."
@@ -293,7 +302,7 @@ class Cases:
         items: list[Item[Any]] = []
         for number in range(1, options["sets"] + 1):
             source = self.environment.items.make_source(key if number == 1 else f"{key}/{number}", level, style)
-            items_of_set = self._played(source, options, options["limit"] or _CASES[options["mode"]])
+            items_of_set = self._items_with_examples(source, options, options["limit"] or _CASES[options["mode"]])
             items += (
                 items_of_set if number == 1 else [replace(item, id=f"{item.id}-set{number}") for item in items_of_set]
             )
@@ -301,21 +310,23 @@ class Cases:
 
     def _from_published(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
         path = files("aqa", ("hard_" if options["mode"] == "hard" else "") + self.published.file)
-        return self._of_file(path, f"aqa-{options['mode']}", options)
+        return self._open_file(path, f"aqa-{options['mode']}", options)
 
     def _from_file(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
         path = user_path(options["source"])
-        return self._of_file(path, file_key(path, "cases"), options)
+        return self._open_file(path, file_key(path, "cases"), options)
 
-    def _of_file(self, path: Path, key: str, options: Mapping[str, Any]) -> Source[Any]:
+    def _open_file(self, path: Path, key: str, options: Mapping[str, Any]) -> Source[Any]:
         environment = self.environment
         decode, level_of, prove = environment.items.decode, environment.items.level_of, environment.items.prove
         common = self.published.common(self.published.levels[options["mode"]])
         source = CaseFile(path, key, (environment.id, self.twin), decode, level_of, prove, common)
         size = len(source)
-        return ItemList(self._played(source, options, options["limit"] or min(_CASES[options["mode"]], size), size))
+        return ItemList(
+            self._items_with_examples(source, options, options["limit"] or min(_CASES[options["mode"]], size), size)
+        )
 
-    def _played(
+    def _items_with_examples(
         self, source: Source[Any], options: Mapping[str, Any], count: int, size: int | None = None
     ) -> Iterator[Item[Any]]:
         """Yield the first items of a source, or of a file of some size, with their examples."""

@@ -26,7 +26,7 @@ from waybench.core import (
     main_cause,
     proof_axis,
     read_numbers,
-    unread,
+    unparsed_kind,
 )
 from waybench.envs.search import _number, _walk
 from waybench.envs.search._metrics import BREADTH, DEPTH, NUMBERS, VALID, Scores, protocol_of
@@ -47,7 +47,7 @@ NUMBER_FAILURES = (
 
 def number_failure(record: EpisodeRecord) -> FailureKind:
     """Return how a search for a number failed; what a coach refused, and a teacher's steps, count in nothing."""
-    return general_failure(record, _judged(record))
+    return general_failure(record, _judged_turns(record))
 
 
 NO_NODE = FailureKind("no_node", "nodes that do not exist", "Most invalid nodes do not exist.")
@@ -63,17 +63,17 @@ WALK_FAILURES = (REVISITS, UNVISITED, NO_NODE, NOT_BESIDE)
 
 def walk_failure(record: EpisodeRecord) -> FailureKind:
     """Return how a walk failed, with a kind of its own for invalid nodes."""
-    general = general_failure(record, _judged(record))
+    general = general_failure(record, _judged_turns(record))
     return main_cause(_invalid(record), WALK_FAILURES) or general if general == ILLEGAL else general
 
 
-def _judged(record: EpisodeRecord) -> list[TurnRecord]:
+def _judged_turns(record: EpisodeRecord) -> list[TurnRecord]:
     return [turn for turn in record.own_turns if turn.executed is None and "coached" not in turn.events]
 
 
 def _invalid(record: EpisodeRecord) -> Iterator[FailureKind]:
     size = len(record.instance["nodes"])
-    for turn in _judged(record):
+    for turn in _judged_turns(record):
         if turn.outcome is Outcome.ILLEGAL:
             yield NOT_BESIDE if 0 <= turn.action < size else NO_NODE
 
@@ -91,7 +91,7 @@ def _first_errors(scores: Scores[Any], *kinds: FailureKind) -> FirstErrors:
                 continue
             if turn.executed is None and turn.outcome not in VALID:
                 if number == len(record.turns) - 1 and record.end is End.INVALID_LIMIT:
-                    yield Step(number, unread(turn) if turn.action is None else INVALID)
+                    yield Step(number, unparsed_kind(turn) if turn.action is None else INVALID)
                 continue
             answer = turn.carried_out
             if turn.executed is None:
@@ -167,7 +167,7 @@ def queue_belief(story: SearchTexts) -> Belief[VisitedNodes]:
     )
 
 
-MINIMUM = proof_axis("minimum", "Optimal steps", "Answers of the optimal policy.")
+MINIMUM = proof_axis("minimum", "Steps of the optimal policy", "Answers of the optimal policy, the teacher.")
 
 
 def _off_middle(record: EpisodeRecord) -> float:
@@ -234,7 +234,7 @@ def number_is_competent(record: EpisodeRecord) -> bool:
     return answers.valid <= max(1.5 * case.level, case.level + 1)
 
 
-def depth_is_competent(record: EpisodeRecord) -> bool:
+def is_competent_dfs(record: EpisodeRecord) -> bool:
     """Return whether there were at most 2 (n - 1) steps: each edge of a depth-first search's tree there and back."""
     case, answers = DEPTH.read(record)
     return answers.valid <= 2 * (case.graph.size - 1)
@@ -251,12 +251,12 @@ def _information(state: Guessing) -> float:
     return 1 - log2(state.high - state.low + 1) / log2(case.high - case.low + 1)
 
 
-def _visited(state: VisitedNodes) -> float:
+def _share_visited(state: VisitedNodes) -> float:
     return (len(state.order) - 1) / (state.graph.size - 1)
 
 
 NUMBER = (Potential("information", "Share of the bits of the number that the answers have given.", _information),)
-WALK = (Potential("visited", "Share of the other nodes that are visited.", _visited),)
+WALK = (Potential("visited", "Share of the other nodes that are visited.", _share_visited),)
 
 
 _NO_CHANCE = Stream("reasoning")

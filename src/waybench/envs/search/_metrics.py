@@ -142,7 +142,7 @@ class Scores(Generic[I]):
         guided = len(teacher_steps(record))  # each with one reply, which is judged and not forgiven
         return guided + (self.most_answers(record) + 1) * (record.options["max_retries"] + 1)
 
-    def summed(self, record: EpisodeRecord) -> Range:
+    def sum_range(self, record: EpisodeRecord) -> Range:
         """Return the range of a sum of shares over the answers, an invalid one that ends the episode included."""
         return 0, self.most_answers(record) + 1
 
@@ -234,7 +234,7 @@ def _g_sum(scores: Scores[_walk.WalkGraph], record: EpisodeRecord, protocol: Sea
 _PROTOCOL_NOTE = ' It follows the episode\'s protocol; {name}_sound always follows "sound".'
 
 
-def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
+def _common_metrics(scores: Scores[Any]) -> tuple[Metric, ...]:
     return (
         Metric(
             name="acc",
@@ -250,11 +250,11 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             of=lambda record: (
                 scores.accuracy(record, protocol_of(record)) if record.options["teacher_guided"] is True else None
             ),
-            title="PSACC of one episode",
+            title="Steps followed with a teacher",
             low=0,
             high=1,
             doc="With a teacher, the share of its steps at which the answer follows the algorithm; not defined without "
-            "one. This is equation 7 for a single episode. The value of a set is not the mean of these, since it "
+            "one. This is equation 7 for a single episode. PSACC of a set is not the mean of these, since it "
             "weighs steps and not episodes: it is the average of the curve of `follows`.",
         ),
         Metric(
@@ -274,7 +274,11 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             better="",
             doc="Number of valid answers, without the teacher's first steps.",
         ),
-        proof_metric("minimum", "Optimal steps", "Number of answers of the optimal policy."),
+        proof_metric(
+            "minimum",
+            "Steps of the optimal policy",
+            "Number of answers of the optimal policy, the teacher; luck can need fewer.",
+        ),
         outcome_metric("unparsed", "Replies without a readable number.", most=scores.most_replies),
         outcome_metric("illegal", "Replies with an invalid number.", most=scores.most_replies),
     )
@@ -295,7 +299,7 @@ NUMBER_METRICS = (
         name="err_sum",
         of=lambda record: _err_sum(record, protocol_of(record)),
         title="Err_sum",
-        range=NUMBERS.summed,
+        range=NUMBERS.sum_range,
         better="lower",
         doc="Sum of the errors of all answers (equation 2); an invalid reply that ends the episode has error 1."
         + _PROTOCOL_NOTE.format(name="err_sum"),
@@ -309,12 +313,12 @@ NUMBER_METRICS = (
         better="lower",
         doc="Mean of the same errors; from the published program, not the paper.",
     ),
-    *_shared(NUMBERS),
+    *_common_metrics(NUMBERS),
     Metric(
         name="err_sum_sound",
         of=lambda record: _err_sum(record, PROTOCOLS["sound"]),
         title="Err_sum, sound",
-        range=NUMBERS.summed,
+        range=NUMBERS.sum_range,
         better="lower",
         doc="Err_sum relative to the whole range, with an error of 1 for every unused answer if the number was not "
         "found, so giving up never lowers it.",
@@ -339,17 +343,17 @@ def walk_metrics(scores: Scores[_walk.WalkGraph]) -> tuple[Metric, ...]:
             name="g_sum",
             of=lambda record: _g_sum(scores, record, protocol_of(record)),
             title="G_sum",
-            range=scores.summed,
+            range=scores.sum_range,
             better="lower",
             doc="Sum over valid answers of the share of nodes not visited yet (equation 4); neither the start nor an "
             "invalid reply that ends the episode adds anything." + _PROTOCOL_NOTE.format(name="g_sum"),
         ),
-        *_shared(scores),
+        *_common_metrics(scores),
         Metric(
             name="g_sum_sound",
             of=lambda record: _g_sum(scores, record, PROTOCOLS["sound"]),
             title="G_sum, sound",
-            range=scores.summed,
+            range=scores.sum_range,
             better="lower",
             doc="G_sum with 1 for every unused answer if nodes are left unvisited, so giving up never lowers it.",
         ),
@@ -363,6 +367,7 @@ def series(scores: Scores[Any]) -> tuple[Series, ...]:
             name="follows",
             of=lambda record: scores.follow_marks(record, protocol_of(record)),
             title="Per-step accuracy",
+            guided_title="PSACC",
             low=0,
             high=1,
             doc="With a teacher in the whole episode, whether each answer follows the algorithm: its mean at step k, "

@@ -45,7 +45,7 @@ class Guess(NamedTuple):
         return "found" if self.guess == self.before.case.target else "mark"
 
     @property
-    def after(self) -> Guessing:
+    def state_after(self) -> Guessing:
         return self.before if self.guess is None else _GAME.apply(self.before, self.guess, _NO_CHANCE).state
 
 
@@ -58,7 +58,7 @@ def number_scene(case: Number, turns: Sequence[TurnRecord]) -> Scene:
     """
     attempts = list(trail(case, turns))
     guesses = [attempt for attempt in attempts if attempt.guess is not None]
-    now = attempts[-1].after if attempts else _GAME.start(case)
+    now = attempts[-1].state_after if attempts else _GAME.start(case)
     excluded = sum(attempt.kind == "off" for attempt in guesses)
     progress = f"{case.target} found" if now.found else f"{plural(now.high - now.low + 1, 'number')} possible"
     lines = [
@@ -88,7 +88,7 @@ def trail(case: Number, turns: Iterable[TurnRecord]) -> Iterator[Guess]:
         rejected: int | None = None if turn.action == guess else turn.action
         if guess is not None or rejected is not None:
             yield (attempt := Guess(state, guess, rejected))
-            state = attempt.after
+            state = attempt.state_after
 
 
 def _span(x: int, to_x: int, y: int) -> str:

@@ -290,7 +290,7 @@ class BreadthFirst:
             self._level, self._next = self._next, 0
 
 
-def steps_depth(case: WalkGraph) -> int:
+def depth_first_steps(case: WalkGraph) -> int:
     """Return how many steps the published depth-first search needs; time is linear in the graph's size."""
     neighbours, entered, steps, visited = case.graph.neighbours, {0}, 0, 1
     stack = [(0, iter(neighbours[0]))]
@@ -306,7 +306,7 @@ def steps_depth(case: WalkGraph) -> int:
     return steps
 
 
-def steps_breadth(case: WalkGraph) -> int:
+def breadth_first_steps(case: WalkGraph) -> int:
     """Return how many steps the published breadth-first search needs: it visits nothing twice."""
     return case.graph.size - 1
 

@@ -205,7 +205,7 @@ class WalkWording(_Answering):
         )
         self.fields = (
             Field[View[VisitedNodes]]("current", "The node that was visited last.", lambda view: str(view.state.at)),
-            Field[View[VisitedNodes]]("adjacent", "Its neighbours.", lambda view: _adjacent(view.state)),
+            Field[View[VisitedNodes]]("adjacent", "Its neighbours.", lambda view: _list_neighbours(view.state)),
             Field(
                 "visited",
                 "The visited nodes, in the order of their first visits.",
@@ -224,7 +224,7 @@ class WalkWording(_Answering):
             return texts.INVALID_NODE.format(thing=story.thing, beside=story.beside)
         if len(state.order) == state.graph.size:
             return texts.DONE.format(end=story.end, steps=turn)
-        return texts.ADJACENT.format(places=story.places, listed=_adjacent(state))
+        return texts.ADJACENT.format(places=story.places, listed=_list_neighbours(state))
 
     def refuse(self, state: VisitedNodes) -> str:
         story = self._story
@@ -232,7 +232,7 @@ class WalkWording(_Answering):
         return texts.COACH_NODE.format(algorithm=algorithm, thing=story.thing, beside=story.beside)
 
 
-def _adjacent(state: VisitedNodes) -> str:
+def _list_neighbours(state: VisitedNodes) -> str:
     return ", ".join(map(str, state.graph.neighbours[state.at]))
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from waybench.core import (
+    EASIER,
     NOTHING,
     Environment,
     Instance,
@@ -94,9 +95,12 @@ def _options(history: int, steps: int | None) -> tuple[Option, ...]:
             doc="two_questions: a thought, then the action, as in the paper; code: the same with the published "
             "program's prompts and messages; one_question: only the action; chat: a growing chat instead of a history.",
         ),
-        Option(name="history", default=history, low=0, high=10_000, doc="Number of past observations shown."),
+        Option(
+            name="history", effect=EASIER, default=history, low=0, high=10_000, doc="Number of past observations shown."
+        ),
         Option(
             name="steps",
+            effect=EASIER,
             default=steps,
             kind=None if steps is not None else int,
             low=1,

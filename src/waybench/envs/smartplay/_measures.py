@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from math import fsum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from waybench._package_data import read_toml
 from waybench.core import (
@@ -236,7 +236,8 @@ def chance_scores(actions: Callable[[EpisodeRecord], int]) -> Callable[[EpisodeR
 
 def learning_scoring(
     best: str,
-    setting: Callable[[EpisodeRecord], str | None],
+    decode: Callable[[Json], Any],
+    published: Mapping[str, str],
     actions: Callable[[EpisodeRecord], int],
     players: str,
     stake: Callable[[EpisodeRecord], float],
@@ -247,13 +248,17 @@ def learning_scoring(
 
     Args:
         best: What the best action is, as the end of a sentence.
-        setting: EpisodeRecord -> the published name of its setting; None if it is none of the registered ones.
+        decode: JSON -> instance, whose `setting` is a name or None.
+        published: Setting -> its published name, for those that are registered.
         actions: EpisodeRecord -> number of actions.
         players: A sentence with the scores of a random and of the optimal player.
         stake: EpisodeRecord -> what a step brings or takes at most.
         has_chance_scores: Whether random choices and the best ones are the game's reference scores.
     """
     reference_scores = chance_scores(actions)
+
+    def setting(record: EpisodeRecord) -> str | None:
+        return published.get(decode(record.instance).setting or "")
 
     def steps(record: EpisodeRecord) -> int:
         return record.options["steps"]

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from waybench._package_data import read_text
 from waybench.core import (
     DEAD_END,
+    EASIER,
     Board,
     ChoiceWording,
     Difficulty,
@@ -39,9 +40,35 @@ You move through a room and push boxes. Bring every box onto a goal, with as few
 # is a wall, @ is you, $ is a box, . is a goal, * is a box on a goal, and + is you on a goal.
 You move one cell up, down, left or right. If a box is there, you push it one cell further, if the cell behind it has \
 no wall and no box. You cannot pull boxes, so that a wrong push can leave no solution; the game goes on then."""
+_LEGEND = (
+    "The picture has the room. Walls are grey, you are blue, a box is orange, a goal pale green, a box on a goal dark "
+    "green; you on a goal are pink."
+)
+_SPANISH_RULES = """\
+Te mueves por una sala y empujas cajas. Lleva cada caja a una meta, con los menos empujones que puedas. En la sala
+# es una pared, @ eres tú, $ es una caja, . es una meta, * es una caja sobre una meta y + eres tú sobre una meta.
+Te mueves una celda hacia arriba, abajo, izquierda o derecha. Si allí hay una caja, la empujas una celda más allá, si \
+la celda que está detrás no tiene ni pared ni caja. No puedes tirar de las cajas, así que un empujón equivocado puede \
+dejar la sala sin solución; el juego continúa entonces."""
+_SPANISH_ACTIONS = {"up": "arriba", "down": "abajo", "left": "izquierda", "right": "derecha"}
 _SLACK = 20  # turns in addition to the multiple of the fewest moves
 WORDING: ChoiceWording[Room, Position] = ChoiceWording(
-    GAME.actions, _RULES, str, shown="room", impossible="That is not possible: there is a wall, or a box that is stuck."
+    GAME.actions,
+    _RULES,
+    str,
+    shown="room",
+    impossible="That is not possible: there is a wall, or a box that is stuck.",
+    texts={
+        "en": {"picture.legend": _LEGEND},
+        "es": {
+            "rules": _SPANISH_RULES,
+            "heading": "La sala:",
+            "impossible": "Eso no es posible: hay una pared o una caja atascada.",
+            "picture.legend": "La imagen muestra la sala. Las paredes son grises, tú eres azul, una caja es naranja, "
+            "una meta verde claro, una caja sobre una meta verde oscuro; tú sobre una meta eres rosa.",
+            **{f"action.{name}": word for name, word in _SPANISH_ACTIONS.items()},
+        },
+    },
 )
 
 
@@ -127,16 +154,17 @@ ROOMS: Environment[Room, Position, str] = Environment(
         options=(
             Option(
                 name="turn_factor",
+                effect=EASIER,
                 default=4.0,
                 low=1,
                 high=100,
                 doc=f"Most turns: so many times the fewest moves of any solution, and {_SLACK}.",
             ),
         ),
+        texts=WORDING.tables,
         images=Images(
             draw=board_picture(board, "Sokoban room"),
-            legend="The picture has the room. Walls are grey, you are blue, a box is orange, a goal pale green, a box "
-            "on a goal dark green; you on a goal are pink.",
+            legend=_LEGEND,
             replaces=("room",),
             bases=("plain",),
         ),

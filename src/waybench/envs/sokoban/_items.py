@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from waybench.core import (
+    HARDER,
     DataError,
     DataFiles,
     Dataset,
@@ -37,7 +38,9 @@ from waybench.envs.sokoban._rooms import (
 SMALLEST_LEVEL, HIGHEST_LEVEL = 2, 20
 OPTIONS = (
     number_option("size", 5, 10, "Cells along each side, walls included; by default 7, from level 7 on 8, from 13 10."),
-    number_option("boxes", 1, 4, "Boxes in a room; by default 2, from level 7 on 3, from level 13 on 4."),
+    number_option(
+        "boxes", 1, 4, "Boxes in a room; by default 2, from level 7 on 3, from level 13 on 4.", effect=HARDER
+    ),
 )
 _DEFAULTS = ((6, 7, 2), (12, 8, 3), (HIGHEST_LEVEL, 10, 4))  # highest level, size, boxes
 _WALLS = 5  # one of so many cells within the outer walls is a wall
@@ -90,16 +93,16 @@ def draw_position(rng: Stream, size: int, count: int) -> Position | None:
     cells = inner.copy()
     rng.shuffle(cells)
     full = "\n".join(["#" * size] * size)
-    connected = reachable(_with(full, cells[len(cells) // _WALLS :], " "), cells[-1])
+    connected = reachable(_mark_cells(full, cells[len(cells) // _WALLS :], " "), cells[-1])
     places = [cell for cell in cells if cell in connected]
     if 3 * len(places) < 2 * len(inner):
         return None
-    plan = _with(_with(full, connected, " "), places[:count], ".")
+    plan = _mark_cells(_mark_cells(full, connected, " "), places[:count], ".")
     boxes = [cell for cell in places[count + 1 :] if cell in pushes_alone(plan)][:count]
     return Position(plan, places[count], tuple(sorted(boxes))) if len(boxes) == count else None
 
 
-def _with(plan: str, cells: Collection[int], symbol: str) -> str:
+def _mark_cells(plan: str, cells: Collection[int], symbol: str) -> str:
     return "".join(symbol if cell in cells else old for cell, old in enumerate(plan))
 
 

@@ -137,6 +137,10 @@ class Lattice:
         """Return (x, y) of a cell number."""
         return cell % self.width, cell // self.width
 
+    def rows(self) -> list[bytes]:
+        """Return the cells of each row, from the top one."""
+        return [self.cells[start : start + self.width] for start in range(0, len(self.cells), self.width)]
+
     def step(self, cell: int, direction: str) -> int | None:
         """Return the cell number next to a cell; None if that is outside."""
         dx, dy = DIRECTIONS[direction]

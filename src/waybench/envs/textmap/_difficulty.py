@@ -190,11 +190,11 @@ def name_scores(name: str, names: Iterable[str]) -> tuple[float, float]:
         name: The name.
         names: All names; it itself may be among them.
     """
-    ratios = [_in_words(name.split(), other.split()) for other in names if other != name]
+    ratios = [_word_distance(name.split(), other.split()) for other in names if other != name]
     return (max(ratios), 1 - min(ratios)) if ratios else (0.0, 0.0)
 
 
-def _in_words(first_words: Sequence[str], second_words: Sequence[str]) -> float:
+def _word_distance(first_words: Sequence[str], second_words: Sequence[str]) -> float:
     """Return the edit distance in words by the longer one's number of words; 0 if both have none."""
     # Encode each word as one character.
     number = {word: chr(_FIRST + index) for index, word in enumerate(dict.fromkeys((*first_words, *second_words)))}
@@ -223,10 +223,10 @@ def _paths(place_map: PlaceMap, cutoff: int, budget: int) -> tuple[float | None,
         moves = sum(int(inferred[block.moves].sum()) for block in blocks)
     except UsageError:  # there are more paths than the budget allows
         return None, None, None
-    return _mean_length(easy), _mean_length(hard), moves / sum(hard) if sum(hard) else None
+    return _mean_of_histogram(easy), _mean_of_histogram(hard), moves / sum(hard) if sum(hard) else None
 
 
-def _mean_length(counts: list[int]) -> float | None:
+def _mean_of_histogram(counts: list[int]) -> float | None:
     return sum(length * count for length, count in enumerate(counts)) / sum(counts) if sum(counts) else None
 
 

@@ -162,18 +162,18 @@ PRESENTATION = Presentation(
 )
 
 
-def _present(environment: Environment[Any, Any, Any], **typing: Any) -> Environment[Any, Any, Any]:
+def _with_presentation(environment: Environment[Any, Any, Any], **typing: Any) -> Environment[Any, Any, Any]:
     return replace(environment, presentation=PRESENTATION, typing=replace(environment.typing, **typing))
 
 
 ROUTE, DESTINATION = (
-    replace(_present(environment, actions=route_actions), playing=replace(environment.playing, images=IMAGES))
+    replace(_with_presentation(environment, actions=route_actions), playing=replace(environment.playing, images=IMAGES))
     for environment in (_ROUTE, _DESTINATION)
 )
-MINIGAME = _present(
+MINIGAME = _with_presentation(
     _MINIGAME, parse=parse_minigame, actions=minigame_actions, help="Type an action of the list or its number."
 )
-EXTRACT = _present(
+EXTRACT = _with_presentation(
     _EXTRACT,
     parse=parse_extract,
     actions=extract_actions,

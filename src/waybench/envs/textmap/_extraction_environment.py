@@ -305,6 +305,7 @@ def _play(
 
 EXTRACT = map_environment(
     "extract",
+    version=2,  # the true triplets solve an episode
     title="Text maps: triplet extraction and search (MANGO)",
     about=read_text(__file__, "extraction.md"),
     options=OPTIONS,

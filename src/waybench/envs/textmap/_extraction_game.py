@@ -91,7 +91,7 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
     """The player gives triplets, one for each step or all at once; then their graph answers the questions.
 
     The reward of a right triplet is one divided by the number of triplets. The game is solved if the graph answers all
-    questions.
+    questions that the graph of the true triplets answers.
     """
 
     def __init__(self, mode: str, before: str, rules: MatchingRules) -> None:
@@ -113,7 +113,7 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
         """Score a triplet, or all of them."""
         if state.mode == "steps" and len(action) != 1:
             return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
-        after = self._with(state, action)
+        after = self._extend(state, action)
         truth = expected_triplets(state.task, state.mode)
         if state.mode == "steps":
             share = float(normal_hop(action[0]) == normal_hop(truth[len(state.triplets)]))
@@ -127,17 +127,18 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
 
     def forfeit(self, state: ExtractionState) -> ExtractionState:
         """Count the reply as no triplet: go on to the next step, or end where all triplets are in one reply."""
-        return self._with(state, (None,) if state.mode == "steps" else ())
+        return self._extend(state, (None,) if state.mode == "steps" else ())
 
-    def _with(self, state: ExtractionState, more: PlayerTriplets) -> ExtractionState:
+    def _extend(self, state: ExtractionState, more: PlayerTriplets) -> ExtractionState:
         triplets = (*state.triplets, *more)
         if state.mode == "steps" and len(triplets) < len(expected_triplets(state.task, state.mode)):
             return replace(state, triplets=triplets)
-        solved = score_triplets(state.task, triplets, state.mode, self._rules).success == 1
+        best = score_triplets(state.task, state.task.truth, "whole", self._rules).success
+        solved = score_triplets(state.task, triplets, state.mode, self._rules).success >= best
         return replace(state, triplets=triplets, end=End.SOLVED if solved else End.FAILED)
 
     def terminal(self, state: ExtractionState) -> End | None:
-        """Return whether the graph answers all questions, after the last triplet."""
+        """Return whether the graph answers all that it can, after the last triplet."""
         return state.end
 
     def perturb(self, state: ExtractionState, action: Trajectory, rate: float, rng: Stream) -> Trajectory:

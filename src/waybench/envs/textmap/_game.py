@@ -20,7 +20,7 @@ from waybench.envs.textmap._answers import (
     reasoning,
     success,
 )
-from waybench.envs.textmap._instances import LONGEST_NAME, MapInstance, Renaming, renaming, similarity
+from waybench.envs.textmap._instances import LONGEST_NAME, MapInstance, Renaming, draw_renaming, similarity
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, normalize_action
 from waybench.envs.textmap._prefix import track
@@ -31,7 +31,7 @@ _LONGEST_WALK = 2  # most moves of a random route, as a multiple of the shortest
 
 def rename_places(instance: MapInstance, key: str, number: int) -> Renaming:
     """Return the new names of a map's places, the same for all questions about it in an isomorphic set."""
-    return renaming(instance.map.places, draw_name, key, instance.map.name, number)
+    return draw_renaming(instance.map.places, draw_name, key, instance.map.name, number)
 
 
 def rename_question(question: MapQuestion, key: str, number: int) -> MapQuestion:

@@ -136,7 +136,7 @@ def _without_mark(name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def renaming(places: Sequence[str], draw: Callable[[Stream], str], *purpose: str | int) -> Renaming:
+def draw_renaming(places: Sequence[str], draw: Callable[[Stream], str], *purpose: str | int) -> Renaming:
     """Return new names for places (a tuple), all different from each other and from the old ones.
 
     `draw` returns some name in lower case; `purpose` is the key of its random stream. What follows a name in
@@ -279,7 +279,7 @@ def _parse_map(text: str) -> PlaceMap:
     if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
         raise DataError("map: name: give the game's name")
     places, actions, rows = (
-        _list(data, key, most)
+        _read_list(data, key, most)
         for key, most in (("places", MOST_PLACES), ("actions", MOST_EDGES), ("edges", MOST_EDGES))
     )
     places, actions = read_names(places, "map: places"), read_names(actions, "map: actions")
@@ -288,10 +288,10 @@ def _parse_map(text: str) -> PlaceMap:
         raise DataError(f"map: the name {long[:40]!r} has more than {LONGEST_NAME} characters")
     records = [_record(row, number) for number, row in enumerate(rows)]
     edges = read_edges(records, "map: edges", frozenset(places), frozenset(actions))
-    return PlaceMap(name, places, actions, edges, _steps(_list(data, "steps", MOST_STEPS)))
+    return PlaceMap(name, places, actions, edges, _steps(_read_list(data, "steps", MOST_STEPS)))
 
 
-def _list(data: dict[str, Json], key: str, most: int) -> list[Json]:
+def _read_list(data: dict[str, Json], key: str, most: int) -> list[Json]:
     value = data.get(key)
     if not is_array(value) or not 1 <= len(value) <= most:
         raise DataError(f"map: {key}: give a list of 1 to {most}")

@@ -274,7 +274,7 @@ _DATA_DIR = Option(
 _WORLD_OPTIONS = (
     Option(name="key", default=None, kind=str, doc="Key of generated worlds; by default the public set."),
     number_option("level", 1, 7, "Size class of generated worlds; by default 3 (16 to 31 places)."),
-    number_option("worlds", 1, 100_000, f"Number of generated worlds; by default {_WORLDS}."),
+    number_option("worlds", 1, 100_000, f"Number of generated worlds; by default {_WORLDS}.", is_count=True),
 )
 
 

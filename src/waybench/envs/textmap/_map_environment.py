@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 from waybench._package_data import read_text
 from waybench.core import (
     AnswerState,
+    Contrast,
     Difficulty,
     Environment,
     HorizonSpec,
@@ -29,6 +30,7 @@ from waybench.core import (
 )
 from waybench.envs.textmap._answers import HELP, PAPER, RULES, SOUND, Trajectory, parse_typed
 from waybench.envs.textmap._difficulty import AXES, explanatory_variables
+from waybench.envs.textmap._frame import BODY, COMPASS, FRAMES, GAME
 from waybench.envs.textmap._game import PLAYERS, QuestionGame, rename_question
 from waybench.envs.textmap._instances import MapInstance, cut, map_name, resolve_game
 from waybench.envs.textmap._items import (
@@ -60,6 +62,7 @@ from waybench.envs.textmap.worlds._items import WORLD_OPTIONS, Ask, CutoffFuncti
 Q = TypeVar("Q", bound=MapInstance)
 S = TypeVar("S")
 A = TypeVar("A")
+_CONTRASTS = (Contrast("frame", COMPASS, BODY, "turning with the body"),)
 LONGEST = 12  # moves of a path in a destination question, where there are too many longer paths
 _SET_LONGEST = "set longest, the most moves of a path (12, say),"
 _MANY_PATHS = 128  # places of the smallest worlds that have too many paths to count
@@ -95,7 +98,9 @@ def map_environment(
     see `Items` and `Playing`; `fields` are other fields of the `Environment`.
     """
 
-    def draw(key: str, level: int, options: Mapping[str, Json], cutoff: CutoffFunction | None = None) -> WorldItems[Q]:
+    def open_source(
+        key: str, level: int, options: Mapping[str, Json], cutoff: CutoffFunction | None = None
+    ) -> WorldItems[Q]:
         return WorldItems(key, level, options, cutoff, ask=ask, purpose=purpose, prove=prove, is_one_item=is_one_item)
 
     environment: Environment[Q, S, A] = Environment(
@@ -105,13 +110,14 @@ def map_environment(
             options=(*WORLD_OPTIONS, *source_options),
             sample_levels=sample_levels,
             public_key=PUBLIC_KEY,
-            make_source=draw,
+            make_source=open_source,
             decode=decode,
             prove=prove,
             isomorph=isomorph,
             resolve_references=resolve_references,
             pooled=True,
             cluster=map_name,
+            cluster_count="worlds",
         ),
         playing=Playing(
             play=lambda options: play(**options),
@@ -119,10 +125,11 @@ def map_environment(
             takes_context=takes_context,
             implied=published_steps,
             texts=texts,
+            illegal="The map does not have a move, a place or an action of the answer.",
         ),
         **fields,
     )
-    datasets = MapItems(environment, draw, ask, limit, is_one_item, takes_tokens).datasets
+    datasets = MapItems(environment, open_source, ask, limit, is_one_item, takes_tokens).datasets
     return replace(environment, items=replace(environment.items, datasets=datasets))
 
 
@@ -176,7 +183,7 @@ def choose(
     word = stream.word()  # so that the sample of one difficulty does not depend on the other
     paths = Paths(prefix, cutoff) if kind == "destination" else None
 
-    def draw(difficulty: EasyOrHard) -> list[MapQuestion]:
+    def sample_questions(difficulty: EasyOrHard) -> list[MapQuestion]:
         rng = Stream("textmap/choose", word, difficulty)
         if paths is None:
             table = routes(prefix)
@@ -191,7 +198,7 @@ def choose(
         edges = [tuple(prefix.edges[number] for number in path) for path in sample]
         return [MapQuestion(prefix, cutoff, path[0].source, path[-1].target, path) for path in edges]
 
-    alternating = chain.from_iterable(zip_longest(*map(draw, difficulties)))
+    alternating = chain.from_iterable(zip_longest(*map(sample_questions, difficulties)))
     return [question for question in alternating if question is not None][:count]
 
 
@@ -271,6 +278,14 @@ OPTIONS = (
         choices=OBSERVATIONS,
         doc='names: show only the name of the place at each step (the paper\'s "-S").',
     ),
+    Option(
+        name="frame",
+        default=GAME,
+        choices=FRAMES,
+        doc="How moves are worded. game: in the game's words; compass: with distances, north 12 meters; body: by turns "
+        "of a walker, turn left, 12 meters ahead. With the latter two, the walkthrough has the name of the place at "
+        "each step in place of the game's text, and answers are read in the same frame.",
+    ),
     lists_option(
         "Lists of places and actions in the prompt: all of the map, or those seen in the prefix; by default all in "
         '"paper" and seen in "sound".'
@@ -279,10 +294,12 @@ OPTIONS = (
 
 
 def _play(
-    protocol: str, wording: str, observations: str, lists: str | None
+    protocol: str, wording: str, observations: str, frame: str, lists: str | None
 ) -> Play[MapQuestion, AnswerState[MapQuestion], Trajectory]:
     published = protocol == PAPER.name
-    words = QuestionWording(TEMPLATES[wording], observations, resolve_lists(protocol, lists), published=published)
+    words = QuestionWording(
+        TEMPLATES[wording], observations, resolve_lists(protocol, lists), published=published, frame=frame
+    )
     return Play(QuestionGame(RULES[protocol]), words, Limits(turns=1))
 
 
@@ -327,7 +344,13 @@ ROUTE = _environment(
     "Text maps: route finding (MANGO)",
     "The player reads the walkthrough of a text game and tells how to get from one place to another.",
     decode_route,
-    Scoring(metrics=METRICS, failures=ROUTE_FAILURES, failure=route_failure, first_errors=ROUTE_ERRORS),
+    Scoring(
+        metrics=METRICS,
+        failures=ROUTE_FAILURES,
+        failure=route_failure,
+        first_errors=ROUTE_ERRORS,
+        contrasts=_CONTRASTS,
+    ),
     success="the answer's moves lead to the destination, by any path",
     horizon=HorizonSpec(levels=(1, 2, 3, 4, 5, 6, 7), pool=40),
 )
@@ -337,7 +360,11 @@ DESTINATION = _environment(
     "The player reads the walkthrough of a text game and tells where a sequence of moves leads.",
     decode_destination,
     Scoring(
-        metrics=METRICS, failures=DESTINATION_FAILURES, failure=destination_failure, first_errors=DESTINATION_ERRORS
+        metrics=METRICS,
+        failures=DESTINATION_FAILURES,
+        failure=destination_failure,
+        first_errors=DESTINATION_ERRORS,
+        contrasts=_CONTRASTS,
     ),
     success="the answered place is the destination",
 )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from waybench.core import (
+    CONTEXT_TOKENS,
     LANGUAGE,
     NO_ANSWER,
     TEMPLATE,
@@ -16,9 +17,10 @@ from waybench.core import (
     base_wording,
     general_failure,
     has_images,
-    unread,
+    unparsed_kind,
 )
 from waybench.envs.textmap._answers import RULES, SOUND, Hop, Trajectory, move_index
+from waybench.envs.textmap._frame import GAME
 from waybench.envs.textmap._game import read_hops
 from waybench.envs.textmap._instances import MetricFunction, event, share
 from waybench.envs.textmap._items import MapQuestion, decode_destination, decode_route
@@ -86,10 +88,12 @@ def _shared_prefix(record: EpisodeRecord) -> float | None:
     """Return the share of the prompt's characters that all questions about the same prefix begin with.
 
     None where the prompt is a template or in a language of the user's, which can have the question anywhere, or has a
-    picture.
+    picture, another frame than the game's, or text around it.
     """
     template = template_in(record.options.get(LANGUAGE, "en"), base_wording(record.options))
     if template is None or TEMPLATE in record.options or has_images(record.options):
+        return None
+    if CONTEXT_TOKENS in record.options or record.options.get("frame", GAME) != GAME:
         return None
     prompt = sum(len(message.text) for message in record.opening)
     question = _RecordedQuestion(record)
@@ -324,7 +328,8 @@ def _route_errors(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRec
     yield STOPPED
 
 
-def _goal_errors(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRecord) -> Iterator[FailureKind | None]:
+def _check_hops(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRecord) -> Iterator[FailureKind | None]:
+    """Yield what is wrong with each hop of an answer (None: nothing), and at last that it stopped too early."""
     index = move_index(question.map)
     for count, hop in enumerate(hops, start=1):
         place = index.find_place(hop.after)
@@ -345,7 +350,7 @@ def _steps(
         number = len(record.turns) - 1
         action = record.turns[number].action
         if action is None:
-            yield Step(number, unread(record.turns[number]))
+            yield Step(number, unparsed_kind(record.turns[number]))
             return
         for error in moves(decode(record.instance), read_hops(action), record):
             yield Step(number, error)
@@ -354,4 +359,4 @@ def _steps(
 
 
 ROUTE_ERRORS = FirstErrors((DETOUR, NO_MOVE_ERROR, STOPPED), _steps(_route_errors, decode_route))
-DESTINATION_ERRORS = FirstErrors((LOST, NO_PLACE_ERROR, STOPPED), _steps(_goal_errors, decode_destination))
+DESTINATION_ERRORS = FirstErrors((LOST, NO_PLACE_ERROR, STOPPED), _steps(_check_hops, decode_destination))

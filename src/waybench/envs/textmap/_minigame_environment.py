@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from waybench._package_data import read_text
 from waybench.core import (
+    EASIER,
+    HARDER,
     ActionTool,
     AnswerState,
     EpisodeRecord,
@@ -35,9 +37,9 @@ from waybench.envs.textmap._minigame_game import (
     Minigame,
     MinigameRules,
     decode_minigame,
-    minigames,
     plain,
     resolve_minigame,
+    sample_minigames,
 )
 from waybench.envs.textmap._place_map import Edge
 from waybench.envs.textmap._prefix import walkthrough
@@ -53,7 +55,7 @@ def prove(game: Minigame) -> dict[str, Json]:
         chance: success of a random action of the list.
     """
     choices = len(game.actions)
-    return {"known": game.is_known, "walked": game.walked, "choices": choices, "chance": 1 / choices}
+    return {"known": game.is_known, "walked": game.was_walked, "choices": choices, "chance": 1 / choices}
 
 
 def _event_value(name: str) -> MetricFunction:
@@ -283,6 +285,7 @@ OPTIONS = (
     ),
     Option(
         name="local_map",
+        effect=EASIER,
         default=False,
         doc="Whether the prompt lists the known moves from the current place and where they lead.",
     ),
@@ -296,7 +299,7 @@ SOURCE_OPTIONS = (
         choices=MOVES,
         doc="Moves to predict: all, or only those that the walkthrough made before, or whose opposite it made.",
     ),
-    Option(name="choices", default=CHOICES, low=2, high=50, doc="Approximate number of listed actions."),
+    Option(name="choices", effect=HARDER, default=CHOICES, low=2, high=50, doc="Approximate number of listed actions."),
 )
 
 
@@ -312,7 +315,7 @@ MINIGAME = map_environment(
     options=OPTIONS,
     play=_play,
     source_options=SOURCE_OPTIONS,
-    ask=lambda place_map, cutoff, count, stream, options, world: minigames(
+    ask=lambda place_map, cutoff, count, stream, options, world: sample_minigames(
         place_map, cutoff, count, stream, moves=options["moves"], choices=int(options["choices"]), world=world
     ),
     purpose=("textmap/minigames",),

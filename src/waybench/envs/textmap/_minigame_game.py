@@ -122,7 +122,7 @@ def candidates_from_world(world: TextWorld, steps: Sequence[WalkthroughStep]) ->
     for step in steps[1:]:
         now = play.act(now, step.action).after
     ways = [way for way in world.exits if way.source == now.place]
-    dark, here = play.dark(now), play.here(now)
+    dark, here = play.dark(now), play.things_here(now)
     carried = [thing for number, thing in enumerate(world.things) if now.taken >> number & 1]
     things = [] if dark else [thing for thing in world.things if thing.place == now.place and thing.name in here]
     doing = [f"{verb} {thing.name}" for verb in ("examine", "search") for thing in things]
@@ -163,7 +163,7 @@ class Minigame(MapInstance):
         return is_reached(self.move.named_step, self.cutoff)
 
     @property
-    def walked(self) -> bool:
+    def was_walked(self) -> bool:
         """Whether the move was made before."""
         return is_reached(self.move.forward, self.cutoff)
 
@@ -183,7 +183,7 @@ def outgoing_moves(game: Minigame) -> list[Edge]:
     return [edge for edge in game.map.edges if edge.source == here and edge.target != here]
 
 
-def minigames(
+def sample_minigames(
     place_map: PlaceMap,
     cutoff: int,
     count: int,

@@ -251,7 +251,7 @@ class Paths:
         """
         counting = self._search(choice)
         counting.go()
-        ranks = _draw(int(counting.lengths.sum()), count, stream)
+        ranks = stream.distinct(int(counting.lengths.sum()), count)
         ordered = np.sort(np.array(ranks, dtype=np.int64))
         if not ranks:
             return []
@@ -296,7 +296,7 @@ class _Search:
 
     def go(self) -> int:
         """Continue until the end or until a block is full; return the number of paths in the block."""
-        path_count: int = _compiled()(
+        path_count: int = _compile_search()(
             *(*self._graph, *self._query, self._budget, self.ranks, self._state, self._nodes, self._cursors),
             *(self._hard_prefix, self._on_path, self.pairs, self.lengths),
             *(self._starts, self._path_moves),
@@ -317,19 +317,8 @@ class _Search:
                 yield Block(starts, self._path_moves[: starts[-1]].copy())
 
 
-def _draw(total: int, count: int, stream: Stream) -> list[int]:
-    """Draw distinct numbers below `total`: the start of a random permutation."""
-    swapped: dict[int, int] = {}  # position -> number, where the permutation has moved it
-    numbers: list[int] = []
-    for position in range(min(total, count)):
-        choice = position + stream.below(total - position)
-        numbers.append(swapped.get(choice, choice))
-        swapped[choice] = swapped.pop(position, position)
-    return numbers
-
-
 @cache
-def _compiled() -> Callable[..., int]:
+def _compile_search() -> Callable[..., int]:
     """Compile the loop when it is first needed."""
     return compiled(walk)
 

@@ -260,6 +260,9 @@ def _machine_id(code: Json) -> str:
 def published_steps(record: EpisodeRecord, options: Mapping[str, Json]) -> dict[str, Json]:
     """Return the number of steps of a published walkthrough that are shown if no option gives it."""
     published = dict(record.item).get("key") == DATA_SET and not options.get("prefix_tokens")
-    # A minigame shows what comes before its step, and has no last step of its own.
-    is_default = published and record.instance.get("cutoff", PUBLISHED_STEPS) == PUBLISHED_STEPS
+    # A minigame shows what comes before its step, and has no last step of its own; a short walkthrough is shown whole.
+    cutoff, place_map = record.instance.get("cutoff", PUBLISHED_STEPS), record.instance.get("map")
+    # A record that no simulation confirms may have anything in the map's place.
+    steps = len(place_map.get("steps", ())) if is_object(place_map) else 0
+    is_default = published and cutoff in (PUBLISHED_STEPS, min(PUBLISHED_STEPS, steps - 1))
     return {"prefix_steps": PUBLISHED_STEPS} if is_default else {}

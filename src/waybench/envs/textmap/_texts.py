@@ -63,6 +63,12 @@ TEXTS: TextTables = MappingProxyType(
             "plain.route": f"Which moves lead from {{source}} to {{target}}? {_ANSWER}",
             "plain.destination": "Where do you end if you start from {source} and make these moves one after the "
             f'other: {{actions}}? {_ANSWER} "location_after" of the last object is your answer.',
+            "frame.compass": 'Moves have a direction and a distance, such as "north 12 meters". Word the actions of '
+            "your answer in this way, too.",
+            "frame.body": 'Moves are worded as a walker makes them, such as "turn left, 12 meters ahead": the walker '
+            "faces north at the start of the walkthrough, and after a turn the way that it has turned to. Other "
+            "actions, up and down among them, turn nobody. Word the actions of your answer in this way, too, as a "
+            "walker who faces north at the first place of the answer.",
             "picture.legend": "(In place of the walkthrough, the picture below has its map. Each dot is a place, with "
             "its name. Each arrow is a move that the walkthrough makes, with its action near the place where the move "
             "begins.)",
@@ -87,6 +93,9 @@ TEXTS: TextTables = MappingProxyType(
             "reason.key": "Element {number} of the list has no {key}.",
             "reason.text": "In element {number} of the list, {key} must be a text.",
             "reason.long_text": "In element {number} of the list, {key} has more than {most} characters.",
+            "reason.compass_frame": "The action of element {number} is a turn: give a direction and a distance.",
+            "reason.body_frame": "The action of element {number} is a direction of the compass: give a turn and a "
+            "distance.",
             "tool.doc": "Answer the question.",
             "tool.moves": "The moves, in order.",
             "tool.before": "The place before the move.",
@@ -119,6 +128,13 @@ TEXTS: TextTables = MappingProxyType(
             "plain.route": f"¿Qué movimientos llevan de {{source}} a {{target}}? {_RESPUESTA}",
             "plain.destination": "¿Dónde terminas si partes de {source} y haces estos movimientos uno tras otro: "
             f'{{actions}}? {_RESPUESTA} El "location_after" del último objeto es tu respuesta.',
+            "frame.compass": 'Los movimientos tienen una dirección y una distancia en metros, como "north 12 meters". '
+            "Escribe así también las acciones de tu respuesta.",
+            "frame.body": 'Los movimientos se dicen como los hace quien camina, por ejemplo "turn left, 12 meters '
+            'ahead" (gira a la izquierda, 12 metros adelante): quien camina mira al norte al comienzo del recorrido '
+            "y, después de un giro, hacia donde ha girado. Otras acciones, también up y down, no cambian hacia dónde "
+            "mira. Escribe así también las acciones de tu respuesta, como quien mira al norte en el primer lugar de la "
+            "respuesta.",
             "picture.legend": "(En lugar del recorrido, la imagen de abajo tiene su mapa. Cada punto es un lugar, con "
             "su nombre. Cada flecha es un movimiento que hace el recorrido, con su acción cerca del lugar donde "
             "empieza el movimiento.)",
@@ -143,6 +159,9 @@ TEXTS: TextTables = MappingProxyType(
             "reason.key": "El elemento {number} de la lista no tiene {key}.",
             "reason.text": "En el elemento {number} de la lista, {key} debe ser un texto.",
             "reason.long_text": "En el elemento {number} de la lista, {key} tiene más de {most} caracteres.",
+            "reason.compass_frame": "La acción del elemento {number} es un giro: da una dirección y una distancia.",
+            "reason.body_frame": "La acción del elemento {number} es una dirección de la brújula: da un giro y una "
+            "distancia.",
             "tool.doc": "Responde a la pregunta.",
             "tool.moves": "Los movimientos, en su orden.",
             "tool.before": "El lugar antes del movimiento.",

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from waybench.core import (
     ActionTool,
@@ -32,6 +32,7 @@ from waybench.envs.textmap._answers import (
     sound_answer,
     trajectory,
 )
+from waybench.envs.textmap._frame import GAME, Frame
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap
 from waybench.envs.textmap._prefix import PromptNames, all_names, seen_names, simplify_steps, walkthrough
@@ -113,7 +114,8 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
     With `observations` "names", only the name of the place is shown at each step (the paper's "-S"), not the "full"
     walkthrough. `lists` is "all" or "seen", see `prompt_names`. `published` says whether the published parser reads
     replies. In another language than that of the walkthrough, an action of the answer can be the word for a direction
-    in either of them.
+    in either of them. `frame` is one of `FRAMES`; with another one than the game's, moves have its words, and the
+    walkthrough shows the name of the place at each step, whatever `observations` is.
     """
 
     def __init__(
@@ -124,8 +126,11 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         *,
         published: bool,
         texts: Texts = ENGLISH,
+        frame: str = GAME,
     ) -> None:
         self.name, self.texts = template.name, texts
+        self._frame = None if frame == GAME else Frame(frame)
+        self._note = "" if frame == GAME else texts[f"frame.{frame}"]
         words = {name: normal_name(texts[f"direction.{name}"]) for name in DIRECTIONS}
         self._directions = {word: name for name, word in words.items() if word != name}
         self.reads_truncated = published  # as in the published runs, where a complete list counted
@@ -142,7 +147,8 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
                 "The list of actions.",
                 lambda question: format_names(self._names(question).actions, template),
             ),
-            field("question", "The question, with the form of the answer.", partial(question_text, template)),
+            field("frame", "How moves are worded, unless in the game's words.", lambda question: self._note),
+            field("question", "The question, with the form of the answer.", self._question),
             field(
                 "start", "The place where the question begins.", lambda question: format_name(question.source, template)
             ),
@@ -154,37 +160,59 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
             field(
                 "moves",
                 "The moves of a destination question.",
-                lambda question: format_names(question.actions, template) if question.actions else "",
+                lambda question: format_names(self._framed(question).actions, template) if question.actions else "",
             ),
             field("lead", "The beginning of the answer, if the base wording gives one.", lambda _: template.lead),
         )
 
     def in_language(self, texts: Texts) -> "QuestionWording":
         template = templates(texts)[self.name]
-        return QuestionWording(template, self._observations, self._lists, published=self._published, texts=texts)
+        return QuestionWording(
+            template,
+            self._observations,
+            self._lists,
+            published=self._published,
+            texts=texts,
+            frame=self._frame.name if self._frame else GAME,
+        )
 
     def _names(self, instance: MapQuestion) -> PromptNames:
-        return prompt_names(instance.map, instance.cutoff, self._lists)
+        return _framed_names(prompt_names(instance.map, instance.cutoff, self._lists), self._frame)
 
     def _walkthrough(self, instance: MapQuestion) -> str:
-        return _shown(instance.map, instance.cutoff, self._observations)
+        return _visible_walkthrough(instance.map, instance.cutoff, self._observations, self._frame)
+
+    def _framed(self, question: MapQuestion) -> ScoredQuestion:
+        return self._frame.question(question.map, question) if self._frame else question
+
+    def _question(self, question: MapQuestion) -> str:
+        return question_text(self._template, self._framed(question))
 
     def opening(self, place_map: PlaceMap, cutoff: int) -> str:
         """Return the beginning of all prompts about a prefix."""
-        return _opening(place_map, cutoff, self._template, self._observations, self._lists)
+        beginning = _opening(place_map, cutoff, self._template, self._observations, self._lists, self._frame)
+        end = beginning[len(beginning.rstrip("\n")) :]  # the note is a paragraph like those before it
+        return f"{beginning}{self._note}{end}" if self._note else beginning
 
     def rules(self, instance: MapQuestion) -> str:
         """Return the whole prompt: the opening and the question."""
-        return self.opening(instance.map, instance.cutoff) + question_text(self._template, instance)
+        return self.opening(instance.map, instance.cutoff) + self._question(instance)
 
     def parse(self, reply: str, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
         """Parse a trajectory."""
         parse_answer = published_answer if self._published else sound_answer
-        return self._with_actions(parse_answer(reply, self._template.keys, self._template.lead, self.texts), state)
+        return self._in_game_words(parse_answer(reply, self._template.keys, self._template.lead, self.texts), state)
 
-    def _with_actions(self, hops: Trajectory | Invalid, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
+    def _in_game_words(self, hops: Trajectory | Invalid, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
+        """Return an answer with the game's actions in place of the words of the language and of the frame."""
+        hops = hops if isinstance(hops, Invalid) else self._translate_directions(hops, state)
+        if isinstance(hops, Invalid) or self._frame is None:
+            return hops
+        return self._frame.read(state.instance.map, state.instance, hops, self.texts)
+
+    def _translate_directions(self, hops: Trajectory, state: AnswerState[MapQuestion]) -> Trajectory:
         """Return an answer with the game's actions in place of the language's words for directions."""
-        if isinstance(hops, Invalid) or not self._directions:
+        if not self._directions:
             return hops
         index = move_index(state.instance.map)
 
@@ -196,8 +224,7 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
 
     def render(self, action: Trajectory, state: AnswerState[MapQuestion]) -> str:
         """Return a trajectory as JSON, which is also a Python literal, as a continuation of the prompt's lead."""
-        keys = self._template.keys
-        rows = [dict(zip(keys, hop, strict=True)) for hop in action]
+        keys, rows = self._template.keys, self._rows(action, state)
         # The published parser would take a bracket in a name for the end of the list.
         inside = json.dumps(rows, ensure_ascii=False)[1:-1].replace("]", "\\u005d")
         return inside.removeprefix(f'{{"{keys.before}":') + "]" if self._template.lead else f"[{inside}]"
@@ -208,12 +235,16 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
 
     def parse_call(self, call: ToolCall, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
         """Read a trajectory."""
-        return self._with_actions(trajectory(call.arguments["moves"], self._template.keys, self.texts), state)
+        return self._in_game_words(trajectory(call.arguments["moves"], self._template.keys, self.texts), state)
 
     def render_call(self, action: Trajectory, state: AnswerState[MapQuestion]) -> ToolCall:
         """Return a call with the trajectory."""
-        rows = [dict(zip(self._template.keys, hop, strict=True)) for hop in action]
-        return ToolCall("answer", {"moves": rows})
+        return ToolCall("answer", {"moves": self._rows(action, state)})
+
+    def _rows(self, action: Trajectory, state: AnswerState[MapQuestion]) -> list[dict[str, str]]:
+        if self._frame is not None:
+            action = self._frame.write(state.instance.map, state.instance, action)
+        return [dict(zip(self._template.keys, hop, strict=True)) for hop in action]
 
 
 def hop_schema(keys: Hop, texts: Texts = ENGLISH) -> dict[str, Json]:
@@ -233,12 +264,23 @@ def template_in(language: Json, name: str) -> PromptTemplate | None:
 
 
 @lru_cache(maxsize=256)
-def _opening(place_map: PlaceMap, cutoff: int, template: PromptTemplate, observations: str, lists: str) -> str:
-    return opening(template, _shown(place_map, cutoff, observations), prompt_names(place_map, cutoff, lists))
+def _opening(
+    place_map: PlaceMap, cutoff: int, template: PromptTemplate, observations: str, lists: str, frame: Frame | None
+) -> str:
+    names = _framed_names(prompt_names(place_map, cutoff, lists), frame)
+    return opening(template, _visible_walkthrough(place_map, cutoff, observations, frame), names)
 
 
-def _shown(place_map: PlaceMap, cutoff: int, observations: str) -> str:
-    steps = place_map.steps if observations == "full" else simplify_steps(place_map, min(cutoff, place_map.last_step))
+def _framed_names(names: PromptNames, frame: Frame | None) -> PromptNames:
+    return names if frame is None else names._replace(actions=frame.actions(names.actions))
+
+
+def _visible_walkthrough(place_map: PlaceMap, cutoff: int, observations: str, frame: Frame | None) -> str:
+    steps, last = place_map.steps, min(cutoff, place_map.last_step)
+    if frame is not None:
+        steps = frame.steps(place_map, last)
+    elif observations != "full":
+        steps = simplify_steps(place_map, last)
     return walkthrough(steps, cutoff)
 
 

@@ -1,135 +1,21 @@
-"""The two readings of the rules, and a map as one way of playing reads it."""
+"""A map as one way of playing reads it, and the state of an episode on it."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from string import ascii_letters, digits
 from typing import NamedTuple
 
 from waybench.core import Json, Stream
 from waybench.envs.spaces._lattice import Floor
 from waybench.envs.tilemap._instance import PLAYER, TileMap, leg_lengths, tile_list
+from waybench.envs.tilemap._locks import LOCK_ACTIONS, Lock, TourNode, gone_bits, locked_tour, place_locks
+from waybench.envs.tilemap._protocols import MOVES, PROTOCOLS, TileProtocol, moves_per_point
 
-GIVEN_UP = 100  # points for a goal that was given up or is lost; one given up costs the path length as well
-_RINGS = ((0, 200), (1, 100), (3, 50), (5, 25), (8, -50))
-_LEAST_LOSS = 100  # points that a plan loses at least that does not end on its objective, by both tables of rewards
 # Characters for what is not of the record's map, the first that it does not use.
 _SIGNS = "&%!$*?+=~^;:<>|_/0123456789"
 _SAFE = 4  # cells between the player and an enemy at first
-
-
-class Worth(NamedTuple):
-    """The reward for ending at a distance from the goal, and whether it counts for Top-0, Top-1 and Top-5."""
-
-    reward: int
-    top: tuple[int, int, int]
-
-
-def published_worth(rows: int, columns: int) -> Worth:
-    """Return what the published program gives for ending so many rows and columns away.
-
-    Its conditions are not exclusive and leave gaps: 9 rows and 6 columns away cost 150, 3 and 3 nothing at all, and
-    straight 3 to 5 away is worth 50 where the prompt promises 25. Top-0, Top-1 and Top-5 exclude each other.
-    """
-    far, near = max(rows, columns), min(rows, columns)
-    reward = 0
-    if far > 8:
-        reward -= 100
-    if 5 < rows < 8 or 5 < columns < 8:
-        reward -= 50
-    if near >= 4 and far <= 5:
-        reward += 25
-    if rows == columns == 2:
-        reward += 50
-    cross = near <= 1 and 2 <= far <= 5
-    beside = far == 1
-    there = far == 0
-    reward += 50 * cross + 100 * beside + 200 * there
-    return Worth(reward, (int(there), int(beside), int(cross)))
-
-
-def ring_worth(rows: int, columns: int) -> Worth:
-    """Return what the published prompt promises: rings of a distance that counts diagonals as one.
-
-    200 for the place itself, 100 beside it, 50 up to 3 away, 25 up to 5, -50 up to 8, -100 beyond. Top-1 holds what is
-    in Top-0, and Top-5 what is in Top-1.
-    """
-    far = max(rows, columns)
-    reward = next((points for limit, points in _RINGS if far <= limit), -100)
-    return Worth(reward, (int(far == 0), int(far <= 1), int(far <= 5)))
-
-
-def moves_per_point(length: int) -> int:
-    """Return how many moves cost one point, so that a shortest tour of this length is worth more than any other play.
-
-    It is the first of 1, 2, 5, 10, 20, 50, ... for which the whole tour costs less than 100 points. A play that misses
-    an objective loses at least 100 points there, and saves at most what all moves of the tour cost. A play that misses
-    none has at least as many moves as the shortest tour. The coarse steps keep the tour's exact length out of the
-    prompt, which names the cost of a move.
-    """
-    power = 1
-    while True:
-        for digit in (1, 2, 5):
-            if length < _LEAST_LOSS * digit * power:
-                return digit * power
-        power *= 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TileProtocol:
-    """One reading of the rules.
-
-    Attributes:
-        substring: A tile can be walked on if its character occurs anywhere in the text of the list, comments included;
-            otherwise if the list names it.
-        literal: The reply's first innermost {...} that is a Python literal counts, whatever it is; otherwise its last
-            JSON object with "action".
-        crashes: An "action" that is no sequence of plain values ends the map, as the published program's error did,
-            with the reward so far; otherwise it is an unparsed reply.
-        objects: pick_object and hit_enemy are carried out, though the prompt does not name them; otherwise they are
-            unknown actions.
-        unreachable: Objectives that cannot be reached are requested too; otherwise they are left out.
-        stored_length: The score is scaled by the record's path length; otherwise by the shortest tour's.
-        scaled_moves: The cost of a move falls with the length of the map's shortest tour (see `moves_per_point`);
-            otherwise every move costs 1 point.
-        clipped: The score is cut at 0 and 100.
-        explains: The prompt says what coordinates and directions mean.
-        worth: (rows, columns) away -> what it is worth.
-    """
-
-    substring: bool = False
-    literal: bool = False
-    crashes: bool = False
-    objects: bool = False
-    unreachable: bool = False
-    stored_length: bool = False
-    scaled_moves: bool = False
-    clipped: bool = False
-    explains: bool = False
-    worth: Callable[[int, int], Worth]
-
-
-PROTOCOLS = {
-    "paper": TileProtocol(
-        substring=True,
-        literal=True,
-        crashes=True,
-        objects=True,
-        unreachable=True,
-        stored_length=True,
-        worth=published_worth,
-    ),
-    "sound": TileProtocol(scaled_moves=True, clipped=True, explains=True, worth=ring_worth),
-}
-
-
-MOVES: Mapping[str, tuple[int, int]] = {
-    "move_up": (-1, 0),
-    "move_down": (1, 0),
-    "move_left": (0, -1),
-    "move_right": (0, 1),
-}
-"""Name -> (rows, columns)."""
 
 
 class Crew(NamedTuple):
@@ -147,7 +33,7 @@ class Crew(NamedTuple):
 
 
 class Style(NamedTuple):
-    """The way of playing: the reading of the rules, the form of replies, and the beings on the map.
+    """The way of playing: the reading of the rules, the form of replies, and the beings and doors on the map.
 
     A plan is one action if it is `single`; if it `predicts`, it has a drawing of the map as the player expects it
     afterwards.
@@ -157,12 +43,18 @@ class Style(NamedTuple):
     single: bool = False
     predicts: bool = False
     crew: Crew = Crew()
+    doors: int = 0
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The names of all actions that the player is told of."""
+        return (*MOVES, *LOCK_ACTIONS) if self.doors else tuple(MOVES)
 
 
 def play_style(options: Mapping[str, Json], *, single: bool = False, predicts: bool = False) -> Style:
     """Return the form of requests and replies by the options of play; see `Style`."""
     crew = Crew(int(options["walkers"]), int(options["enemies"]), int(options["hazards"]))
-    return Style(PROTOCOLS[options["protocol"]], single, predicts, crew)
+    return Style(PROTOCOLS[options["protocol"]], single, predicts, crew, int(options.get("doors", 0)))
 
 
 class MovePlan(NamedTuple):
@@ -188,8 +80,11 @@ class TileBoard:
         beings: Cells of the fenced map where the walkers, and after them the enemies, are at first.
         hazards: Cells of the fenced map that end the map.
         signs: The characters of walkers, enemies and hazards.
-        bare: The map's rows without the player and the beings, hazards drawn.
-        length: Moves of the shortest tour of the goals, around the hazards and as if there were no beings.
+        locks: The doors, and the keys to them.
+        bars: The character of the bars around locked goals.
+        tour: With doors, a shortest tour of the goals; see `tour_of_locked`.
+        bare: The map's rows without the player and the beings, with hazards, keys, doors and bars.
+        length: Actions of the shortest tour of the goals, around the hazards and as if there were no beings.
         seed: The map's hash, on which the luck of beings depends; "" without any.
     """
 
@@ -203,6 +98,11 @@ class TileBoard:
     beings: tuple[int, ...] = field(default=(), compare=False)
     hazards: frozenset[int] = field(default=frozenset(), compare=False)
     signs: str = field(default="", compare=False)
+    locks: tuple[Lock, ...] = field(default=(), compare=False)
+    bars: str = field(default="", compare=False)
+    tour: Mapping[TourNode, tuple[str, ...]] = field(
+        default_factory=dict[TourNode, tuple[str, ...]], compare=False, repr=False
+    )
     bare: tuple[str, ...] = field(default=(), compare=False, repr=False)
     length: int = field(default=0, compare=False)
     seed: str = field(default="", compare=False, repr=False)
@@ -211,6 +111,19 @@ class TileBoard:
     def per_point(self) -> int:
         """The number of moves that cost one point."""
         return moves_per_point(self.length) if self.style.protocol.scaled_moves else 1
+
+    @property
+    def safe_fence(self) -> bytes:
+        """The fenced map with its hazards closed."""
+        return bytes(free and cell not in self.hazards for cell, free in enumerate(self.fenced))
+
+    @property
+    def goal_cells(self) -> list[int | None]:
+        """The goals' cells of the fenced map; None for one that cannot be reached."""
+        legs = leg_lengths(self.case, self.case.floor(self.walkable))
+        goals = zip(self.goals, self.numbers, strict=True)
+        width = self.case.width
+        return [None if legs[n] is None else _fenced_cell(row * width + column, width) for (row, column), n in goals]
 
 
 @lru_cache(maxsize=1024)
@@ -234,7 +147,9 @@ def board(case: TileMap, style: Style) -> TileBoard:
     result = TileBoard(
         case, style, walkable, goals, tuple(numbers), ground, edge + inner + edge, bare=bare, length=length
     )
-    return _with_crew(result) if any(style.crew) else result
+    if any(style.crew):
+        result = _with_crew(result)
+    return _with_locks(result) if style.doors else result
 
 
 def _with_crew(unpeopled: TileBoard) -> TileBoard:
@@ -262,8 +177,7 @@ def _with_crew(unpeopled: TileBoard) -> TileBoard:
     far = [cell for cell in free if abs(cell // case.width - row) + abs(cell % case.width - column) > _SAFE] or free
     walkers = free[: crew.walkers]
     beings = walkers + [cell for cell in far if cell not in walkers][: crew.enemies]
-    signs_used = set("".join(case.rows)) | {sign for _, sign in case.tiles}
-    signs = "".join(sign for sign in _SIGNS if sign not in signs_used)[:3].ljust(3, "?")
+    signs = _unused_signs(case)[:3].ljust(3, "?")
     width, bare = case.width, list(unpeopled.bare)
     for cell in hazards:
         bare[cell // width] = _with_sign(bare[cell // width], cell % width, signs[2])
@@ -276,6 +190,58 @@ def _with_crew(unpeopled: TileBoard) -> TileBoard:
         length=sum(leg or 0 for leg in leg_lengths(case, floor)),
         seed=seed,
     )
+
+
+def _unused_signs(case: TileMap) -> str:
+    """Return characters that a map and its list of tiles do not use."""
+    signs_used = set("".join(case.rows)) | {sign for _, sign in case.tiles}
+    return "".join(sign for sign in _SIGNS if sign not in signs_used)
+
+
+def _with_locks(unlocked: TileBoard) -> TileBoard:
+    """Put doors, bars and keys on a map, for each map at the same places."""
+    case, count = unlocked.case, unlocked.style.doors
+    signs = _unused_signs(case)[len(unlocked.signs) :]
+    signs += "".join(sign for sign in ascii_letters + digits if sign not in case.canonical())
+    bars, *lock_signs = signs.ljust(1 + 2 * count, "?")[: 1 + 2 * count]
+    start, goals = _fenced_cell(case.start, case.width), [cell for cell in unlocked.goal_cells if cell is not None]
+    rng = Stream("tilemap", "doors", case.hash, count)
+    fence, width = unlocked.safe_fence, case.width + 2
+    locks, barred = place_locks(fence, width, start, goals, "".join(lock_signs), count, rng)
+    fenced, bare = bytearray(unlocked.fenced), list(unlocked.bare)
+    signs_by_cell = dict.fromkeys(barred, bars)
+    for lock in locks:
+        signs_by_cell |= {lock.key: lock.key_sign, lock.door: lock.door_sign}
+    for cell, sign in signs_by_cell.items():
+        row, column = cell // width - 1, cell % width - 1
+        bare[row] = _with_sign(bare[row], column, sign)
+    for cell in (*barred, *(lock.door for lock in locks)):
+        fenced[cell] = 0
+    locked = replace(unlocked, fenced=bytes(fenced), bare=tuple(bare), locks=locks, bars=bars)
+    tour = tour_of_locked(locked, TourNode(0, start, 0))
+    return replace(locked, tour=tour, length=len(tour))
+
+
+def tour_of_locked(
+    board: TileBoard, start: TourNode, removed: Iterable[tuple[int, int]] = ()
+) -> dict[TourNode, tuple[str, ...]]:
+    """Return a shortest tour of the goals that can be reached: each of its states -> the actions to the next goal.
+
+    Args:
+        board: A map with doors.
+        start: Where the tour begins.
+        removed: Cells whose object has become ground, as (row, column).
+    """
+    goals, width = [cell for cell in board.goal_cells if cell is not None], board.case.width
+    fenced = bytearray(board.safe_fence)
+    for row, column in removed:
+        fenced[_fenced_cell(row * width + column, width)] = 1
+    legs: dict[TourNode, tuple[str, ...]] = {}
+    following: tuple[int, tuple[str, ...]] = (-1, ())
+    for node, name in reversed(locked_tour(bytes(fenced), width + 2, board.locks, start, goals)):
+        following = node.done, (name, *(following[1] if following[0] == node.done else ()))
+        legs[node] = following[1]
+    return legs
 
 
 def _fenced_cell(cell: int, width: int) -> int:
@@ -328,6 +294,19 @@ class TileState(NamedTuple):
     def cell(self) -> int:
         """The player's cell of the fenced map."""
         return _fenced_cell(self.row * self.board.case.width + self.column, self.board.case.width)
+
+    @property
+    def gone(self) -> int:
+        """The keys and doors that have become ground, as bits (`gone_bits`)."""
+        width = self.board.case.width
+        removed = {_fenced_cell(row * width + column, width) for row, column in self.removed}
+        return gone_bits(self.board.locks, removed)
+
+    @property
+    def keys(self) -> str:
+        """The signs of the keys that the player carries."""
+        gone = self.gone
+        return "".join(lock.key_sign for number, lock in enumerate(self.board.locks) if gone >> 2 * number & 1)
 
     def rows(self) -> list[str]:
         """Return the map as it is now, with the player on it."""

@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from waybench._svg import ROUND, Point, box, cells, circle, group, line, path, point, rule_board, texts, walk
 from waybench.core import Board, DataError, Picture, Scene, Tile, TurnRecord, TypedAction, is_object, plural
-from waybench.envs.tilemap._board import MOVES, MovePlan, TileState
+from waybench.envs.tilemap._board import MovePlan, TileState
 from waybench.envs.tilemap._instance import PLAYER, TileMap, outside, tile_list
+from waybench.envs.tilemap._locks import LOCK_ACTIONS
+from waybench.envs.tilemap._protocols import MOVES
 
 _ENDS = "#009e73"
 _WIDE = 48  # columns; a wider map's drawing takes two columns of the page
@@ -68,7 +70,7 @@ def _moves_made(
     case: TileMap, at: tuple[int, int], names: Sequence[str], end: tuple[int, int], steps: int
 ) -> Iterable[str]:
     """Return the moves that were made: by the list of walkable tiles or, as published, by its text."""
-    for walkable in (_listed(case), "".join(sign for row in case.rows for sign in row if sign in case.walkable)):
+    for walkable in (_tile_names(case), "".join(sign for row in case.rows for sign in row if sign in case.walkable)):
         moves: list[str] = []
         cell = at
         for name in names:
@@ -85,7 +87,7 @@ def _moves_made(
     return []  # something that moves or was taken away was in the way; the end alone is certain
 
 
-def _listed(case: TileMap) -> str:
+def _tile_names(case: TileMap) -> str:
     try:
         return tile_list(case.walkable)
     except DataError:
@@ -93,7 +95,7 @@ def _listed(case: TileMap) -> str:
 
 
 def _ground(case: TileMap) -> Iterator[str]:
-    stand, numbered = _listed(case) + PLAYER, {(objective.row, objective.column) for objective in case.objectives}
+    stand, numbered = _tile_names(case) + PLAYER, {(objective.row, objective.column) for objective in case.objectives}
     yield _wall(case)
     yield cells("tiles-floor", "#fff", ([sign in stand for sign in row] for row in case.rows), 1.02)
     signs = (
@@ -114,7 +116,7 @@ def _middle(location: tuple[int, int]) -> Point:
 
 
 def _tour(case: TileMap) -> str:
-    floor, width = case.floor(_listed(case)), case.width
+    floor, width = case.floor(_tile_names(case)), case.width
     missing, at, lines = set(outside(case)), case.start, list[str]()
     for number, objective in enumerate(case.objectives):
         goal = objective.row * width + objective.column
@@ -144,7 +146,7 @@ def _goals(case: TileMap) -> Iterator[str]:
 def draw_picture(picture: Picture) -> str:
     """Draw the map as a request has it: the character of each tile, the tiles that can be walked on, and the agent."""
     state: TileState = picture.state
-    rows, stand, case = state.rows(), state.board.walkable + PLAYER, state.board.case
+    rows, stand, case = state.rows(), state.board.walkable + PLAYER + _keys(state), state.board.case
     signs = [(column + 0.5, row + 0.75, sign) for row, line in enumerate(rows) for column, sign in enumerate(line)]
     parts = [
         _wall(case),
@@ -157,12 +159,17 @@ def draw_picture(picture: Picture) -> str:
     return Scene("tiles", label, *rule_board((case.width, case.height), parts, grid=picture.grid)).svg()
 
 
-HELP = "Type moves as u3 l2 or up 3, left 2 (u, d, l, r), or the reply itself."
-SINGLE_HELP = "Type a move: u, d, l or r, or the reply itself."
+def _keys(state: TileState) -> str:
+    return "".join(lock.key_sign for lock in state.board.locks)
+
+
+HELP = "Type moves as u3 l2 or up 3, left 2 (u, d, l, r; with doors also p and o), or the reply itself."
+SINGLE_HELP = "Type a move: u, d, l or r (with doors also p and o), or the reply itself."
 REPLY_HELP = "Type the reply itself: JSON with the moves and the map after them."
 
 _NAMES = {name.removeprefix("move_"): name for name in MOVES}
-_DIRECTION = {name[0]: full for name, full in _NAMES.items()} | _NAMES | {name: name for name in MOVES}
+_LOCK_NAMES = {name[0]: name for name in LOCK_ACTIONS} | {name: name for name in LOCK_ACTIONS}
+_DIRECTION = {name[0]: full for name, full in _NAMES.items()} | _NAMES | {name: name for name in MOVES} | _LOCK_NAMES
 _WORDS = "|".join(sorted(_DIRECTION, key=len, reverse=True))
 _MOVE = re.compile(rf"({_WORDS})[ :]*([1-9][0-9]{{0,3}})?[\s,;.]*", re.IGNORECASE)
 _MOST = 2_000  # moves, and characters
@@ -178,6 +185,8 @@ def parse_typed(text: str, state: TileState) -> MovePlan | None:
         if match is None or len(text) > _MOST or len(names) > _MOST:
             return None
         names += [_DIRECTION[match[1].lower()]] * int(match[2] or 1)
+        if names[-1] not in state.board.style.actions:
+            return None
         at = match.end()
     return MovePlan(tuple(names)) if 0 < len(names) <= _MOST else None
 
@@ -188,17 +197,18 @@ def format_typed(plan: MovePlan) -> Sequence[str]:
 
 
 def typed_actions(*, single: bool) -> Callable[[TileState], Sequence[TypedAction]]:
-    """Return the function that lists the four moves, each a reply or a part of one."""
+    """Return the function that lists the four moves and, with doors, two actions, each a reply or a part of one."""
     actions = [TypedAction(name, key=name, is_reply=single) for name in _NAMES]
-    return lambda state: actions
+    lock_actions = [TypedAction(name, key=name[0], is_reply=single) for name in LOCK_ACTIONS]
+    return lambda state: actions + lock_actions if state.board.locks else actions
 
 
 def board(state: TileState, turns: Sequence[TurnRecord]) -> Board:
     """Return the map as the messages describe it, with the target of the present objective."""
-    case, walkable = state.board.case, set(state.board.walkable)
+    case, walkable = state.board.case, {*state.board.walkable, *_keys(state)}
     goals = state.board.goals
     target = goals[state.goal] if state.goal < len(goals) else None
-    used = sorted({sign for row in case.rows for sign in row if sign in walkable})
+    used = sorted({*"".join(case.rows), *_keys(state)} & walkable)
 
     def tile(row: int, column: int, sign: str) -> Tile:
         if sign == PLAYER:

@@ -5,8 +5,11 @@ from functools import partial
 
 from waybench._package_data import read_text
 from waybench.core import (
+    EASIER,
+    HARDER,
     Axis,
     Belief,
+    Contrast,
     Difficulty,
     End,
     Environment,
@@ -36,16 +39,18 @@ from waybench.core import (
     number_option,
     proof_axis,
     read_numbers,
-    unread,
+    unparsed_kind,
 )
 from waybench.envs.tilemap import _drawing
-from waybench.envs.tilemap._board import MOVES, PROTOCOLS, MovePlan, TileState, board, play_style, start
+from waybench.envs.tilemap._board import MovePlan, TileState, board, play_style, start
 from waybench.envs.tilemap._drawing import draw_picture, scene
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._instance import TileMap, decode, isomorph, prove
 from waybench.envs.tilemap._items import DATASETS, PUBLIC_KEY, WORLD_OPTIONS, WorldSource
+from waybench.envs.tilemap._locks import MOST_DOORS
 from waybench.envs.tilemap._metrics import AGGREGATES, METRICS, STATE_METRICS
 from waybench.envs.tilemap._players import PLAYERS, distances_to, oracle_is_ceiling
+from waybench.envs.tilemap._protocols import MOVES, PROTOCOLS
 from waybench.envs.tilemap._wording import TileWording
 
 ENEMY = FailureKind("enemy", "meeting an enemy", "Most objectives were lost because an enemy met the player.")
@@ -151,16 +156,16 @@ STOPPED = FailureKind("stopped", "stopping before the objective", "The last plan
 def steps(record: EpisodeRecord) -> Iterator[Step]:
     """Yield the moves of all plans, up to the first that is not one of a shortest tour.
 
-    With walkers and enemies a shortest path may have to wait or go around, so nothing is judged.
+    With walkers, enemies and doors a shortest path may have to wait or go around, so nothing is judged.
     """
-    if record.options["walkers"] or record.options["enemies"]:
+    if any(record.options.get(name) for name in ("walkers", "enemies", "doors")):
         return
     case = decode(record.instance)
     state = start(case, play_style(record.options))
     width, at = case.width + 2, state.cell
     for number, turn in enumerate(record.turns):
         if turn.action is None:
-            yield Step(number, unread(turn))
+            yield Step(number, unparsed_kind(turn))
             return
         goal = case.objectives[int(turn.events["goal"])]
         far = distances_to(state.board, state.board.fenced, (goal.row + 1) * width + goal.column + 1)
@@ -269,7 +274,14 @@ OPTIONS = (
         choices=("plain",),
         doc="The only wording: our own text with the published facts.",
     ),
-    number_option("max_failures", 1, 1000, "Unreadable replies in a row before an objective is given up.", default=10),
+    number_option(
+        "max_failures",
+        1,
+        1000,
+        "Unreadable replies in a row before an objective is given up.",
+        default=10,
+        effect=EASIER,
+    ),
     number_option(
         "tries",
         1,
@@ -277,10 +289,25 @@ OPTIONS = (
         "Plans per objective: 1 is zero-shot, as published; with 2, the player gets a second plan for a missed "
         "objective, with feedback, from where the first plan ended (one-shot with feedback).",
         default=1,
+        effect=EASIER,
     ),
-    number_option("walkers", 0, 20, "Number of walkers, which move at random and block the way.", default=0),
-    number_option("enemies", 0, 20, "Number of enemies, which end the map when they meet the player.", default=0),
-    number_option("hazards", 0, 1000, "Number of hazard cells, which end the map when the player steps on them.", 0),
+    number_option(
+        "walkers", 0, 20, "Number of walkers, which move at random and block the way.", default=0, effect=HARDER
+    ),
+    number_option(
+        "enemies", 0, 20, "Number of enemies, which end the map when they meet the player.", default=0, effect=HARDER
+    ),
+    number_option(
+        "hazards", 0, 1000, "Number of hazard cells, which end the map when the player steps on them.", 0, effect=HARDER
+    ),
+    number_option(
+        "doors",
+        0,
+        MOST_DOORS,
+        "Number of objectives behind doors, with keys elsewhere; adds the actions pick_up and open_door.",
+        default=0,
+        effect=HARDER,
+    ),
 )
 
 
@@ -298,6 +325,8 @@ def _play(options: Mapping[str, Json], *, single: bool, predicts: bool) -> Play[
     style = play_style(options, single=single, predicts=predicts)
     if predicts and (style.crew.walkers or style.crew.enemies):
         raise UsageError("tilemap/state has no walkers or enemies, since they cannot be predicted: remove them")
+    if style.doors and (style.crew.walkers or style.crew.enemies):
+        raise UsageError("doors: a best tour among walkers or enemies, with doors, is not known: remove one of them")
     failures, tries = int(options["max_failures"]), int(options["tries"])
 
     def turns(case: TileMap) -> int:
@@ -358,9 +387,19 @@ def _environment(
             pooled=True,
             isomorph=isomorph,
         ),
-        playing=Playing(options=OPTIONS, play=partial(_play, single=single, predicts=predicts), images=IMAGES),
+        playing=Playing(
+            options=OPTIONS,
+            play=partial(_play, single=single, predicts=predicts),
+            images=IMAGES,
+            illegal="The reply has an action that the game does not have.",
+        ),
         scoring=Scoring(
-            metrics=metrics, aggregates=AGGREGATES, failures=FAILURES, failure=failure, first_errors=FIRST_ERRORS
+            metrics=metrics,
+            aggregates=AGGREGATES,
+            failures=FAILURES,
+            failure=failure,
+            first_errors=FIRST_ERRORS,
+            contrasts=(Contrast("doors", "0", "", "keys and doors"),),
         ),
         difficulty=Difficulty(
             horizon=None if single or predicts else HorizonSpec(levels=(1, 2, 3, 4, 5, 6), pool=60),

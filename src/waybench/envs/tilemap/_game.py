@@ -5,8 +5,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.core import DataError, End, Game, GameProperties, Json, Outcome, Stream, Transition, is_array, is_object
-from waybench.envs.tilemap._board import MOVES, LastPlan, MovePlan, Style, TileBoard, TileState, start, step_beings
+from waybench.envs.tilemap._board import LastPlan, MovePlan, Style, TileBoard, TileState, start, step_beings
 from waybench.envs.tilemap._instance import TileMap, tile_list, tour
+from waybench.envs.tilemap._locks import LOCK_ACTIONS, handled
+from waybench.envs.tilemap._protocols import MOVES
 
 OBJECT_ACTIONS = ("pick_object", "hit_enemy")
 ENEMY = "#"
@@ -15,7 +17,7 @@ MOST_NAMES = 20_000  # names in one plan
 
 
 class PlanResult(NamedTuple):
-    """The result of a plan; `moves` also counts the moves that were not made."""
+    """The result of a plan; `moves` also counts the moves that were not made, and picking up and opening."""
 
     row: int
     column: int
@@ -37,7 +39,7 @@ def walk(state: TileState, names: Sequence[str]) -> PlanResult:
     offsets = _offsets(width)
     removed = state.removed
     crew, beings, tick, death = state.board.style.crew, state.beings, state.tick, ""
-    steps = blocked = 0
+    steps = blocked = handlings = 0
     unknown = crashed = False
     actions_done = 0
     for name in names:
@@ -49,6 +51,12 @@ def walk(state: TileState, names: Sequence[str]) -> PlanResult:
                 steps += 1
             else:
                 blocked += 1
+        elif name in LOCK_ACTIONS and state.board.style.doors:
+            cells = handled(state.board.locks, at, name, state._replace(removed=removed).gone, width).values()
+            changed = [(cell // width - 1, cell % width - 1) for cell in cells]
+            removed = (*removed, *changed)
+            fenced = _with_open_cells(fenced, changed, width)
+            handlings += 1
         elif name in OBJECT_ACTIONS and state.board.style.protocol.objects:
             object_cell = _object_beside(state._replace(removed=removed), at, width, name)
             if object_cell is not None:
@@ -70,7 +78,7 @@ def walk(state: TileState, names: Sequence[str]) -> PlanResult:
                 death = "enemy"
                 break
     row, column = divmod(at, width)
-    moves = steps + blocked + sum(name in MOVES for name in names[actions_done:])
+    moves = steps + blocked + handlings + sum(name in state.board.style.actions for name in names[actions_done:])
     return PlanResult(row - 1, column - 1, steps, blocked, moves, unknown, crashed, removed, beings, tick, death)
 
 
@@ -146,11 +154,12 @@ class TileGame(Game[TileMap, TileState, MovePlan]):
         return start(instance, self._style)
 
     def legal(self, state: TileState) -> Sequence[MovePlan]:
-        """Return the plan of no move, and those of one move to another cell."""
+        """Return the plan of no move, and those of one action that leads to another cell or changes the map."""
         if self.terminal(state):
             return ()
-        ways = [make_plan(state, (name,)) for name in MOVES if walk(state, (name,)).steps]
-        return [make_plan(state, ()), *ways]
+        results = {name: walk(state, (name,)) for name in self._style.actions}
+        names = [name for name, result in results.items() if result.steps or result.removed != state.removed]
+        return [make_plan(state, ()), *(make_plan(state, (name,)) for name in names)]
 
     def apply(self, state: TileState, action: MovePlan, rng: Stream) -> Transition[TileState]:
         """Carry out a plan; the reward is the goal's share of 1 for ending there."""
@@ -253,7 +262,9 @@ def _drawing_events(drawing: str, before: Sequence[str], after: Sequence[str]) -
 
 @lru_cache(maxsize=4096)
 def step_budget(map_board: TileBoard, goal: int, tries: int) -> int:
-    """Return how many single moves a goal is worth: `tries` times its shortest path, and ten."""
+    """Return how many single moves a goal is worth: `tries` times its shortest path, with doors the tour, and ten."""
+    if map_board.locks:
+        return tries * map_board.length + 10
     leg = tour(map_board.case, map_board.walkable)[map_board.numbers[goal]]
     # Around hazards the way is longer, and beings stand in it.
     return (2 if any(map_board.style.crew) else 1) * tries * (leg or 0) + 10

@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 from waybench.core import End, EpisodeRecord, Stream
 from waybench.envs.spaces._lattice import Floor
-from waybench.envs.tilemap._board import GIVEN_UP, MOVES, MovePlan, TileBoard, TileState, play_style, start, step_beings
+from waybench.envs.tilemap._board import MovePlan, TileBoard, TileState, play_style, start, step_beings, tour_of_locked
 from waybench.envs.tilemap._game import current_fence, make_plan
 from waybench.envs.tilemap._instance import TileMap, decode, tile_list
+from waybench.envs.tilemap._locks import TourNode
 from waybench.envs.tilemap._metrics import SINGLE_MOVES, tally
+from waybench.envs.tilemap._protocols import GIVEN_UP, MOVES
 
 _REACHED = 200  # points for ending on an objective, by both tables of rewards
 LIMIT = 20_000  # states that one search looks at
@@ -195,9 +197,9 @@ class _Search:
         return count
 
     def _order(self, node: _Node) -> tuple[int, int]:
-        return len(self._goals) - node.reached, self._left(node)
+        return len(self._goals) - node.reached, self._moves_left(node)
 
-    def _left(self, node: _Node) -> int:
+    def _moves_left(self, node: _Node) -> int:
         """Return the least number of moves to the end."""
         count = node.reached
         if count == len(self._goals):
@@ -207,7 +209,7 @@ class _Search:
     def run(self, start: _Node, weight: int) -> _SearchResult:
         """Return a tour, or how far the search has come; with `weight` 1, of the moves to come, a shortest one."""
         self._before = {start: (start, "")}
-        moves_left = self._left(start)
+        moves_left = self._moves_left(start)
         waiting = [(moves_left * weight, moves_left, 0, start)]
         number, furthest = 0, start
         for _ in range(self._limit):
@@ -218,17 +220,17 @@ class _Search:
                 furthest = node
             if node.reached == len(self._goals):
                 break
-            for name, following in self._following(node):
+            for name, following in self._successors(node):
                 if following not in self._before:  # every way to a state has as many actions as another
                     self._before[following] = node, name
-                    moves_left = self._left(following)
+                    moves_left = self._moves_left(following)
                     number += 1
                     ticks = following.tick - start.tick
                     heappush(waiting, (ticks + moves_left * weight, moves_left, number, following))
         complete = furthest.reached == len(self._goals)
         return _SearchResult(complete, self._order(furthest), self._legs(start, furthest))
 
-    def _following(self, node: _Node) -> list[tuple[str, _Node]]:
+    def _successors(self, node: _Node) -> list[tuple[str, _Node]]:
         world = self._world
         board, fenced = world.board, world.fenced
         standing = node.beings[: board.style.crew.walkers]
@@ -285,8 +287,26 @@ def _path(state: TileState) -> list[str]:
 
 
 def oracle(state: TileState, rng: Stream) -> MovePlan:
-    """Take a shortest path, or stay where there is none. Among beings, take the next leg of the best tour foreseen."""
+    """Take a shortest path, or stay where there is none. Among beings or doors, take the next leg of a best tour."""
+    if state.board.locks:
+        return make_plan(state, _leg_among_locks(state))
     return make_plan(state, foresee(state).plans[0] if state.beings else _path(state))
+
+
+def _leg_among_locks(state: TileState) -> tuple[str, ...]:
+    cells = state.board.goal_cells
+    if cells[state.goal] in (None, state.cell):
+        return ()
+    node = TourNode(sum(cell is not None for cell in cells[: state.goal]), state.cell, state.gone)
+    tour = state.board.tour
+    return tour[node] if node in tour else _tour_from(state.board, node, state.removed)[node]
+
+
+@lru_cache(maxsize=256)
+def _tour_from(
+    board: TileBoard, start: TourNode, removed: tuple[tuple[int, int], ...]
+) -> Mapping[TourNode, tuple[str, ...]]:
+    return tour_of_locked(board, start, removed)
 
 
 def stay(state: TileState, rng: Stream) -> MovePlan:
@@ -349,8 +369,11 @@ def oracle_is_ceiling(record: EpisodeRecord) -> bool:
     moves = tally(record).actions
     if not state.beings:
         map_board = state.board
-        return moves == map_board.length and is_tour_best(
-            map_board, map_board.fenced, state.cell, range(len(map_board.goals)), moves
-        )
+        # Doors only make plays longer: what a miss costs at least is known from the map with all of them open.
+        fenced = bytearray(map_board.fenced)
+        for lock in map_board.locks:
+            fenced[lock.door] = 1
+        goals = range(len(map_board.goals))
+        return moves == map_board.length and is_tour_best(map_board, bytes(fenced), state.cell, goals, moves)
     tour = foresee(state)
     return tour.is_best and moves == sum(map(len, tour.plans))

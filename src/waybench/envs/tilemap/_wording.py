@@ -24,9 +24,10 @@ from waybench.core import (
     plural,
 )
 from waybench.core._replies import fold_typography
-from waybench.envs.tilemap._board import GIVEN_UP, MOVES, MovePlan, Style, TileBoard, TileState
+from waybench.envs.tilemap._board import MovePlan, Style, TileBoard, TileState
 from waybench.envs.tilemap._game import CRASH, MOST_NAMES
 from waybench.envs.tilemap._instance import Objective, TileMap
+from waybench.envs.tilemap._protocols import GIVEN_UP
 
 LONGEST_LITERAL = 20_000  # characters between two braces that are read as Python
 MOST_LITERALS = 200
@@ -139,7 +140,7 @@ _TERMS = """\
 The map has one line for each row and one character for each tile. A position is written (row, column); rows are \
 counted from 0 downwards, columns from 0 to the right. move_up leads to the row above, move_down to the row below, \
 move_left and move_right to the column before and after. A move onto a tile that cannot be walked on, or off the map, \
-leaves the agent where it is and costs as much as any other. A name that is not one of the four ends the sequence."""
+leaves the agent where it is and costs as much as any other. A name that is not one of the {count} ends the sequence."""
 
 _REWARDS = {
     False: '{"8 tiles away from the target": -100, "5 to 8 tiles away": -50, "3 to 5 tiles away": 25, '
@@ -183,7 +184,7 @@ class TileWording(Wording[TileMap, TileState, MovePlan]):
             f"The map:\n{_map_text(state)}",
             _constant(state.board),
             *_beings(state),
-            _TERMS if explains else "",
+            _TERMS.format(count="six" if self._style.doors else "four") if explains else "",
             f"The agent is at {_position(state)}.",
             f"Rewards: {_rewards(state)}",
             _feedback_or_first(state),
@@ -194,7 +195,7 @@ class TileWording(Wording[TileMap, TileState, MovePlan]):
 
     def _request(self) -> str:
         style = self._style
-        names = ", ".join(MOVES)
+        names = ", ".join(style.actions)
         request = "the next action" if style.single else "the whole sequence of actions that leads to the target"
         example = '["move_up"]' if style.single else '["move_up", "move_up", "move_left"]'
         if self._literal:
@@ -240,7 +241,7 @@ class TileWording(Wording[TileMap, TileState, MovePlan]):
 
 
 def _tool(style: Style) -> ActionTool:
-    names = {"type": "string", "enum": list(MOVES)}
+    names = {"type": "string", "enum": list(style.actions)}
     what = "The next action, or none." if style.single else "The actions, in their order."
     most = 1 if style.single else MOST_NAMES
     parameters: dict[str, Json] = {"action": {"type": "array", "items": names, "maxItems": most, "description": what}}
@@ -251,7 +252,7 @@ def _tool(style: Style) -> ActionTool:
 
 
 def _beings(state: TileState) -> list[str]:
-    """Return the lines of the rules on walkers, enemies and hazards, as far as the board has them."""
+    """Return the lines of the rules on walkers, enemies, hazards and doors, as far as the board has them."""
     crew, signs = state.board.style.crew, state.board.signs
     lines: list[str] = []
     if crew.walkers:
@@ -269,6 +270,16 @@ def _beings(state: TileState) -> list[str]:
         lines.append(
             f"A lost agent ends the map, and costs {GIVEN_UP} for its objective and for each objective after it."
         )
+    if state.board.locks:
+        pairs = ", ".join(f"{lock.key_sign} is the key to the door {lock.door_sign}" for lock in state.board.locks)
+        lines.append(
+            f"Some objectives are locked in: {pairs}. Doors and the bars {state.board.bars} cannot be walked on, keys "
+            "can. pick_up takes the key on whose tile the agent stands; open_door opens each door next to it whose key "
+            "it carries. The agent keeps its keys, and an open door is ground. Both actions cost as much as a move."
+        )
+        lines.append(f"The agent carries {', '.join(['the key ' + sign for sign in state.keys]) or 'no key'}.")
+    elif state.board.style.doors:
+        lines.append("This map has no key and no door.")
     return lines
 
 
@@ -349,7 +360,7 @@ def _field(name: str, doc: str, of: Callable[[TileState], str]) -> Field[View[Ti
     return Field[View[TileState]](name, doc, lambda view: of(view.state))
 
 
-def _of_target(part: Callable[[Objective], object]) -> Callable[[TileState], str]:
+def _target_part(part: Callable[[Objective], object]) -> Callable[[TileState], str]:
     return lambda state: "" if (objective := _objective(state)) is None else str(part(objective))
 
 
@@ -359,15 +370,15 @@ _FIELDS = (
     _field("objectives", "All objectives in their order, as JSON.", lambda state: _objectives(state.board)),
     _field("walkable", "The tiles that can be walked on.", lambda state: _walkable(state.board)),
     _field("interactive", "The tiles of interactive objects.", lambda state: state.board.case.interactive),
-    _field("beings", "The rules for walkers, enemies and hazards.", lambda state: "\n\n".join(_beings(state))),
+    _field("beings", "The rules for creatures, hazards, keys and doors.", lambda state: "\n\n".join(_beings(state))),
     _field("position", "Where the agent is, as (row, column).", _position),
     _field("rewards", "The rewards for plans that end near the target.", _rewards),
     _field("feedback", "How the last plan ended, or that this is the first objective.", _feedback_or_first),
     _field("target", "The next objective, as ['tile', row, column].", _target),
-    _field("target_name", "The name of the next objective.", _of_target(lambda objective: objective.name)),
-    _field("target_tile", "The tile of the next objective.", _of_target(lambda objective: objective.tile)),
-    _field("target_row", "Its row, from 0 at the top.", _of_target(lambda objective: objective.row)),
-    _field("target_column", "Its column, from 0 on the left.", _of_target(lambda objective: objective.column)),
+    _field("target_name", "The name of the next objective.", _target_part(lambda objective: objective.name)),
+    _field("target_tile", "The tile of the next objective.", _target_part(lambda objective: objective.tile)),
+    _field("target_row", "Its row, from 0 at the top.", _target_part(lambda objective: objective.row)),
+    _field("target_column", "Its column, from 0 on the left.", _target_part(lambda objective: objective.column)),
     _field("height", "Number of rows.", lambda state: str(state.board.case.height)),
     _field("width", "Number of columns.", lambda state: str(state.board.case.width)),
 )

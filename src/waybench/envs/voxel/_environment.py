@@ -58,7 +58,7 @@ def setting(record: EpisodeRecord) -> str | None:
     return next((name for name, goal in PUBLISHED_GOALS.items() if goal == record.instance["goal"]), None)
 
 
-def not_replayable(record: EpisodeRecord) -> str:
+def why_not_replayable(record: EpisodeRecord) -> str:
     """Return why a record cannot be simulated again here; "" if it can."""
     engine = record.instance.get("engine") if is_object(record.instance) else None
     if engine == MINEDOJO:
@@ -79,7 +79,7 @@ def _start(record: EpisodeRecord) -> float | None:
     return float(away) if isinstance(away, int | float) and away > 0 else None
 
 
-def _left(record: EpisodeRecord) -> float | None:
+def _distance_left(record: EpisodeRecord) -> float | None:
     """Return the distance to the goal that is nearest at the end, in blocks; None if there is none near."""
     steps = steps_of(record)
     if not steps:
@@ -89,11 +89,11 @@ def _left(record: EpisodeRecord) -> float | None:
 
 def progress(record: EpisodeRecord) -> float | None:
     """Return how much nearer a goal is at the end than at the start, as a share; None where that is not known."""
-    remaining, start = _left(record), _start(record)
+    remaining, start = _distance_left(record), _start(record)
     return None if remaining is None or start is None else 1 - remaining / start
 
 
-def _efficiency(record: EpisodeRecord) -> float | None:
+def _path_efficiency(record: EpisodeRecord) -> float | None:
     start = _start(record)
     if start is None:
         return None
@@ -103,7 +103,7 @@ def _efficiency(record: EpisodeRecord) -> float | None:
     return start / max(start, walked)
 
 
-def _progress_range(record: EpisodeRecord) -> Range:
+def _progress_bounds(record: EpisodeRecord) -> Range:
     start = _start(record)
     return (None, 1) if start is None else (1 - _MOST_LEFT / start, 1)
 
@@ -131,13 +131,13 @@ METRICS = agent_metrics(
         of=progress,
         title="Progress",
         high=1,
-        range=_progress_range,
+        range=_progress_bounds,
         doc="Share of the distance to the nearest goal that was covered: 1 at the goal, 0 as far as at the start, "
         "negative if farther. The nearest goal can differ between start and end.",
     ),
     Metric(
         name="distance_left",
-        of=_left,
+        of=_distance_left,
         title="Distance left",
         unit="blocks",
         low=0,
@@ -147,7 +147,7 @@ METRICS = agent_metrics(
     ),
     Metric(
         name="spl",
-        of=_efficiency,
+        of=_path_efficiency,
         title="Path efficiency (SPL)",
         low=0,
         high=1,
@@ -308,7 +308,12 @@ FIND = agent_environment(
         sound_options=sound_items,
     ),
     scoring=Scoring(reference_scores=reference_scores, metrics=METRICS, failures=FAILURES, published_setting=setting),
-    playing={"check_options": {"steps": 40}, "programs": PROGRAMS, "not_replayable": not_replayable, "images": IMAGES},
+    playing={
+        "check_options": {"steps": 40},
+        "programs": PROGRAMS,
+        "not_replayable": why_not_replayable,
+        "images": IMAGES,
+    },
     own_failure=own_failure,
     presentation=PRESENTATION,
     players=Players(policies=thinking_players(PLAYERS)),

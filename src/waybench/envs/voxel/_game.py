@@ -65,7 +65,7 @@ class Search(Instance):
 
     @property
     def goals(self) -> tuple[str, ...]:
-        return ENGINES[self.engine].fitting(self.goal)
+        return ENGINES[self.engine].matching_biomes(self.goal)
 
     def canonical(self) -> str:
         return json.dumps(self.to_json(), sort_keys=True)
@@ -246,7 +246,7 @@ class FindRules(Rules[Search, VoxelWorld]):
 
     def observe(self, world: VoxelWorld) -> str:
         # A world that is alive can look different when one is there again.
-        observe_world = _observed if ENGINES[world.search.engine].charted else _observed.__wrapped__
+        observe_world = _describe if ENGINES[world.search.engine].charted else _describe.__wrapped__
         return observe_world(world, self._published)
 
 
@@ -255,7 +255,7 @@ def _with_article(noun: str) -> str:
 
 
 @lru_cache(maxsize=256)  # each is needed again when it becomes part of the history
-def _observed(world: VoxelWorld, published: bool) -> str:
+def _describe(world: VoxelWorld, published: bool) -> str:
     search, body = world.search, world.body
     engine = world_of(search)
     paragraphs = [] if world.last < 0 else [TOOK.format(name=ACTIONS[world.last])]
@@ -357,8 +357,7 @@ class SearchSource(Source[Search]):
     The level is how far the nearest goal is: from 32 * 2**(level - 1) blocks to twice as many.
 
     Raises:
-        UsageError: For a level that does not exist, a goal that the engine does not have, and a start that it does not
-            let one choose.
+        UsageError: For a goal that the engine does not have, and a start that it does not let one choose.
     """
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
@@ -382,7 +381,7 @@ class SearchSource(Source[Search]):
             goal = rng.choice(self._engine.goals) if self._goal == ANY else self._goal
             search = Search(self._name, rng.below(MOST_SEED + 1), goal, 0, 0, 0)
         elif self._name == OWN:
-            search = _own_search(self._key, self._level, self._goal, self._unseen, index)
+            search = _draw_search(self._key, self._level, self._goal, self._unseen, index)
         else:
             search = self.search(index)
         return Item(search, f"{self._level}-{index}", self._level, self._key, index, prove(search))
@@ -416,7 +415,7 @@ class SearchSource(Source[Search]):
         x, z, yaw, extra = *(rng.below(2 * _AROUND) - _AROUND for _ in range(2)), rng.below(360), rng.below(high - low)
         # Worlds of which there are few have to be searched farther.
         farthest = FARTHEST if worlds else high + high // 4
-        near = chart(self._name, seed, keep=False).nearest(x, z, self._engine.fitting(goal), farthest)
+        near = chart(self._name, seed, keep=False).nearest(x, z, self._engine.matching_biomes(goal), farthest)
         if near is None or near.away <= low + extra:
             return None
         share = (low + extra) / near.away
@@ -429,5 +428,5 @@ class SearchSource(Source[Search]):
 
 
 @lru_cache(maxsize=1024)  # in training, an item is played by a group of episodes, each with a source of its own
-def _own_search(key: str, level: int, goal: str, unseen: bool, index: int) -> Search:
+def _draw_search(key: str, level: int, goal: str, unseen: bool, index: int) -> Search:
     return SearchSource(key, level, {"goal": goal, "engine": OWN, "start": UNSEEN if unseen else ANY}).search(index)

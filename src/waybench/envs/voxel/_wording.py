@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from waybench.envs.smartplay import direction_name
+
 ACTIONS = ("Move North", "Move East", "Move South", "Move West")
 TOOK = "You took action {name}."
 MANUAL = (
@@ -122,15 +124,7 @@ def direction(yaw: float, pitch: float, *, published: bool) -> str:
     if not published:
         north, east = -north, -east
     level = _ABOVE if up > _CLEAR else _BELOW if up < -_CLEAR else _LEVEL
-    return f"{level} to {_compass(north, east, _CLEAR) or _FRONT}"
-
-
-def _compass(north: float, east: float, clear: float) -> str:
-    parts = (
-        "north" if north > clear else "south" if north < -clear else "",
-        "east" if east > clear else "west" if east < -clear else "",
-    )
-    return "-".join(part for part in parts if part)
+    return f"{level} to {direction_name(east, -north, _CLEAR) or _FRONT}"
 
 
 def describe(raw: Raw, *, published: bool) -> str:
@@ -170,7 +164,7 @@ def _surround(parts: Iterable[VisibleComponent]) -> str:
         away = math.sqrt(east * east + up * up + south * south)
         if part.name not in best or away < best[part.name][0]:
             level = f"{_ABOVE if up > 0 else _BELOW} " if up else ""
-            best[part.name] = away, f"{level}to {_compass(-south, east, 0) or _FRONT}"
+            best[part.name] = away, f"{level}to {direction_name(east, south) or _FRONT}"
     lines = [_FELT.format(name=name, away=away, way=way) for name, (away, way) in best.items()]
     return "\n".join((_AROUND, *lines)) if lines else ""
 

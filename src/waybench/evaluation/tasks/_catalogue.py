@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from waybench.core import (
+    AGENT,
     SHARD,
     CatalogueWarning,
     Entry,
@@ -20,7 +21,7 @@ from waybench.core import (
 )
 from waybench.envs import registry
 from waybench.evaluation.tasks._entry import TaskEntry, TaskPart, horizon_parameters, parameters, resolve_key
-from waybench.evaluation.tasks._items import prompt_kinds, task_items
+from waybench.evaluation.tasks._items import check_programs, prompt_kinds, task_items
 from waybench.evaluation.tasks._presets import PRESETS
 
 
@@ -139,11 +140,11 @@ def find_task(name: str) -> TaskEntry:
         return tasks[name]
     env_id = environment_names().get(name)
     if env_id is None:
-        raise UsageError(unknown_name_message("task", name, tasks, also=environment_names(), meant=_horizon_of(name)))
+        raise UsageError(unknown_name_message("task", name, tasks, also=environment_names(), meant=_horizon_task(name)))
     return environment_task(registry.entry(env_id))
 
 
-def _horizon_of(name: str) -> str:
+def _horizon_task(name: str) -> str:
     """Return the horizon task of "horizon_NAME", where NAME is another task or an environment; "" if there is none."""
     prefix, of, task_name = name.partition("horizon_")
     if prefix or not of:
@@ -218,6 +219,23 @@ def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
     return sum(item.attempts for item in task_items(entry.parts, resolve_key(entry.resolve(args))))
 
 
+def check_playable(entry: TaskEntry, args: Mapping[str, Any]) -> None:
+    """Check that a task can be played here: its data sets, its templates and the programs that it names are here.
+
+    Nothing is started.
+
+    Raises:
+        UsageError: If a parameter is unfit, or something is missing.
+    """
+    resolved = resolve_key(entry.resolve(args))
+    check_programs(entry.parts, resolved)
+    prompt_kinds(entry.parts, resolved)
+    if not entry.is_adaptive:
+        whole = {**resolved, SHARD: None}
+        for part in entry.parts:
+            next(iter(task_items([part], whole)), None)
+
+
 def shard_args(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Mapping[str, Any]]:
     """Return the parameters of each job if several share the items of a task.
 
@@ -242,4 +260,10 @@ def task_prompts(entry: TaskEntry, args: Mapping[str, Any]) -> PromptKinds:
     Raises:
         UsageError: If a parameter is unfit.
     """
-    return prompt_kinds(entry.parts, entry.resolve(args))
+    resolved = entry.resolve(args)
+    kinds, agent = prompt_kinds(entry.parts, resolved), resolved[AGENT]
+    if agent is None:
+        return kinds
+    from waybench.evaluation._agents import gives_tools  # with the engine, which takes long to load
+
+    return kinds._replace(agent_with_tools=agent if gives_tools(agent) else "")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -109,14 +109,26 @@ class Climb:
     Attributes:
         first: Name of the parameter that has the first level.
         last: Name of the parameter that has the last level.
-        step: Difference between a level and the next.
         items: Number of generated items per level if `limit` is not given.
+        between: (first level, last level) -> these and the levels between them.
     """
 
     first: str
     last: str
-    step: int
     items: int
+    between: Callable[[int, int], Sequence[int]]
+
+    def levels(self, args: Mapping[str, Any]) -> Sequence[int]:
+        """Return the levels of a ladder with some parameters.
+
+        Raises:
+            UsageError: If there are none.
+        """
+        first, last = args[self.first], args[self.last]
+        levels = self.between(first, last)
+        if not levels:
+            raise UsageError(f"{self.first}={first} is above {self.last}={last}, or no level lies between them")
+        return levels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +140,7 @@ class TaskEntry:
         summary: One line for listings.
         declare: Returns its parameters.
         parts: Its environments.
-        climb: The levels of a ladder; a ladder has one part.
+        climb: The levels of a ladder; each part is climbed by itself.
         searches: Whether it searches for the horizon of its one environment.
     """
 
@@ -186,12 +198,11 @@ def hide_key(parameters: dict[str, Any], entry: TaskEntry) -> None:
 
 ISOMORPH = Option(
     name="isomorph",
-    default=None,
-    kind=int,
-    low=1,
+    default=0,
+    low=0,
     high=MOST_ISOMORPHS,
     doc="Number of an isomorphic set: the same items in another appearance (mirrored, renamed, shifted), to tell "
-    "memory from skill; by default the items themselves.",
+    "memory from skill; by default 0, the items themselves.",
 )
 LIMIT = Option(
     name="limit",
@@ -265,7 +276,7 @@ def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
     hidden = {name for dataset in datasets for name in dataset.hidden}
     general = {option.name: option for option in _general_options(environment)}
     drawn = {option.name: option for option in environment.items.options if option.name not in hidden}
-    played = {option.name: option for option in _played(environment)}
+    played = {option.name: option for option in _all_play_options(environment)}
     source = of_datasets.pop("source", general.pop("source"))
     ordered = {"source": source} | dict(reversed(of_datasets.items()))
     isomorph = {ISOMORPH.name: ISOMORPH} if environment.items.isomorph is not None else {}
@@ -277,7 +288,7 @@ def select_parameters(
 ) -> tuple[Option, ...]:
     """Return parameters by names in order; `PLAY` and `SOURCE` stand for the others of a kind that are not fixed."""
     by_name = parameters(environment)
-    kinds = {PLAY: _played(environment), SOURCE: environment.items.options}
+    kinds = {PLAY: _all_play_options(environment), SOURCE: environment.items.options}
     named = names.split()
     chosen: list[Option] = []
     for name in named:
@@ -289,7 +300,7 @@ def select_parameters(
     return tuple(chosen)
 
 
-def _played(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+def _all_play_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
     return (*environment.play_options, AGENT_OPTION, *_probe_options(environment))
 
 
@@ -300,10 +311,11 @@ def _probe_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...
 def _general_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
     """Return the task parameters that every environment has, with defaults and help for this one."""
     datasets, least = environment.all_datasets, environment.items.smallest_level
+    level_doc = "Level of difficulty; see the environment's documentation."
     docs = [dataset.doc if dataset.name == "file" else f"{dataset.name}: {dataset.doc}" for dataset in datasets]
     return (
         Option(name="source", default="generated", doc=f"{'; '.join(docs[:-1])}; or {docs[-1]}."),
-        Option(name="level", default=least, low=least, doc="Level of difficulty; see the environment's documentation."),
+        Option(name="level", default=least, low=least, high=environment.items.highest_level, doc=level_doc),
         Option(name="key", default=None, kind=str, doc="Key of the item set; by default the public set."),
         LIMIT,
         Option(name="attempts", default=1, low=1, high=1000, doc="Attempts per item."),
@@ -332,9 +344,14 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
             name="budget",
             default=None,
             kind=str,
-            doc="Maximum cost: 200k (tokens), or 5USD with prices.",
+            doc="Maximum cost: 200k (tokens), or 5USD.",
         ),
-        Option(name="prices", default=None, kind=str, doc="JSON file with token prices; see `waybench prices`."),
+        Option(
+            name="prices",
+            default=None,
+            kind=str,
+            doc="JSON file with token prices (see `waybench prices`); list prices by default.",
+        ),
         Option(name="most", default=200, low=1, high=100_000, doc="Maximum number of episodes."),
         Option(
             name="batch",

@@ -14,18 +14,23 @@ from waybench.core import (
     Price,
     WaybenchError,
     evenly_spaced,
-    plural,
     short_count,
 )
+from waybench.core._defects import reraise_as_defect
+from waybench.core._errors import KitError
 from waybench.envs import registry
 from waybench.evaluation._adaptive import Tokens, episode_tokens
+from waybench.evaluation._ladders import Ladder
 from waybench.evaluation.tasks._entry import TaskEntry, resolve_key
 from waybench.evaluation.tasks._horizon import horizon_quote
 from waybench.evaluation.tasks._items import TaskItem, prompt_kinds, task_items
-from waybench.evaluation.tasks._samples import ladder
+from waybench.evaluation.tasks._samples import ladders
 
-_SAMPLE = 3  # items of each environment and options that are played to estimate tokens
+# Items of each environment and options that are played to estimate tokens; more where that takes one reply, for maps
+# differ in size.
+_SAMPLE, _SAMPLE_OF_REPLIES = 3, 30
 _LEVELS = 6  # levels of a ladder at which an item is played
+_LONG = 5_000  # turns of an episode from which a run of it has a limit by default
 _TURNS = 100  # turns of an episode that are played for an estimate
 
 
@@ -39,6 +44,7 @@ class RunEstimate(NamedTuple):
         most: Tokens of a player that moves at random, which plays all attempts and most of their turns; likewise.
         turns: Most turns of an episode, without those of a prefix.
         levels: The levels of a ladder, all of which the tokens are for.
+        most_of_short: Tokens of that player for the episodes of at most 5,000 turns.
     """
 
     episodes: int = 0
@@ -47,6 +53,21 @@ class RunEstimate(NamedTuple):
     most: Tokens | None = None
     turns: int = 0
     levels: Sequence[int] = ()
+    most_of_short: float = 0.0
+
+
+QUOTE_COLUMNS = "task", "model", "episodes", "requests, at most", "tokens", "USD"
+
+
+class QuoteRow(NamedTuple):
+    """What a task asks of a model, as text; see `QUOTE_COLUMNS`."""
+
+    task: str
+    model: str
+    episodes: str
+    requests: str
+    tokens: str
+    dollars: str
 
 
 class TaskQuote:
@@ -55,8 +76,9 @@ class TaskQuote:
     Attributes:
         requests: Number of requests at most; of a ladder those of its first level, and of a search 0, since results
             decide the others.
-        to_last_level: Tokens of an optimal player up to a ladder's last level; None for other tasks, and where it
-            cannot be played here.
+        needed: Tokens that a limit has to leave which nobody asked for: for a ladder those of an optimal player up to
+            its last level, and for a task with episodes of more than 5,000 turns those of a random player for the
+            others. None for other tasks, which need no limit, and where it is not known.
 
     Raises:
         UsageError: If a parameter is unfit, or a data set is not here.
@@ -72,48 +94,67 @@ class TaskQuote:
             estimate = fixed_estimate(list(task_items(entry.parts, self._args)))
         self._estimate = estimate
         self.requests = estimate.requests
-        self.to_last_level = sum(estimate.least) if estimate.levels and estimate.least is not None else None
+        self.needed: float | None = None
+        if estimate.levels:
+            self.needed = None if estimate.least is None else sum(estimate.least)
+        elif estimate.turns > _LONG:
+            self.needed = estimate.most_of_short
         pictures = "" if prompt_kinds(entry.parts, self._args).picture is None else " or 750 pixels"
         self._note = f"at four characters{pictures} a token and without reasoning"
 
-    def text(self, model: str, price: Price | None = None) -> str:
-        """Return in a line what the task asks of a model at most, and about how many tokens and dollars that takes.
+    def row(self, model: str, price: Price | None = None) -> QuoteRow:
+        """Return what the task asks of a model at most, and about how many tokens and dollars that takes.
+
+        Tokens and dollars are those of an optimal player, and of one that moves at random where these are more.
+        Searches have no row (`search_text`).
+        """
+        estimate = self._estimate
+        first = f" at {self._level} {estimate.levels[0]}" if estimate.levels else ""
+        least, most = estimate.least, estimate.most
+        tokens = dollars = "not known"
+        if least is not None and most is not None:
+            ends = [least, most] if sum(most) > sum(least) else [least]
+            tokens = " to ".join(short_count(round(sum(end))) for end in ends)
+            dollars = "" if price is None else " to ".join(f"{end.cost(price):,.2f}" for end in ends)
+        return QuoteRow(
+            self._entry.name, model, f"{estimate.episodes:,}{first}", f"{estimate.requests:,}{first}", tokens, dollars
+        )
+
+    def search_text(self, model: str) -> str:
+        """Return in a line what a search for a horizon may take; "" for other tasks.
 
         Raises:
             UsageError: If the budget of a search is in dollars and the model's price is not known.
         """
-        entry, estimate = self._entry, self._estimate
-        if entry.searches:
-            return horizon_quote(entry, self._args, model)
-        most = f"at most {plural(estimate.requests, 'request')}"
+        return horizon_quote(self._entry, self._args, model) if self._entry.searches else ""
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what the numbers mean."""
+        name, estimate, probe = self._entry.name, self._estimate, self._args.get(PROBE)
+        notes: list[str] = []
+        if self._entry.searches:
+            return notes
+        if estimate.least is not None:
+            notes.append(f"Tokens: from an optimal player to one that moves at random, {self._note}.")
         if estimate.levels:
-            name = registry.load(entry.envs[0]).presentation.level
             first, last = estimate.levels[0], estimate.levels[-1]
-            what = (
-                f"climbs from {name} {first} as long as the model solves an item of a {name}; "
-                f"{most} at {name} {first}; up to {name} {last}, "
+            notes.append(
+                f"{name} climbs from {self._level} {first} to at most {last} as long as the model solves an item of a "
+                f"{self._level}; tokens are for all of them."
             )
-        else:
-            what = f"{plural(estimate.episodes, 'episode')}, {most}; "
-        probe = self._args.get(PROBE)
-        more = "" if probe is None else f"; the requests of probe={probe[:40]} come on top"
-        return f"{entry.name}, {model}: {what}{_tokens_text(estimate, price, self._note)}{more}"
+        if estimate.least is not None and estimate.turns > _TURNS:
+            notes.append(
+                f"{name}: of episodes of up to {estimate.turns:,} turns the first {_TURNS} are played, the rest is "
+                "extrapolated."
+            )
+        if probe is not None:
+            notes.append(f"{name}: the requests of probe={probe[:40]} come on top.")
+        return notes
 
-
-def _tokens_text(estimate: RunEstimate, price: Price | None, note: str) -> str:
-    least, most, turns = estimate.least, estimate.most, estimate.turns
-    if least is None or most is None:
-        return "tokens are not estimated for this environment"
-
-    def text(tokens: Tokens) -> str:
-        dollars = "" if price is None else f", {tokens.cost(price):,.2f} USD"
-        return f"{short_count(round(sum(tokens)))} tokens{dollars}"
-
-    if turns > _TURNS:
-        note += f"; of episodes of up to {turns:,} turns the first {_TURNS} are played, the rest is extrapolated"
-    if sum(most) <= sum(least):
-        return f"about {text(least)} ({note})"
-    return f"about {text(least)} for an optimal player, {text(most)} for one that moves at random ({note})"
+    @property
+    def _level(self) -> str:
+        return registry.load(self._entry.envs[0]).presentation.level
 
 
 def fixed_estimate(items: Sequence[TaskItem]) -> RunEstimate:
@@ -122,6 +163,7 @@ def fixed_estimate(items: Sequence[TaskItem]) -> RunEstimate:
     for item in items:
         groups.setdefault(f"{item.environment.id} {sorted(item.options.items(), key=str)}", []).append(item)
     episodes = requests = longest = 0
+    most_of_short = 0.0
     least: Tokens | None = Tokens(0.0, 0.0)
     most: Tokens | None = Tokens(0.0, 0.0)
     for group in groups.values():
@@ -130,17 +172,33 @@ def fixed_estimate(items: Sequence[TaskItem]) -> RunEstimate:
         turns = _turns(environment, group[0].item, options)
         longest = max(longest, turns)
         episodes, requests = episodes + attempts, requests + attempts * turns
-        sample = [item.item for item in evenly_spaced(group, _SAMPLE)]
+        sample = [item.item for item in evenly_spaced(group, _SAMPLE if turns > 1 else _SAMPLE_OF_REPLIES)]
         # An item whose attempts end with a perfect one is played once by an optimal player.
         plays = len(group) if environment.scoring.best_of else attempts
         least = _add_tokens(least, _tokens(environment, options, sample, "oracle"), plays)
-        most = _add_tokens(most, _tokens(environment, options, sample, "random"), attempts)
-    return RunEstimate(episodes, requests, least, most, longest)
+        of_random = _tokens(environment, options, sample, "random")
+        most = _add_tokens(most, of_random, attempts)
+        most_of_short += sum(of_random or ()) * attempts * (turns <= _LONG)
+    return RunEstimate(episodes, requests, least, most, longest, most_of_short=most_of_short)
 
 
 def ladder_estimate(entry: TaskEntry, args: Mapping[str, Any]) -> RunEstimate:
-    """Return the estimate of a ladder: episodes and requests of its first level, and tokens of all levels."""
-    source = ladder(entry, args)
+    """Return the estimate of ladders: episodes and requests of their first level, and tokens of all levels."""
+    estimates = [_estimate_of_ladder(ladder) for ladder in ladders(entry, args)]
+    total = estimates[0]
+    for one in estimates[1:]:
+        total = RunEstimate(
+            total.episodes + one.episodes,
+            total.requests + one.requests,
+            _add_tokens(total.least, one.least, 1),
+            _add_tokens(total.most, one.most, 1),
+            max(total.turns, one.turns),
+            total.levels,
+        )
+    return total
+
+
+def _estimate_of_ladder(source: Ladder) -> RunEstimate:
     environment, options, levels = source.environment, source.options, list(source.levels())
     turns = _turns(environment, source.items(levels[0])[0], options)
     sample = {level: source.items(level) for level in [*evenly_spaced(levels[:-1], _LEVELS), levels[-1]]}
@@ -173,8 +231,11 @@ def _tokens(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json], items: Sequence[Item[Any]], player: str
 ) -> Tokens | None:
     try:
-        return episode_tokens(environment, options, items, player, _TURNS)
-    except WaybenchError:  # for example, an engine that the run itself will start
+        with reraise_as_defect(environment.id, f"player {player}"):
+            return episode_tokens(environment, options, items, player, _TURNS)
+    except WaybenchError as error:  # for example, an engine that the run itself will start
+        if isinstance(error.__cause__, KitError):  # with which no item is played, or no record read
+            raise
         return None
 
 

@@ -16,13 +16,13 @@ from waybench.core import (
     Json,
     Source,
     UsageError,
+    known_prices,
     play_out,
     plural,
     policy,
     read_budget,
-    read_prices,
 )
-from waybench.core._context import CONTEXT_TOKENIZER, NoRoomError
+from waybench.core._context import CONTEXT_TEXT, CONTEXT_TOKENIZER, NoRoomError
 from waybench.core._prefix import oracle_steps
 from waybench.envs import registry
 from waybench.evaluation._adaptive import (
@@ -110,7 +110,7 @@ def context_strata(
     if CONTEXT_TOKENS in options:
         raise UsageError(f"{CONTEXT_TOKENS}={options[CONTEXT_TOKENS]}: axis={axis} chooses it; leave one of them out")
     items = level_items(args, open_level)
-    chosen = {name: args[name] for name in (CONTEXT_TOKENIZER,) if args[name] is not None}
+    chosen = {name: args[name] for name in (CONTEXT_TEXT, CONTEXT_TOKENIZER) if args[name] is not None}
     lengths = [length for length in _LENGTHS if length <= longest]
 
     def options_of(length: int) -> dict[str, Json]:
@@ -160,7 +160,7 @@ def _config(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Hori
     if args[AXIS.name] == CONTEXT_AXIS:
         if not environment.playing.takes_context:
             raise UsageError(f"axis={CONTEXT_AXIS}: items of {env_id} cannot stand among others; choose another axis")
-        play_options[CONTEXT_TOKENIZER] = None  # it goes with the lengths
+        play_options |= {CONTEXT_TEXT: None, CONTEXT_TOKENIZER: None}  # they go with the lengths
     options = environment.resolve_options(play_options)
     style = {option.name: args.get(option.name, option.default) for option in environment.items.options}
     style |= spec.source_options
@@ -169,6 +169,8 @@ def _config(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Hori
         raise UsageError(f"level={args[LEVEL.name]}: this search chooses levels; give easiest and hardest, or an axis")
     if args["hardest"] > spec.levels[-1]:
         raise UsageError(f"hardest={args['hardest']}: the levels of this search end at {spec.levels[-1]}")
+    if args["easiest"] < spec.levels[0]:
+        raise UsageError(f"easiest={args['easiest']}: the levels of this search begin at {spec.levels[0]}")
     levels = [level for level in spec.levels if args["easiest"] <= level <= args["hardest"]]
     if len(levels) < 2:
         raise UsageError(
@@ -176,9 +178,8 @@ def _config(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Hori
             f"{', '.join(map(str, spec.levels))}"
         )
     budget, in_dollars = read_budget(args["budget"])
-    prices = read_prices(Path(args["prices"])) if args["prices"] is not None else None
-    if in_dollars and prices is None:
-        raise UsageError(f"budget={args['budget']}: a budget in dollars needs token prices: add prices=FILE")
+    path = None if args["prices"] is None else Path(args["prices"])
+    prices = known_prices(path) if in_dollars or path is not None else None
     rule = StoppingRule(
         share=args["share"],
         precision=args["precision"],
@@ -199,7 +200,7 @@ def _config(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Hori
         axis, all_strata = along_option, find(environment, options, args, open_level)
     else:
         sources = {level: open_level(level) for level in levels}
-        axis = environment.difficulty.axes[0] if index is None else index.axis(environment)
+        axis = environment.difficulty.axes[0] if index is None else index.equivalent_level_axis(environment)
         pool = spec.pool if index is None else spec.pool or _SORTED_POOL
         all_strata = strata(environment, options, axis, sources, pool)
         if index is not None:

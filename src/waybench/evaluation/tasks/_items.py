@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from waybench.core import (
+    NOTHING,
     SHARD,
     Dataset,
     Environment,
@@ -18,36 +19,86 @@ from waybench.core import (
     UsageError,
     has_images,
 )
-from waybench.core._defects import defects_of
+from waybench.core._datasets import GENERATED
+from waybench.core._defects import reraise_as_defect
+from waybench.core._designs import SHOWN
 from waybench.data import LocalFiles
 from waybench.envs import registry
 from waybench.evaluation.tasks._entry import GENERATED_ITEMS, ISOMORPH, TaskPart, items_of_shard, parameters
 
 
 class TaskItem(NamedTuple):
-    """An item of a task."""
+    """An item of a task, with the task's options that say how it was drawn."""
 
     environment: Environment[Any, Any, Any]
     options: Mapping[str, Json]
     item: Item[Any]
     attempts: int
+    drawn: Mapping[str, Json] = NOTHING
 
 
-def task_items(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> Iterable[TaskItem]:
-    """Return the items of a task for its parameters, part by part, or those of its shard."""
-    return items_of_shard(_all_items(parts, args), args.get(SHARD))
+def task_items(parts: Sequence[TaskPart], args: Mapping[str, Any], most: int | None = None) -> Iterable[TaskItem]:
+    """Return the items of a task for its parameters, part by part, or those of its shard.
+
+    Args:
+        parts: The parts of the task.
+        args: Its parameters.
+        most: How many generated items each part has without the parameter `limit`; None for the usual number.
+    """
+    return items_of_shard(_all_items(parts, args, most), args.get(SHARD))
 
 
-def _all_items(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> Iterator[TaskItem]:
+def _all_items(parts: Sequence[TaskPart], args: Mapping[str, Any], most: int | None) -> Iterator[TaskItem]:
     for part in parts:
         environment = registry.load(part.env)
         chosen = _parameters_of(part, environment, args)
         options = _play_options(environment, chosen)
-        with defects_of(environment.id):
-            items, attempts = _items(environment, chosen, part.trials)
+        with reraise_as_defect(environment.id):
+            items, attempts = _items(environment, chosen, part.trials, most)
         for item in items:
-            named = replace(item, id=part.item_id.format(id=item.id, index=item.index))
-            yield TaskItem(environment, options, named, attempts)
+            yield TaskItem(environment, options, named_in_task(part, item), attempts, drawn_options(environment, args))
+
+
+def drawn_options(environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> dict[str, Json]:
+    """Return those of a task's parameters that say how items are drawn, or how much is shown, but for defaults."""
+    defaults = {**dict.fromkeys(SHOWN), **{option.name: option.default for option in environment.items.options}}
+    return {name: value for name, value in args.items() if name in defaults and value != defaults[name]}
+
+
+def named_in_task(part: TaskPart, item: Item[Any]) -> Item[Any]:
+    """Return an item with the id that it has in a task."""
+    return replace(item, id=part.item_id.format(id=item.id, index=item.index))
+
+
+class EndlessPart(NamedTuple):
+    """A part of a task whose items are drawn one by one, each independent of the others, as many as one likes."""
+
+    part: TaskPart
+    environment: Environment[Any, Any, Any]
+    options: Mapping[str, Json]
+    source: Source[Any]
+    attempts: int
+
+    def item(self, index: int) -> TaskItem:
+        """Return the item of a number, from 0."""
+        return TaskItem(
+            self.environment, self.options, named_in_task(self.part, self.source.item(index)), self.attempts
+        )
+
+
+def endless_parts(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> list[EndlessPart]:
+    """Return the parts of a task if the items of all of them are endless; otherwise none."""
+    endless: list[EndlessPart] = []
+    for part in parts:
+        environment = registry.load(part.env)
+        chosen = _parameters_of(part, environment, args)
+        with reraise_as_defect(environment.id):
+            dataset, source = open_source(environment, chosen)
+        has_limit = any(option.name == "limit" for option in dataset.options)
+        if dataset.name != GENERATED or has_limit or source.space is not None or environment.items.cluster is not None:
+            return []
+        endless.append(EndlessPart(part, environment, _play_options(environment, chosen), source, chosen["attempts"]))
+    return endless
 
 
 def prompt_kinds(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> PromptKinds:
@@ -64,6 +115,20 @@ def prompt_kinds(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> PromptKi
     return kinds
 
 
+def check_programs(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> None:
+    """Check that the programs outside waybench that a task names in its parameters are installed.
+
+    Raises:
+        UsageError: If one is not.
+    """
+    for part in parts:
+        environment = registry.load(part.env)
+        chosen = _parameters_of(part, environment, args)
+        for program in environment.playing.programs:
+            if program.name in chosen.values() and program.find() is None:
+                raise UsageError(f"{program.name} is not installed here: {program.advice}")
+
+
 def _parameters_of(part: TaskPart, environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> dict[str, Any]:
     """Return all parameters of a part of a task."""
     options = parameters(environment)
@@ -77,7 +142,7 @@ def _play_options(environment: Environment[Any, Any, Any], chosen: Mapping[str, 
 
 
 def _items(
-    environment: Environment[Any, Any, Any], args: Mapping[str, Any], trials: int | None
+    environment: Environment[Any, Any, Any], args: Mapping[str, Any], trials: int | None, most: int | None
 ) -> tuple[Sequence[Item[Any]], int]:
     """Return the items and the attempts at each.
 
@@ -86,9 +151,9 @@ def _items(
     chosen, source = open_source(environment, args)
     if source.space is not None and any(option.name == "limit" for option in chosen.options):
         return source.head(source.space), args["attempts"]
-    wanted = args["limit"] or trials
+    wanted = args["limit"] or (most if chosen.name == GENERATED else None) or trials
     if wanted is None:
-        wanted = GENERATED_ITEMS if chosen.name == "generated" or source.space is None else source.space
+        wanted = GENERATED_ITEMS if chosen.name == GENERATED or source.space is None else source.space
     count = wanted if source.space is None else min(wanted, source.space)
     repeats = trials and source.space == 1
     return source.head(count), args["attempts"] * (wanted if repeats else 1)
@@ -98,14 +163,14 @@ def open_source(environment: Environment[Any, Any, Any], args: Mapping[str, Any]
     """Return the data set that `source` names, and its items."""
     chosen = _dataset_for(environment, args)
     source = chosen.open(args, LocalFiles(args.get("data_dir")))
-    if args["key"] is not None and "key" in _own_parameters(environment, chosen):
-        source = environment.items.marked(source, args["key"])
-    return chosen, isomorphic_source(environment, source, args.get(ISOMORPH.name))
+    if args["key"] is not None and "key" in _dataset_parameters(environment, chosen):
+        source = environment.items.mark_private(source, args["key"])
+    return chosen, isomorphic_source(environment, source, args.get(ISOMORPH.name, 0))
 
 
-def isomorphic_source(environment: Environment[Any, Any, Any], source: Source[Any], number: int | None) -> Source[Any]:
-    """Return the source of the isomorphic set of a number, or the source itself if the number is None."""
-    if number is None or environment.items.isomorph is None:
+def isomorphic_source(environment: Environment[Any, Any, Any], source: Source[Any], number: int) -> Source[Any]:
+    """Return the source of the isomorphic set of a number, or the source itself if the number is 0."""
+    if not number or environment.items.isomorph is None:
         return source
     return IsomorphicSource(source, environment.items.isomorph, environment.items.prove, number)
 
@@ -116,7 +181,9 @@ def _dataset_for(environment: Environment[Any, Any, Any], args: Mapping[str, Any
     chosen = by_name.get(args["source"], by_name["file"])
     refused: dict[tuple[str, ...], list[str]] = {}
     for name, option in parameters(environment).items():
-        takers = tuple(dataset.name for dataset in by_name.values() if name in _own_parameters(environment, dataset))
+        takers = tuple(
+            dataset.name for dataset in by_name.values() if name in _dataset_parameters(environment, dataset)
+        )
         if takers and chosen.name not in takers and args[name] not in (option.default, None):
             refused.setdefault(takers, []).append(name)
     for takers, names in refused.items():
@@ -133,7 +200,7 @@ def _refusal_text(takers: tuple[str, ...], chosen: str, items: str) -> str:
     return f"published {items} or your own; remove it, or add source"
 
 
-def _own_parameters(environment: Environment[Any, Any, Any], chosen: Dataset) -> set[str]:
+def _dataset_parameters(environment: Environment[Any, Any, Any], chosen: Dataset) -> set[str]:
     """Return the names of the parameters that belong to a data set."""
     drawn = {"key", "level", *(option.name for option in environment.items.options)}
     return {*(option.name for option in chosen.options), *chosen.shared, *(drawn if chosen.name == "generated" else ())}

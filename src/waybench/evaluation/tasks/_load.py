@@ -12,3 +12,14 @@ def load_task(entry: TaskEntry) -> Any:
     from waybench.evaluation.tasks._samples import task_function
 
     return task_function(entry)
+
+
+def preset(name: str, **parameters: Any) -> Any:
+    """Return the Inspect task of a name with some parameters.
+
+    Raises:
+        UsageError: If there is no such task, or a parameter is unfit.
+    """
+    from waybench.evaluation.tasks._catalogue import find_task
+
+    return load_task(find_task(name))(**parameters)

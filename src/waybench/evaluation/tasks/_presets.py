@@ -5,8 +5,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from waybench.core import Json, Option
+from waybench.core import EASIER, Json, Option
 from waybench.envs import registry
+from waybench.envs.atlas._game import CONDITION, MAIN_CONDITIONS
+from waybench.envs.atlas._generate import LADDER
 from waybench.envs.voxel._game import recorded_level
 from waybench.envs.voxel.engines._terrain import PLAINS, PUBLISHED_GOALS, counterpart
 from waybench.evaluation.tasks._entry import (
@@ -170,12 +172,13 @@ def _smartplay_options() -> tuple[Option, ...]:
         *_options("bandit/arms", "protocol wording interface prefix think_tags agent"),
         Option(
             name="crafter_steps",
+            effect=EASIER,
             default=None,
             kind=int,
             low=1,
             high=10_000,
-            doc="Maximum steps of Crafter. The published 10,000 take 20,000 requests per trial; with fewer steps "
-            "there is no human-normalised score.",
+            doc="Maximum steps of Crafter. The published 10,000 take 20,000 requests per trial, and a run without "
+            "a limit (`--budget none`); with fewer steps there is no human-normalised score.",
         ),
         replace(engine, doc=f"Engine of the search for plains. {engine.doc}"),
         *_options(
@@ -209,6 +212,7 @@ def _alicia_options() -> tuple[Option, ...]:
         replace(LIMIT, doc=f"Mazes per dimension; by default {_MAZES} generated mazes, or all mazes of a file."),
         Option(
             name="attempts",
+            effect=EASIER,
             default=3,
             low=1,
             high=1000,
@@ -228,13 +232,62 @@ def _alicia_options() -> tuple[Option, ...]:
     )
 
 
+_WORLDS = 10  # of each level of Atlas
+_QUICK = (
+    *((name, (3, 4, 6), 3) for name in ("plan", "map", "read", "recall", "act", "detour")),
+    ("explore", (3, 4), 2),
+)
+
+
+def _atlas_options() -> tuple[Option, ...]:
+    return (
+        *_options("atlas/world", "*play key", fixed=(CONDITION,)),
+        replace(LIMIT, doc=f"Worlds per level; by default {_WORLDS} generated worlds, or all worlds of a file."),
+        *_options("atlas/world", "attempts"),
+        Option(name="min_level", default=LADDER[0], low=LADDER[0], doc="First level."),
+        Option(
+            name="max_level",
+            default=LADDER[-1],
+            low=LADDER[0],
+            doc=f"Last level, of {', '.join(map(str, LADDER))}.",
+        ),
+        *_options("atlas/world", "*source source"),
+    )
+
+
+def _atlas_part(condition: str, **fixed: Json) -> TaskPart:
+    return TaskPart(env="atlas/world", fixed={CONDITION: condition, **fixed}, item_id=f"{condition}-{{id}}")
+
+
 PRESETS = (
+    _task(
+        "atlas",
+        "one world met in eight ways, each longer and longer until the player fails: where it loses its way",
+        tuple(map(_atlas_part, MAIN_CONDITIONS)),
+        _atlas_options,
+        Climb(
+            "min_level",
+            "max_level",
+            _WORLDS,
+            lambda first, last: [level for level in LADDER if first <= level <= last],
+        ),
+    ),
+    _task(
+        "atlas_quick",
+        "Atlas as a sketch: seven conditions at short routes, in about 200k tokens",
+        tuple(
+            _atlas_part(name, level=level, limit=limit, source="generated", places=None)
+            for name, levels, limit in _QUICK
+            for level in levels
+        ),
+        partial(_options, "atlas/world", "*play key attempts", fixed=(CONDITION,)),
+    ),
     _task(
         "alicia",
         "AliciaBench: ten mazes per dimension, three attempts each, dimensions 5, 7, 9, ... until the player fails",
         (TaskPart(env="maze/alicia"),),
         _alicia_options,
-        Climb("min_dimension", "max_dimension", 2, _MAZES),
+        Climb("min_dimension", "max_dimension", _MAZES, lambda first, last: range(first, last + 1, 2)),
     ),
     _task(
         "aqa",
@@ -260,6 +313,33 @@ PRESETS = (
         for name, env, summary in _GTB
     ),
 )
+
+_ARXIV = {
+    **{"search": "2402.09404", "textmap": "2403.19913", "tilemap": "2410.07765"},
+    **{part.env.partition("/")[0]: "2310.01557" for part in _smartplay().parts},
+}
+
+
+def paper_of(entry: TaskEntry) -> str:
+    """Return the paper whose environments a task plays, as arXiv:NUMBER; "" if there is none, or no such number."""
+    numbers = {_ARXIV.get(env_id.partition("/")[0], "") for env_id in entry.envs}
+    return f"arXiv:{number}" if len(numbers) == 1 and (number := numbers.pop()) else ""
+
+
+_CATALOGUE = {"maze": "aliciabench", "search": "aqabench", "textmap": "mango", "tilemap": "gametraversalbenchmark"}
+
+
+def catalogue_file(entry: TaskEntry) -> tuple[str, dict[str, Json]] | None:
+    """Return where catalogues of evaluations find a published benchmark (`waybench.evaluation.tasks.catalogue`).
+
+    Returns:
+        The name of the file and of its function, and the argument with which it is the task; None for other tasks.
+    """
+    if entry not in PRESETS or not (entry.name == "alicia" or paper_of(entry)):
+        return None
+    function = _CATALOGUE.get(entry.envs[0].partition("/")[0], "smartplay")
+    return function, ({} if function == "aliciabench" else {"game": entry.name})
+
 
 # The tasks of `waybench demo`: small enough for a minute, large enough that means and most families have intervals.
 DEMO: Mapping[str, dict[str, Json]] = {

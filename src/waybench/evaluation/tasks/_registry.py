@@ -5,11 +5,12 @@ from inspect_ai.model import modelapi
 from waybench.envs import registry
 from waybench.evaluation._agents import FunctionModel
 from waybench.evaluation._provider import EmbeddedPlayer
-from waybench.evaluation._solver import episode, level_scores, play
+from waybench.evaluation._scores import episode, headline, level_scores, solved
+from waybench.evaluation._solver import play
 from waybench.evaluation.tasks._catalogue import all_tasks, environment_task
 from waybench.evaluation.tasks._samples import announce
 
-__all__ = ["episode", "level_scores", "play", "python", "waybench"]
+__all__ = ["episode", "headline", "level_scores", "play", "python", "solved", "waybench"]
 
 
 @modelapi(name="waybench")

@@ -2,6 +2,8 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
 from functools import cache, wraps
 from inspect import Parameter, Signature
 from itertools import chain
@@ -12,6 +14,8 @@ from inspect_ai._eval.registry import task_create  # neither this nor what a log
 from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR
 from inspect_ai._util.registry import RegistryInfo, registry_add, registry_info, registry_name, registry_params
 from inspect_ai.dataset import Dataset, MemoryDataset, Sample
+from inspect_ai.log import HeadlineMetric
+from inspect_ai.viewer import ScoreColorScale, TaskSamplesColumn, TaskSamplesSort, TaskSamplesView, ViewerConfig
 
 from waybench.core import (
     AGENT,
@@ -20,6 +24,7 @@ from waybench.core import (
     LANGUAGE,
     PLAY_EXTENSIONS,
     PROBE,
+    STREAM,
     TOOLS,
     WORDING,
     End,
@@ -34,50 +39,73 @@ from waybench.core._datasets import GENERATED
 from waybench.core._designs import levels_design
 from waybench.core._texts import ENGLISH_NAME
 from waybench.envs import registry
-from waybench.evaluation._adaptive import AdaptiveSampleSource, HorizonSearch, Ladder
+from waybench.evaluation._adaptive import AdaptiveSampleSource, HorizonSearch
 from waybench.evaluation._agents import agent_sandbox, one_line_errors
+from waybench.evaluation._ladders import Ladder, Ladders
 from waybench.evaluation._sample import read_plan, to_sample
-from waybench.evaluation._solver import episode, play
-from waybench.evaluation.tasks._entry import ISOMORPH, TaskEntry, hide_key, parameters, read_index, resolve_key
+from waybench.evaluation._scores import episode, solved
+from waybench.evaluation._solver import play
+from waybench.evaluation.tasks._entry import (
+    ISOMORPH,
+    TaskEntry,
+    TaskPart,
+    hide_key,
+    parameters,
+    read_index,
+    resolve_key,
+)
 from waybench.evaluation.tasks._horizon import horizon_config
-from waybench.evaluation.tasks._items import TaskItem, isomorphic_source, open_source, task_items
+from waybench.evaluation.tasks._items import TaskItem, drawn_options, isomorphic_source, open_source, task_items
+from waybench.evaluation.tasks._presets import paper_of
+from waybench.evaluation.tasks._stream import ComparisonSettings, comparison_source
 from waybench.results.stats._adaptive import SEARCH_REVISION
 
 
-def ladder(entry: TaskEntry, args: Mapping[str, Any]) -> Ladder:
-    """Return the samples of a ladder for its parameters.
+def ladders(entry: TaskEntry, args: Mapping[str, Any]) -> list[Ladder]:
+    """Return the samples of a task's ladders for its parameters, one ladder for each part.
 
     The levels of a file are those of its items, from the first to the last that the parameters name.
     """
+    return [_ladder(entry, part, {**args, **part.fixed}) for part in entry.parts]
+
+
+def _ladder(entry: TaskEntry, part: TaskPart, args: Mapping[str, Any]) -> Ladder:
     climb = entry.climb
     assert climb is not None
-    first, last = args[climb.first], args[climb.last]
-    if first > last:
-        raise UsageError(f"{climb.first}={first} is above {climb.last}={last}")
-    environment = registry.load(entry.envs[0])
+    levels = climb.levels(args)
+    environment = registry.load(part.env)
     options = environment.resolve_options({option.name: args[option.name] for option in environment.play_options})
-    if args["source"] != GENERATED:
-        by_level = _items_by_level(environment, args)
-        levels = [level for level in sorted(by_level) if first <= level <= last]
-        if not levels:
+    style = {option.name: args[option.name] for option in environment.items.options}
+    by_level = _items_by_level(environment, args) if args["source"] != GENERATED else None
+    if by_level is not None:
+        listed = [level for level in sorted(by_level) if levels[0] <= level <= levels[-1]]
+        if not listed:
             names = ", ".join(map(str, sorted(by_level)))
             raise UsageError(
-                f"source={args['source']}: its items are of level {names}, and none is from {climb.first}={first} to "
-                f"{climb.last}={last}"
+                f"source={args['source']}: its items are of level {names}, and none is from {climb.first}={levels[0]} "
+                f"to {climb.last}={levels[-1]}"
             )
-        return Ladder(
-            environment, options, lambda: levels, by_level.__getitem__, args["attempts"], levels_design(levels)
-        )
-    style = {option.name: args[option.name] for option in environment.items.options}
+        levels = listed
 
     @cache
     def items(level: int) -> list[Item[Any]]:
-        source = environment.source(args["key"], level, **style)
-        return isomorphic_source(environment, source, args[ISOMORPH.name]).head(args["limit"] or climb.items)
+        if by_level is not None:
+            drawn = by_level[level]
+        else:
+            source = environment.source(args["key"], level, **style)
+            drawn = isomorphic_source(environment, source, args[ISOMORPH.name]).head(args["limit"] or climb.items)
+        return [replace(item, id=part.item_id.format(id=item.id, index=item.index)) for item in drawn]
 
-    items(first)  # a level that does not exist is refused here, before anything is run
-    all_levels = range(first, last + 1, climb.step)
-    return Ladder(environment, options, lambda: all_levels, items, args["attempts"], levels_design(all_levels))
+    items(levels[0])  # a level that does not exist is refused here, before anything is run
+    return Ladder(
+        environment,
+        options,
+        lambda: levels,
+        items,
+        args["attempts"],
+        levels_design(levels),
+        drawn_options(environment, args),
+    )
 
 
 def _items_by_level(environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> dict[int, list[Item[Any]]]:
@@ -92,11 +120,26 @@ def _items_by_level(environment: Environment[Any, Any, Any], args: Mapping[str, 
 
 def best_of_ladder(items: Sequence[TaskItem]) -> Ladder:
     """Return the samples of items whose attempts end with the first perfect one, as a ladder of one level."""
-    environment, options, _, attempts = items[0]
-    return Ladder(environment, options, lambda: (0,), lambda level: [played.item for played in items], attempts)
+    environment, options, _, attempts, drawn = items[0]
+    all_items = [played.item for played in items]
+    return Ladder(environment, options, lambda: (0,), lambda level: all_items, attempts, drawn=drawn)
 
 
 Samples = Iterator[Sample] | AdaptiveSampleSource[Any]
+_comparison: ContextVar[ComparisonSettings | None] = ContextVar("waybench_comparison", default=None)
+
+
+def as_comparison(make: Callable[[], Task], settings: ComparisonSettings) -> Callable[[], Task]:
+    """Return a function that makes a task whose models play one stream of items until their comparison is decided."""
+
+    def make_compared() -> Task:
+        token = _comparison.set(settings)
+        try:
+            return make()
+        finally:
+            _comparison.reset(token)
+
+    return make_compared
 
 
 def task_samples(entry: TaskEntry, args: Mapping[str, Any]) -> Samples:
@@ -106,14 +149,18 @@ def task_samples(entry: TaskEntry, args: Mapping[str, Any]) -> Samples:
         UsageError: If a parameter is unfit.
     """
     if entry.climb is not None:
-        return ladder(entry, args)
+        all_ladders = ladders(entry, args)
+        if len(all_ladders) == 1:
+            return all_ladders[0]
+        names = (part.item_id.partition("-")[0] for part in entry.parts)
+        return Ladders(dict(zip(names, all_ladders, strict=True)))
     if entry.searches:
         return HorizonSearch(horizon_config(entry, args))
     return item_samples(task_items(entry.parts, args))
 
 
 def item_samples(items: Iterable[TaskItem]) -> Samples:
-    """Return the samples of some items, as `task_samples`."""
+    """Return the Inspect samples of items of any tasks; see `task_samples`."""
     items = iter(items)
     first = next(items, None)
     if first is None:
@@ -122,8 +169,8 @@ def item_samples(items: Iterable[TaskItem]) -> Samples:
     if first.environment.scoring.best_of:  # no task plays such an environment together with others
         return best_of_ladder(list(all_items))
     return (
-        to_sample(environment, item, options, attempt)
-        for environment, options, item, attempts in all_items
+        to_sample(environment, item, options, attempt, drawn=drawn)
+        for environment, options, item, attempts, drawn in all_items
         for attempt in range(1, attempts + 1)
     )
 
@@ -178,9 +225,11 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
             probe = checked.get(PROBE)
             if probe is not None:
                 _check_probe(entry, checked, probe)
-            samples = task_samples(entry, checked)
-            dataset = samples if isinstance(samples, SampleSource) else MemoryDataset(list(samples))
-            return inspect_task(dataset, version, agent, probe)
+            settings = _comparison.get()
+            samples = task_samples(entry, checked) if settings is None else comparison_source(entry, checked, settings)
+            name = f"waybench/{entry.name}"
+            dataset = samples if isinstance(samples, SampleSource) else MemoryDataset(list(samples), name=name)
+            return inspect_task(dataset, version, agent, probe, entry)
 
     run.__name__ = run.__qualname__ = entry.name
     run.__doc__ = f"{entry.summary}.\n\nArgs:\n" + "\n".join(f"    {o.name}: {o.doc}" for o in entry.options)
@@ -202,6 +251,8 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
             if args.get(DIFFICULTY_INDEX) is not None:
                 # Another content of the file is another task. The task can be repeated without the file.
                 args[DIFFICULTY_INDEX] = read_index(args[DIFFICULTY_INDEX], registry.load(entry.envs[0])).dumps()
+            if (settings := _comparison.get()) is not None:
+                args[STREAM] = settings.over  # another task than the one that plays all items
         return created
 
     # `inspect eval` finds it by its name.
@@ -221,20 +272,82 @@ def _check_probe(entry: TaskEntry, checked: Mapping[str, Any], probe: str) -> No
 
 
 def inspect_task(
-    dataset: Dataset | SampleSource, version: int, agent: str | None = None, probe: str | None = None
+    dataset: Dataset | SampleSource,
+    version: int,
+    agent: str | None = None,
+    probe: str | None = None,
+    entry: TaskEntry | None = None,
 ) -> Task:
-    """Return the Inspect task that plays every sample of a data set to its end, by an agent or with probes if named."""
-    return Task(
+    """Return the Inspect task that plays every sample of a data set to its end, by an agent or with probes if named.
+
+    What a task entry says of itself is in its logs: the data set's name, a description, tags, and its environments.
+    """
+    description, tags, metadata = ("", [], {}) if entry is None else _description(entry)
+    created = Task(
         dataset=dataset,
         solver=play() if agent is None and probe is None else play(agent, probe),
         sandbox=None if agent is None else agent_sandbox(agent),
-        scorer=episode(),
+        scorer=[episode(), solved()],
         version=version,
         # A failed sample does not lose the others: the run ends as unfinished and can be resumed.
         fail_on_error=True,
         continue_on_fail=True,
         score_on_error=True,  # so that the score says how many attempts it lacks
+        headline_metric=HeadlineMetric(scorer=_EPISODE, metric="score"),
+        viewer=_VIEWER,
+        description=description or None,
+        tags=tags or None,
+        metadata=metadata or None,
     )
+    if entry is not None and isinstance(dataset, SampleSource):
+        # The engine's data set of a source has its first samples and no name.
+        created.dataset = MemoryDataset(list(created.dataset), name=f"waybench/{entry.name}")
+    return created
+
+
+_EPISODE, _SOLVED = "episode", "solved"  # the scorers
+_VIEWER = ViewerConfig(
+    task_samples_view=TaskSamplesView(
+        name="Episodes, the worst first",
+        columns=[
+            TaskSamplesColumn(id="sampleStatus"),
+            TaskSamplesColumn(id="sampleId"),
+            TaskSamplesColumn.score(_EPISODE),
+            TaskSamplesColumn.score(_SOLVED),
+            TaskSamplesColumn(id="answer"),
+            TaskSamplesColumn(id="tokens"),
+            *(TaskSamplesColumn(id=name, visible=False) for name in ("input", "target", "epoch")),
+        ],
+        sort=[TaskSamplesSort.score(_EPISODE)],
+        multiline=False,
+        score_labels={_EPISODE: "Score 0-100", _SOLVED: "Solved"},
+        score_color_scales={_EPISODE: ScoreColorScale(palette="good-high", min=0, max=100)},
+    )
+)
+
+
+def _description(entry: TaskEntry) -> tuple[str, list[str], dict[str, Any]]:
+    """Return what a log says of a task: a description, tags and metadata."""
+    environments = [registry.load(env_id) for env_id in entry.envs]
+    measures = {env.id: env.scoring.metrics[0] for env in environments}
+    named = "; ".join(f"{head.title} of {env_id}" for env_id, head in measures.items())
+    if entry.searches:
+        about = "The score is the mean over the items that the search chose: it is no result; the horizon is."
+    else:
+        about = (
+            f"The score is {named}, from 0 to 100, higher is better: 0 is the best player without a model and 100 the "
+            "oracle, where their scores are stored with waybench; otherwise 0 is the worst value possible and 100 the "
+            "best. Standard error and 95 % interval are over independent clusters of items."
+        )
+        about += " It is over the levels that the model reached." * (entry.climb is not None)
+    facts: dict[str, Any] = {
+        "task": entry.name,  # which a file of the catalogue gives another name
+        "environments": {env.id: env.version for env in environments},
+        "headline": {env_id: head.name for env_id, head in measures.items()},
+        "scale": [0, 100],
+        **({"paper": paper} if (paper := paper_of(entry)) else {}),
+    }
+    return f"{entry.summary}. {about}", ["waybench", *entry.envs], {"waybench": facts}
 
 
 def _parameter(option: Option) -> Parameter:

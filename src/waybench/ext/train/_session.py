@@ -13,9 +13,11 @@ from waybench.core import (
     Instance,
     Item,
     Json,
+    Outcome,
     Potential,
     Reply,
     Source,
+    TurnRecord,
     UsageError,
     evenly_spaced,
     has_images,
@@ -222,12 +224,18 @@ class Session:
         before = episode.state
         turn = episode.step(reply)
         reward = turn.reward
-        info: dict[str, Json] = {"outcome": str(turn.outcome), "reason": turn.reason}
+        info: dict[str, Json] = {"outcome": str(turn.outcome), "reason": self._reason(turn)}
         if self._potential is not None:
             info["game_reward"] = reward
             ended = episode.end_reason in (End.SOLVED, End.FAILED)
             reward += shaping_reward(self._potential, before, episode.state, ended, self._discount)
         return self._turn(episode, turn.message, reward, info)
+
+    def _reason(self, turn: TurnRecord) -> str | None:
+        """Return why a reply was not carried out; of an illegal action what the environment answers or declares."""
+        if turn.outcome is not Outcome.ILLEGAL or turn.reason:
+            return turn.reason
+        return self.environment.playing.illegal or turn.message.partition("\n")[0]
 
     def record(self) -> EpisodeRecord:
         """Return the record of the present episode, as of any other player's.

@@ -18,6 +18,15 @@ _ARROWS = {"up": "↑", "down": "↓", "left": "←", "right": "→"}
 _MOST_LISTED = 20  # actions
 
 
+class ReplyLine(Input):
+    """The line to type in, which takes a pasted text of several lines as one."""
+
+    def _on_paste(self, event: events.Paste) -> None:
+        self.insert_text_at_cursor(" ".join(event.text.split()))
+        event.stop()
+        event.prevent_default()
+
+
 class PlayApp(App[None]):
     """The screen on which a person plays an episode, with or without hints.
 
@@ -62,7 +71,8 @@ class PlayApp(App[None]):
                 yield Static(id="message")
         yield Static(id="status")
         yield Static(id="note")
-        yield Input(placeholder="press a key of the list, or type here", id="line", select_on_focus=False)
+        keys = "press keys of the list to build a reply" if self._game.sends_parts else "press a key of the list"
+        yield ReplyLine(placeholder=f"{keys}, type or paste it here; Enter sends it", id="line", select_on_focus=False)
         yield Footer()
 
     def on_mount(self) -> None:
@@ -108,6 +118,20 @@ class PlayApp(App[None]):
             line.cursor_position = len(line.value)
             event.stop()
 
+    def on_paste(self, event: events.Paste) -> None:
+        """Take a pasted text into the line, wherever the focus is."""
+        if not self._game.episode.done:
+            line = self.query_one(ReplyLine)
+            line.focus()
+            line.insert_text_at_cursor(" ".join(event.text.split()))
+            event.stop()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Draw the plan that is in the line, and say what Enter does."""
+        self._draw_board(event.value)
+        if not self._game.episode.done:
+            self._note(self._enter_text(event.value))
+
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Take what was typed."""
         self._take(event.value)
@@ -128,6 +152,13 @@ class PlayApp(App[None]):
                 self._show()
             else:
                 self._note(f"Not understood (it does not count as a reply). {self._game.help}")
+
+    def _enter_text(self, typed: str) -> str:
+        if typed:
+            is_understood = self._game.parse_typed(typed) is not None
+            undo = "; Backspace takes the last step back" if self._game.sends_parts else ""
+            return f"Enter sends this reply{undo}." if is_understood else ""
+        return "Keys build a plan; Enter sends it as one reply." if self._game.sends_parts else ""
 
     def action_line(self) -> None:
         """Go to the line, or back from it."""
@@ -151,12 +182,15 @@ class PlayApp(App[None]):
     def _note(self, text: str) -> None:
         self.query_one("#note", Static).update(Text(text))
 
-    def _show(self) -> None:
-        game = self._game
+    def _draw_board(self, typed: str) -> None:
         width = self.size.width if self.has_class("narrow") else self.size.width * 3 // 5
-        board = game.board
+        board = self._game.board_with(typed)
         drawn = "" if board is None else board_text(board, max(width - 6, 12), max(self.size.height - 14, 8), largest=3)
         self.query_one("#board", Static).update(Text.from_ansi(drawn))
+
+    def _show(self) -> None:
+        game = self._game
+        self._draw_board(self.query_one(Input).value)
         actions = () if game.episode.done else game.actions[:_MOST_LISTED]
         has_keys = any(action.key for action in actions)
         lines = "\n".join(_action_line(action, has_keys=has_keys) for action in actions)
@@ -169,7 +203,7 @@ class PlayApp(App[None]):
             self.query_one("#messages").focus()
         else:
             self.query_one("#status", Static).update(Text(game.status))
-            self._note("")
+            self._note(self._enter_text(self.query_one(Input).value))
 
 
 def _action_line(action: TypedAction, *, has_keys: bool) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from importlib.resources import files
 from secrets import compare_digest, token_urlsafe
 from typing import Any
@@ -33,7 +34,10 @@ _FORMS = ("join", "begin", "reply", "next", "stop", "leave")
 _STATIC = {"play.css": "text/css", "play.js": "text/javascript"}
 _NOT_UNDERSTOOD = "Not understood. It does not count as a reply; try again."
 _NO_CODE = "This code is not on the list. Check it, or ask the person who runs the study."
-_NO_NAME = "Use up to 40 letters, digits, spaces, dots, hyphens or underscores."
+_NO_NAME = (
+    "Use up to 40 letters, digits, spaces, dots, hyphens or underscores, and a name that no other browser has taken."
+)
+_REMEMBERED = 90 * 24 * 3600  # seconds for which a browser keeps the cookie
 
 
 @dataclass
@@ -89,11 +93,12 @@ class _Pages:
             if session is None:
                 if len(self._sessions) >= _MOST_SESSIONS:
                     self._sessions.pop(next(iter(self._sessions)))
-                key, session = token_urlsafe(24), _Session()
-                self._sessions[key] = session
+                person = self._study.owned(_digest(key))  # of an earlier start of the server
+                key = key if person else token_urlsafe(24)
+                self._sessions[key] = session = _Session(person=person)
             response = HTMLResponse(self._page.render(self._values(session)))
         response.headers["Content-Security-Policy"] = _POLICY
-        response.set_cookie(self._cookie, key, path="/", httponly=True, samesite="strict")
+        response.set_cookie(self._cookie, key, path="/", max_age=_REMEMBERED, httponly=True, samesite="strict")
         return response
 
     def post(self, name: str) -> Callable[[Request], Awaitable[Response]]:
@@ -124,13 +129,13 @@ class _Pages:
                 return PlainTextResponse("This form is not from this page: reload it.\n", 403)
             session.note = session.typed = ""
             if name == "join":
-                self._join(session, form.get("code", "")[:200])
+                self._join(session, form.get("code", "")[:200], _digest(key))
             elif session.person is not None:
                 self._act(name, session, session.person, form)
         return RedirectResponse("/", 303)
 
-    def _join(self, session: _Session, code: str) -> None:
-        session.person = self._study.join(code)
+    def _join(self, session: _Session, code: str, browser: str) -> None:
+        session.person = self._study.join(code, browser)
         if session.person is None:
             session.note = _NO_CODE if self._study.has_codes else _NO_NAME
 
@@ -170,7 +175,7 @@ class _Pages:
             "count": study.rounds,
             "items": len(study.items),
             "where": "" if person is None else study.place(person.number),
-            "repeats": person is not None and (person.number + 1) % study.attempts > 0,
+            "repeats": person is not None and study.repeats(person),
             "code": "" if person is None else person.code,
             "number": 0 if person is None else person.number + 1,
             "place": "" if person is None else _position(person),
@@ -189,6 +194,10 @@ class _Pages:
             if not person.is_closed:
                 study.show(person)
         return values
+
+
+def _digest(cookie: str) -> str:
+    return sha256(cookie.encode("utf-8", "replace")).hexdigest()
 
 
 def _position(person: Participant) -> str:

@@ -12,7 +12,7 @@ from threading import RLock
 from time import monotonic
 from typing import Any, Protocol
 
-from waybench.core import Environment, Episode, Item, Json, UsageError, is_object
+from waybench.core import Environment, Episode, Item, Json, UsageError, is_object, open_private
 from waybench.people._play import PlayedEpisode, player_name
 
 _NAME = re.compile(r"[\w .-]{1,40}")
@@ -58,6 +58,7 @@ class Participant:
         number: Number of the present round (an attempt at an item), from 0.
         game: The episode that is going on, or has just ended; None before an item is begun and after the last.
         is_closed: Whether the episode has just ended.
+        owner: SHA-256 of the cookie of the browser that took the name, where there are no codes; "" before.
         since: When the present turn was first shown, by a monotonic clock; None if it was not.
     """
 
@@ -66,6 +67,7 @@ class Participant:
     number: int = 0
     game: PlayedEpisode | None = None
     is_closed: bool = False
+    owner: str = ""
     since: float | None = None
 
 
@@ -123,10 +125,15 @@ class Study:
         """Whether people need a code that they were given."""
         return self._codes is not None
 
-    def join(self, code: str) -> Participant | None:
+    def join(self, code: str, browser: str = "") -> Participant | None:
         """Return the participant of a code, where they left off; a new one if codes are open and the study is not full.
 
-        None if the code is not listed or no valid name, or the study is full.
+        None if the code is not listed or no valid name, if another browser took the name, or if the study is full.
+
+        Args:
+            code: The code or name.
+            browser: SHA-256 of the cookie of the browser; nobody can go on elsewhere under a name that anybody may
+                type.
         """
         code = " ".join(code.split())
         if self._codes is not None:
@@ -134,7 +141,18 @@ class Study:
                 return None
         elif not _NAME.fullmatch(code) or (code not in self._people and len(self._people) >= _MOST_PEOPLE):
             return None
-        return self._people.setdefault(code, Participant(code))
+        person = self._people.setdefault(code, Participant(code))
+        if self._codes is None and browser:
+            if person.owner not in ("", browser):
+                return None
+            if not person.owner:
+                self._carry_out(person, {"owner": browser})
+        return person
+
+    def owned(self, browser: str) -> Participant | None:
+        """Return who took a name in a browser last, as when the server was started again; None if nobody did."""
+        owned = [person for person in self._people.values() if person.owner == browser]
+        return owned[-1] if owned and self._codes is None else None
 
     def begin(self, person: Participant) -> None:
         """Put the introduction behind a person, and show the first item."""
@@ -142,9 +160,15 @@ class Study:
             self._carry_out(person, {"begin": True})
 
     def next_item(self, person: Participant) -> None:
-        """Go on to the next attempt or item, if the present one is over."""
+        """Go on if the present episode is over: to the next attempt, or to the next item if it was given up."""
         if person.is_closed:
-            self._carry_out(person, {"next": person.number + 1})
+            first = person.number - person.number % self.attempts
+            self._carry_out(person, {"next": person.number + 1 if self.repeats(person) else first + self.attempts})
+
+    def repeats(self, person: Participant) -> bool:
+        """Return whether the next round is another attempt at the same item; there is none at one that was given up."""
+        is_left = person.game is not None and person.game.episode.error is not None
+        return not is_left and (person.number + 1) % self.attempts > 0
 
     def show(self, person: Participant) -> None:
         """Begin to measure the time of the present turn, unless it was shown before."""
@@ -156,7 +180,7 @@ class Study:
         game = person.game
         if game is None or person.is_closed:
             return False
-        reply = game.reply_for(typed)
+        reply = game.parse_typed(typed)
         if reply is None:
             return False
         seconds = 0.0 if person.since is None else round(self._clock() - person.since, 3)
@@ -166,12 +190,14 @@ class Study:
         return True
 
     def give_up(self, person: Participant) -> None:
-        """End the present episode; its record is kept without an end."""
+        """End the present episode, which then counts as failed."""
         if person.game is not None and not person.is_closed:
             self._close(person)
 
     def _close(self, person: Participant) -> None:
         assert person.game is not None
+        if not person.game.episode.done:
+            person.game.episode.abandon()
         # First the record: if the server stops in between, the record is found again by its attempt and not repeated.
         _append(self._record, person.game.record())
         self._carry_out(person, {"close": True})
@@ -191,8 +217,13 @@ class Study:
                 self._start(person)
             case {"reply": str(reply), "seconds": int(seconds) | float(seconds)} if person.game is not None:
                 person.game.send(reply, float(seconds))
+            case {"owner": str(owner)}:
+                person.owner = owner
+                return  # the present turn goes on
             case {"close": True}:
                 person.is_closed = True
+                if person.game is not None and not person.game.episode.done:
+                    person.game.episode.abandon()
             case _:
                 raise UsageError(f"{self._journal}: it is no journal of this program: choose another --record")
         person.since = None
@@ -236,8 +267,7 @@ class Study:
                 continue
             record = game.episode.record()
             if (record.player, record.instance_hash, record.attempt, len(record.turns)) in written:
-                self._note(person, {"close": True})
-                person.is_closed = True
+                self._carry_out(person, {"close": True})
             elif game.episode.done:
                 self._close(person)
 
@@ -252,7 +282,7 @@ class Study:
 def _append(path: Path, data: Mapping[str, Json]) -> None:
     """Append a JSON line, on the disk before this returns."""
     line = json.dumps(data, sort_keys=True, separators=(",", ":")) + "\n"
-    with path.open("ab") as file:
+    with open_private(path, "ab") as file:
         file.write(line.encode())
         file.flush()
         os.fsync(file.fileno())

@@ -16,6 +16,7 @@ from waybench.reporting.charts._spec import (
     layer,
     legend_config,
     nominal,
+    percent_axis,
     quantitative,
     specification,
 )
@@ -189,7 +190,7 @@ def twin_spec(data: Sequence[dict[str, Any]], metric: Metric, titles: tuple[str,
     scale: Spec = {"nice": False} if low is None or high is None else {"domain": [min(0, low), high], "nice": False}
     beside = {"labelLimit": 280, "ticks": False, "domain": False}
     y = nominal("player", sort=None, title=None, axis=None if narrow else beside, scale={"paddingInner": 0.3})
-    x = quantitative("score", title=title, scale=scale, axis={"tickCount": 5})
+    x = quantitative("score", title=title, scale=scale, axis=percent_axis(metric, tickCount=5))
     fill = nominal(
         "task",
         title=None,

@@ -1,7 +1,7 @@
 """Charts: a line for each group, with intervals, and with labels at the lines' ends."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from waybench.reporting.charts._spec import (
     layer,
     line_colours,
     nominal,
+    percent_axis,
     point_layers,
     quantitative,
     specification,
@@ -96,7 +97,7 @@ def chart_spec(plot: Plot, shape: ChartShape) -> Spec:
     up = {
         "title": direction_text(plot.metric) or None,
         "scale": {"domain": list(domain), "nice": False},
-        "axis": {"tickCount": 5, **title},
+        "axis": percent_axis(plot.metric, tickCount=5, **title),
     }
     x, score = quantitative("x", **across), quantitative("score", **up)
     line, colour = nominal("series"), nominal("colour", scale=None, legend=None)
@@ -177,10 +178,14 @@ def thin_ticks(levels: Sequence[int], most: int) -> list[int]:
 def score_domain(plot: Plot) -> tuple[float, float]:
     """Return the ends of the axis of scores: the metric's bounds, or else those of the intervals."""
     means = [point.mean for point in plot.points]
-    values = [value for mean in means for value in (mean.value, *ends(mean)) if value is not None] or [0.0]
-    least, greatest = plot.metric.bounds
-    low = min(values) if least is None else least
-    high = max(values) if greatest is None else greatest
+    return metric_domain(plot.metric, (value for mean in means for value in (mean.value, *ends(mean))))
+
+
+def metric_domain(metric: Metric, values: Iterable[float | None]) -> tuple[float, float]:
+    """Return the ends of an axis: the metric's bounds, or else the least and the greatest of the values."""
+    numbers = [value for value in values if value is not None] or [0.0]
+    low, high = metric.bounds
+    low, high = min(numbers) if low is None else low, max(numbers) if high is None else high
     return (low, high) if high > low else (low - 1, low + 1)
 
 
@@ -206,7 +211,7 @@ def _ends(
     out: list[dict[str, Any]] = []
     for series, point in sorted(last.items(), key=lambda pair: pair[1]["score"] if rising else -pair[1]["score"]):
         lines = wrap_label(point["label"], shape.letters)
-        # Beside the rightmost point of this level, so that it covers none.
+        # PublishedMatch the rightmost point of this level, so that it covers none.
         beside = max(other["x"] for other in points if other["level"] == point["level"])
         x, y = (beside - levels[0] + gap / 2) * across, tracks[series][-1][1]
         half, width = len(lines) * line / 2, max(map(len, lines), default=0) * shape.font * 0.56
@@ -215,7 +220,7 @@ def _ends(
         def cost(move: float, box: Box = box) -> float:
             return abs(move) + _cost(box.down(move * line), taken, tracks, shape, rising)
 
-        best = min(_moves(len(last)), key=cost)
+        best = min((half / 2 for half in range(-2 * len(last) - 4, 2 * len(last) + 5)), key=cost)
         taken.append(box.down(best * line))
         for number, text in enumerate(lines):
             down_by = (best + number - (len(lines) - 1) / 2) * line
@@ -240,10 +245,6 @@ class Box(NamedTuple):
         return (
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
-
-
-def _moves(labels: int) -> list[float]:
-    return [half / 2 for half in range(-2 * labels - 4, 2 * labels + 5)]
 
 
 def _cost(
@@ -308,7 +309,7 @@ def is_crowded(plot: Plot) -> bool:
 
 def multiples_spec(plot: Plot, grid: Grid) -> Spec:
     """Return a plot as a panel for each line, with the other lines in grey behind it, as a Vega-Lite specification."""
-    lines = _in_order(plot.points)
+    lines = _order_points(plot.points)
     ticks = sorted({point.at for point in plot.points})
     low, high = score_domain(plot)
     pad = max(1.0, 0.04 * (ticks[-1] - ticks[0])) if len(ticks) > 1 else 1.0
@@ -328,7 +329,8 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
         scale={"domain": [ticks[0] - pad, ticks[-1] + pad], "nice": False},
         axis={"values": tick_values, "format": "d", "grid": False},
     )
-    y = quantitative("score", title=None, scale={"domain": [low, high], "nice": False}, axis={"tickCount": 3})
+    axis = percent_axis(plot.metric, tickCount=3)
+    y = quantitative("score", title=None, scale={"domain": [low, high], "nice": False}, axis=axis)
     band, has_open = len(ticks) > _MOST_STROKES, any(point.is_open for point in plot.points)
     panels: list[Spec] = []
     for number, first_point in enumerate(lines):
@@ -355,7 +357,7 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
     )
 
 
-def _in_order(points: Sequence[Point]) -> list[Point]:
+def _order_points(points: Sequence[Point]) -> list[Point]:
     """Return a point of each line: the models' in the order of their ranks, then those of reference players."""
     first: dict[int, Point] = {}
     for point in points:

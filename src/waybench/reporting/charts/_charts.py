@@ -20,9 +20,9 @@ from waybench.reporting.charts._chart import (
 )
 from waybench.reporting.charts._points import (
     ChartSet,
-    by_level,
     chart_sets,
     points_by_examples,
+    points_by_level,
     points_by_step,
     step_window,
 )
@@ -61,7 +61,7 @@ def level_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "")
     return [
         figure
         for chart_set, note in zip(divided.sets, notes, strict=False)
-        for figure in _level_figure(view, chart_set, model, note)
+        for figure in _level_chart(view, chart_set, model, note)
     ]
 
 
@@ -79,7 +79,7 @@ def step_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") 
         for level, estimates_drawn in sorted(
             group_by(_free(chart_set.estimates), lambda estimate: estimate.level or 0).items()
         ):
-            charts += _example_figure(view, level, estimates_drawn, chart_set, model)
+            charts += _example_chart(view, level, estimates_drawn, chart_set, model)
         for (level, examples), estimates_drawn in sorted(
             group_by(
                 _estimates_with_curves(chart_set), lambda estimate: (estimate.level or 0, estimate.group.examples)
@@ -148,13 +148,15 @@ def _fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
     ]
 
 
-def _level_figure(view: TaskView, chart_set: ChartSet, model: str, note: str) -> list[Chart]:
+def _level_chart(view: TaskView, chart_set: ChartSet, model: str, note: str) -> list[Chart]:
     env, presentation = view.env, view.presentation
     free = _free(chart_set.estimates)
     estimates = _fewest_examples(free)
     headline = headline_spec(env, guided=False)
     plot = Plot(
-        by_level(estimates, headline), with_observed_bounds(headline.metric, estimates), presentation.level.capitalize()
+        points_by_level(estimates, headline),
+        with_observed_bounds(headline.metric, estimates),
+        presentation.level.capitalize(),
     )
     label = f"{headline.metric.title} by {presentation.level} for each model; the same numbers are in the task's tables"
     more = " Each player is shown with the fewest in-context examples that it was given." * (len(estimates) < len(free))
@@ -172,10 +174,10 @@ def _level_figure(view: TaskView, chart_set: ChartSet, model: str, note: str) ->
     name = chart_name(
         view, _name_parts(view, estimates, model, chart_set.name), f"{headline.metric.name} by {presentation.level}"
     )
-    return [_figure(name, plot, label, caption)] if plot.points else []
+    return [_responsive_chart(name, plot, label, caption)] if plot.points else []
 
 
-def _example_figure(
+def _example_chart(
     view: TaskView,
     level: int,
     estimates: Sequence[Estimate],
@@ -197,7 +199,7 @@ def _example_figure(
     name = chart_name(
         view, _name_parts(view, estimates, model, chart_set.name), f"{headline.metric.name} by examples {level}"
     )
-    return [_figure(name, plot, label, caption, _FLAT, _FLAT_NARROW)] if plot.points else []
+    return [_responsive_chart(name, plot, label, caption, _FLAT, _FLAT_NARROW)] if plot.points else []
 
 
 def curve_charts(
@@ -239,7 +241,7 @@ def curve_charts(
         caption = f"{what}: {shown_as}{free}{other}"
         if plot.points:
             name = chart_name(view, whose, f"{series.name} by step {level}{guided}{with_examples}")
-            charts.append(_figure(name, plot, what, caption, _FLAT, _FLAT_NARROW))
+            charts.append(_responsive_chart(name, plot, what, caption, _FLAT, _FLAT_NARROW))
     return charts
 
 
@@ -262,7 +264,7 @@ def chart_name(view: TaskView, whose: Sequence[str], what: str) -> str:
     return slug(f"{whose[0]}{task} {what}", json.dumps([*whose, id, what]))
 
 
-def _figure(
+def _responsive_chart(
     name: str, plot: Plot, label: str, caption: str, wide: ChartShape = WIDE, narrow: ChartShape = NARROW
 ) -> Chart:
     caption += OPEN * any(point.is_open for point in plot.points)

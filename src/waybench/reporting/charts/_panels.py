@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from waybench.core import Metric, Presentation, plural
-from waybench.reporting._format import TaskView, interval_text, presentation_of
-from waybench.reporting.charts._chart import Box
+from waybench.reporting._format import TaskView, interval_text, percent, percent_interval, presentation_of
+from waybench.reporting.charts._chart import Box, metric_domain
 from waybench.reporting.charts._charts import OPEN, chart_name
 from waybench.reporting.charts._points import ends
 from waybench.reporting.charts._spec import (
@@ -22,13 +22,14 @@ from waybench.reporting.charts._spec import (
     interval_ends,
     layer,
     nominal,
+    percent_axis,
     quantitative,
 )
 from waybench.reporting.charts._svg import Chart, colour_numbers
 from waybench.results import Estimate, Row
 from waybench.results.comparisons._item_scores import match_groups
 from waybench.results.estimates._bounds import ClusterValue
-from waybench.results.estimates._estimates import by_cluster
+from waybench.results.estimates._estimates import metric_cluster_values
 from waybench.results.formatting import better_text, mean_text, one_line
 from waybench.results.results import Cluster, RunKey, group_by, short_labels
 from waybench.results.stats import CONFIDENCE, IntervalEstimate
@@ -64,7 +65,7 @@ def panel_values(rows: Iterable[Row]) -> dict[RunKey, Mapping[str, Mapping[Clust
         presentation = presentation_of(group.env)
         names = {name for panel in presentation.panels.values() for name in panel}
         if names and presentation.cluster:
-            values[group] = by_cluster(group_rows, names)
+            values[group] = metric_cluster_values(group_rows, names)
     return values
 
 
@@ -139,6 +140,8 @@ def _bar(name: str, colour: int, plain: bool, metric: Metric, mean: IntervalEsti
     low, high = ends(mean) if mean else (None, None)
     interval = interval_text(mean, metric) if mean else ""
     text = mean_text(mean.value if mean else None, metric)
+    if mean and metric.bounds == (0, 1):  # as the axis has it
+        interval, text = percent_interval(mean), f"{percent(mean.value)}%"
     return {
         **{"player": name, "value": mean.value if mean else None, "low": low, "high": high, "label": text},
         "at": max(0.0, mean.value, high if high is not None else 0.0) if mean else None,
@@ -168,11 +171,11 @@ def bar_spec(
         named = number % layout.columns == 0
         y = nominal("player", sort=names, title=None, axis=beside if named else None)
         # Bars begin at 0, also where a score has no lower bound.
-        domain = _domain(metric, [0.0, *(bar[key] for bar in values for key in ("value", "low", "high"))])
+        domain = metric_domain(metric, [0.0, *(bar[key] for bar in values for key in ("value", "low", "high"))])
         across = {
             "title": None,
             "scale": {"domain": domain, "nice": False},
-            "axis": {"tickCount": 3, **({"format": "%"} if _is_share(metric) else {})},
+            "axis": percent_axis(metric, tickCount=3),
         }
         colour = nominal("colour", scale=None, legend=None)
         x = quantitative("value", **across)
@@ -282,11 +285,11 @@ def point_spec(
     panels: list[Spec] = []
     for metric in metrics:
         metric_points = points[metric.name]
-        low, high = _domain(metric, [point[key] for point in metric_points for key in ("x", "y")])
+        low, high = metric_domain(metric, [point[key] for point in metric_points for key in ("x", "y")])
         # Points at the least and at the greatest value are not cut in half.
         pad = 0.03 * (high - low)
         scale = {"domain": [low - pad, high + pad], "nice": False}
-        ticks = {"tickCount": 5, "grid": True, **({"format": "%"} if _is_share(metric) else {})}
+        ticks = percent_axis(metric, tickCount=5, grid=True)
         x = quantitative("x", title=axes[0], scale=scale, axis=ticks)
         y = quantitative("y", title=axes[1], scale=scale, axis=ticks)
         size = quantitative("items", scale={"domain": [0, most], "range": [14, 110]}, legend=None)
@@ -332,17 +335,6 @@ def _labels(points: Sequence[Mapping[str, Any]], domain: tuple[float, float], si
         if len(labels) == _NAMED:
             break
     return labels
-
-
-def _domain(metric: Metric, values: Iterable[float | None]) -> tuple[float, float]:
-    numbers = [value for value in values if value is not None] or [0.0]
-    low, high = metric.bounds
-    low, high = min(numbers, default=0.0) if low is None else low, max(numbers) if high is None else high
-    return (low, high) if high > low else (low - 1, low + 1)
-
-
-def _is_share(metric: Metric) -> bool:
-    return metric.bounds == (0, 1)
 
 
 def _distinct(names: Mapping[RunKey, str]) -> dict[RunKey, str]:

@@ -55,7 +55,7 @@ def ends(mean: IntervalEstimate) -> tuple[float | None, float | None]:
     return (None, None) if low is None or high is None else (low, high)
 
 
-def by_level(estimates: Iterable[Estimate], headline: HeadlineSpec) -> list[Point]:
+def points_by_level(estimates: Iterable[Estimate], headline: HeadlineSpec) -> list[Point]:
     """Return a point for each group and level of which something is known, a line for each group."""
     tracks = {
         group: {level: mean for level, cell in cells.items() if (mean := headline.mean(cell)) is not None}

@@ -1,4 +1,4 @@
-"""Charts of scores and horizons against models' sizes and dates (AQA-Bench, section 4.4)."""
+"""Charts of scores and horizons against models' sizes and dates (AQA-Bench, section 4.4), and of what tokens reach."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +19,7 @@ from waybench.reporting.charts._spec import (
     layer,
     legend_config,
     nominal,
+    percent_axis,
     point_layers,
     quantitative,
     specification,
@@ -28,7 +29,7 @@ from waybench.results import Estimate
 from waybench.results.estimates import headline_spec
 from waybench.results.formatting import lost_text, mean_text, one_line
 from waybench.results.horizons._references import SuccessCurve
-from waybench.results.results import RunKey, group_by, with_observed_bounds
+from waybench.results.results import RunKey, group_by, short_labels, with_observed_bounds
 from waybench.results.results._groups import distinguishing_settings
 from waybench.results.stats import CONFIDENCE
 
@@ -135,9 +136,10 @@ def _score_charts(
     what = f"{title}: the mean over {presentation.items}, with its {100 * CONFIDENCE:.0f} % interval"
     low, high = metric.bounds
     scale = {"nice": True, "zero": False} if low is None or high is None else {"domain": [low, high], "nice": False}
-    up = {"title": f"{metric.title}, {direction_text(metric)}".strip(", "), "scale": scale}
-    whose = [env.id, *(estimates[0].group.separate_by if estimates else ()), *([set_name] if set_name else [])]
-    return _charts(view, marks, models, f"{metric.name} {at}", what, up, whose)
+    title = f"{metric.title}, {direction_text(metric)}".strip(", ")
+    y_axis = {"title": title, "scale": scale, "axis": percent_axis(metric, tickCount=5)}
+    name_parts = [env.id, *(estimates[0].group.separate_by if estimates else ()), *([set_name] if set_name else [])]
+    return _scaling_charts(view, marks, models, f"{metric.name} {at}", what, y_axis, name_parts)
 
 
 def _horizon_charts(
@@ -162,20 +164,21 @@ def _horizon_charts(
         f"{presentation.items}, with its 90 % interval; players whose horizon is outside the difficulties tested "
         "are not drawn"
     )
-    up = {"title": f"50 % horizon, {axis.title.lower()}", "scale": {"nice": True, "zero": False}}
+    y_axis = {"title": f"50 % horizon, {axis.title.lower()}", "scale": {"nice": True, "zero": False}}
     apart = marks[0].group.separate_by if marks else ()
-    return _charts(view, marks, models, "horizon", what, up, [env.id, *apart])
+    return _scaling_charts(view, marks, models, "horizon", what, y_axis, [env.id, *apart])
 
 
-def _charts(
+def _scaling_charts(
     view: TaskView,
     marks: Sequence[_Mark],
     models: Mapping[str, ModelFacts],
     name: str,
     what: str,
-    up: Mapping[str, Any],
-    whose: Sequence[str],
+    y_axis: Mapping[str, Any],
+    name_parts: Sequence[str],
 ) -> list[Chart]:
+    """Return the charts of one score, by model size and by date of release; `y_axis` is what Vega-Lite takes."""
     charts: list[Chart] = []
     for quantity in (_SIZE, _DATE):
         data = _data(marks, models, quantity)
@@ -185,11 +188,49 @@ def _charts(
         caption = f"{what}. Against the models' {against}; a line joins the models of one series."
         caption += OPEN * any(row["open"] for row in data)
         wide, narrow = (
-            scaling_spec(_labelled(data, quantity, up, width), quantity.title, quantity.axis, up, width)
+            scaling_spec(
+                _with_label_positions(data, quantity, y_axis, width), quantity.title, quantity.axis, y_axis, width
+            )
             for width in (640, 280)
         )
-        charts.append(Chart.of(chart_name(view, whose, f"{name} by {quantity.name}"), caption, caption, wide, narrow))
+        charts.append(
+            Chart.of(chart_name(view, name_parts, f"{name} by {quantity.name}"), caption, caption, wide, narrow)
+        )
     return charts
+
+
+def reached_chart(view: TaskView, reached: Mapping[RunKey, Sequence[tuple[int, float]]]) -> list[Chart]:
+    """Return the chart of the difficulty that is reached by the tokens of an attempt; none where nothing is known.
+
+    Args:
+        view: The task.
+        reached: The pairs of tokens and difficulty of each group, rising (`reached_by_tokens`).
+    """
+    if not reached:
+        return []
+    axis, names = view.env.difficulty.axes[0], short_labels(reached)
+    data = [
+        {
+            **{"series": one_line(names[group], 60), "label": "", "at": tokens, "score": at, "position": -1},
+            **{"low": None, "high": None, "interval": False, "open": False, "number": number},
+            "text": f"{one_line(names[group], 60)}: {axis.title.lower()} {at:g} with {tokens:,} tokens",
+        }
+        for number, (group, points) in enumerate(reached.items())
+        for tokens, at in points
+    ]
+    caption = (
+        f"{axis.title} reached by tokens spent: the greatest {axis.title.lower()} at which an attempt was a success "
+        "with at most so many tokens in its replies, with reasoning, on a logarithmic axis. A line ends at the most "
+        "tokens that a model spent on an attempt."
+    )
+    up = {"title": f"{axis.title} reached", "scale": {"nice": True, "zero": False}}
+    wide, narrow = (
+        scaling_spec(data, "Tokens of an attempt", _SIZE.axis, up, width, interpolate="step-after")
+        for width in (640, 280)
+    )
+    first = next(iter(reached))
+    name = chart_name(view, [view.env.id, *first.separate_by], f"{axis.name} reached by tokens")
+    return [Chart.of(name, caption, caption, wide, narrow)]
 
 
 def _data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Quantity) -> list[dict[str, Any]]:
@@ -244,7 +285,7 @@ _LETTER = 0.56  # mean width of a letter, in font sizes
 _POINT = 5  # half the width of a point
 
 
-def _labelled(
+def _with_label_positions(
     data: Sequence[dict[str, Any]], quantity: _Quantity, up: Mapping[str, Any], width: int
 ) -> list[dict[str, Any]]:
     """Return the data with the position of each label ("position", a number in `_POSITIONS`).
@@ -287,7 +328,13 @@ def _labelled(
 
 
 def scaling_spec(
-    data: Sequence[dict[str, Any]], title: str, across: Mapping[str, Any], up: Mapping[str, Any], width: int
+    data: Sequence[dict[str, Any]],
+    title: str,
+    across: Mapping[str, Any],
+    up: Mapping[str, Any],
+    width: int,
+    *,
+    interpolate: str = "",
 ) -> Spec:
     """Return the chart as a Vega-Lite specification.
 
@@ -295,8 +342,9 @@ def scaling_spec(
         data: The models: "series", "label", "at", "score", "low", "high", "interval", "text", "number", "position".
         title: What the axis across is.
         across: Type, scale and axis of "at".
-        up: Title and scale of "score".
+        up: Title and scale of "score", and its axis where that has other labels.
         width: Of the plot, in pixels.
+        interpolate: How lines go from point to point; "" for straight ones.
     """
     lines = list(dict.fromkeys(row["series"] for row in data))
     config = legend_config(_FONT, labelLimit=width - 40, columns=max(1, width // 180))
@@ -305,11 +353,15 @@ def scaling_spec(
     shapes = [SHAPES[number % len(SHAPES)] for number in range(len(lines))]
     colour = nominal("series", title=None, sort=lines, scale={"domain": lines, "range": colours})
     shape = nominal("series", title=None, sort=lines, scale={"domain": lines, "range": shapes})
-    y = quantitative("score", title=up["title"], scale=up["scale"], axis={"tickCount": 5})
+    y = quantitative("score", title=up["title"], scale=up["scale"], axis=up.get("axis", {"tickCount": 5}))
     rule = {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
     layers = [
         layer(rule, None, "datum.interval", **interval_ends("y"), color=colour),
-        layer({"type": "line", "strokeWidth": 2}, y=y, color=colour),
+        layer(
+            {"type": "line", "strokeWidth": 2, **({"interpolate": interpolate} if interpolate else {})},
+            y=y,
+            color=colour,
+        ),
         *point_layers(
             {"size": 60},
             {"y": y, "color": colour, "shape": shape, "description": nominal("text")},

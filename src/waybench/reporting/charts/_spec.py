@@ -83,6 +83,13 @@ def direction_text(metric: Metric) -> str:
     return f"{arrow} {better_text(metric)}".strip()
 
 
+def percent_axis(metric: Metric, **axis: Any) -> Spec:
+    """Return the axis of a metric's values: labels of shares and of per cents end with "%"."""
+    if metric.bounds == (0, 1):
+        return {**axis, "format": "%"}
+    return {**axis, **({"labelExpr": "datum.label + '%'"} if metric.unit == "%" else {})}
+
+
 def soft_text(size: int) -> Spec:
     """Return the colours and sizes of the labels and titles of axes or legends."""
     return {"labelColor": "var(--soft)", "titleColor": "var(--soft)", "labelFontSize": size, "titleFontSize": size}

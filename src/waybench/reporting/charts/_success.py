@@ -142,11 +142,11 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
         plain = player.reference and grey
         colour, ink = line_colours(player.colour, plain)
         layers = [
-            *(_other_curves(number) if 1 < len(players) <= _MOST_BEHIND else []),
+            *(_background_curves(number) if 1 < len(players) <= _MOST_BEHIND else []),
             *_curve(number, colour),
             *_points(player, colour, across, items, most),
             *_horizons(player, ink, across),
-            *_head(player, ink, panels),
+            *_panel_heading(player, ink, panels),
         ]
         under = {"title": across} if number + panels.columns >= len(players) else {}  # the last one of a column
         for one in layers:
@@ -187,20 +187,20 @@ def _round(domain: tuple[float, float]) -> list[float]:
     return []
 
 
-def _other_curves(number: int) -> list[Spec]:
+def _background_curves(number: int) -> list[Spec]:
     mark = {"type": "line", "strokeWidth": 1, "color": "var(--rule-strong)", "opacity": 0.6}
-    return [_of_curves(mark, f"datum.series != {number}", detail=nominal("series"))]
+    return [_curve_layer(mark, f"datum.series != {number}", detail=nominal("series"))]
 
 
 def _curve(number: int, colour: str) -> list[Spec]:
     where = f"datum.series == {number}"
     return [
-        _of_curves({"type": "area", "opacity": 0.18, "color": colour}, where, **interval_ends("y")),
-        _of_curves({"type": "line", "strokeWidth": 2, "color": colour}, where),
+        _curve_layer({"type": "area", "opacity": 0.18, "color": colour}, where, **interval_ends("y")),
+        _curve_layer({"type": "line", "strokeWidth": 2, "color": colour}, where),
     ]
 
 
-def _of_curves(mark: Spec, where: str, **encoding: Spec) -> Spec:
+def _curve_layer(mark: Spec, where: str, **encoding: Spec) -> Spec:
     """Return a layer of the players' curves, whose data all panels share."""
     return {"data": {"name": "curves"}, **layer(mark, None, where, **encoding)}
 
@@ -240,7 +240,7 @@ def _horizons(player: Player, ink: str, across: str) -> list[Spec]:
     ]
 
 
-def _head(player: Player, ink: str, panels: Panels) -> list[Spec]:
+def _panel_heading(player: Player, ink: str, panels: Panels) -> list[Spec]:
     half = player.curve.horizons[0]
     lines = wrap_label(player.label, panels.letters)
     # Without its mark, for which a panel is too narrow; the table has it.

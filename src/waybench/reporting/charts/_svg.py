@@ -39,7 +39,7 @@ _ATTRIBUTES = {
 _DEFAULTS = {"opacity": "1", "transform": "translate(0,0)", **dict.fromkeys(("x1", "x2", "y1", "y2"), "0")}
 _VALUE = re.compile(r"[-+\w .,#%()]*")
 _CACHES: list[tuple[ReportCache, Path | None]] = [(ReportCache(None), None)]
-# Descriptions for screen readers of parts of which `inline_svg` keeps none: to make them takes a tenth of the time.
+# Descriptions for screen readers of parts of which `safe_drawing` keeps none: to make them takes a tenth of the time.
 _UNDESCRIBED: Spec = {name: {"aria": False} for name in ("axis", "legend", "title", "area", "line", "rule", "text")}
 _NO_LABEL = 'aria-label=""'
 _LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
@@ -86,7 +86,7 @@ def draw(spec: Mapping[str, Any], label: str) -> Markup:
     if content is None:
         content = _content(text, others / key.hex() if others else None)
         cache.put(key, content)
-    return _with_label(zlib.decompress(content).decode(), label)
+    return with_label(zlib.decompress(content).decode(), label)
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def _content(spec: str, path: Path | None) -> bytes:
     with suppress(OSError):
         if path is not None and path.exists():
             return path.read_bytes()
-    content = zlib.compress(_shapes(_convert(spec)).encode(), 1)
+    content = zlib.compress(safe_drawing(_convert(spec)).encode(), 1)
     with suppress(OSError):  # then the other processes make it again
         if path is not None:
             part = path.with_suffix(f".{os.getpid()}")
@@ -121,27 +121,18 @@ def _convert(spec: str) -> str:
     return vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[], config=_UNDESCRIBED)
 
 
-def inline_svg(svg: str, label: str) -> Markup:
-    """Return a drawing for a page, with nothing in it but shapes and text.
-
-    Elements and attributes are those of a short list and everything else is left out, whatever the drawing's maker
-    let through. The page's own fonts are used. A mark's description becomes a title, which browsers show on hovering.
-
-    Args:
-        svg: The drawing, as vl-convert gives it.
-        label: What it shows, for those who cannot see it.
-    """
-    return _with_label(_shapes(svg), label)
-
-
-def _with_label(shapes: str, label: str) -> Markup:
+def with_label(shapes: str, label: str) -> Markup:
     """Return a drawing for a page with its label."""
     escaped = escape(label, quote=False).replace('"', "&quot;")
     return Markup(shapes.replace(_NO_LABEL, f'aria-label="{escaped}"', 1))
 
 
-def _shapes(svg: str) -> str:
-    """Return a drawing for a page, whose label is empty."""
+def safe_drawing(svg: str) -> str:
+    """Return a drawing for a page, with nothing in it but shapes and text, and an empty label.
+
+    Elements and attributes are those of a short list and everything else is left out, whatever vl-convert let through.
+    The page's own fonts are used. A mark's description becomes a title, which browsers show on hovering.
+    """
     root = ElementTree.fromstring(svg)
     shapes = _allowed_element(root)
     if shapes is None:
@@ -281,19 +272,19 @@ class ChartFiles:
     def of(self, charts: Iterable[Chart]) -> Iterator[tuple[str, str | bytes]]:
         """Yield names and contents of the files of some charts.
 
-        The SVG is the page's own drawing in the colours of a light page, on white. Beside it is the Vega-Lite
+        The SVG is the page's own drawing in the colours of a light page, on white. PublishedMatch it is the Vega-Lite
         specification with all of its data, and on request the SVG as a PNG.
         """
         for chart in charts:
             svg, path = standalone_svg(chart.wide), f"charts/{chart.name}"
             if self._png:
                 # First the picture: a drawing that is there tells the next report that its picture is there, too.
-                yield f"{path}.png", self._before(path, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
+                yield f"{path}.png", self._earlier_picture(path, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
             yield f"{path}.svg", svg
             yield f"{path}.json", json.dumps(_specification(chart), allow_nan=False, separators=(",", ":")) + "\n"
             self.listed.append({"name": chart.name, "caption": chart.caption})
 
-    def _before(self, path: str, svg: str) -> bytes:
+    def _earlier_picture(self, path: str, svg: str) -> bytes:
         """Return the picture that an earlier report made of the same drawing; b"" if there is none."""
         try:
             if (self._folder / f"{path}.svg").read_text(encoding="utf-8") == svg:

@@ -31,10 +31,11 @@ from waybench.results.comparisons._item_scores import match_groups
 from waybench.results.comparisons._model_effects import EFFECT, NO_EFFECT, UNCLEAR, SettingEffect
 from waybench.results.comparisons._prompts import WordingEffect
 from waybench.results.comparisons._text import comparison_cells
-from waybench.results.formatting import NOTHING, change_text, difference_text, mean_text, one_line
+from waybench.results.estimates._difficulty import Spread
+from waybench.results.formatting import NOTHING, change_text, difference_text, known_ends, mean_text, one_line
 from waybench.results.frames import Column
-from waybench.results.papers import Paper
-from waybench.results.published import Beside, beside, label_of
+from waybench.results.papers import STATISTICS, Paper
+from waybench.results.published import PublishedMatch, match_published, published_number, result_text, row_label
 from waybench.results.results import RunKey, labels, setting
 from waybench.results.results._groups import distinguishing_settings
 from waybench.results.stats import CONFIDENCE, IntervalEstimate
@@ -50,9 +51,9 @@ def _is_significant(comparison: Comparison) -> bool:
     return comparison.verdict in (Verdict.FIRST, Verdict.SECOND)
 
 
-def _difference_cell(comparison: Comparison) -> TableCell:
+def _difference_cell(comparison: Comparison, difference: IntervalEstimate | None = None) -> TableCell:
     kind = "certain" if _is_significant(comparison) else ""
-    return TableCell(difference_text(comparison.difference, comparison.metric), kind=kind)
+    return TableCell(difference_text(difference or comparison.difference, comparison.metric), kind=kind)
 
 
 def model_table(
@@ -211,11 +212,11 @@ def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
         **kind.words(effects),
     }
     declared = {column.name: column for column in kind.columns}
-    groups = [effect.label_group for effect in effects]
+    groups = [effect.group_without_option for effect in effects]
 
     def model(effect: Effect) -> TableCell:
         return model_cell(
-            effect.group.model, distinguishing_settings(effect.label_group, groups), view.pages[effect.group]
+            effect.group.model, distinguishing_settings(effect.group_without_option, groups), view.pages[effect.group]
         )
 
     def column_of(column: Column[Any]) -> TableColumn[Effect]:
@@ -234,7 +235,7 @@ def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
 
 def _effect_cell(column: Column[Any], effect: Effect) -> TableCell:
     if column.name == "difference":
-        return _difference_cell(effect.comparison)
+        return _difference_cell(effect.comparison, column.value(effect))
     if column.type is IntervalEstimate:
         return mean_cell(column.value(effect), column.metric or effect.comparison.metric)
     return declared_cell(column, effect)
@@ -307,14 +308,14 @@ def _pair_table(
 
 
 def _pair_cell(pair: Comparison, metric: Metric, view: TaskView) -> TableCell:
-    low, high = pair.difference.low, pair.difference.high
-    certain = low is not None and high is not None and (low > 0 or high < 0)
+    ends = known_ends(pair.difference, metric, is_change=True)
+    certain = ends is not None and (ends[0] > 0 or ends[1] < 0)
     lines = [
         Note(plural(pair.difference.n, view.presentation.item, view.presentation.items)),
         Note(change_text(pair.difference.value, metric), "change certain" if certain else "change"),
     ]
-    if low is not None and high is not None:
-        lines.append(Note(f"{change_text(low, metric)} to {change_text(high, metric)}", "interval"))
+    if ends is not None:
+        lines.append(Note(f"{change_text(ends[0], metric)} to {change_text(ends[1], metric)}", "interval"))
     text = f"{mean_text(pair.first_mean.value, metric)} | {mean_text(pair.second_mean.value, metric)}"
     return TableCell(text, bold=True, notes=tuple(lines), kind="score")
 
@@ -325,6 +326,7 @@ def published_tables(
     totals: Sequence[Estimate],
     papers: Iterable[Paper],
     pages: Mapping[RunKey, str],
+    spreads: Mapping[str, Sequence[Spread]],
 ) -> list[Table]:
     """Return a table for each published setting of an environment in which something was run.
 
@@ -332,17 +334,25 @@ def published_tables(
     """
     tables = [(paper, table) for paper in papers for table in paper.tables]
     blocks = (
-        block for block in beside(estimates, totals, tables) if block.block.env == env and block.results and block.rows
+        block
+        for block in match_published(estimates, totals, tables, spreads)
+        if block.block.env == env and block.results and block.rows
     )
     return [_published_table(f"task-published-{number}", block, pages) for number, block in enumerate(blocks, start=1)]
 
 
-def _published_table(id: str, block: Beside, pages: Mapping[RunKey, str]) -> Table:
+def _published_table(id: str, block: PublishedMatch, pages: Mapping[RunKey, str]) -> Table:
     source = f"{block.table.title} of {block.paper.title} ({block.paper.source})"
 
     def model(result: Any) -> TableCell:
         differs = result.label.removeprefix(result.group.model).strip(" ()")
-        return model_cell(result.group.model, [differs] if differs else [], pages[result.group])
+        parts = [*([differs] if differs else []), *([STATISTICS[result.statistic]] if result.statistic else [])]
+        return model_cell(result.group.model, parts, pages.get(result.group, ""))
+
+    def cell(mean: IntervalEstimate | float | None, metric: Metric) -> TableCell:
+        if mean is None or isinstance(mean, IntervalEstimate):
+            return mean_cell(mean, metric)
+        return TableCell(result_text(mean, metric), kind="score")
 
     columns: list[TableColumn[tuple[TableCell, Sequence[TableCell]]]] = [
         TableColumn("Model", lambda row: row[0]),
@@ -351,14 +361,11 @@ def _published_table(id: str, block: Beside, pages: Mapping[RunKey, str]) -> Tab
             for number, metric in enumerate(block.metrics)
         ),
     ]
-    results = [(model(result), list(map(mean_cell, result.means, block.metrics))) for result in block.results]
+    results = [(model(result), list(map(cell, result.means, block.metrics))) for result in block.results]
     published = [
         (
-            TableCell(label_of(row)),
-            [
-                TableCell(mean_text(value, metric), kind="score")
-                for value, metric in zip(row.values, block.metrics, strict=True)
-            ],
+            TableCell(row_label(row)),
+            [TableCell(published_number(value), kind="score") for value in row.values],
         )
         for row in block.rows
     ]

@@ -1,6 +1,7 @@
 """Horizons: the tables and the chart of a task's page, and the table of a model's page."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from waybench.core import OPTION_AXES, Axis
@@ -21,9 +22,11 @@ from waybench.reporting.tables._table import (
 )
 from waybench.results.formatting import NOTHING, p_text
 from waybench.results.horizons import SHARES, Horizon
-from waybench.results.horizons._horizons import leading
+from waybench.results.horizons._budgets import BudgetHorizon
+from waybench.results.horizons._horizons import headline_horizons
 from waybench.results.horizons._references import SuccessCurve, axis_named
 from waybench.results.horizons._text import (
+    difficulty_text,
     horizon_context,
     horizon_parts,
     plateau_text,
@@ -37,7 +40,7 @@ MOST_PANELS = 12
 _INTERVAL = "90 % interval"
 _Subject = SuccessCurve | list[str]
 _SHARES = [f"{100 * share:.0f} %" for share in SHARES]
-_LIMITS = "“Above” and “below”: outside the difficulties that were tried."
+_LIMITS = "“Above”: more succeed even at the hardest level that was tried; “below”: fewer even at the easiest."
 
 
 class HorizonTables(NamedTuple):
@@ -173,7 +176,7 @@ def _ratio_cell(curve: SuccessCurve) -> TableCell:
 
 def _range_under_assumptions(half: Horizon) -> str:
     """Return where a horizon is under other assumptions, from the least to the greatest."""
-    others = [half.under(assumption) for assumption in half.sensitivity]
+    others = [half.alternative(assumption) for assumption in half.sensitivity]
     ends = (horizon_parts(pick(others, key=lambda other: other.order)).value for pick in (min, max))
     return " to ".join(dict.fromkeys(ends)) if others else ""
 
@@ -186,7 +189,7 @@ def _sensitivity_table(id: str, view: TaskView, curves: Sequence[SuccessCurve]) 
     )
 
     def under(curve: SuccessCurve, assumption: str) -> str:
-        return horizon_parts(curve.horizons[0].under(assumption)).value
+        return horizon_parts(curve.horizons[0].alternative(assumption)).value
 
     columns: list[TableColumn[SuccessCurve]] = [
         _model_column(view, curves),
@@ -212,6 +215,48 @@ def _sensitivity_table(id: str, view: TaskView, curves: Sequence[SuccessCurve]) 
     )
 
 
+def budget_table(view: TaskView, budgets: Sequence[BudgetHorizon]) -> Table | None:
+    """Return the 50 % horizons at budgets of reply tokens, a row for each group; None if there are none."""
+    if not budgets:
+        return None
+    by_group = group_by(budgets, lambda result: result.group)
+    axis, items = view.env.difficulty.axes[0].title.lower(), view.presentation.items
+
+    def cell(results: Sequence[BudgetHorizon], budget: int | None) -> TableCell:
+        result = next((result for result in results if result.budget == budget), None)
+        if result is None:
+            return TableCell(NOTHING)
+        shown = horizon_cell(result.horizon)
+        reached = "nothing reached" if result.reached is None else f"reached {difficulty_text(result.reached)}"
+        lines = [reached, f"{100 * result.within:.0f} % within" if budget is not None else ""]
+        return replace(shown, notes=(*shown.notes, *notes(lines)))
+
+    amounts = sorted({result.budget for result in budgets if result.budget is not None})
+    model: TableColumn[Sequence[BudgetHorizon]] = model_column(
+        lambda results: results[0].group, list(by_group), view.pages
+    )
+    columns: list[TableColumn[Sequence[BudgetHorizon]]] = [
+        model,
+        *(TableColumn(f"{amount:,}", lambda results, amount=amount: cell(results, amount)) for amount in amounts),
+        TableColumn("No budget", lambda results: cell(results, None)),
+    ]
+    caption = (
+        f"The 50 % horizon by {axis} if an attempt whose replies take more tokens than a budget, with reasoning, is a "
+        f"failure; small, the {_INTERVAL}, the greatest {axis} at which an attempt within the budget was a success, "
+        f"and the share of attempts that keep to it. All {items} count at each budget. {success_text(view.env)} "
+        f"{_LIMITS}"
+    )
+    return Table.of(
+        columns,
+        list(by_group.values()),
+        is_reference=lambda results: results[0].group.embedded,
+        id="task-budgets",
+        title="Horizon at a budget of reply tokens",
+        caption=(Note(caption),),
+        kind="horizon",
+    )
+
+
 def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Mapping[RunKey, str]) -> Table | None:
     """Return the horizons of one model at all tasks, on all axes; None if there are none."""
     by_env = group_by(curves, lambda curve: curve.group.env)
@@ -225,9 +270,13 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
         differs = parts(distinguishing_settings(group, groups_of[group.env]))
         return TableCell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=differs)
 
+    first_rows = {curve.group.env: curve for curve in reversed(rows)}  # what is a success is said once for each task
+
     def difficulty(curve: SuccessCurve) -> TableCell:
-        title = axis_named(curve.group.env, curve.axis).title
-        return TableCell(title, notes=notes([horizon_context(curve.horizons[0])], "success"), kind="name")
+        title, context = axis_named(curve.group.env, curve.axis).title, horizon_context(curve.horizons[0])
+        if curve is not first_rows[curve.group.env]:
+            context = context.removeprefix(success_text(curve.group.environment)).strip()
+        return TableCell(title, notes=notes([context], "success"), kind="name")
 
     columns: list[TableColumn[SuccessCurve]] = [
         TableColumn("Task", task),
@@ -248,7 +297,7 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
 
 def leading_horizons(curves: Iterable[SuccessCurve]) -> dict[RunKey, Horizon]:
     """Return of each group the horizon that stands for it."""
-    return leading(horizon for curve in curves for horizon in curve.horizons)
+    return headline_horizons(horizon for curve in curves for horizon in curve.horizons)
 
 
 def _success_chart(view: TaskView, axis: Axis, curves: Sequence[SuccessCurve]) -> Chart:

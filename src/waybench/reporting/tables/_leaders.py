@@ -32,8 +32,8 @@ from waybench.results import Estimate
 from waybench.results.estimates import headline_spec
 from waybench.results.estimates._ladders import level_coverage, task_levels
 from waybench.results.estimates._measures import rank_by_merit
-from waybench.results.formatting import LOST, NO_RANK, NOTHING, bounds_text, lost_text, mean_text
-from waybench.results.horizons import Horizon, reference_text
+from waybench.results.formatting import LOST, NO_RANK, NOTHING, bounds_text, known_ends, lost_text, mean_text
+from waybench.results.horizons import Horizon
 from waybench.results.horizons._references import axis_named
 from waybench.results.horizons._text import horizon_context
 from waybench.results.results import RunKey, group_by, with_observed_bounds
@@ -69,7 +69,6 @@ class Leader:
         horizon: The horizon on the environment's first axis, or on that of a search along an option.
         counts: What the horizon counts; "" where there is none.
         success: What counts as success for it, and the horizons of players that know nothing; "" without a horizon.
-        known_nothing: These horizons alone.
         solved: Share of attempts that are solved, in per cent.
         outcomes: Of each outcome, its share of the replies that had to name an action, in per cent.
         errors: Infrastructure errors.
@@ -96,7 +95,6 @@ class Leader:
     horizon: TableCell
     counts: str
     success: str
-    known_nothing: str
     solved: TableCell
     outcomes: list[TableCell]
     errors: int
@@ -111,8 +109,8 @@ class Leaders:
     Attributes:
         models: Rows of models.
         references: Rows of the embedded players.
-        priced: Whether some row has a cost.
-        noted: Whether some row has a note.
+        has_costs: Whether some row has a cost.
+        has_notes: Whether some row has a note.
         has_horizons: Whether some row has a horizon.
     """
 
@@ -125,17 +123,17 @@ class Leaders:
         return [*self.models, *self.references]
 
     @property
-    def priced(self) -> bool:
+    def has_costs(self) -> bool:
         """Whether some row has a cost."""
         return any(line.cost.notes for line in self.lines)
 
     @property
-    def noted(self) -> bool:
+    def has_notes(self) -> bool:
         """Whether some row was given other levels than others."""
         return any(line.note for line in self.lines)
 
     @property
-    def rescaled(self) -> bool:
+    def has_normalised(self) -> bool:
         """Whether some row has a score between floor and ceiling."""
         return any(line.normalised for line in self.lines)
 
@@ -166,7 +164,7 @@ def leaders(
         totals: Those over all levels.
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
-        horizons: The groups' horizons, each on the axis that stands for it (`leading`).
+        horizons: The groups' horizons, each on the axis that stands for it (`headline_horizons`).
         only: A model, if only its rows are wanted.
         searched: Groups whose items were chosen by a search for a horizon, from their own results: a mean over such
             items means nothing, so that their rows have a horizon and no score.
@@ -195,9 +193,7 @@ def _leader(
 ) -> Leader:
     group, env = total.group, registry.load(total.group.env)
     headline = headline_spec(env, total.guided)
-    # Curves are of one level: with a teacher there is a score where all episodes are of the same.
-    estimate = total if len(by_level) > 1 else next(iter(by_level.values()))
-    known_mean, lost = headline.mean(estimate), headline.lost(estimate)
+    known_mean, lost = headline.mean(total), headline.missing_attempts(total)
     mean, note = _overall(known_mean, by_level, levels, headline.metric)
     metric = with_observed_bounds(headline.metric, [total])
     lost = lost if mean is None else mean.lost
@@ -218,7 +214,7 @@ def _leader(
         ),
         interval=ends,
         unbounded=f"no {' or '.join(missing_bounds)} bound" if missing_bounds and ends and not lost else "",
-        normalised=_normalised(total, metric) if mean is known_mean else "",
+        normalised=_normalised_text(total, metric) if mean is known_mean else "",
         part=mean_part(mean, metric),
         note=note,
         lost=lost,
@@ -226,7 +222,6 @@ def _leader(
         horizon=horizon_cell(horizon),
         counts=axis_named(env.id, horizon.axis).title.lower() if horizon else "",
         success=horizon_context(horizon) if horizon else "",
-        known_nothing=reference_text(horizon.references) if horizon else "",
         solved=replace(_percent(total.solved.value if total.solved else None), notes=solved),
         outcomes=[_percent(total.outcomes.get(str(name), 0.0) if total.action_replies else None) for name in OUTCOMES],
         errors=total.errors,
@@ -264,7 +259,7 @@ def _overall(
     return scaled, f"{level_range}; harder ones count as 0"
 
 
-def _normalised(total: Estimate, metric: Metric) -> str:
+def _normalised_text(total: Estimate, metric: Metric) -> str:
     """Return the score from 0 (the floor) to 100 (the ceiling), where these are not the metric's own bounds."""
 
     def text(value: float) -> str:
@@ -273,15 +268,14 @@ def _normalised(total: Estimate, metric: Metric) -> str:
     score = total.rescaled
     if score is None or {score.floor, score.ceiling} == set(metric.bounds):
         return ""
-    mean = score.shown
+    mean = score.clipped_mean
     if mean.lost:
         return f"{text(mean.value)} ({bounds_text(mean.lost, text)})"
     if score.is_below_floor:
         return BELOW_FLOOR
-    if mean.low is None or mean.high is None:
-        return text(mean.value)
+    ends = known_ends(mean, bounds=(0, 1))
     # No line ends within the brackets.
-    return f"{text(mean.value)} ({text(mean.low)}\u00a0–\u00a0{text(mean.high)})"
+    return text(mean.value) if ends is None else f"{text(mean.value)} ({text(ends[0])}\u00a0–\u00a0{text(ends[1])})"
 
 
 def _percent(share: float | None) -> TableCell:
@@ -322,7 +316,7 @@ def leader_tables(rows: Leaders, *, alone: bool = False) -> list[Table]:
 
 _ABOUT = (
     "A row for each task, over all its levels; the task's name links to all its numbers and items. Small: "
-    f"the {100 * CONFIDENCE:.0f} % interval, and the metric."
+    f"the {100 * CONFIDENCE:.0f} % interval; below the task's name, the metric."
 )
 _FLOORS = "Floor and ceiling of each task."
 
@@ -331,20 +325,20 @@ def _help(rows: Leaders) -> Iterator[Note]:
     if rows.has_horizons:
         yield Note(
             "Horizon: the difficulty at which a single attempt succeeds at half of the items, with its 90 % interval. "
-            "Below it, those of players that know nothing. What counts as success is on each task’s page. “Above” and "
-            "“below”: outside the difficulties that were tried. “–”: all items have one difficulty. A search for a "
+            "What counts as success, and the horizons of players that know nothing, are on each task’s page. “Above” "
+            "and “below”: outside the difficulties that were tried. “–”: all items have one difficulty. A search for a "
             "horizon chooses its items by their results, so that it has no score."
         )
     yield Note(
         "Unparsed, illegal, truncated, overflow and refused are shares of the replies that had to name an action; "
-        "thoughts are not counted."
+        "thoughts are not counted. Columns with nothing but zeros are left out."
     )
     yield Note("Errors are infrastructure errors, which have no result.")
     yield Note(
-        f"Tokens{' and cost' if rows.priced else ''} per solved item: the total of all attempts divided by "
-        f"the number of solved items{', and in small the total cost' if rows.priced else ''}."
+        f"Tokens{' and cost' if rows.has_costs else ''} per solved item: the total of all attempts divided by "
+        f"the number of solved items{', and in small the total cost' if rows.has_costs else ''}."
     )
-    if rows.rescaled:
+    if rows.has_normalised:
         yield Note(
             "Normalised: 0 is the best of empty replies, a random player and the best constant reply, 100 is the "
             "oracle, both measured on other items of the same levels and options, with its interval; omitted where the "
@@ -353,7 +347,7 @@ def _help(rows: Leaders) -> Iterator[Note]:
     if rows.lost:
         yield Note("*", "flag")
         yield Note(LOST)
-    if rows.noted:
+    if rows.has_notes:
         yield Note("“harder ones count as 0”:", "flag")
         yield Note("the model failed the last level it was given, and harder levels count as 0;")
         yield Note("“only”:", "flag")
@@ -367,22 +361,24 @@ def _columns(rows: Leaders, alone: bool) -> list[TableColumn[Leader]]:
 
     def task(line: Leader) -> TableCell:
         settings, kind = ((*line.apart, *line.differs), "") if alone else (line.apart, "name")
-        return TableCell(line.title, link=f"results/{line.page}", order=line.title, notes=parts(settings), kind=kind)
+        lines = (*parts(settings), *notes([line.metric]))
+        return TableCell(line.title, link=f"results/{line.page}", order=line.title, notes=lines, kind=kind)
 
     def outcome(number: int) -> TableColumn[Leader]:
-        return TableColumn(f"{OUTCOMES[number].capitalize()}, %", lambda line: line.outcomes[number])
+        return TableColumn(f"{OUTCOMES[number].capitalize()}, %", lambda line: line.outcomes[number], is_optional=True)
 
     return [
         TableColumn("Model", model, is_shown=not alone),
         TableColumn("Task", task, "" if alone else "name"),
         TableColumn("Score", _score_cell),
+        TableColumn("Normalised", lambda line: line.normalised or NOTHING, is_shown=rows.has_normalised),
         TableColumn("Horizon", _horizon_cell, is_shown=rows.has_horizons),
         TableColumn("Items", lambda line: line.items),
         TableColumn("Solved, %", lambda line: line.solved),
         *map(outcome, range(len(OUTCOMES))),
-        TableColumn("Errors", lambda line: error_cell(line.errors)),
-        TableColumn("Tokens per solved", lambda line: line.tokens),
-        TableColumn("Cost per solved", lambda line: line.cost, is_shown=rows.priced),
+        TableColumn("Errors", lambda line: error_cell(line.errors), is_optional=True),
+        TableColumn("Tokens per solved", lambda line: line.tokens, is_optional=True),
+        TableColumn("Cost per solved", lambda line: line.cost, is_shown=rows.has_costs),
     ]
 
 
@@ -390,13 +386,12 @@ def _score_cell(line: Leader) -> TableCell:
     lines = (
         *notes([line.interval], "flag" if line.lost else "interval"),
         *notes([NO_RANK.partition(":")[0]] if line.lost else [], "flag"),
-        *notes([line.unbounded, line.metric]),
-        *notes([line.normalised and f"normalised {line.normalised}"], "normalised"),
+        *notes([line.unbounded]),
         *notes([line.note], "flag"),
     )
     return replace(line.score, bold=True, part=line.part, kind="score", notes=lines)
 
 
 def _horizon_cell(line: Leader) -> TableCell:
-    lines = (*line.horizon.notes, *notes([line.counts]), *notes([line.known_nothing], "success"))
+    lines = (*line.horizon.notes, *notes([line.counts]))
     return replace(line.horizon, kind="zero" if line.horizon.order is None else "horizon", notes=lines)

@@ -102,7 +102,9 @@ def markdown(table: Table) -> str:
 
 def _cell(cell: TableCell) -> str:
     text = f"*{escape_markdown(cell.text)}*" if cell.kind == "reference" else escape_markdown(cell.text)
-    lines = f" ({escape_markdown(', '.join(note.text for note in cell.notes))})" if cell.notes else ""
+    # A column's heading, which narrow pages repeat in each cell, stands above the column.
+    shown = [note.text for note in cell.notes if note.kind != "label"]
+    lines = f" ({escape_markdown(', '.join(shown))})" if shown else ""
     return f"{text}{lines}{f' {escape_markdown(cell.mark)}' if cell.mark else ''}"
 
 

@@ -19,8 +19,8 @@ from waybench.reporting.tables._table import (
     table_rows,
 )
 from waybench.results.estimates import Matrix
-from waybench.results.estimates._matrix import NO_INTERVAL, SCALE, MatrixRow, number, short_title
-from waybench.results.estimates._mean_scores import Score
+from waybench.results.estimates._matrix import NO_INTERVAL, SCALE, MatrixRow, short_title
+from waybench.results.estimates._mean_scores import Score, number
 from waybench.results.estimates._model_pairs import COLUMNS, RARE_EXTREMES_CAPTION, ModelPair
 from waybench.results.formatting import LOST, NOTHING, lost_text
 from waybench.results.horizons import Horizon
@@ -61,7 +61,8 @@ def matrix_table(
         *(["Rows with more families come first; means over different families are not comparable."] * partial),
         *(
             [
-                "Rank: the best and the worst rank among models with scores in the same families. Two models differ if "
+                "Rank: the best and the worst rank among models with scores in the same families and items that no "
+                "option makes easier or harder, or the same options. Two models differ if "
                 "the paired test on the items that both ran has p below 5 %, by Holm’s procedure over all pairs, "
                 "which have a table of their own."
             ]
@@ -75,8 +76,8 @@ def matrix_table(
             * lacking
         ),
         "“Below the floor”: the whole interval of a task is; it counts as 0.",
-        "“–”: there is no normalised score, and the cell says why; the family’s page has the score itself. With too "
-        "few items it is not certain that floor and ceiling differ.",
+        "“–”: there is no normalised score, and the cell says why; the column’s title leads to the score itself. With "
+        "too few items it is not certain that floor and ceiling differ.",
         *([f"No interval and no rank: {NO_INTERVAL}. A family of few items says how many they are."] * gaps),
         "Items that a search for a horizon chose are not in this table.",
     ]
@@ -111,9 +112,15 @@ def matrix_table(
             for family in matrix.families
         ),
     ]
-    return _table(
-        columns,
-        group_by(matrix.rows, lambda row: row.kind),
+    columns = [column for column in columns if column.is_shown]
+    groups: list[RowGroup] = []
+    for (kind, options), rows in group_by(matrix.rows, lambda row: (row.kind, row.options)).items():
+        title, group_kind = _KINDS[kind]
+        names = f"With easier or harder items: {'; '.join(options)}" if options else ""
+        groups.append(RowGroup(table_rows(columns, rows), " – ".join(filter(None, (title, names))), group_kind))
+    return Table(
+        columns=columns,
+        groups=groups,
         id="matrix",
         title="Models by families",
         caption=(Note(caption),),
@@ -169,7 +176,7 @@ def _labelled(heading: str, cell: Callable[[T], TableCell], **attributes: Any) -
 def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_none: str = "") -> TableCell:
     if score is None:
         return TableCell(NOTHING, kind="score", link=link, notes=notes([why_none], "why"))
-    ends = " – ".join(map(number, score.shown_interval)) if score.shown_interval else score.few_items()
+    ends = score.interval_text(" – ")
     lost = lost_text(score.lost, show=number)
     return TableCell(
         number(score.value),

@@ -93,7 +93,7 @@ def level_table(
             TableCell("all") if estimate is total else TableCell(str(estimate.level), link=f"#level-{estimate.level}")
         )
 
-    def attempts(estimate: Estimate) -> TableCell:
+    def attempts_cell(estimate: Estimate) -> TableCell:
         lost = ""
         if estimate.lost is not None:  # where no value says it, the score's bounds are here
             lost = f"of {estimate.n_planned:,}" if estimate.attempts else lost_text(estimate.lost, metric)
@@ -105,7 +105,7 @@ def level_table(
     columns: list[TableColumn[Estimate]] = [
         TableColumn(presentation.level.capitalize(), level),
         TableColumn(presentation.items.capitalize(), lambda estimate: amount(estimate.items)),
-        TableColumn("Attempts", attempts),
+        TableColumn("Attempts", attempts_cell),
         TableColumn(
             f"{best}, {metric.unit}" if metric.unit else best,
             lambda estimate: plain_mean(headline.mean(estimate), metric, bold=True),
@@ -128,10 +128,10 @@ def level_table(
             if series.name != headline.series
             for other in [as_metric(series)]
         ),
-        TableColumn("Tokens in", lambda estimate: count_cell(estimate.input_tokens)),
-        TableColumn("Tokens out", lambda estimate: count_cell(estimate.output_tokens)),
-        TableColumn("Seconds", lambda estimate: mean_text(estimate.seconds)),
-        TableColumn("Infrastructure\nerrors", lambda estimate: error_cell(estimate.errors)),
+        TableColumn("Tokens in", lambda estimate: count_cell(estimate.input_tokens), is_optional=True),
+        TableColumn("Tokens out", lambda estimate: count_cell(estimate.output_tokens), is_optional=True),
+        TableColumn("Seconds", lambda estimate: mean_text(estimate.seconds), is_optional=True),
+        TableColumn("Infrastructure\nerrors", lambda estimate: error_cell(estimate.errors), is_optional=True),
     ]
     return Table.of(
         columns,
@@ -158,8 +158,8 @@ def error_table(view: TaskView, errors: Sequence[LoggedError]) -> Table | None:
     return Table.of(columns, errors, id="error-list", title=title, kind="errors") if errors else None
 
 
-class Failed:
-    """How the attempts of a report failed, but for games that never end in another way than by their length."""
+class FailureTables:
+    """Tables of how attempts failed, without games that only ever end by their length."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         free = [row for row in rows if row.is_included and not row.guided]

@@ -15,6 +15,7 @@ from waybench.results.stats import IntervalEstimate, LostAttempts
 
 T_contra = TypeVar("T_contra", contravariant=True)
 T = TypeVar("T")  # what the rows of a table are about
+_EMPTY = "", NOTHING, "0", "0.0"
 _REFERENCES = "Reference players, not models"
 FOLDED = 12  # rows, above which a table is folded
 _FIT_A_PHONE = 2  # columns
@@ -103,6 +104,7 @@ class TableColumn(Generic[T_contra]):
         cell: Returns its cell, or the text of it, for what a row is about (see `Table.of`).
         kind: Its class in the style sheet, which aligns it: "" to the right, "name" to the left, "score" centred.
         is_shown: Whether the table has the column.
+        is_optional: Whether a table leaves it out where all of its cells are empty or 0.
         better: Which values are better, "higher" or "lower", which an arrow shows; "" for neither.
         help: A tooltip; "" for none.
         link: Where the header leads to, from the site's root; "" for nowhere.
@@ -115,6 +117,7 @@ class TableColumn(Generic[T_contra]):
     kind: str = ""
     _: KW_ONLY
     is_shown: bool = True
+    is_optional: bool = False
     better: str = ""
     help: str = ""
     link: str = ""
@@ -205,7 +208,8 @@ class Table:
             row_kind: The class of a row in the style sheet.
             **attributes: Other attributes of the table.
         """
-        columns, subjects = [column for column in columns if column.is_shown], list(subjects)
+        subjects = list(subjects)
+        columns = [column for column in columns if column.is_shown and not _is_empty(column, subjects)]
 
         def rows(subjects: Iterable[T]) -> list[TableRow]:
             return table_rows(columns, subjects, choice=choice, row_kind=row_kind)
@@ -276,16 +280,18 @@ def table_rows(
     return rows
 
 
-def declared_column(column: Column[T], words: Mapping[str, str] | None = None) -> TableColumn[T]:
-    """Return the column of a table from its declaration.
+def _is_empty(column: TableColumn[T], subjects: Iterable[T]) -> bool:
+    """Return whether a table leaves an optional column out, since no cell says anything."""
+    if not column.is_optional:
+        return False
+    cells = (TableCell(cell) if isinstance(cell, str) else cell for cell in map(column.cell, subjects))
+    return all(cell.text in _EMPTY and not cell.notes for cell in cells)
 
-    Args:
-        column: The declaration.
-        words: What the words in braces of its heading stand for.
-    """
+
+def declared_column(column: Column[T]) -> TableColumn[T]:
+    """Return the column of a table from its declaration."""
     alignment = "name" if issubclass(column.type, str) else ""
-    heading = column.heading.format(**words) if words else column.heading
-    return TableColumn(heading, lambda subject: declared_cell(column, subject), alignment)
+    return TableColumn(column.heading, lambda subject: declared_cell(column, subject), alignment)
 
 
 def declared_cell(column: Column[T], subject: T) -> TableCell:

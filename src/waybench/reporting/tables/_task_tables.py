@@ -41,7 +41,7 @@ from waybench.reporting.tables._table import (
 from waybench.results import Estimate, Row
 from waybench.results.estimates import as_metric, headline_spec
 from waybench.results.estimates._bounds import Variables
-from waybench.results.estimates._estimates import by_cluster
+from waybench.results.estimates._estimates import metric_cluster_values
 from waybench.results.estimates._measures import HeadlineSpec, rank_by_merit
 from waybench.results.formatting import NOTHING, lost_text, mean_text, one_line, too_few_note
 from waybench.results.results import Cluster, RunKey, group_by
@@ -114,7 +114,7 @@ def _score_cell(estimate: Estimate, headline: HeadlineSpec, view: TaskView) -> T
     metric, mean, presentation = headline.metric, headline.mean(estimate), view.presentation
     title = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
     best_of = not headline.series and registry.load(estimate.group.env).scoring.best_of
-    lost = headline.lost(estimate)
+    lost = headline.missing_attempts(estimate)
     if best_of and not lost and (ends := _ends(estimate, mean, metric)):
         title += f"; best of attempts {ends}"
     single = mean if headline.series else estimate.single
@@ -153,7 +153,10 @@ def conduct_table(
         caption += f"Not all rows have the same {presentation.levels}: compare with care. "
     if any(estimate.guided for by_level in groups.values() for estimate in by_level.values()):
         caption += "With a teacher no attempt counts as solved by the player. "
-    caption += "Attempts that an infrastructure error ended have no result; they are counted here."
+    caption += (
+        "Attempts that an infrastructure error ended have no result; they are counted here. Columns with nothing but "
+        "zeros are left out."
+    )
     replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean per attempt")
 
     def solved(total: Estimate) -> TableCell:
@@ -162,7 +165,10 @@ def conduct_table(
 
     def outcome(total: Estimate, name: str) -> TableCell:
         share = total.outcomes.get(name, 0)
-        return TableCell(percent(share if total.action_replies else None), kind="" if share else "zero")
+        in_words = total.refusals_in_words if name == str(Outcome.REFUSED) else 0
+        lines = notes([f"and {in_words:,} unparsed in words"] if in_words else [])
+        is_zero = not (share or in_words)
+        return TableCell(percent(share if total.action_replies else None), notes=lines, kind="zero" if is_zero else "")
 
     def tokens_in(total: Estimate) -> TableCell:
         shares = prompt_shares(total, presentation)
@@ -175,14 +181,16 @@ def conduct_table(
         TableColumn("Attempts", lambda total: count_cell(total.attempts)),
         TableColumn("Solved,\n% of attempts", solved),
         *(
-            TableColumn(name.capitalize(), lambda total, name=name: outcome(total, name), group=replies)
+            TableColumn(
+                name.capitalize(), lambda total, name=name: outcome(total, name), group=replies, is_optional=True
+            )
             for name in map(str, _OUTCOMES)
         ),
         TableColumn("Requests", lambda total: mean_text(total.requests), group=means),
-        TableColumn("Tokens in", tokens_in, group=means),
-        TableColumn("Tokens out", lambda total: amount(total.output_tokens), group=means),
-        TableColumn("Seconds", lambda total: mean_text(total.seconds), group=means),
-        TableColumn("Infrastructure\nerrors", lambda total: error_cell(total.errors)),
+        TableColumn("Tokens in", tokens_in, group=means, is_optional=True),
+        TableColumn("Tokens out", lambda total: amount(total.output_tokens), group=means, is_optional=True),
+        TableColumn("Seconds", lambda total: mean_text(total.seconds), group=means, is_optional=True),
+        TableColumn("Infrastructure\nerrors", lambda total: error_cell(total.errors), is_optional=True),
     ]
     return Table.of(
         columns,
@@ -365,7 +373,7 @@ def clusters(
     rows = list(rows)
     source = view.env.difficulty.explanatory_variables
     size, size_title = next(iter(source.titles.items()), ("", "")) if source else ("", "")
-    values = by_cluster(rows, presentation.by_cluster)
+    values = metric_cluster_values(rows, presentation.by_cluster)
     rows_of = group_by((row for row in rows if row.is_included), lambda row: row.cluster)
 
     def mean(cluster: Cluster, metric: Metric) -> TableCell:

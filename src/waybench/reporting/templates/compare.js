@@ -28,6 +28,7 @@
     if (first !== null && second !== null && first !== second) {
       found.push(first > second !== words.lower ? "one-better" : "other-better");
     }
+    if (found.some((kind) => /alone|better/.test(kind))) found.push("differ");
     return found;
   };
 
@@ -77,17 +78,19 @@
 
   const show = () => {
     const [a, b] = chosen();
-    const wanted = document.querySelector("input[name=kind]:checked").value;
+    const chosenKind = document.querySelector("input[name=kind]:checked").value;
     const counts = {};
     const rows = document.createDocumentFragment();
     let listed = 0;
     let common = 0;
-    for (const [item, [name, level]] of items.entries()) {
-      if (replays[a][item] === null || replays[b][item] === null) continue;
+    const given = [...items.keys()].filter((item) => replays[a][item] !== null && replays[b][item] !== null);
+    for (const kind of given.flatMap((item) => kinds(a, b, item))) counts[kind] = (counts[kind] ?? 0) + 1;
+    // Where nothing differs, the list of what does would be empty.
+    const wanted = chosenKind === "differ" && !counts.differ ? "all" : chosenKind;
+    for (const item of given) {
       common += 1;
-      const found = kinds(a, b, item);
-      for (const kind of found) counts[kind] = (counts[kind] ?? 0) + 1;
-      if (!found.includes(wanted)) continue;
+      if (!kinds(a, b, item).includes(wanted)) continue;
+      const [name, level] = items[item];
       listed += 1;
       const row = document.createElement("tr");
       cell(row, name, "th");

@@ -225,7 +225,7 @@ class LiveSite:
         if content is None:
             if wanted == _FIRST:
                 return _page(self._waiting(self.message))
-            return _page(self._waiting(_MAKING)) if self._is_to_come(wanted) else None
+            return _page(self._waiting(_MAKING)) if self._request_replay(wanted) else None
         suffix = Path(wanted).suffix
         if suffix == ".html":
             return _page(content)
@@ -240,8 +240,8 @@ class LiveSite:
         except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
             return None
 
-    def _is_to_come(self, path: str) -> bool:
-        """Return whether a path is that of a replay whose page can be made, and have it made."""
+    def _request_replay(self, path: str) -> bool:
+        """Have the page of a replay built if the path is that of one; return whether the page may still come."""
         match = _REPLAY.fullmatch(path)
         if match is None or self._read(f"results/{match[1]}.html") is None:
             return False

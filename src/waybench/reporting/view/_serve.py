@@ -4,12 +4,12 @@ import os
 import signal
 import socket
 import traceback
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import anyio
 import anyio.from_thread
@@ -80,7 +80,7 @@ def attempt(build: Callable[[], BuildOutcome]) -> BuildOutcome:
         return BuildOutcome((traceback.format_exc(),), "building the report failed; this is a bug in waybench")
 
 
-async def keep_built(
+async def rebuild_on_change(
     build: Callable[..., BuildOutcome],
     site: LiveSite,
     folders: Iterable[Path],
@@ -214,12 +214,15 @@ class AppServer(uvicorn.Server):
         yield
 
 
-def serve_application(app: ASGIApp, listener: socket.socket) -> None:
+def serve_application(
+    app: ASGIApp, listener: socket.socket, *background: Callable[[], Coroutine[Any, Any, None]]
+) -> None:
     """Serve an application until interrupted.
 
     Args:
         app: What answers the requests, which come from this machine alone; see `Guard` and `Access`.
         listener: Where requests come in; it is closed in the end.
+        *background: What runs beside the server, in the same event loop.
 
     Raises:
         KeyboardInterrupt: When the user ends it.
@@ -227,13 +230,21 @@ def serve_application(app: ASGIApp, listener: socket.socket) -> None:
     server = AppServer(app)
 
     async def run() -> None:
-        try:
-            await server.serve([listener])
-        finally:
-            with anyio.CancelScope(shield=True):
-                await server.shutdown([listener])
+        async with anyio.create_task_group() as tasks:
+            for job in background:
+                tasks.start_soon(job)
+            try:
+                await server.serve([listener])
+            finally:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only interrupt the clearing up
+                with anyio.CancelScope(shield=True):
+                    await server.shutdown([listener])
 
-    anyio.run(run)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        anyio.run(run)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def serve(
@@ -266,20 +277,5 @@ def serve(
     """
     logs = tuple(folders)
     shown_site = LiveSite(site, title, start, folders=logs)
-    server = AppServer(application(shown_site, listener.getsockname()[1], token))
-
-    async def run() -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(keep_built, build, shown_site, logs, every, tell)
-            try:
-                await server.serve([listener])
-            finally:
-                signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only interrupt the clearing up
-                with anyio.CancelScope(shield=True):
-                    await server.shutdown([listener])
-
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        anyio.run(run)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    app = application(shown_site, listener.getsockname()[1], token)
+    serve_application(app, listener, lambda: rebuild_on_change(build, shown_site, logs, every, tell))

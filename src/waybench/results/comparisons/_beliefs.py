@@ -9,7 +9,7 @@ from waybench.core import Belief, FailureKind, Json, Metric
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import Comparison, adjust_effects, compare
 from waybench.results.comparisons._item_scores import MODEL, ItemScores, comparison_key, failure, scores_from_values
-from waybench.results.formatting import NOTHING, align_columns
+from waybench.results.formatting import NOTHING, align_columns, known_ends
 from waybench.results.results import Row, RunKey, group_by, group_by_item, labels
 from waybench.results.stats import IntervalEstimate, clustered_mean
 
@@ -28,11 +28,6 @@ class FirstErrorCounts:
     failed: int
     kinds: Mapping[FailureKind, int]
     median_step: float | None
-
-    @property
-    def found(self) -> int:
-        """Number of attempts with a first error; in the others each step is one of a best play."""
-        return sum(self.kinds.values())
 
 
 def first_error_kinds(env: str) -> tuple[FailureKind, ...]:
@@ -118,8 +113,8 @@ def belief_text(all_rows: Iterable[Row]) -> str:
         for key, count in ((group, count) for group in groups for count in by_group[group]):
             has_errors = count.knew + count.did_not_know
             errors = [f"{count.knew:,}", f"{count.did_not_know:,}"] if has_errors else [NOTHING, NOTHING]
-            known, low, high = count.known.value, count.known.low, count.known.high
-            interval = "" if low is None or high is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
+            known, ends = count.known.value, known_ends(count.known, bounds=(0, 1))
+            interval = "" if ends is None else f" [{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]"
             name = f"{names[key]}, {count.belief.title.lower()}"
             lines.append([name, f"{count.asked:,}", f"{100 * known:.1f} %{interval}", f"{count.unread:,}", *errors])
         tables.append(align_columns(lines))
@@ -160,8 +155,8 @@ class BeliefComparison:
     def text(self) -> str:
         """The comparison in a line."""
         comparison = self.comparison
-        low, high = comparison.difference.low, comparison.difference.high
-        ends = "" if low is None or high is None else f" (95 %: {_points(low)} to {_points(high)})"
+        known = known_ends(comparison.difference, bounds=(0, 1), is_change=True)
+        ends = "" if known is None else f" (95 %: {_points(known[0])} to {_points(known[1])})"
         conclusions = {"first": "A knows more", "second": "B knows more", "not shown": "no difference shown"}
         return (
             f"{comparison.first.task}, {self.belief.title.lower()}: A {100 * comparison.first_mean.value:.1f} %, B "
@@ -196,25 +191,28 @@ def compare_beliefs(first: Iterable[Row], second: Iterable[Row]) -> list[BeliefC
     The turns in which they were asked are their own, since their episodes are. So an item counts by the share of right
     answers in all of its attempts.
     """
-    first_rows, second_rows = _asked(first), _asked(second)
+    first_rows, second_rows = _probed_rows(first), _probed_rows(second)
     by_key = group_by(second_rows, comparison_key)
     comparisons: list[BeliefComparison] = []
     for group in first_rows:
         for other in by_key.get(comparison_key(group), ()):
             for belief in group.environment.probes:
-                sides = _known(group, first_rows[group], belief), _known(other, second_rows[other], belief)
+                sides = (
+                    _belief_scores(group, first_rows[group], belief),
+                    _belief_scores(other, second_rows[other], belief),
+                )
                 if comparison := compare(*sides, MODEL, family="beliefs"):
                     comparisons.append(BeliefComparison(belief=belief, comparison=comparison))
     return adjust_effects(comparisons)
 
 
-def _asked(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
+def _probed_rows(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
     """Return the rows of each group that has probes, but for searches, which share items by chance."""
     asked = (row for row in rows if row.probes and row.is_included and not row.guided and not row.adaptive)
     return group_by(asked, lambda row: row.group)
 
 
-def _known(group: RunKey, rows: Iterable[Row], belief: Belief[object]) -> ItemScores:
+def _belief_scores(group: RunKey, rows: Iterable[Row], belief: Belief[object]) -> ItemScores:
     """Return the share of right answers at each item that has any."""
     metric = Metric(name=belief.name, of=lambda record: None, title=belief.title, low=0, high=1, doc=belief.doc)
     answers = {

@@ -16,6 +16,7 @@ from waybench.results.comparisons._item_scores import ItemScores
 from waybench.results.formatting import adjusted_p_text
 from waybench.results.frames import Column, Frame, column_json, group_frame
 from waybench.results.results import ItemKey, RunKey, count_items, group_by
+from waybench.results.results._groups import name_with_agent
 from waybench.results.stats import IntervalEstimate, clustered_mean
 from waybench.results.stats._contributions import Difference, DifferenceTest
 from waybench.results.stats._paired import ALPHA
@@ -81,6 +82,13 @@ class Comparison:
         return self.first.group, self.second.group
 
     @property
+    def names(self) -> tuple[str, str]:
+        """The names of both models, each in a line, with the agents around them where these differ."""
+        differ = self.first.agent != self.second.agent
+        first, second = (name_with_agent(side.model, side.agent * differ) for side in (self.first, self.second))
+        return first, second
+
+    @property
     def common(self) -> set[ItemKey]:
         """The items that both were given."""
         return self.first.item_keys & self.second.item_keys
@@ -94,6 +102,11 @@ class Comparison:
     def difference(self) -> IntervalEstimate:
         """The difference with its 95 % interval for pairs."""
         return self.paired.mean()
+
+    @property
+    def simultaneous(self) -> IntervalEstimate:
+        """The difference with an interval that holds together with those of its family at 95 % (Bonferroni)."""
+        return self.paired.mean(1 - ALPHA / max(self.family_size, 1))
 
     @property
     def interval_90(self) -> IntervalEstimate:
@@ -116,9 +129,9 @@ class Comparison:
         return adjusted_p_text(self.test.p, self.adjusted)
 
     @property
-    def relative(self) -> IntervalEstimate:
+    def relative_difference(self) -> IntervalEstimate:
         """The difference as a share of the second group's total, 0.1 being 10 % more, with the interval of a ratio."""
-        first, second = ([side.values[key] for key in self.keys] for side in (self.first, self.second))
+        first, second = (side.values_at(self.keys) for side in (self.first, self.second))
         ratio = clustered_mean(first, [key.cluster for key in self.keys], 0.0, None, second)
         assert ratio is not None
         low, high = (None if end is None else end - 1 for end in (ratio.low, ratio.high))
@@ -250,13 +263,16 @@ def compare(
     if not both:
         return None
     clusters = [key.cluster for key in both]
-    values = [[side.values[key] for key in both] for side in (first, second)]
+    values = [side.values_at(both) for side in (first, second)]
     first_mean, second_mean = (clustered_mean(numbers, clusters, *metric.interval_bounds) for numbers in values)
     assert first_mean is not None
     assert second_mean is not None
     # A set's value may be a ratio of sums; an item's score is not, so its bounds are those of the metric.
     bounds = (None, None) if metric.far_bounds else (metric.low, metric.high)
     paired = Difference.from_values(values[0], values[1], clusters, *bounds)
+    # Items with many steps weigh more in a series, so that the number of one can lie beyond the bounds of the mean.
+    low, high = bounds
+    span = high - low if first.steps and low is not None and high is not None else paired.range
     return Comparison(
         varies=varies,
         first=first,
@@ -267,7 +283,7 @@ def compare(
         first_mean=first_mean,
         second_mean=second_mean,
         paired=paired,
-        margin=None if paired.range is None else margin * paired.range,
+        margin=None if span is None else margin * span,
         family=family,
     )
 
@@ -367,7 +383,7 @@ class Effect:
         return self.comparison.groups[1]
 
     @property
-    def label_group(self) -> RunKey:
+    def group_without_option(self) -> RunKey:
         """The group whose settings tell its row from others."""
         return self.group
 
@@ -385,13 +401,28 @@ def metric_and_items(items: str, text: Callable[[Any], str] | None = None) -> tu
 
 
 def comparison_columns(
-    first: tuple[str, str], second: tuple[str, str, str], difference: str, family: str, verdict: str = ""
+    first: tuple[str, str],
+    second: tuple[str, str, str],
+    difference: str,
+    family: str,
+    verdict: str = "",
+    *,
+    interval: str = "difference",
 ) -> tuple[Column[Any], ...]:
-    """Return the columns that effects of all kinds have: of both means what they are, and their headings."""
+    """Return the columns that effects of all kinds have.
+
+    Args:
+        first: What the mean of the group is, and its heading.
+        second: Name, description and heading of the reference's mean.
+        difference: What the difference is.
+        family: Over what p values are adjusted.
+        verdict: What "first" means as a verdict; "" if there is none.
+        interval: The attribute of the comparison that has the difference with its interval.
+    """
     return (
         Column("mean", IntervalEstimate, first[0], "comparison.first_mean", heading=first[1]),
         Column(second[0], IntervalEstimate, second[1], "comparison.second_mean", heading=second[2]),
-        Column("difference", IntervalEstimate, difference, "comparison.difference", heading="Difference"),
+        Column("difference", IntervalEstimate, difference, f"comparison.{interval}", heading="Difference"),
         Column("p", float, "P value of the paired test of these differences.", "comparison.test.p"),
         Column(
             "p_adjusted",

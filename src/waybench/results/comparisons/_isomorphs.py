@@ -22,7 +22,7 @@ from waybench.results.comparisons._comparison import (
     metric_and_items,
 )
 from waybench.results.comparisons._item_scores import ItemScores, headline_scores
-from waybench.results.formatting import interval_text, mean_text, one_line
+from waybench.results.formatting import interval_text, known_ends, mean_text, one_line
 from waybench.results.frames import Column
 from waybench.results.results import LONGEST, ItemKey, Row, RunKey, group_by
 from waybench.results.stats import IntervalEstimate, clustered_mean
@@ -317,6 +317,10 @@ def isomorph_effects(all_rows: Iterable[Row]) -> list[IsomorphEffect]:
     return compare_isomorphs(headline_scores(rows)) if any(number for _, number in keys) else []
 
 
+def _mean_with_ends(mean: IntervalEstimate, metric: Metric) -> str:
+    return interval_text(mean.value, known_ends(mean, metric), partial(mean_text, metric=metric))
+
+
 def invariance_text(effects: Sequence[IsomorphEffect]) -> str:
     """Return lines on how far the results in an item's forms agree, one for each model and task."""
     lines = ["Invariance (results in the forms of an item, the original and its isomorphic ones):"]
@@ -327,8 +331,8 @@ def invariance_text(effects: Sequence[IsomorphEffect]) -> str:
         metric = comparison.metric
         lines.append(
             f"  {one_line(comparison.first.model, LONGEST)}, {comparison.name}: agreement of two forms "
-            f"{interval_text(agreement, partial(mean_text, metric=AGREEMENT))}; {metric.title} in the worst form "
-            f"{interval_text(worst, partial(mean_text, metric=metric))} ({plural(len(effect.forms), 'item')}, "
+            f"{_mean_with_ends(agreement, AGREEMENT)}; {metric.title} in the worst form "
+            f"{_mean_with_ends(worst, metric)} ({plural(len(effect.forms), 'item')}, "
             f"{plural(len(effect.numbers) + 1, 'form')})"
         )
         if effect.same:

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from statistics import fmean
 from typing import Any, NamedTuple
 
-from waybench.core import TURN_LIMIT, End, FailureKind, Json, Metric, Range, UsageError, unknown_name_message
+from waybench.core import AGENT, TURN_LIMIT, End, FailureKind, Json, Metric, Range, UsageError, unknown_name_message
 from waybench.core._metrics import GENERAL_FAILURES, FirstError
 from waybench.envs import registry
 from waybench.results.estimates import headline_spec, lost_rows
-from waybench.results.estimates._bounds import Items, LostRows
+from waybench.results.estimates._bounds import Items, LostRows, contributions
 from waybench.results.formatting import one_line
 from waybench.results.results import (
     LONGEST,
@@ -163,6 +164,7 @@ class ItemScores:
         metric: What a value is.
         inferred: Whether the metric's bounds are not known: a share, if all values are from 0 to 1.
         values: What a single attempt gives on average, by item.
+        steps: Of a series, which is averaged over its steps, the number at each step, by item; empty of a metric.
         missing: Items of which all attempts ended in infrastructure errors.
         incomplete: What the value can be at the items of which some attempts have no result, the least one first; None
             where there is no least or no greatest one.
@@ -186,6 +188,7 @@ class ItemScores:
     metric: Metric
     inferred: bool = False
     values: Mapping[ItemKey, float]
+    steps: Mapping[ItemKey, Sequence[float]] = field(default_factory=dict[ItemKey, Sequence[float]])
     missing: frozenset[ItemKey] = frozenset()
     incomplete: Mapping[ItemKey, Range] = field(default_factory=dict[ItemKey, Range])
     unconfirmed: frozenset[ItemKey] = frozenset()
@@ -204,6 +207,11 @@ class ItemScores:
         return self.group.env if self.group else ""
 
     @property
+    def agent(self) -> str:
+        """The agent around the model; "" for the bare model."""
+        return str(self.settings.get(AGENT) or "")
+
+    @property
     def settings_key(self) -> str:
         """Stands for the settings, in whatever order they are."""
         return repr(sorted((name, repr(value)) for name, value in self.settings.items()))
@@ -213,6 +221,16 @@ class ItemScores:
         """The environment with the set of items and its options; of our own tasks only."""
         assert self.group is not None
         return comparison_key(self.group)
+
+    def values_at(self, keys: Iterable[ItemKey]) -> list[float]:
+        """Return a number for each of some items; the mean of these is the number of the set.
+
+        Of a series it is that of its curve, in which every step has the same weight (`contributions`).
+        """
+        if not self.steps:
+            return [self.values[key] for key in keys]
+        average, parts = contributions([self.steps[key] for key in keys])
+        return [average + len(parts) * part for part in parts]
 
     def identity(self, **replaced: Any) -> tuple[str, str, str, ComparisonKey]:
         """Return what identifies model, settings, metric and `key`.
@@ -257,6 +275,11 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
     by_group = group_by((row for row in all_rows if row.exclusion_reason in possible), lambda row: row.group)
     all_scores = [scores for group, group_rows in by_group.items() if (scores := _scores(group, group_rows, metric))]
     if by_group and needed and not all_scores:
+        if all(row.exclusion_reason == UNCONFIRMED for of_group in by_group.values() for row in of_group):
+            raise UsageError(
+                "there are no episodes with results: none of the records re-simulates, since the environment's code or "
+                "the records have changed: run these items again, with another --out"
+            )
         envs = {group.environment.id: group.environment for group in by_group}
         names = {m.name for env in envs.values() for m in env.scoring.metrics}
         raise UsageError(unknown_name_message("metric", metric, {SOLVED, *names}))
@@ -320,6 +343,7 @@ def _scores(group: RunKey, all_of_it: Sequence[Row], name: str) -> ItemScores | 
         settings={option: value for option, value in group.options if option not in test_options},
         metric=bounded_metric,
         values=values,
+        steps=_steps(items, judged.series) if judged.series and not name else {},
         missing=frozenset({item_key(row) for row in rows} - items.keys()),
         incomplete=incomplete,
         unconfirmed=frozenset(item_key(row) for row in all_of_it if row.exclusion_reason == UNCONFIRMED),
@@ -331,6 +355,12 @@ def _scores(group: RunKey, all_of_it: Sequence[Row], name: str) -> ItemScores | 
         logs=frozenset(row.log for row in rows),
         group=group,
     )
+
+
+def _steps(items: Items, series: str) -> dict[ItemKey, list[float]]:
+    """Return the mean over the attempts at each item of the number at each step."""
+    curves = {key: [numbers for row in item if (numbers := row.series.get(series))] for key, item in items.items()}
+    return {key: [fmean(step) for step in zip(*of_item, strict=False)] for key, of_item in curves.items() if of_item}
 
 
 def _incomplete(

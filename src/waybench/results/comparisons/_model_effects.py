@@ -128,7 +128,7 @@ class SettingEffect:
     @property
     def change(self) -> IntervalEstimate | None:
         """The relative difference in tokens, 0.1 being 10 % more; None if tokens are not known."""
-        return self.comparison and self.comparison.relative
+        return self.comparison and self.comparison.relative_difference
 
     @property
     def p(self) -> float | None:
@@ -347,7 +347,7 @@ class AgentEffect(Effect):
     costs: tuple[float, float] | None
 
     @property
-    def label_group(self) -> RunKey:
+    def group_without_option(self) -> RunKey:
         """The group of the bare model: its row names the agent."""
         return self.reference
 

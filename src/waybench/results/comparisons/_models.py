@@ -77,12 +77,12 @@ def foreign_scores(*directories: Path, on_problem: Callable[[Skipped], None] | N
             if not all(sample.seen.error for sample in attempts) or all(sample.seen.error for sample in before):
                 by_run[run][key] = attempts
             headers[run] = header
-    return [scores for run, items in by_run.items() if items for scores in _of_scorers(headers[run], items)]
+    return [scores for run, items in by_run.items() if items for scores in _scorer_scores(headers[run], items)]
 
 
-def _of_scorers(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> Iterator[ItemScores]:
+def _scorer_scores(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> Iterator[ItemScores]:
     all_samples = [sample for samples in items.values() for sample in samples]
-    task, stops = str(header.eval.task), _stops(all_samples)
+    task, stops = str(header.eval.task), _stop_kinds(all_samples)
     for name in dict.fromkeys(name for sample in all_samples for name in sample.numbers):
         numbers = {
             key: [number for sample in samples if (number := sample.numbers.get(name)) is not None]
@@ -139,7 +139,7 @@ def _kind(stops: Mapping[tuple[str, Any, int], FailureKind], sample: _Scored) ->
     return UNPARSED if _NO_ANSWER in seen.scores.values() else WRONG
 
 
-def _stops(samples: Iterable[_Scored]) -> dict[tuple[str, Any, int], FailureKind]:
+def _stop_kinds(samples: Iterable[_Scored]) -> dict[tuple[str, Any, int], FailureKind]:
     """Return which of the samples that failed were cut off or refused, by log, id and epoch."""
     failed = (sample for sample in samples if any(map(_fails, sample.numbers.values())))
     kinds: dict[tuple[str, Any, int], FailureKind] = {}

@@ -1,12 +1,10 @@
 """Effects of the prompt: its wording and its in-context examples."""
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from waybench.core import LANGUAGE, WORDING, Json, Metric, Series
-from waybench.core._languages import LANGUAGE_OPTION, languages_of
+from waybench.core import WORDING, Json, Metric, Series
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import (
     NOT_ADJUSTED,
@@ -15,7 +13,8 @@ from waybench.results.comparisons._comparison import (
     adjust_comparisons,
     compare,
 )
-from waybench.results.comparisons._item_scores import ItemScores, match_groups, scores_from_values, without_option
+from waybench.results.comparisons._item_scores import match_groups, scores_from_values, without_option
+from waybench.results.comparisons._presentations import ordered_presentations
 from waybench.results.estimates._bounds import contributions
 from waybench.results.formatting import align_columns, better_text, difference_text, mean_text, one_line
 from waybench.results.frames import Column, Frame, column_json, column_schema, group_frame
@@ -27,7 +26,6 @@ from waybench.results.results import (
     Row,
     RunKey,
     count_items,
-    environment_options,
     group_by,
     group_by_item,
     item_values,
@@ -36,7 +34,6 @@ from waybench.results.results import (
     with_observed_bounds,
 )
 from waybench.results.stats import IntervalEstimate, clustered_mean
-from waybench.results.stats._verdicts import MARGIN
 
 _SCORE: tuple[Column[Any], ...] = (
     Column("group", RunKey, "Model, task and settings, the wording among them.", "score.group", only="json"),
@@ -174,7 +171,7 @@ def _wording_effect(
         name: metric_values(group_by_item(by_group[group]), metric, metric).values for name, group in groups.items()
     }
     env = next(iter(groups.values())).env
-    names, reference = _ordered(env, WORDING, [name for name, values in of_names.items() if values])
+    names, reference = ordered_presentations(env, WORDING, [name for name, values in of_names.items() if values])
     if len(names) < 2:
         return None
     scored = [of_names[name] for name in names]
@@ -212,57 +209,6 @@ def _wording_effect(
         items=count_items(both),
         left_out=count_items(key for values in scored for key in values) - count_items(both),
     )
-
-
-def _ordered(env: str, option: str, names: Collection[str]) -> tuple[list[str], str]:
-    """Return values of an option in the order in which an environment lists them, and the reference.
-
-    Args:
-        env: The environment's id.
-        option: `WORDING` or `LANGUAGE`.
-        names: The values.
-    """
-    if option == LANGUAGE:
-        choices, default = languages_of(registry.load(env)), str(LANGUAGE_OPTION.default)
-    else:
-        declared = next(declared for declared in environment_options(env) if declared.name == option)
-        choices, default = declared.all_choices, str(declared.default)
-    declared_names = [name for name in choices if name in names]
-    ordered = [*declared_names, *sorted(name for name in names if name not in declared_names)]
-    return ordered, default if default in names else next(iter(ordered), "")
-
-
-def compare_presentations(
-    scores: Iterable[ItemScores],
-    margin: float = MARGIN,
-    chosen: Callable[[str], bool] = lambda task: True,
-    option: str = WORDING,
-) -> list[Comparison]:
-    """Compare the results of models in several presentations of the same items; all comparisons are one family.
-
-    Each wording or language is compared with the environment's default, or with the first that was run.
-
-    Args:
-        scores: Scores of any environments.
-        margin: What counts as a tie, as a share of the metric's range.
-        chosen: The name of a task -> whether it is compared.
-        option: What the presentations differ in: `WORDING` or `LANGUAGE`, which groups in the default lack.
-    """
-    by_identity: defaultdict[tuple[Any, ...], dict[str, ItemScores]] = defaultdict(dict)
-    for side in scores:
-        if side.group is not None and chosen(side.task):
-            value = dict(side.group.options).get(option, LANGUAGE_OPTION.default if option == LANGUAGE else None)
-            others = tuple(other for other in side.key.options if other[0] != option)
-            if value is not None:
-                by_identity[side.identity(options=others)][str(value)] = side
-    comparisons: list[Comparison | None] = []
-    for by_name in by_identity.values():
-        names, reference = _ordered(next(iter(by_name.values())).env, option, by_name)
-        for name in names:
-            if name != reference:
-                title = f"{by_name[name].name}, {name} against {reference}"
-                comparisons.append(compare(by_name[name], by_name[reference], option, name=title, margin=margin))
-    return adjust_comparisons(comparisons)
 
 
 def wording_table(all_rows: Iterable[Row]) -> str:
@@ -374,7 +320,7 @@ def _curve_change(series: Series, with_: Items, without: Items) -> IntervalEstim
         return any(row.series.get(series.name) for row in item)
 
     keys = [key for key in with_ if has(with_[key]) and has(without[key])]
-    (new, new_parts), (old, old_parts) = (_by_item(series.name, items, keys) for items in (with_, without))
+    (new, new_parts), (old, old_parts) = (_curve_contributions(series.name, items, keys) for items in (with_, without))
     size = None if series.low is None or series.high is None else series.high - series.low
     return clustered_mean(
         [new - old + len(keys) * (new_parts[key] - old_parts[key]) for key in keys],
@@ -384,7 +330,7 @@ def _curve_change(series: Series, with_: Items, without: Items) -> IntervalEstim
     )
 
 
-def _by_item(name: str, items: Items, keys: Sequence[ItemKey]) -> tuple[float, dict[ItemKey, float]]:
+def _curve_contributions(name: str, items: Items, keys: Sequence[ItemKey]) -> tuple[float, dict[ItemKey, float]]:
     """Return the mean of a curve over its steps, and what each item's episodes move it by."""
     episodes = [(key, row.series[name]) for key in keys for row in items[key] if row.series.get(name)]
     average, parts = contributions([numbers for _, numbers in episodes])

@@ -10,7 +10,16 @@ from waybench.core import NO_ANSWER, Json, Metric, plural
 from waybench.results.comparisons._comparison import Comparison
 from waybench.results.comparisons._item_scores import Failures, ItemScores, most_frequent
 from waybench.results.comparisons._models import Unpaired
-from waybench.results.formatting import NOTHING, adjusted_p_text, align_columns, change_text, mean_text, one_line, width
+from waybench.results.formatting import (
+    NOTHING,
+    adjusted_p_text,
+    align_columns,
+    change_text,
+    known_ends,
+    mean_text,
+    one_line,
+    width,
+)
 from waybench.results.results import LONGEST, ItemKey, count_items, group_by, setting
 from waybench.results.stats import IntervalEstimate
 from waybench.results.stats._paired import ALPHA
@@ -50,18 +59,22 @@ def comparisons_text(
     """
     blocks: list[str] = []
     several = len(comparisons) > 1
-    for models, rows in group_by(comparisons, lambda pair: (pair.first.model, pair.second.model)).items():
-        names = [one_line(model, LONGEST) or "(no name)" for model in models]
+    for rows in group_by(comparisons, lambda pair: (pair.first.model, pair.second.model, *pair.names)).values():
         sides = (
             f"{letter}: {name}{f' in {origin}' if origin else ''}"
-            for letter, name, origin in zip("AB", names, origins, strict=True)
+            for letter, name, origin in zip("AB", rows[0].names, origins, strict=True)
         )
+        telling = [row for row in rows if row.verdict is not Verdict.TOO_FEW]
+        shown = telling or rows
         lines = [["", "items", "A", "B", "A − B", "95 % interval", "Holm" if several else "p", "verdict"]]
-        lines += [[_title(row), *comparison_cells(row)] for row in rows]
+        lines += [[_title(row, short=True), *comparison_cells(row)] for row in shown]
         size = max(width(line[-1]) for line in lines)
         table = align_columns([[*line[:-1], line[-1] + " " * (size - width(line[-1]))] for line in lines])
         blocks += ["\n".join(sides), table]
-        blocks += ["\n".join([_title(row), *(f"  {line}" for line in comparison_lines(row))]) for row in rows]
+        blocks += ["\n".join([_title(row), *(f"  {line}" for line in comparison_lines(row))]) for row in shown]
+        if len(shown) < len(rows):
+            few = [_too_few(row) for row in rows if row.verdict is Verdict.TOO_FEW]
+            blocks.append(f"Too few items to tell: {'; '.join(few)}.")
     verdicts = {comparison.verdict for comparison in comparisons}
     notes = [text.format(margin=margin) for verdict, text in _LEGEND.items() if verdict in verdicts]
     if any(comparison.metric.better == "lower" for comparison in comparisons):
@@ -83,9 +96,26 @@ def comparisons_text(
     return "\n\n".join(blocks)
 
 
-def _title(comparison: Comparison) -> str:
+def _too_few(comparison: Comparison) -> str:
+    """Return a task that cannot tell, with what it shows alone: "Text maps, +0.283 (60 items in 6 clusters, ...)"."""
+    clusters = len({key.cluster for key in comparison.keys})
+    items = plural(comparison.items, "item") + (f" in {clusters} clusters" if clusters < comparison.items else "")
+    change = _change(comparison.difference.value, comparison.metric)
+    return f"{one_line(comparison.name, LONGEST)}, {change} ({items}, p {_p(comparison.test.p)} unadjusted)"
+
+
+def _title(comparison: Comparison, *, short: bool = False) -> str:
     lower = " ↓" if comparison.metric.better == "lower" else ""
-    return f"{one_line(f'{comparison.name}: {comparison.metric.title}', 2 * LONGEST)}{lower}"
+    title = comparison.metric.title
+    group = comparison.first.group
+    is_best_of = group is not None and group.environment.scoring.best_of and not comparison.first.steps
+    if (
+        not short
+        and is_best_of
+        and max((*comparison.first.attempts.values(), *comparison.second.attempts.values()), default=1) > 1
+    ):
+        title = f"{title} (mean of single attempts, not the best of several)"
+    return f"{one_line(f'{comparison.name}: {title}', 2 * LONGEST)}{lower}"
 
 
 class ComparisonCells(NamedTuple):
@@ -133,9 +163,8 @@ def _change(value: float, metric: Metric) -> str:
 
 def _interval_text(mean: IntervalEstimate, metric: Metric) -> str:
     """Return the interval of a difference: "−3.0 to +1.2"."""
-    if mean.low is None or mean.high is None:
-        return NOTHING
-    return f"{_change(mean.low, metric)} to {_change(mean.high, metric)}"
+    ends = known_ends(mean, metric, is_change=True)
+    return NOTHING if ends is None else f"{_change(ends[0], metric)} to {_change(ends[1], metric)}"
 
 
 def _short(verdict: Verdict, metric: Metric) -> str:
@@ -156,7 +185,7 @@ def verdict_sentence(comparison: Comparison) -> str:
     if verdict is Verdict.TIED:
         return f"tied within {within} (90 % interval {_interval_text(comparison.interval_90, metric)})"
     what = "too few to tell" if verdict is Verdict.TOO_FEW else "no difference shown"
-    could = "the size is unknown" if difference.low is None else f"could be {interval}"
+    could = "the size is unknown" if interval == NOTHING else f"could be {interval}"
     unit = "items" if difference.clusters == difference.n else "clusters"
     more = (
         f"; a tie within {within} takes {comparison.min_clusters_for_tie:,} {unit}" if comparison.within_margin else ""
@@ -190,7 +219,7 @@ def comparison_lines(comparison: Comparison, *, settings: bool = True) -> Iterat
             f"Note: {count} of {len(comparison.keys)} samples have the same id but different inputs: compare them only "
             "if they pose the same task."
         )
-    yield from _failing(comparison)
+    yield from _failure_lines(comparison)
     yield from _first_errors(comparison)
 
 
@@ -243,7 +272,7 @@ def _first_errors(comparison: Comparison) -> Iterator[str]:
         yield f"Most frequent first error: {', '.join(parts)}."
 
 
-def _failing(comparison: Comparison) -> Iterator[str]:
+def _failure_lines(comparison: Comparison) -> Iterator[str]:
     """Yield how the two fail most often."""
     sides = [comparison.failures(side) for side in (comparison.first, comparison.second)]
     if not any(kinds for kinds, _ in sides) or all(Failures(attempts, kinds).at_its_end for kinds, attempts in sides):

@@ -77,7 +77,7 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
     """
     rows = [row for row in all_rows if row.setting in HUMANS]
     agents: list[Agent] = []
-    agent_key = cache(_agent_key)  # there are far fewer groups than rows
+    agent_key = cache(_agent_identity)  # there are far fewer groups than rows
     for (model, embedded, settings), agent_rows in group_by(rows, lambda row: agent_key(row.group)).items():
         by_setting: dict[str, HumanScore] = {}
         for (setting, group), setting_rows in group_by(agent_rows, lambda row: (row.setting, row.group)).items():
@@ -104,7 +104,7 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
     return sorted(agents, key=order)
 
 
-def _agent_key(group: RunKey) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
+def _agent_identity(group: RunKey) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
     """Return what the groups of one agent have in common."""
     defaults = {option.name: option.default for option in environment_options(group.env)}
     settings = [
@@ -138,17 +138,17 @@ def _human(group: RunKey, rows: Sequence[Row]) -> HumanScore | None:
     head, metrics = declared[0], [with_observed_bounds(metric, rows) for metric in declared]
     scaled = next(metric for metric in metrics if metric.name == HUMAN)
 
-    def mean_of(items: Items) -> IntervalEstimate | None:
+    def mean_score(items: Items) -> IntervalEstimate | None:
         return metric_values(items, head, scaled).mean(scaled.interval_bounds)
 
     items = group_by_item(rows)
     values, raw_values = (metric_values(items, head, metric).values for metric in (scaled, head))
     raw = ItemValues({key: raw_values[key] for key in values}, None).mean(metrics[0].interval_bounds)
-    mean, lost = mean_of(items), lost_rows(rows, metrics, best_of=False)
+    mean, lost = mean_score(items), lost_rows(rows, metrics, best_of=False)
     if mean is None or raw is None:
         return None
     if lost is not None:
-        mean = replace(mean, lost=lost.attempts(mean_of, [scaled]))
+        mean = replace(mean, lost=lost.attempts(mean_score, [scaled]))
     error = clustered_error(list(values.values()), [key.cluster for key in values])
     return HumanScore(group, mean, error, scaled.bounds, raw)
 

@@ -85,7 +85,7 @@ def lost_rows(rows: Sequence[Row], metrics: Sequence[Metric], *, best_of: bool) 
         return None
     sizes = {metric.name: _usual_size(metric, possible) for metric in metrics if metric.per is not None}
     unbounded = tuple(
-        frozenset(metric.name for metric in metrics if any(_bound(row, metric, side) is None for row in lost))
+        frozenset(metric.name for metric in metrics if any(_value_bound(row, metric, side) is None for row in lost))
         for side in (0, 1)
     )
     filled = [
@@ -111,7 +111,7 @@ def _usual_size(metric: Metric, rows: Iterable[Row]) -> float:
     return math.fsum(sizes) / len(sizes) if sizes else 1.0
 
 
-def _bound(row: Row, metric: Metric, side: int) -> float | None:
+def _value_bound(row: Row, metric: Metric, side: int) -> float | None:
     if row.exclusion_reason == UNCONFIRMED and metric.better:
         side = 1 if metric.better == "lower" else 0
     if metric.per is not None:
@@ -123,13 +123,13 @@ def _with_bound_values(
     row: Row, metrics: Sequence[Metric], sizes: Mapping[str, float], side: int, *, is_perfect: bool | None
 ) -> Row:
     """Return a lost row with the least (0) or the greatest (1) values that its episode can have."""
-    values = {metric.name: _bound(row, metric, side) for metric in metrics}
+    values = {metric.name: _value_bound(row, metric, side) for metric in metrics}
     values = {
         name: value if value is None or name not in sizes else value * sizes[name] for name, value in values.items()
     }
     head, solved = metrics[0], bool(side) and row.exclusion_reason != UNCONFIRMED
     best = 0 if head.better == "lower" else 1
-    ceiling, floor = (_bound(replace(row, exclusion_reason=""), head, end) for end in (best, 1 - best))
+    ceiling, floor = (_value_bound(replace(row, exclusion_reason=""), head, end) for end in (best, 1 - best))
     if is_perfect is not None and ceiling is not None and row.exclusion_reason != UNCONFIRMED:
         if is_perfect:
             values[head.name] = ceiling
@@ -333,15 +333,15 @@ def repeats(all_rows: Iterable[Row]) -> list[Repeats]:
     """
     all_repeats: list[Repeats] = []
     for group, rows in group_by(all_rows, lambda row: row.group).items():
-        attempts = list(whole_attempts(rows).values())
+        attempts = list(complete_attempts(rows).values())
         if len(attempts) > 1:
             metrics = group.environment.scoring.metrics
-            repeats = {metric.name: repeat for metric in metrics if (repeat := _repeat(attempts, metric))}
+            repeats = {metric.name: repeat for metric in metrics if (repeat := _mean_over_attempts(attempts, metric))}
             all_repeats.append(Repeats(group=group, metrics=repeats))
     return all_repeats
 
 
-def whole_attempts(rows: Iterable[Row]) -> dict[int, list[Row]]:
+def complete_attempts(rows: Iterable[Row]) -> dict[int, list[Row]]:
     """Return the attempts with the same number at all items of a group, by their number."""
     all_rows = list(rows)
     items = {(row.level, row.item, row.instance) for row in all_rows if not row.exclusion_reason}
@@ -349,7 +349,7 @@ def whole_attempts(rows: Iterable[Row]) -> dict[int, list[Row]]:
     return {number: attempt for number, attempt in sorted(by_attempt.items()) if len(attempt) == len(items)}
 
 
-def _repeat(attempts: Sequence[Sequence[Row]], metric: Metric) -> Repeat | None:
+def _mean_over_attempts(attempts: Sequence[Sequence[Row]], metric: Metric) -> Repeat | None:
     means: list[float] = []
     for rows in attempts:
         values = [value for row in rows if (value := row.metrics[metric.name]) is not None]

@@ -9,8 +9,8 @@ import numpy as np
 
 from waybench.core import DIFFICULTY_INDEX, Axis, ItemIndex, Json, plural
 from waybench.envs import registry
-from waybench.results.estimates._bounds import Variables, whole_attempts
-from waybench.results.estimates._estimates import Estimate, by_cluster, by_level
+from waybench.results.estimates._bounds import Variables, complete_attempts
+from waybench.results.estimates._estimates import Estimate, by_level, metric_cluster_values
 from waybench.results.results import (
     Cluster,
     GroupResult,
@@ -213,7 +213,7 @@ def regressions(all_rows: Iterable[Row], of_clusters: Mapping[RunKey, Mapping[Cl
         declared = group.environment.difficulty.explanatory_variables
         if declared is None:
             continue
-        for name, rates in by_cluster(rows, declared.by_metric).items():
+        for name, rates in metric_cluster_values(rows, declared.by_metric).items():
             variables = of_clusters.get(group, {})
             slopes = tuple(
                 _slope(
@@ -294,7 +294,7 @@ def attempt_spread(all_rows: Iterable[Row]) -> list[Spread]:
     """
     spreads: list[Spread] = []
     for (group, level), own in group_by(all_rows, lambda row: (row.group, row.level)).items():
-        complete = whole_attempts(own)
+        complete = complete_attempts(own)
         if len(complete) > 1:
             estimates = [estimate for rows in complete.values() for estimate in by_level(rows)]
             spreads.append(_spread(group, level, list(map(str, complete)), estimates))

@@ -88,10 +88,12 @@ class Estimate:
             defined, each with what a single attempt gives on average. Empty with a teacher.
         guided: Whether a teacher's actions were carried out in place of the player's, in some attempt.
         solved: Share of single attempts that are solved, likewise; None where that is a teacher's merit.
-        curves: Of every series that some attempt has, its means step by step, clustered likewise; at one level only.
+        curves: Of every series that some attempt has, its means step by step, clustered likewise; with a teacher over
+            all levels, too, since that is its score, and otherwise at one level only.
         replies: Number of replies.
         action_replies: Number of those that had to name an action; thoughts, for example, did not.
         outcomes: Share of each outcome among the latter; those that did not occur are left out.
+        refusals_in_words: Number of them that have the outcome unparsed and refuse in words.
         input_tokens: Mean tokens of an attempt's requests; None if not known.
         output_tokens: Mean tokens of an attempt's replies; None if not known.
         cached_tokens: Mean tokens of an attempt's requests that the provider says it read from its cache, 0 also where
@@ -130,6 +132,7 @@ class Estimate:
     replies: int
     action_replies: int
     outcomes: Mapping[str, float]
+    refusals_in_words: int
     input_tokens: float | None
     output_tokens: float | None
     cached_tokens: float | None
@@ -273,21 +276,21 @@ def _estimates(
     estimates: list[Estimate] = []
     for group, level, sample in samples:
         usable = without_ceilings(sample, beaten)
-        before = _known(group, level, usable, memo)
+        before = _lookup_estimate(group, level, usable, memo)
         estimates.append(before or _estimate(group, level, usable))
         if before is None:
             memo.setdefault(group, []).append((usable, estimates[-1]))
     return estimates
 
 
-def _known(group: RunKey, level: int | None, rows: Sequence[Row], cache: KnownEstimates) -> Estimate | None:
+def _lookup_estimate(group: RunKey, level: int | None, rows: Sequence[Row], cache: KnownEstimates) -> Estimate | None:
     """Return the estimate of these very rows; that of the only level is that over all levels, without curves."""
     for cached_rows, cached in cache.get(group, ()):
         if len(cached_rows) == len(rows) and all(map(is_, cached_rows, rows)):
             if cached.level == level:
                 return cached
             if level is None:
-                return replace(cached, level=None, curves={})
+                return replace(cached, level=None, curves=cached.curves if cached.guided else {})
     return None
 
 
@@ -303,15 +306,17 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
     # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
     planned, attempted = whole_items(valid), whole_items(tried)
     counted = [row for item in tried.values() for row in item]
-    guided = any(row.guided for row in rows)
+    guided, is_streamed = any(row.guided for row in rows), any(row.is_streamed for row in rows)
     judged = Counter[str]()
     for row in counted:
         judged.update(row.outcomes)
     lost = lost_rows(rows, metrics, best_of=environment.scoring.best_of)
 
     def number(value_of: Callable[[Items], IntervalEstimate | None], *metrics: Metric) -> IntervalEstimate | None:
-        """Return a number with the attempts that it lacks."""
+        """Return a number with the attempts that it lacks; without an interval where results decided when to stop."""
         mean = value_of(tried)
+        if mean is not None and is_streamed:
+            mean = replace(mean, low=None, high=None)
         if mean is None or lost is None:
             return mean
         return replace(mean, lost=lost.attempts(value_of, metrics))
@@ -319,7 +324,11 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
     single = {
         metric.name: mean
         for metric in metrics
-        if (mean := number(lambda items, metric=metric: _single(items, head, metric), metric))
+        if (
+            mean := number(
+                lambda items, metric=metric: metric_values(items, head, metric).mean(metric.interval_bounds), metric
+            )
+        )
     }
     of_clusters = {
         metric.name: mean
@@ -343,7 +352,7 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
     clusters = [row.cluster for row in counted]
     curves = {
         name: series_curve
-        for name, series in (all_series if level is not None else {}).items()
+        for name, series in (all_series if level is not None or guided else {}).items()
         if (series_curve := curve([row.series[name] for row in counted], clusters, *series.interval_bounds))
     }
 
@@ -365,7 +374,7 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
     values = ([value for row in item if (value := row.metrics[head.name]) is not None] for item in tried.values())
     attempts = [of_item for of_item in values if of_item]
     designs = {row.declared_levels for row in rows if not row.exclusion_reason}
-    normalised = None if guided else normalize_score(headline_values(tried, head), tried, metrics[0])
+    normalised = None if guided or is_streamed else normalize_score(headline_values(tried, head), tried, metrics[0])
     return Estimate(
         group=group,
         level=level,
@@ -395,6 +404,7 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
         replies=sum(row.turns for row in counted),
         action_replies=judged.total(),
         outcomes={outcome: count / judged.total() for outcome, count in sorted(judged.items())},
+        refusals_in_words=sum(row.refusals_in_words for row in counted),
         input_tokens=_average(row.input_tokens for row in counted),
         output_tokens=_average(row.output_tokens for row in counted),
         cached_tokens=_average(row.cached_tokens for row in counted),
@@ -405,7 +415,7 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
     )
 
 
-def by_cluster(rows: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
+def metric_cluster_values(rows: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
     """Return the values of metrics in each cluster of one group, by the metric's name."""
     items = group_by_item(rows)
     if not items:
@@ -416,10 +426,6 @@ def by_cluster(rows: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cl
         for metric in metrics
         if metric.name in names
     }
-
-
-def _single(items: Items, head: Metric, metric: Metric) -> IntervalEstimate | None:
-    return metric_values(items, head, metric).mean(metric.interval_bounds)
 
 
 def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, aggregate: Aggregate) -> IntervalEstimate | None:

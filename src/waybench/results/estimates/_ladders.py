@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from waybench.core._designs import has_ended
 from waybench.results.estimates._estimates import Estimate
 
 
@@ -40,16 +41,23 @@ def level_coverage(estimates: Sequence[Estimate], all_levels: Sequence[int]) -> 
     declared = sorted({level for estimate in estimates for level in estimate.declared_levels}) or list(all_levels)
     is_beginning = levels == declared[: len(levels)]
     # Each level has as many items as another.
-    ended = len(levels) < len(declared) and is_beginning and ladder_ended(by_level[levels[-1]])
+    ended = len(levels) < len(declared) and is_beginning and ladder_ended([by_level[level] for level in levels])
     covered, share = (declared, len(levels) / len(declared)) if ended else (levels, 1.0)
     return LevelCoverage(covered, share, covered != list(all_levels))
 
 
-def ladder_ended(last: Estimate) -> bool:
-    """Return whether a ladder ended at a level, so that nothing was reached beyond it.
+def ladder_ended(estimates: Sequence[Estimate]) -> bool:
+    """Return whether a ladder ended at the last of some levels, so that nothing was reached beyond it.
 
-    It did where nothing was reached. After something was, the next level was not requested, or is still to come; and
-    nothing follows from an infrastructure error, nor from what does not replay.
+    It did where nothing was reached at this level, nor at the levels before it as far as its patience goes. After
+    something was, the next level was not requested, or is still to come; and nothing follows from an infrastructure
+    error, nor from what does not replay.
+
+    Args:
+        estimates: Those of the levels, easiest first.
     """
-    ladder = last.group.environment.scoring.best_of and not last.guided
-    return bool(ladder and not (last.solved_items or last.lost))
+    last = estimates[-1]
+    best_of = last.group.environment.scoring.best_of
+    if last.guided or not (best_of or last.declared_levels):
+        return False
+    return has_ended([not (estimate.solved_items or estimate.lost) for estimate in estimates], best_of)

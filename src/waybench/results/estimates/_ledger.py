@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from waybench.core import End
 from waybench.results.frames import Column, Frame, group_frame
@@ -87,7 +87,7 @@ def _entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
         aside=sum(bool(row.exclusion_reason) for row in rows),
         attempts=len(counted),
         items=len(tried),
-        solved=None if guided else sum(map(_solved, tried.values())),
+        solved=None if guided else sum(map(_is_solved, tried.values())),
         known=sum(row.input_tokens is not None for row in counted),
         input_tokens=_total(row.input_tokens for row in counted),
         output_tokens=_total(row.output_tokens for row in counted),
@@ -98,12 +98,12 @@ def _entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
         lost_tokens=_total(row.tokens for row in lost),
         lost_cost=_total(row.cost for row in lost),
         reasoning=_ratio(tried, (lambda item: total_if_known(row.reasoning_tokens for row in item)), len),
-        per_thousand=None if guided else _ratio(tried, _solved, _thousands),
-        per_dollar=None if guided else _ratio(tried, _solved, lambda item: total_if_known(row.cost for row in item)),
+        per_thousand=None if guided else _ratio(tried, _is_solved, _thousands),
+        per_dollar=None if guided else _ratio(tried, _is_solved, lambda item: total_if_known(row.cost for row in item)),
     )
 
 
-def _solved(item: Sequence[Row]) -> bool:
+def _is_solved(item: Sequence[Row]) -> bool:
     return any(row.end == End.SOLVED for row in item)
 
 
@@ -150,6 +150,18 @@ def ledger_frame(entries: Sequence[LedgerEntry]) -> Frame:
     return group_frame("ledger", doc, _FACTS, entries, lambda entry: entry.group)
 
 
+# Of attempts, and of sums of attempts.
+REASONING_TOKENS: Column[Any] = Column(
+    "reasoning_tokens",
+    int,
+    "Output tokens that the provider says were spent on reasoning, 0 also where it says nothing; null if tokens "
+    "are not known.",
+    unit="tokens",
+)
+TIME_AND_COST: tuple[Column[Any], ...] = (
+    Column("seconds", float, "Time spent on the replies; null if not known.", unit="s"),
+    Column("cost", float, "What it cost; null if tokens or prices are not known.", unit="USD"),
+)
 _FACTS: tuple[Column[LedgerEntry], ...] = (
     Column(
         "answered",
@@ -166,18 +178,11 @@ _FACTS: tuple[Column[LedgerEntry], ...] = (
     Column("known", int, "Attempts whose tokens are known."),
     Column("input_tokens", int, "Tokens of all requests; null if not known.", unit="tokens"),
     Column("output_tokens", int, "Tokens of all replies, reasoning included, likewise.", unit="tokens"),
-    Column(
-        "reasoning_tokens",
-        int,
-        "Output tokens that the provider says were spent on reasoning, 0 also where it says nothing; null if tokens "
-        "are not known.",
-        unit="tokens",
-    ),
+    REASONING_TOKENS,
     Column(
         "cached_tokens", int, "Input tokens that the provider says it read from its cache, likewise.", unit="tokens"
     ),
-    Column("seconds", float, "Time spent on the replies; null if not known.", unit="s"),
-    Column("cost", float, "What it cost; null if tokens or prices are not known.", unit="USD"),
+    *TIME_AND_COST,
     Column("lost_tokens", int, "Tokens of excluded episodes; null if not known.", unit="tokens"),
     Column("lost_cost", float, "What these cost; null if not known.", unit="USD"),
     Column("reasoning", IntervalEstimate, "Mean reasoning tokens of an attempt.", unit="tokens"),

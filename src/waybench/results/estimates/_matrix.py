@@ -5,10 +5,10 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from waybench.core import Json
+from waybench.core import AGENT, Json
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
 from waybench.results.estimates._ladders import LevelCoverage, level_coverage, task_levels
-from waybench.results.estimates._mean_scores import CEILING, Score, mean_score
+from waybench.results.estimates._mean_scores import CEILING, Score, mean_score, number, percent_score
 from waybench.results.estimates._model_pairs import ModelPair, order_notes, ranked_pairs, ranks
 from waybench.results.formatting import NO_RANK, NOTHING, align_columns, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human
@@ -60,8 +60,9 @@ class MatrixRow:
         kind: "model", "person" or "reference" (an embedded player).
         cells: Family -> the model's score in it; a family that it was not run on is missing.
         mean: The mean over the families with a score; None without any.
-        rank: Best and worst rank among the models with a mean over the same families; None for other rows, for a model
-            alone, and where attempts have no result.
+        options: What makes some of its items easier or harder than by default: "max_steps: 500".
+        rank: Best and worst rank among the models with a mean over the same families, with the same such options; None
+            for other rows, for a model alone, and where attempts have no result.
     """
 
     model: str
@@ -69,6 +70,7 @@ class MatrixRow:
     cells: dict[Family, FamilyScore]
     mean: Score | None
     families: int
+    options: tuple[str, ...] = ()
     rank: tuple[int, int] | None = None
 
     @property
@@ -119,6 +121,7 @@ class Matrix:
                 "kind": row.kind,
                 "mean": row.mean.to_json() if row.mean else None,
                 "families": row.families,
+                "options": list(row.options),
                 "rank": list(row.rank) if row.rank else None,
                 "why_no_rank": row.why_no_rank,
                 "cells": {
@@ -152,16 +155,18 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
     Intervals of means are those of `waybench.results.stats` for cells that share clusters: two tasks on the same maps
     are no more maps than one. The errors of floors and ceilings are added to them; those of what is shared are shared.
 
-    Ranks are read from the pairs of models with scores in the same families (`ranked_pairs`). A row of which attempts
-    have no result has no rank, comes after the others, and has no influence on their ranks.
+    Ranks are read from the pairs of models with scores in the same families (`ranked_pairs`), and never of models of
+    which one has easier items by an option (`Option.effect`); rows with such options come after the others. A row of
+    which attempts have no result has no rank, comes after the others, and has no influence on their ranks.
 
-    Isomorphic items are not in it where there are original ones of the same environment.
+    Isomorphic items are not in it where there are original ones of the same environment, and neither are a model's runs
+    with an agent where it was run without one: they have a table beside the bare model's.
 
     Args:
         rows: The rows, with anchors where normalised scores are wanted.
         cache: Estimates that were made, as for `by_level`.
     """
-    included = original_rows(without_searches(rows))
+    included = _without_agents(original_rows(without_searches(rows)))
     totals = {total.group: total for total in overall(included, cache) if not total.guided}
     estimates = by_level(included, cache)
     cells: dict[RunKey, list[Estimate]] = group_by(estimates, lambda estimate: estimate.group)
@@ -184,20 +189,32 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
     for model, own_cells in scores_by_model.items():
         kind = "reference" if model in embedded else "person" if is_human(model) else "model"
         scores = [cell.score for cell in own_cells.values() if cell.score]
-        mean = mean_score(scores)
-        matrix_rows.append(MatrixRow(model=model, kind=kind, cells=own_cells, mean=mean, families=len(scores)))
+        of_model = (group for cell in own_cells.values() for group in cell.groups)
+        options = tuple(sorted({option for group in of_model for option in group.difficulty_options}))
+        matrix_rows.append(
+            MatrixRow(
+                model=model, kind=kind, cells=own_cells, mean=mean_score(scores), families=len(scores), options=options
+            )
+        )
 
-    def order(row: MatrixRow) -> tuple[bool, bool, int, float, str]:
+    def order(row: MatrixRow) -> tuple[bool, tuple[str, ...], bool, int, float, str]:
         mean = row.mean.value if row.mean else -math.inf
-        return row.kind == "reference", row.lost > 0, -row.families, -mean, row.model
+        return row.kind == "reference", row.options, row.lost > 0, -row.families, -mean, row.model
 
     in_order = sorted(matrix_rows, key=order)
-    by_families = group_by((row for row in in_order if row.ranked_in), lambda row: row.ranked_in)
+    by_families = group_by((row for row in in_order if row.ranked_in), lambda row: (row.ranked_in, row.options))
     groups = [[row.model for row in rows_of_group] for rows_of_group in by_families.values()]
     pairs = ranked_pairs(groups, group_by(totals.values(), lambda total: total.group.model))
     rank = ranks(groups, pairs)
     ranked_rows = tuple(replace(row, rank=rank.get(row.model)) for row in in_order)
     return Matrix(families=families, rows=ranked_rows, pairs=tuple(pairs))
+
+
+def _without_agents(rows: Sequence[Row]) -> list[Row]:
+    """Return rows without those of agents of a model that was run in the same environment without one."""
+    agents = {group for group in {row.group for row in rows} if dict(group.options).get(AGENT)}
+    bare = {(row.group.model, row.group.env) for row in rows if row.group not in agents}
+    return [row for row in rows if row.group not in agents or (row.group.model, row.group.env) not in bare]
 
 
 def _family_score(
@@ -208,7 +225,7 @@ def _family_score(
     notes: dict[str, None] = {}
     scores: dict[tuple[str, tuple[str, ...]], list[Score]] = {}
     for total, estimates, all_levels in results:
-        score, limits = _normalised(total, level_coverage(estimates, all_levels))
+        score, limits = _task_score(total, level_coverage(estimates, all_levels))
         notes |= dict.fromkeys(limits)
         if score:
             scores.setdefault((total.group.env, total.group.separate_by), []).append(score)
@@ -235,30 +252,17 @@ def _why_none(total: Estimate, rows: Sequence[Row]) -> str:
     return why_not_normalized(group_by_item(rows))
 
 
-def _normalised(total: Estimate, coverage: LevelCoverage) -> tuple[Score | None, list[str]]:
-    """Return a task's score over the levels that it stands for, and what limits its comparison."""
+def _task_score(total: Estimate, coverage: LevelCoverage) -> tuple[Score | None, list[str]]:
+    """Return a task's normalised score, scaled by the share of levels that count, and what limits its comparison."""
     if total.rescaled is None:
         return None, []
     first, end = coverage.levels[0], coverage.levels[-1]
     levels = f"level {first} only" if first == end else f"levels {first} to {end} only"
-    mean, is_below, cell = total.rescaled.mean, total.rescaled.is_below_floor, total.rescaled.cell
-    scale = CEILING * coverage.share
-    above = mean.value if is_below else 0.0  # with its own distances to the ends
-    value, low, high = (None if end is None else scale * (end - above) for end in (mean.value, mean.low, mean.high))
-    assert value is not None
-    score = Score(
-        value=value,
-        low=low,
-        high=high,
-        lost=mean.lost and mean.lost.scaled(scale),
-        cells=((cell.shifted(-above).scaled(scale), 1.0),),
-        counts=total.counts,
-        errors={name: scale * error for name, error in total.rescaled.errors.items()},
-    )
+    score = percent_score(total.rescaled, total.counts, CEILING * coverage.share)
     limits = [
         HARDER if coverage.share < 1 else "",
         levels if coverage.is_partial else "",
-        f"{BELOW_FLOOR}: counts as 0" if is_below else "",
+        f"{BELOW_FLOOR}: counts as 0" if total.rescaled.is_below_floor else "",
         total.rescaled.origin_note,
     ]
     return score, [limit for limit in limits if limit]
@@ -343,13 +347,8 @@ def _score(score: Score | None, *, interval: bool = False) -> str:
     value = number(score.value)
     if score.lost:
         return f"{value} ({bounds_text(score.lost, number)})" if interval else value
-    ends = score.few_items() if score.shown_interval is None else " to ".join(map(number, score.shown_interval))
+    ends = score.interval_text(" to ")
     return f"{value} ({ends})" if interval and ends else value
-
-
-def number(value: float) -> str:
-    """Return a normalised score as text, without decimals."""
-    return f"{value:.0f}".replace("-0", "0").replace("-", "−")
 
 
 def _column(matrix: Matrix, family: Family) -> list[str]:

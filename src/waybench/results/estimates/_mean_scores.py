@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from waybench.core import Json
-from waybench.results.formatting import ItemCounts
-from waybench.results.results._normalized import cut_end, widened
-from waybench.results.stats import LostAttempts
+from waybench.results.formatting import NOTHING, ItemCounts, known_ends
+from waybench.results.results._normalized import NormalizedScore, cut_end, widen_interval
+from waybench.results.stats import IntervalEstimate, LostAttempts
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._contributions import Functional
 
 CEILING = 100.0
+_ALIKE = 1e-9 * CEILING  # smaller errors are rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +38,23 @@ class Score:
 
     def few_items(self, *, solved: bool = True) -> str:
         """Return what stands in the place of the interval below six clusters (`ItemCounts.few_text`)."""
-        clusters = len({cluster for cell, _ in self.cells for cluster in cell.clusters})
-        return self.counts.few_text(clusters, solved=solved)
+        return self.counts.few_text(self._clusters, solved=solved)
+
+    @property
+    def _clusters(self) -> int:
+        return len({cluster for cell, _ in self.cells for cluster in cell.clusters})
 
     def to_json(self) -> dict[str, Json]:
         """Return the score with its interval."""
         return {"value": self.value, "low": self.low, "high": self.high, "lost": self.lost and asdict(self.lost)}
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard error of the score, with those of floors and ceilings; None where its items show no spread."""
+        if not self.cells:
+            return None
+        error = math.sqrt(Functional(*zip(*self.cells, strict=True)).variance)
+        return math.hypot(error, *self.errors.values()) if error > _ALIKE else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -51,9 +63,48 @@ class Score:
 
     @property
     def shown_interval(self) -> tuple[float, float] | None:
-        """The interval as it is printed: its ends are cut at floor and ceiling."""
+        """The interval as it is printed: its ends are cut at floor and ceiling; None where it says nothing."""
         low, high = (cut_end(end, self.value, CEILING) for end in (self.low, self.high))
-        return None if low is None or high is None else (low, high)
+        mean = IntervalEstimate(self.value, low, high, self.counts.items, self._clusters)
+        return known_ends(mean, bounds=(0, CEILING))
+
+    def interval_text(self, join: str) -> str:
+        """Return the interval as it is printed, its ends cut at floor and ceiling, or what stands in its place.
+
+        Args:
+            join: What stands between the ends.
+        """
+        ends = self.shown_interval
+        if ends is None:
+            return self.few_items() or ("" if self.low is None else NOTHING)
+        return join.join(map(number, ends))
+
+
+def number(value: float) -> str:
+    """Return a normalised score as text, without decimals."""
+    return f"{value:.0f}".replace("-0", "0").replace("-", "−")
+
+
+def percent_score(rescaled: NormalizedScore, counts: ItemCounts, scale: float = CEILING) -> Score:
+    """Return a normalised score in per cent; one that is below the floor for certain counts as 0.
+
+    Args:
+        rescaled: The score.
+        counts: What it comes from.
+        scale: What the ceiling is worth.
+    """
+    mean = rescaled.mean
+    above = mean.value if rescaled.is_below_floor else 0.0  # with its own distances to the ends
+    low, high = (None if end is None else scale * (end - above) for end in (mean.low, mean.high))
+    return Score(
+        value=scale * (mean.value - above),
+        low=low,
+        high=high,
+        lost=mean.lost and mean.lost.scaled(scale),
+        cells=((rescaled.cell.shifted(-above).scaled(scale), 1.0),),
+        counts=counts,
+        errors={name: scale * error for name, error in rescaled.errors.items()},
+    )
 
 
 def mean_score(scores: Sequence[Score]) -> Score | None:
@@ -69,7 +120,7 @@ def mean_score(scores: Sequence[Score]) -> Score | None:
     names = sorted({name for score in scores for name in score.errors})
     errors = {name: math.fsum(score.errors.get(name, 0.0) for score in scores) / len(scores) for name in names}
     interval = Functional(*zip(*cells, strict=True)).interval()
-    low, high = widened(interval[0], value, interval[1], errors.values()) if interval else (None, None)
+    low, high = widen_interval(interval[0], value, interval[1], errors.values()) if interval else (None, None)
     return Score(value=value, low=low, high=high, lost=lost, cells=cells, counts=counts, errors=errors)
 
 

@@ -1,7 +1,7 @@
 """The measure of a group of episodes, and the table of scores for a terminal."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -50,7 +50,7 @@ class HeadlineSpec:
         curve = estimate.curves.get(self.series)
         return curve.average if curve else None
 
-    def lost(self, estimate: Estimate) -> LostAttempts | None:
+    def missing_attempts(self, estimate: Estimate) -> LostAttempts | None:
         """Return the attempts that its mean lacks, also where that has no value; None if it lacks none."""
         mean = self.mean(estimate)
         return estimate.lost if mean is None else mean.lost
@@ -73,7 +73,8 @@ def headline_spec(env: Environment[Any, Any, Any], guided: bool) -> HeadlineSpec
         guided: Whether a teacher's actions were carried out, so that how the episode went is the teacher's merit.
     """
     if guided and env.scoring.series:
-        return HeadlineSpec(as_metric(env.scoring.series[0]), env.scoring.series[0].name)
+        first = env.scoring.series[0]
+        return HeadlineSpec(replace(as_metric(first), title=first.guided_title or first.title), first.name)
     return HeadlineSpec(env.scoring.metrics[0])
 
 
@@ -82,7 +83,11 @@ def headline_specs(env: Environment[Any, Any, Any], guided: bool) -> list[Headli
     of_sets = (
         []
         if guided
-        else [HeadlineSpec(as_metric(aggregate), aggregate=aggregate.name) for aggregate in env.scoring.aggregates]
+        else [
+            HeadlineSpec(as_metric(aggregate), aggregate=aggregate.name)
+            for aggregate in env.scoring.aggregates
+            if aggregate.is_headline
+        ]
     )
     return [headline_spec(env, guided), *of_sets]
 
@@ -200,10 +205,10 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
                 row = [_cell(cell, measured) for cell in (*map(cells.get, levels), *total)]
                 lines.append([names[group], *row])
                 marks.append("embedded" if group.embedded else "person" if is_human(group.model) else "model")
-                between += [_between(title, cell, measured) for cell in cells.values()]
+                between += [_reference_note(title, cell, measured) for cell in cells.values()]
                 few += [too_few_note(measured.mean(cell), measured.metric) for cell in cells.values()]
                 for cell in (*cells.values(), *total):
-                    if lost := lost_text(measured.lost(cell), measured.metric):
+                    if lost := lost_text(measured.missing_attempts(cell), measured.metric):
                         starred.append(f"  {names[group]}, {'all' if cell.level is None else cell.level}: {lost}")
                 undefined |= any(cell.startswith(NOTHING) for cell in row)
             tables += [align_columns(block, marks) for block in _blocks(lines, columns)]
@@ -231,7 +236,7 @@ def _cell(estimate: Estimate | None, measured: HeadlineSpec) -> str:
     return f"{NOTHING if mean is None else mean_text(mean.value, measured.metric)}{star}"
 
 
-def _between(title: str, estimate: Estimate, measured: HeadlineSpec) -> str:
+def _reference_note(title: str, estimate: Estimate, measured: HeadlineSpec) -> str:
     """Return a note on a cell's floor and ceiling; "" if they are not known."""
     rescaled = estimate.rescaled
     if rescaled is None or measured.aggregate or measured.series:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from waybench.core import Json
 from waybench.results.estimates._estimates import Estimate, overall
 from waybench.results.estimates._mean_scores import CEILING
-from waybench.results.formatting import NOTHING, adjusted_p_text, align_columns, one_line
+from waybench.results.formatting import NOTHING, adjusted_p_text, align_columns, interval_text, known_ends, one_line
 from waybench.results.frames import Column, column_json
 from waybench.results.results import Family, Row, family_of, group_by, without_searches
 from waybench.results.results._normalized import normalized_cell
@@ -134,8 +134,7 @@ class ModelPair:
         mean = self.difference
         if mean is None:
             return NOTHING
-        ends = "" if mean.low is None or mean.high is None else f" ({_points(mean.low)} to {_points(mean.high)})"
-        return _points(mean.value) + ends
+        return interval_text(mean.value, known_ends(mean, bounds=(0, 100), is_change=True), _points)
 
     @property
     def p_text(self) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 
 from waybench.core import Json, UsageError
 from waybench.results.estimates._estimates import Estimate, overall
-from waybench.results.estimates._matrix import LONGEST_NAME, Matrix, matrix, number, short_title
-from waybench.results.estimates._mean_scores import Score
+from waybench.results.estimates._matrix import LONGEST_NAME, Matrix, matrix, short_title
+from waybench.results.estimates._mean_scores import Score, number
 from waybench.results.formatting import NO_RANK, align_columns, lost_text, one_line
 from waybench.results.results import Family, ItemKey, Row, RunKey, family_of, group_by, group_by_item, without_searches
 from waybench.results.results._rows import headline_values
@@ -294,15 +294,15 @@ def _tables(profiles: Profiles, columns: int) -> list[str]:
     block: list[list[str]] = []
     for family in profiles.families:
         column = [short_title(family), *(_cell(row.cells[family]) for row in profiles.rows)]
-        table = _joined(first, [*block, column])
+        table = _join_names(first, [*block, column])
         if block and max(map(len, table.splitlines())) > columns:
-            tables.append(_joined(first, block))
+            tables.append(_join_names(first, block))
             first, block = [line[:1] for line in first], []
         block.append(column)
-    return [*tables, _joined(first, block)]
+    return [*tables, _join_names(first, block)]
 
 
-def _joined(first: list[list[str]], columns: list[list[str]]) -> str:
+def _join_names(first: list[list[str]], columns: list[list[str]]) -> str:
     return align_columns([[*line, *cells] for line, cells in zip(first, zip(*columns, strict=True), strict=True)])
 
 

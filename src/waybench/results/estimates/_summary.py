@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
+from waybench.core import WARN_ABOVE, Metric, plural, short_count, unreadable_reason
+from waybench.core._unreadable import UNREADABLE
 from waybench.results.estimates._estimates import Estimate, by_level, overall
 from waybench.results.estimates._measures import UNDEFINED, HeadlineSpec, headline_specs, rank_by_merit
 from waybench.results.estimates._reliability import PASS_DOC, PassRates
@@ -13,6 +14,8 @@ from waybench.results.formatting import (
     align_columns,
     better_text,
     bounds_text,
+    few_text,
+    known_ends,
     mean_text,
     one_line,
     too_few_note,
@@ -24,14 +27,6 @@ from waybench.results.results import Row, RunKey, group_by, labels, short_labels
 from waybench.results.results._normalized import NormalizedScore
 from waybench.results.stats import IntervalEstimate, LostAttempts
 
-UNREADABLE = (Outcome.UNPARSED, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED)
-_REASONS = {
-    Outcome.UNPARSED: "No action could be read from the reply.",
-    Outcome.TRUNCATED: "The reply was cut off at the token limit.",
-    Outcome.OVERFLOW: "The conversation was longer than the model can read.",
-    Outcome.REFUSED: "The model refused to answer.",
-}
-WARN_ABOVE = 0.2  # share of unreadable replies from which a warning says why
 _UNNAMED, _STEPS = "unnamed", "played"  # metrics of environments in which a reply can name no action
 _INDENT = "  "
 _FEW = "†"  # marks an interval from too few items
@@ -77,7 +72,8 @@ class UnreadableReplies:
         share = f"{100 * self.count / self.replies:.0f} %"
         model, example = one_line(self.group.model, _LONGEST_NAME), one_line(self.example, 90)
         return (
-            f"warning: {share} of the replies of {model} at {self.group.task} could not be read.\n"
+            f"warning: {share} of the replies of {model} at {self.group.task}, {self.group.environment.title}, "
+            "could not be read.\n"
             f"{_INDENT}Most frequent reason ({self.with_reason:,} of {self.count:,}): {one_line(self.reason, 90)}\n"
             f"{_INDENT}Example: {example or '(an empty reply)'}"
         )
@@ -98,11 +94,11 @@ def unreadable_replies(episodes: Sequence[LoggedEpisode], all_rows: Sequence[Row
         if not replies or count / replies <= WARN_ABOVE:
             continue
         turns = [turn for episode, _ in group_pairs for turn in episode.record.own_turns if turn.outcome in UNREADABLE]
-        reasons = Counter(map(_reason, turns))
+        reasons = Counter(map(unreadable_reason, turns))
         if not reasons:
             continue
         (reason, with_reason), *_ = reasons.most_common(1)
-        example = next(turn.reply for turn in turns if _reason(turn) == reason)
+        example = next(turn.reply for turn in turns if unreadable_reason(turn) == reason)
         warnings.append(
             UnreadableReplies(
                 group=group, count=count, replies=replies, reason=reason, with_reason=with_reason, example=example
@@ -111,20 +107,17 @@ def unreadable_replies(episodes: Sequence[LoggedEpisode], all_rows: Sequence[Row
     return warnings
 
 
-def _reason(turn: TurnRecord) -> str:
-    return turn.reason or _REASONS[turn.outcome]
-
-
 def summary_table(all_rows: Sequence[Row], *, searched: Collection[RunKey] = ()) -> str:
     """Return one line for each model at each task as an aligned table of plain text; "" without rows.
 
     Args:
         all_rows: The rows.
-        searched: Groups whose items were chosen by a search for a horizon: their mean score means nothing.
+        searched: Groups whose mean score means nothing, since results decided which items they played.
     """
     if not all_rows:
         return ""
-    order = list(rank_by_merit(by_level(all_rows)))
+    ranked = rank_by_merit(by_level(all_rows))
+    order = list(ranked)
     totals = {total.group: total for total in overall(all_rows)}
     by_group = group_by(all_rows, lambda row: row.group)
     tasks = group_by(order, lambda group: (group.task, group.env, group.separate_by, totals[group].guided))
@@ -146,7 +139,7 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[RunKey] = ())
                 lines.append([_INDENT + one_line(names[group], _LONGEST_NAME), *cells])
                 shorter.append(short[group])
     has_scores = any(group not in searched for group in totals)
-    fitting = _fitted(_without_empty(lines, has_scores=has_scores), shorter)
+    fitting = _fit_names(_without_empty(lines, has_scores=has_scores), shorter)
     text = align_columns(fitting, ["line"] * len(fitting)).split("\n")
     table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
     levels = [
@@ -156,11 +149,11 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[RunKey] = ())
     ]
     ordered = [totals[group] for group in order]
     passed = _pass_rates([total for total in ordered if total.group not in searched])
-    explained = _explained(ordered, searched, fitting[0])
+    explained = _legend_lines(ordered, searched, fitting[0])
     return "\n".join([*table, *passed, *_notes(ordered, searched), *levels, *explained])
 
 
-def _fitted(lines: Sequence[Sequence[str]], shorter: Sequence[str]) -> list[list[str]]:
+def _fit_names(lines: Sequence[Sequence[str]], shorter: Sequence[str]) -> list[list[str]]:
     """Return the lines with names that leave room for the numbers; the shorter ones if the others are too long."""
     names, *numbers = zip(*lines, strict=True)
     longest = max(_SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(width, column)) for column in numbers)) - 2
@@ -183,12 +176,22 @@ def _pass_rates(totals: Sequence[Estimate]) -> list[str]:
     return [f"{PASS_DOC}:", *lines] if lines else []
 
 
+def _refusals_line(total: Estimate, name: str) -> str:
+    """Return a line about unparsed replies that refuse in words; "" without any."""
+    if not total.refusals_in_words:
+        return ""
+    replies = plural(total.action_replies, "reply", "replies")
+    count = f"{total.refusals_in_words:,} of {replies}"
+    return f"{name} at {total.group.task}: {count} refuse in words, without their provider's mark; they are unparsed"
+
+
 def _notes(totals: Sequence[Estimate], searched: Collection[RunKey]) -> list[str]:
     """Return the lines on missing and unconfirmed episodes, and on intervals from too few items."""
     names = labels(total.group for total in totals)
-    lost = [line for total in totals if (line := _missing(total, names[total.group]))]
+    lost = [line for total in totals if (line := _lost_attempts_line(total, names[total.group]))]
     lost += [_LOST] * any(total.lost and total.group not in searched for total in totals)
-    lost += [line for total in totals if (line := _unconfirmed(total, names[total.group]))]
+    lost += [line for total in totals if (line := _not_replayed_line(total, names[total.group]))]
+    lost += [line for total in totals if (line := _refusals_line(total, names[total.group]))]
     few = [
         f"{_FEW} {note}"
         for total in totals
@@ -199,7 +202,7 @@ def _notes(totals: Sequence[Estimate], searched: Collection[RunKey]) -> list[str
     return [*lost, *dict.fromkeys(few)]
 
 
-def _explained(totals: Sequence[Estimate], searched: Collection[RunKey], head: Sequence[str]) -> Iterator[str]:
+def _legend_lines(totals: Sequence[Estimate], searched: Collection[RunKey], head: Sequence[str]) -> Iterator[str]:
     """Yield what the columns mean, and the marks of a table."""
     if any(total.attempts > total.items and not total.group.environment.scoring.best_of for total in totals):
         yield "n: different items; an item has several episodes here"
@@ -211,7 +214,7 @@ def _explained(totals: Sequence[Estimate], searched: Collection[RunKey], head: S
 def _cells(total: Estimate, measured: HeadlineSpec, rows: Sequence[Row], searched: bool) -> list[str]:
     """Return the cells of a line; a second measure of the same episodes has its score alone."""
     few = "" if measured.series or measured.aggregate else total.few_items
-    mean, lost = measured.mean(total), measured.lost(total)
+    mean, lost = measured.mean(total), measured.missing_attempts(total)
     score = NOTHING if searched else _interval(mean, measured.metric, lost=lost, few=few)
     levels = sorted({row.level for row in rows})
     n = f"{_count(total)}{'*' if total.lost else ''}{_CHANGED if total.unconfirmed else ''}"
@@ -227,17 +230,17 @@ def _cells(total: Estimate, measured: HeadlineSpec, rows: Sequence[Row], searche
         n,
         span,
         score,
-        NOTHING if rescaled is None else _normalised(rescaled),
+        NOTHING if rescaled is None else _normalised_text(rescaled),
         _interval(solved, None, 100, " %") if solved and solved.lost else _share(solved and solved.value),
         _share(unreadable),
-        _share(_unnamed(rows)),
+        _share(_share_without_action(rows)),
         NOTHING if tokens is None else short_count(tokens),
         "" if cost is None else f"{cost:.2f}",
     ]
 
 
-def _normalised(score: NormalizedScore) -> str:
-    return _BELOW if score.is_below_floor and not score.mean.lost else _interval(score.shown, None, 100)
+def _normalised_text(score: NormalizedScore) -> str:
+    return _BELOW if score.is_below_floor and not score.mean.lost else _interval(score.clipped_mean, None, 100)
 
 
 def _count(total: Estimate) -> str:
@@ -269,17 +272,19 @@ def _interval(
     value = NOTHING if mean is None else f"{shown(mean.value)}{unit}"
     if lost is not None:
         return f"{value} ({bounds_text(lost, shown)})"
-    if mean is None or mean.low is None or mean.high is None:
+    ends = known_ends(mean, metric, bounds=None if metric else (0, 1))
+    if mean is None or ends is None:
+        few = few or ("" if mean is None or mean.low is None else few_text(mean))
         return f"{value} [{few}]" if few and mean is not None else value
     few = _FEW if factor == 1 and too_few_text(mean, metric) else ""
-    return f"{value} [{shown(mean.low)}, {shown(mean.high)}]{few}"
+    return f"{value} [{shown(ends[0])}, {shown(ends[1])}]{few}"
 
 
 def _share(value: float | None) -> str:
     return NOTHING if value is None else f"{100 * value:.0f} %"
 
 
-def _unnamed(rows: Iterable[Row]) -> float | None:
+def _share_without_action(rows: Iterable[Row]) -> float | None:
     """Return the share of steps at which no action was named; None where a reply always names one or is unparsed."""
     metrics_by_row = [row.metrics for row in rows if row.is_included and row.metrics.get(_UNNAMED) is not None]
     steps = sum(metrics.get(_STEPS) or 0.0 for metrics in metrics_by_row)
@@ -289,13 +294,15 @@ def _unnamed(rows: Iterable[Row]) -> float | None:
 def _title(group: RunKey, measured: HeadlineSpec, apart: Sequence[str], estimates: Sequence[Estimate]) -> str:
     env = group.environment
     attempts = max(estimate.most_attempts for estimate in estimates)
-    best = f"best of {attempts} attempts" if env.scoring.best_of and attempts > 1 and not measured.series else ""
+    is_same = all(estimate.n_planned == attempts * estimate.items for estimate in estimates)
+    count = f"{'' if is_same else '1 to '}{attempts}"
+    best = f"best of {count} attempts" if env.scoring.best_of and attempts > 1 and not measured.series else ""
     teacher = "with a teacher" if measured.series else ""
     parts = [measured.metric.title, best, teacher, better_text(measured.metric), *apart]
     return f"{group.task}, {env.title}: {', '.join(part for part in parts if part and part != 'higher is better')}"
 
 
-def _missing(total: Estimate, name: str) -> str:
+def _lost_attempts_line(total: Estimate, name: str) -> str:
     """Return a line about the attempts whose results are lost; "" if there are none."""
     if total.lost is None:
         return ""
@@ -310,7 +317,7 @@ def _missing(total: Estimate, name: str) -> str:
     return f"* {name} at {total.group.task}: {total.lost.lost:,} of {attempts} without a result ({reasons})"
 
 
-def _unconfirmed(total: Estimate, name: str) -> str:
+def _not_replayed_line(total: Estimate, name: str) -> str:
     """Return a line about episodes that do not replay; "" if there are none."""
     if not total.unconfirmed:
         return ""

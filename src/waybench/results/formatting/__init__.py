@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from waybench.core import Aggregate, Metric, plural
+from waybench.core import Aggregate, Metric, Range, plural
 from waybench.results.stats import IntervalEstimate, LostAttempts
 from waybench.results.stats._intervals import FEWEST_CLUSTERS
 
@@ -19,6 +19,7 @@ __all__ = [
     "better_text",
     "bounds_text",
     "change_text",
+    "known_ends",
     "lost_text",
     "mean_text",
     "one_line",
@@ -38,6 +39,7 @@ _HIDDEN = re.compile(
 )
 
 NOTHING = "–"
+_ALIKE = 5e-4  # of a range: what no table tells from its end
 LOST = (
     "n = … of …: some attempts have no result, because of infrastructure errors, an early stop or a record that does "
     "not replay. The numbers after it are the score if all of them were failures, and if all were as good as possible. "
@@ -128,7 +130,7 @@ def lost_text(
     if lost is None:
         return ""
     bounds = bounds_text(lost, show or (lambda value: mean_text(value, metric)))
-    return f"n = {lost.counted:,} of {lost.planned:,}; {bounds}"
+    return f"n = {lost.n_with_result:,} of {lost.planned:,}; {bounds}"
 
 
 def stored_lost_text(lost: Mapping[str, Any] | None) -> str:
@@ -142,9 +144,37 @@ def change_text(value: float, metric: Metric | None = None) -> str:
     return _signs(text) if any(digit in text for digit in "123456789") else f"±{text[1:]}"
 
 
+def known_ends(
+    mean: IntervalEstimate | None, metric: Metric | None = None, *, bounds: Range | None = None, is_change: bool = False
+) -> tuple[float, float] | None:
+    """Return the ends of an interval as they are printed; None where it has none, or says nothing.
+
+    It says nothing where it comes from one cluster, or where it covers all values that are possible. Files of numbers
+    (JSON, CSV) have such ends all the same.
+
+    Args:
+        mean: The number with its interval.
+        metric: What it is a mean of; its bounds are the least and the greatest value.
+        bounds: These, where they are not those of the metric.
+        is_change: Whether the number is a difference of two means.
+    """
+    if mean is None or mean.low is None or mean.high is None or mean.clusters == 1:
+        return None
+    low, high = bounds or ((None, None) if metric is None else metric.bounds)
+    if low is not None and high is not None:
+        size = high - low
+        low, high = (-size, size) if is_change else (low, high)
+        if mean.low <= low + _ALIKE * size and mean.high >= high - _ALIKE * size:
+            return None
+    return mean.low, mean.high
+
+
 def few_text(mean: IntervalEstimate | None) -> str:
-    """Return what stands in the place of an interval below six clusters: "n = 3"; "" from six on."""
-    if mean is None or not mean.is_few:
+    """Return what stands in the place of an interval that is not known or says nothing: "n = 3".
+
+    "" where there are six clusters or more, and no interval since all have the same value.
+    """
+    if mean is None or not (mean.is_few or mean.low is not None):
         return ""
     return f"n = {mean.n:,}" if mean.n == mean.clusters else f"n = {mean.n:,} in {plural(mean.clusters, 'cluster')}"
 
@@ -221,13 +251,13 @@ def better_text(metric: Metric) -> str:
 
 def difference_text(difference: IntervalEstimate, metric: Metric) -> str:
     """Return a difference with its interval: "−12.5 (−20.1 to −4.9)"."""
-    return interval_text(difference, lambda value: change_text(value, metric))
+    ends = known_ends(difference, metric, is_change=True)
+    return interval_text(difference.value, ends, lambda value: change_text(value, metric))
 
 
-def interval_text(mean: IntervalEstimate, show: Callable[[float], str]) -> str:
-    """Return a number with its interval where that is known, in the way in which a value is shown: "7 (5 to 9)"."""
-    text = show(mean.value)
-    return text if mean.low is None or mean.high is None else f"{text} ({show(mean.low)} to {show(mean.high)})"
+def interval_text(value: float, ends: tuple[float, float] | None, show: Callable[[float], str]) -> str:
+    """Return a number with the ends of its interval (`known_ends`), in the way in which it is shown: "7 (5 to 9)"."""
+    return show(value) if ends is None else f"{show(value)} ({show(ends[0])} to {show(ends[1])})"
 
 
 def p_text(p: float | None) -> str:

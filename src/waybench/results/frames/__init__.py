@@ -117,7 +117,7 @@ class Column(Generic[T]):
         return lambda record: reduce(lambda value, name: None if value is None else getattr(value, name), names, record)
 
     @property
-    def of_frame(self) -> "tuple[Column[T], ...]":
+    def frame_columns(self) -> "tuple[Column[T], ...]":
         """Itself as columns of a frame: three of a mean, and none of what only JSON or a table has."""
         if self.only not in ("", "frame"):
             return ()
@@ -216,7 +216,7 @@ class Frame:
 
 def column_data(columns: Iterable[Column[T]], records: Sequence[T]) -> list[ColumnData]:
     """Return the columns of some records, each of which makes a row."""
-    parts = [part for column in columns for part in column.of_frame]
+    parts = [part for column in columns for part in column.frame_columns]
     return [ColumnData(part, _data(part, map(part.value, records))) for part in parts]
 
 
@@ -270,12 +270,12 @@ def _group_columns(groups: Iterable[RunKey]) -> tuple[list[ColumnData], list[Col
     of_row = [numbers.setdefault(group, len(numbers)) for group in groups]
     distinct = list(numbers)
 
-    def filled(column: Column[RunKey]) -> ColumnData:
+    def fill_column(column: Column[RunKey]) -> ColumnData:
         of_group = list(map(column.value, distinct))
         return ColumnData(column, _data(column, (of_group[number] for number in of_row)))
 
     names = sorted({name for group in distinct for name, _ in group.options})
-    return [filled(fact) for fact in _WHO], [filled(_option(name, distinct)) for name in names]
+    return [fill_column(fact) for fact in _WHO], [fill_column(_option(name, distinct)) for name in names]
 
 
 def group_id(group: RunKey) -> str:
@@ -371,7 +371,7 @@ class _Described(NamedTuple):
     meaning: Meaning | None
 
 
-def _of_meaning(name: str) -> Callable[[_Described], Json]:
+def _meaning_field(name: str) -> Callable[[_Described], Json]:
     return lambda described: (
         getattr(described.meaning, name) if described.meaning and getattr(described.meaning, name) != "" else None
     )
@@ -387,18 +387,18 @@ _DESCRIBED: tuple[Column[_Described], ...] = (
         "The unit of its values; null for a plain number or none.",
         lambda described: (described.meaning.unit if described.meaning else described.column.unit) or None,
     ),
-    Column("env", str, "The environment to whose rows this meaning applies; null for all rows.", _of_meaning("env")),
-    Column("title", str, "A metric's name in the report's tables.", _of_meaning("title")),
-    Column("low", float, "The least value possible; null if unbounded or not declared.", _of_meaning("low")),
-    Column("high", float, "The greatest value possible, likewise.", _of_meaning("high")),
-    Column("better", str, "Of a metric: higher, lower, or null where neither is better.", _of_meaning("better")),
+    Column("env", str, "The environment to whose rows this meaning applies; null for all rows.", _meaning_field("env")),
+    Column("title", str, "A metric's name in the report's tables.", _meaning_field("title")),
+    Column("low", float, "The least value possible; null if unbounded or not declared.", _meaning_field("low")),
+    Column("high", float, "The greatest value possible, likewise.", _meaning_field("high")),
+    Column("better", str, "Of a metric: higher, lower, or null where neither is better.", _meaning_field("better")),
     Column(
         "values",
         str,
         "The choices of an option, or the labels of a metric's values.",
         lambda described: ", ".join(described.meaning.values) or None if described.meaning else None,
     ),
-    Column("default", str, "An option's value where it was not given, as JSON.", _of_meaning("default")),
+    Column("default", str, "An option's value where it was not given, as JSON.", _meaning_field("default")),
     Column(
         "description",
         str,

@@ -23,10 +23,10 @@ from waybench.results.horizons._references import (
     Horizon,
     LostHorizon,
     SuccessCurve,
+    below_reference_text,
     group_axes,
     is_above,
     reference_horizons,
-    reference_mark,
 )
 from waybench.results.results import (
     Cluster,
@@ -96,10 +96,14 @@ class AxisItems:
     @property
     def range(self) -> tuple[str, str, float, float]:
         """The environment, the axis, and the difficulties that its curves lie between."""
-        return self.group.env, self.axis.name, *(self.searched or (float(self.at.min()), float(self.at.max())))
+        return (
+            self.group.env,
+            self.axis.name,
+            *(self.searched or (float(self.difficulties.min()), float(self.difficulties.max()))),
+        )
 
     @cached_property
-    def at(self) -> Array:
+    def difficulties(self) -> Array:
         return np.array([item.at for item in self.items], dtype=np.float64)
 
     @cached_property
@@ -109,7 +113,9 @@ class AxisItems:
 
     def fit(self, shape: CurvePrior) -> Fit:
         solved = np.array([item.solved for item in self.items], dtype=np.float64)
-        return fit_curves(shape, self.at, solved, self.clusters, [item.counted for item in self.items], self.searched)
+        return fit_curves(
+            shape, self.difficulties, solved, self.clusters, [item.counted for item in self.items], self.searched
+        )
 
     @cached_property
     def plain(self) -> Fit:
@@ -117,19 +123,19 @@ class AxisItems:
         return self.fit(CurvePrior() if self.searched else FIXED_DESIGN)
 
     @cached_property
-    def _under(self) -> dict[str, Mapping[float, HorizonPosition]]:
+    def _alternative_horizons(self) -> dict[str, Mapping[float, HorizonPosition]]:
         return {}
 
-    def under(self, name: str) -> Mapping[float, HorizonPosition]:
+    def alternative_horizon(self, name: str) -> Mapping[float, HorizonPosition]:
         """Return the horizon at each share under an alternative; it is worked out once."""
-        if name not in self._under:
+        if name not in self._alternative_horizons:
             fit = self.fit(self.alternatives[name])
-            self._under[name] = {share: fit.position(share, HORIZON_CONFIDENCE) for share in SHARES}
-        return self._under[name]
+            self._alternative_horizons[name] = {share: fit.position(share, HORIZON_CONFIDENCE) for share in SHARES}
+        return self._alternative_horizons[name]
 
     def horizons(self) -> Iterator[Horizon]:
         for share in SHARES:
-            yield self.horizon(share, {name: self.under(name)[share] for name in self.alternatives})
+            yield self.horizon(share, {name: self.alternative_horizon(name)[share] for name in self.alternatives})
 
     def _lost(self, share: float) -> LostHorizon | None:
         """Return what the horizon lacks, with its values under the two extremes."""
@@ -142,7 +148,7 @@ class AxisItems:
 
     def horizon(self, share: float, others: Mapping[str, HorizonPosition] = MappingProxyType({})) -> Horizon:
         """Return the horizon at a share, with its positions under other assumptions."""
-        easiest, hardest = float(self.at.min()), float(self.at.max())
+        easiest, hardest = float(self.difficulties.min()), float(self.difficulties.max())
 
         def within(value: float) -> float | None:
             return value if isfinite(value) and easiest <= value <= hardest else None
@@ -169,7 +175,7 @@ class AxisItems:
             known=low >= easiest or high <= hardest,
             references=references,
             above_references=is_above(least, references),
-            mark=reference_mark(value, least, references),
+            mark=below_reference_text(value, least, references),
             curve_fits=self.plain.is_adequate,
             lost=self._lost(share),
         )
@@ -186,15 +192,16 @@ class AxisItems:
             yield DifficultyBin(at, share, count_items(item.key for item in items), sum(item.trials for item in items))
 
     def line(self) -> Iterator[Expected]:
-        at: Array = np.geomspace(float(self.at.min()), float(self.at.max()), _LINE_POINTS)
+        at: Array = np.geomspace(float(self.difficulties.min()), float(self.difficulties.max()), _LINE_POINTS)
         rates, (low, high) = self.plain.rate(at), self.plain.band(at, HORIZON_CONFIDENCE)
         for point in zip(at.tolist(), rates.tolist(), low.tolist(), high.tolist(), strict=True):
             yield Expected(*point)
 
 
-def tried_axes(all_rows: Iterable[Row]) -> Iterator[AxisItems]:
+def axis_items(all_rows: Iterable[Row]) -> Iterator[AxisItems]:
     """Return the items of every group on each axis of which enough difficulties were tried."""
-    unguided = [row for row in all_rows if not row.guided]
+    # A comparison stops by the very results that a horizon would be read from.
+    unguided = [row for row in all_rows if not row.guided and not row.is_streamed]
     all_of_group = group_by(unguided, lambda row: row.group)
     free = [row for row in unguided if row.is_included]
     for group, group_rows in group_by(free, lambda row: row.group).items():
@@ -210,7 +217,7 @@ def tried_axes(all_rows: Iterable[Row]) -> Iterator[AxisItems]:
             if len({item.at for item in items}) >= FEWEST:
                 others = ALTERNATIVES if number == 0 else dict[str, CurvePrior]()
                 tried_axis = AxisItems(
-                    group, axis, items, others, leads=number == 0, searched=_searched(group_rows, axis)
+                    group, axis, items, others, leads=number == 0, searched=_search_limits(group_rows, axis)
                 )
                 if lost is not None:
                     failures, solved = (
@@ -232,7 +239,7 @@ def _items(tried: Mapping[ItemKey, Sequence[Row]], axis: Axis, head: Metric) -> 
     return items
 
 
-def _searched(rows: Sequence[Row], axis: Axis) -> tuple[float, float] | None:
+def _search_limits(rows: Sequence[Row], axis: Axis) -> tuple[float, float] | None:
     """Return what searches could try if they chose all items of a group along an axis."""
     ranges = [search for row in rows if (search := row.search_range) is not None and search.axis == axis.name]
     if len(ranges) < len(rows):
@@ -252,17 +259,17 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     Items are clustered as they were drawn. Left out are episodes with a teacher, who solved them, and axes of which
     fewer than two difficulties were tried.
     """
-    all_tried = list(tried_axes(all_rows))
-    by_number = {number: list(all_tried[number].horizons()) for number in _by_grid(all_tried)}
+    all_tried = list(axis_items(all_rows))
+    by_number = {number: list(all_tried[number].horizons()) for number in _grid_order(all_tried)}
     return [horizon for number in range(len(all_tried)) for horizon in by_number[number]]
 
 
 def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
     """Return how success falls along every axis on which `horizons` finds some, with these."""
-    all_tried = list(tried_axes(all_rows))
-    curves = {number: _success_curve(all_tried[number]) for number in _by_grid(all_tried)}
+    all_tried = list(axis_items(all_rows))
+    curves = {number: _success_curve(all_tried[number]) for number in _grid_order(all_tried)}
     tasks = _tasks(all_tried)
-    adjusted = _adjusted(all_tried, [task.ranked for task in tasks])
+    adjusted = _adjusted_p_values(all_tried, [task.ranked for task in tasks])
     leaders: dict[int, int] = {}
     for task in tasks:
         leader = max(task.ranked, key=lambda number: curves[number].horizons[0].order)
@@ -280,7 +287,7 @@ def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
     ]
 
 
-def _by_grid(all_tried: Sequence[AxisItems]) -> Iterator[int]:
+def _grid_order(all_tried: Sequence[AxisItems]) -> Iterator[int]:
     """Yield the numbers of all, in an order in which those whose fits share a grid of curves follow each other.
 
     A grid is costly to lay out and large. So players of one range of difficulties come together, and before these are
@@ -291,7 +298,7 @@ def _by_grid(all_tried: Sequence[AxisItems]) -> Iterator[int]:
         for name in dict.fromkeys(name for number in numbers for name in all_tried[number].alternatives):
             for number in numbers:
                 if name in all_tried[number].alternatives:
-                    all_tried[number].under(name)
+                    all_tried[number].alternative_horizon(name)
         yield from numbers
 
 
@@ -321,7 +328,7 @@ def _tasks(all_tried: Sequence[AxisItems]) -> list[_Task]:
     ]
 
 
-def _adjusted(all_tried: Sequence[AxisItems], ranked: Iterable[Sequence[int]]) -> dict[frozenset[int], float]:
+def _adjusted_p_values(all_tried: Sequence[AxisItems], ranked: Iterable[Sequence[int]]) -> dict[frozenset[int], float]:
     """Return the p value of each pair of horizons, adjusted for all pairs at all tasks.
 
     Adjusted for those with the leader alone, which the results choose, it would be too small.
@@ -341,7 +348,7 @@ def _success_curve(tried: AxisItems) -> SuccessCurve:
     )
 
 
-def leading(horizons: Iterable[Horizon]) -> dict[RunKey, Horizon]:
+def headline_horizons(horizons: Iterable[Horizon]) -> dict[RunKey, Horizon]:
     """Return of each group the horizon that stands for it: that of the first share, on its environment's first axis.
 
     For a search along an option it is that on the option's axis, the only one that its items have.

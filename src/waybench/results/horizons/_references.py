@@ -90,7 +90,7 @@ def reference_horizons(group: RunKey, axis: str, share: float) -> tuple[Referenc
         The horizons; none where they were not measured: for environments of other packages, other versions of an
         environment, and options that make something else of it (`Option.separate_tables`).
     """
-    if group.separate_by:
+    if not group.is_default:
         return ()
     env = group.environment
     key = env.items.twin or env.id, group.version, str(dict(group.options).get("protocol")), axis
@@ -109,8 +109,8 @@ def _table() -> Mapping[tuple[str, int, str, str], Mapping[float, tuple[Referenc
     return table
 
 
-def reference_mark(value: float, low: float, references: Sequence[ReferenceHorizon]) -> str:
-    """Return what is said of a horizon that is not above those of players that know nothing; "" of one that is."""
+def below_reference_text(value: float, low: float, references: Sequence[ReferenceHorizon]) -> str:
+    """Return "not (clearly) above PLAYER's" for a horizon not above those of players that know nothing; else ""."""
     if is_above(low, references) is not False:
         return ""
     greatest = max(references, key=lambda reference: reference.bound)
@@ -203,7 +203,7 @@ class Horizon(GroupResult):
     curve_fits: bool = True
     lost: LostHorizon | None = None
 
-    def under(self, assumption: str) -> "Horizon":
+    def alternative(self, assumption: str) -> "Horizon":
         """Return the horizon under another assumption, of which no interval is known."""
         return replace(
             self,

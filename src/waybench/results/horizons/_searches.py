@@ -9,8 +9,8 @@ from waybench.results.estimates import total_if_known
 from waybench.results.horizons._references import (
     ReferenceHorizon,
     axis_named,
+    below_reference_text,
     reference_horizons,
-    reference_mark,
 )
 from waybench.results.horizons._text import difficulty_text, not_reached_text, reference_text
 from waybench.results.logs import LoggedEpisode
@@ -22,7 +22,7 @@ from waybench.results.stats._fit import MAYBE, NEVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Searched:
+class SearchResult:
     """A search for a horizon.
 
     Attributes:
@@ -66,7 +66,7 @@ class Searched:
     @property
     def mark(self) -> str:
         """That the horizon is not above those of players that know nothing; "" if it is, or these are not known."""
-        return reference_mark(self.value, self.low, self.references)
+        return below_reference_text(self.value, self.low, self.references)
 
     @property
     def text(self) -> str:
@@ -78,27 +78,29 @@ class Searched:
         if self.stop == "beyond" or self.value > self.hardest or self.without_failure is not None:
             least = difficulty_text(min(max(self.low, self.easiest), passed))
             return (
-                f"{horizon} above the hardest level tested ({title} {difficulty_text(passed)}; 90 % interval from "
+                f"{horizon} above the hardest level tested ({title} {difficulty_text(passed)}; 90 % interval at least "
                 f"{least})"
             )
         most = difficulty_text(min(self.high, self.hardest))
         if self.side in (MAYBE, NEVER):
-            ends = "" if self.side == NEVER else f" ({title}, 90 % interval up to {most})"
+            ends = "" if self.side == NEVER else f" ({title}, 90 % interval at most {most})"
             return f"{horizon}: {not_reached_text(self.side, self.goal.share)}{ends}"
         if self.stop == "below" or self.value < self.easiest:
             return (
                 f"{horizon} below the easiest level tested ({title} {difficulty_text(self.easiest)}; 90 % "
-                f"interval up to {most})"
+                f"interval at most {most})"
             )
         value, low, high = map(difficulty_text, (self.value, self.low, self.high))
         return f"{horizon} at {title} {value} (90 % interval {low} to {high})"
 
 
-def searches(episodes: Sequence[LoggedEpisode], rows: Sequence[Row], unfinished: bool = False) -> list[Searched]:
-    """Return what each search has found, in order of first appearance.
+def search_results(
+    episodes: Sequence[LoggedEpisode], rows: Sequence[Row], unfinished: bool = False
+) -> list[SearchResult]:
+    """Return the result of each search, in order of first appearance.
 
-    What is found here is what the search itself has gone by: its own trials. `horizons` has all attempts. A search all
-    of whose episodes are excluded, such as those that a later run has repeated, has found nothing.
+    It is computed from the search's own trials, by which it went; `horizons` has all attempts. A search whose episodes
+    are all excluded, such as those that a later run has repeated, has no result.
 
     Args:
         episodes: The episodes.
@@ -107,7 +109,7 @@ def searches(episodes: Sequence[LoggedEpisode], rows: Sequence[Row], unfinished:
     """
     pairs = [(episode, row) for episode, row in zip(episodes, rows, strict=True) if _goal(episode.search)]
     return [
-        _searched(group, search_pairs, unfinished)
+        _search_result(group, search_pairs, unfinished)
         for (group, _), search_pairs in group_by(pairs, lambda pair: (pair[1].group, pair[0].run)).items()
         if not all(row.exclusion_reason for _, row in search_pairs)
     ]
@@ -124,7 +126,7 @@ def _goal(search: Mapping[str, Any]) -> StoppingRule | None:
         return None
 
 
-def _searched(group: RunKey, pairs: Sequence[tuple[LoggedEpisode, Row]], unfinished: bool) -> Searched:
+def _search_result(group: RunKey, pairs: Sequence[tuple[LoggedEpisode, Row]], unfinished: bool) -> SearchResult:
     goal, tried = _goal(pairs[0][0].search), search_range(pairs[0][0].search)
     assert goal is not None and tried is not None
     axis, lowest, highest = tried
@@ -141,7 +143,7 @@ def _searched(group: RunKey, pairs: Sequence[tuple[LoggedEpisode, Row]], unfinis
     stop = result.stop(lowest, highest)
     if not stop and not unfinished:
         stop = "supply" if goal.budget is None else "budget"
-    return Searched(
+    return SearchResult(
         group=group,
         axis=axis,
         goal=goal,
@@ -161,7 +163,7 @@ def _searched(group: RunKey, pairs: Sequence[tuple[LoggedEpisode, Row]], unfinis
     )
 
 
-def search_text(searches: Sequence[Searched]) -> str:
+def search_text(searches: Sequence[SearchResult]) -> str:
     """Return what searches have found and why they stopped, a line each; "" if there are none."""
     names = labels(search.group for search in searches)
     lines: list[str] = []
@@ -171,7 +173,7 @@ def search_text(searches: Sequence[Searched]) -> str:
     return "\n".join(lines)
 
 
-def _course(search: Searched) -> str:
+def _course(search: SearchResult) -> str:
     parts = [plural(search.trials, "episode")]
     if index := dict(search.group.options).get(DIFFICULTY_INDEX):
         parts.append(f"items by difficulty index {index}")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from waybench.core import OPTION_AXES, Environment, Json
 from waybench.envs import registry
 from waybench.results.formatting import align_columns, p_text
-from waybench.results.horizons._horizons import AxisItems, tried_axes
+from waybench.results.horizons._horizons import AxisItems, axis_items
 from waybench.results.horizons._references import (
     SHARES,
     Extreme,
@@ -47,7 +47,10 @@ LOST_HORIZON = (
     "n = … of …: some attempts have no result. The numbers after it are the horizon if all of them were failures, and "
     "if all were solved. Such a horizon has no rank."
 )
-_INTERVALS = "In brackets: the 90 % interval, or its known end. Above, below: outside the difficulties tried."
+_INTERVALS = (
+    "In brackets: the 90 % interval, or its known end. Above: more succeed even at the hardest level tried; below: "
+    "fewer even at the easiest."
+)
 FEWEST_FAMILIES = 3  # for a ratio over families
 _FURTHER = {1: "A reaches further", -1: "B reaches further", 0: "no difference shown"}
 _DEPENDS = "it depends on the attempts without a result which one reaches further"
@@ -59,8 +62,8 @@ class HorizonText(NamedTuple):
 
     Attributes:
         value: The difficulty: "23", "above 41", "below 5", "the plateau may be below 80 %", "never reaches 80 %".
-        interval: Its interval: "19 to 29", "from 33", "up to 7", "too few items for an interval"; "" if none is within
-            the levels tested.
+        interval: Its interval: "19 to 29", "at least 33", "at most 7", "too few items for an interval"; "" if none
+            is within the levels tested.
         mark: That it is not above the horizons of players that know nothing: "not above a random player's", and that
             the fitted curve does not match; "" if neither is so.
     """
@@ -80,14 +83,18 @@ def horizon_table(horizons: Iterable[Horizon]) -> str:
         env = registry.load(env_id)
         names = labels(horizon.group for horizon in env_horizons)
         title = f"{env.title}: horizons, by {env.difficulty.axes[0].title.lower()}"
-        lines = [[title, *(f"{100 * share:.0f} %" for share in SHARES)]]
+        lines = [["", *(f"{100 * share:.0f} %" for share in SHARES)]]
+        marks = list(
+            dict.fromkeys(horizon_parts(horizon).mark for horizon in env_horizons if horizon_parts(horizon).mark)
+        )
         by_group = group_by(env_horizons, lambda horizon: horizon.group)
         models = list(dict.fromkeys(group.model for group in by_group))
         settings = setting_names(by_group)
         for group in sorted(by_group, key=lambda group: (models.index(group.model), settings_order(group, settings))):
-            lines.append([names[group], *map(horizon_text, by_group[group])])
+            lines.append([names[group], *(_numbered_text(horizon, marks) for horizon in by_group[group])])
         lines += reference_lines(env_horizons)
-        notes = [align_columns(lines), success_text(env), _INTERVALS]
+        notes = [title, align_columns(lines), *(f"[{number}] {mark}" for number, mark in enumerate(marks, start=1))]
+        notes += [success_text(env), _INTERVALS]
         if any(horizon.lost for horizon in env_horizons):
             notes.append(LOST_HORIZON)
         notes.append(plateau_text(env_horizons))
@@ -107,13 +114,13 @@ def reference_lines(horizons: Sequence[Horizon]) -> list[list[str]]:
         return []
     columns = [next(iter(references)) for references in shares]
     return [
-        [same[0].name, *(_place_text(reference) for reference in same)] for same in zip(*columns, strict=True) if same
+        [same[0].name, *(place_text(reference) for reference in same)] for same in zip(*columns, strict=True) if same
     ]
 
 
 def reference_text(references: Sequence[ReferenceHorizon]) -> str:
     """Return the horizons of players that know nothing: "a random player: below 5, ..."; "" where there are none."""
-    texts = {reference.title: _place_text(reference) for reference in references}
+    texts = {reference.title: place_text(reference) for reference in references}
     if len(set(texts.values())) == 1:
         return f"{' and '.join(texts)}: {next(iter(texts.values()))}"
     return ", ".join(f"{title}: {text}" for title, text in texts.items())
@@ -147,7 +154,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _place_text(horizon: ReferenceHorizon | Extreme | Horizon, share: float | None = None) -> str:
+def place_text(horizon: ReferenceHorizon | Extreme | Horizon, share: float | None = None) -> str:
+    """Return where a horizon is: "23", "above 41", "below 5", or that its share may not be reached."""
     if horizon.value is not None:
         return difficulty_text(horizon.value)
     if horizon.side == BEYOND:
@@ -161,10 +169,16 @@ def success_text(env: Environment[Any, Any, Any]) -> str:
 
 
 def horizon_text(horizon: Horizon) -> str:
-    """Return a horizon in words: "23 (19 to 29)", "above 41 (from 33)", "below 5; not above a random player's"."""
+    """Return a horizon in words: "23 (19 to 29)", "above 41 (at least 33)", "below 5; not above a random player's"."""
+    mark = horizon_parts(horizon).mark
+    return "; ".join(filter(None, [_numbered_text(horizon, ()), mark]))
+
+
+def _numbered_text(horizon: Horizon, marks: Sequence[str]) -> str:
+    """Return a horizon in words, with the number of its mark among some: "23 (19 to 29)", "below 5 [1]"."""
     parts = horizon_parts(horizon)
     text = f"{parts.value} ({parts.interval})" if parts.interval else parts.value
-    return f"{text}; {parts.mark}" if parts.mark else text
+    return f"{text} [{marks.index(parts.mark) + 1}]" if parts.mark in marks else text
 
 
 def horizon_parts(horizon: Horizon) -> HorizonText:
@@ -173,21 +187,21 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
     high = "" if horizon.high is None else difficulty_text(horizon.high)
     fallback = "" if horizon.known else _TOO_FEW
     mark = "; ".join(part for part in (horizon.mark, "" if horizon.curve_fits else _MISFIT) if part)
-    value = _place_text(horizon, horizon.share)
+    value = place_text(horizon, horizon.share)
     if horizon.lost is not None:
         return HorizonText(value, lost_horizon_text(horizon.lost), mark)
     if horizon.side == BEYOND:
-        return HorizonText(value, f"from {low}" if low else fallback, mark)
+        return HorizonText(value, f"at least {low}" if low else fallback, mark)
     if horizon.side in (BELOW, MAYBE):
-        return HorizonText(value, f"up to {high}" if high else fallback, mark)
+        return HorizonText(value, f"at most {high}" if high else fallback, mark)
     if horizon.side == NEVER:
         return HorizonText(value, "", mark)
     ends = (
         f"{low} to {high}"
         if low and high
-        else f"from {low}"
+        else f"at least {low}"
         if low
-        else f"up to {high}"
+        else f"at most {high}"
         if high
         else "interval not known"
     )
@@ -196,7 +210,7 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
 
 def lost_horizon_text(lost: LostHorizon) -> str:
     """Return what a horizon lacks: "n = 4 of 10; below 5 to 41"."""
-    ends = " to ".join(dict.fromkeys((_place_text(lost.lowest), _place_text(lost.highest))))
+    ends = " to ".join(dict.fromkeys((place_text(lost.lowest), place_text(lost.highest))))
     return f"n = {lost.planned - lost.lost:,} of {lost.planned:,}; {ends}"
 
 
@@ -264,8 +278,9 @@ class HorizonComparison:
             "a horizon is outside the levels tested" if value is None else f"A reaches {value:.2g} times as far as B"
         )
         verdict = _DEPENDS if self.depends else _FURTHER[self.further]
+        task = ", ".join([self.first.task, *self.first.separate_by])
         parts = [
-            f"{self.first.task}, 50 % horizon by {title}: {times} ({ends}; p {p_text(self.adjusted)}): {verdict}",
+            f"{task}, 50 % horizon by {title}: {times} ({ends}; p {p_text(self.adjusted)}): {verdict}",
             *(f"{side} is {mark}" for side, mark in (("A", self.first_mark), ("B", self.second_mark)) if mark),
             reference_text(self.references),
         ]
@@ -330,15 +345,6 @@ def ratio_over_families(comparisons: Sequence[HorizonComparison]) -> RatioOverFa
     return RatioOverFamilies(exp(mean), exp(low), exp(high), len(logs))
 
 
-def horizon_comparisons_text(comparisons: Sequence[HorizonComparison], over: RatioOverFamilies | None) -> str:
-    """Return the comparisons of which anything is known, and the ratio over families, a line each; "" for none."""
-    lines = [comparison.text for comparison in comparisons if comparison.is_bounded]
-    lines += [] if over is None else [over.text]
-    if lines and len(comparisons) > 1:
-        lines.append(f"p: of the order of two horizons, adjusted for {len(comparisons)} comparisons (Holm)")
-    return "\n".join(["Horizons:", *(f"  {line}" for line in lines)]) if lines else ""
-
-
 def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[HorizonComparison]:
     """Compare the 50 % horizons of two sides at all tasks that both were given, on the first axis of their items.
 
@@ -347,7 +353,7 @@ def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[Horizo
     """
     first_tasks, second_tasks = (
         group_by(
-            (items for items in tried_axes(rows) if items.leads),
+            (items for items in axis_items(rows) if items.leads),
             lambda items: (items.group.task, items.group.env, items.group.version, items.axis.name),
         )
         for rows in (first, second)
@@ -363,10 +369,12 @@ def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[Horizo
         ]
     ratios = [horizon_ratio(first.plain, second.plain, SHARES[0]) for first, second in pairs]
     adjusted = holm([ratio.p for ratio in ratios])
-    return [_comparison(*pair, ratio, p) for pair, ratio, p in zip(pairs, ratios, adjusted, strict=True)]
+    return [_build_horizon_comparison(*pair, ratio, p) for pair, ratio, p in zip(pairs, ratios, adjusted, strict=True)]
 
 
-def _comparison(first: AxisItems, second: AxisItems, ratio: HorizonRatio, adjusted: float) -> HorizonComparison:
+def _build_horizon_comparison(
+    first: AxisItems, second: AxisItems, ratio: HorizonRatio, adjusted: float
+) -> HorizonComparison:
     first_horizon, second_horizon = (tried.horizon(SHARES[0]) for tried in (first, second))
     factor = adjusted / ratio.p if ratio.p > 0 else 1.0
     return HorizonComparison(

@@ -73,10 +73,10 @@ def skipped_part(location: str, error: Exception | str, sample: str = "") -> Ski
         sample: The sample's id; "" for the whole file.
     """
     why = str(error) or type(error).__name__
-    return Skipped(path_of(location), sample, one_line(why, 200))
+    return Skipped(log_path(location), sample, one_line(why, 200))
 
 
-def path_of(location: str) -> str:
+def log_path(location: str) -> str:
     """Return the path of a log."""
     return location.removeprefix("file://")
 
@@ -90,7 +90,7 @@ def sizes(location: str) -> dict[str, int]:
     """Return the size of each part of a log, as it is before it is compressed; of a JSON file nothing is known."""
     if not _is_zip(location):
         return {}
-    with ZipFile(path_of(location)) as log:
+    with ZipFile(log_path(location)) as log:
         return {info.filename: info.file_size for info in log.infolist()}
 
 
@@ -107,25 +107,25 @@ def check_parts(location: str, parts: Iterable[str] | None = None) -> None:
         zipfile.BadZipFile: If it is none of Inspect's.
     """
     if not _is_zip(location):
-        path = Path(path_of(location))
+        path = Path(log_path(location))
         with path.open("rb") as stream:
             _check(stream, path.stat().st_size)
         return
-    with ZipFile(path_of(location)) as log:
-        for info in _wanted(log, parts):
+    with ZipFile(log_path(location)) as log:
+        for info in _select_parts(log, parts):
             _check_part(log, info)
 
 
-def checked_parts(location: str, parts: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+def read_checked_parts(location: str, parts: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """Yield names and contents of some parts of a log that is a ZIP file, each after it was checked (`check_parts`)."""
-    with ZipFile(path_of(location)) as log:
-        for info in _wanted(log, parts):
+    with ZipFile(log_path(location)) as log:
+        for info in _select_parts(log, parts):
             chunks: list[bytes] = []
             _check_part(log, info, chunks.append)
             yield info.filename, b"".join(chunks)
 
 
-def _wanted(log: ZipFile, parts: Iterable[str] | None) -> list[ZipInfo]:
+def _select_parts(log: ZipFile, parts: Iterable[str] | None) -> list[ZipInfo]:
     by_name = {info.filename: info for info in log.infolist()}  # the last one of a name, as Inspect takes it
     if parts is None:
         return [info for name, info in by_name.items() if not name.startswith(_SAMPLES)]
@@ -146,7 +146,7 @@ def _check_part(log: ZipFile, info: ZipInfo, keep: Callable[[bytes], None] = lam
     unlimited = copy(info)
     unlimited.file_size = 1 << 62  # or else what is beyond the directory's size would not be seen
     with log.open(unlimited) as stream:
-        size = _check_content(_decompressed(cast(BufferedIOBase, stream), info.file_size), keep)
+        size = _check_content(_decompress(cast(BufferedIOBase, stream), info.file_size), keep)
     if size != info.file_size:
         raise DataError(f"it has {size} bytes, but the directory of the archive states {info.file_size}")
 
@@ -173,7 +173,7 @@ def _check_content(chunks: Iterable[bytes], keep: Callable[[bytes], None] = lamb
     return size
 
 
-def _decompressed(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
+def _decompress(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
     """Yield a part's bytes, and no more than a chunk beyond the size that it should have.
 
     Only a few compressed bytes are read at a time, since each can expand to 32 KiB.
@@ -209,7 +209,7 @@ def simple_samples(location: str, samples: Sequence[tuple[Any, int]]) -> list[An
     if not location.endswith(".eval"):
         return None
     objects: list[Any] = []
-    for _, content in checked_parts(location, [sample_part(*sample) for sample in samples]):
+    for _, content in read_checked_parts(location, [sample_part(*sample) for sample in samples]):
         try:
             objects.append(_simple(json.loads(content), _ATTACHED.encode() in content))
         except Exception:  # Inspect says what is wrong, or can read it
@@ -290,7 +290,7 @@ def simple_log(location: str, key: str) -> tuple[Any, list[Summary]] | None:
     if not location.endswith(".eval"):
         return None
     _add_compression()
-    parts = dict(checked_parts(location, (_HEADER, _SUMMARIES)))
+    parts = dict(read_checked_parts(location, (_HEADER, _SUMMARIES)))
     if len(parts) < 2:
         return None
     try:
@@ -356,7 +356,8 @@ def _simple_header(data: Any) -> Any:
     )
     spec_fields = {**texts, **objects, "model_generate_config": model_config, "config": SimpleNamespace(**limits)}
     return SimpleNamespace(
-        eval=SimpleNamespace(**spec_fields, model_base_url=address, model_roles=None), plan=SimpleNamespace(config=run)
+        eval=SimpleNamespace(**spec_fields, model_base_url=address, model_roles=None, metadata=spec.get("metadata")),
+        plan=SimpleNamespace(config=run),
     )
 
 

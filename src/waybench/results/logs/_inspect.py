@@ -114,10 +114,10 @@ def iterate_logs(
                 f"no folder {directory}: give the folder that `waybench run --out` wrote, or a file of records"
             )
         locations = listed_logs(directory) if simple else None
-        yield from _logs(_listed_by_inspect(directory) if locations is None else locations, on_problem, simple)
+        yield from _logs(_list_by_inspect(directory) if locations is None else locations, on_problem, simple)
 
 
-def _listed_by_inspect(directory: Path) -> list[str]:
+def _list_by_inspect(directory: Path) -> list[str]:
     from inspect_ai.log import list_eval_logs
 
     return [info.name for info in list_eval_logs(str(directory.absolute()))]
@@ -127,15 +127,15 @@ def _logs(locations: Iterable[str], on_problem: Callable[[Skipped], None], simpl
     for location in locations:
         # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.
         try:
-            header, summaries = (simple_log(location, KEY) if simple else None) or _by_inspect(location)
-            samples = tuple(map(_seen, summaries))
+            header, summaries = (simple_log(location, KEY) if simple else None) or _read_by_inspect(location)
+            samples = tuple(map(_summarise_sample, summaries))
         except Exception as error:
             on_problem(skipped_part(location, error))
             continue
         yield Log(location, header, samples)
 
 
-def _by_inspect(location: str) -> tuple[Any, Iterable[Any]]:
+def _read_by_inspect(location: str) -> tuple[Any, Iterable[Any]]:
     """Return the header of a log and the summaries of its samples."""
     from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
 
@@ -144,7 +144,7 @@ def _by_inspect(location: str) -> tuple[Any, Iterable[Any]]:
     return read_eval_log(location, header_only=True), read_eval_log_sample_summaries(location)
 
 
-def _seen(summary: Any) -> Seen:
+def _summarise_sample(summary: Any) -> Seen:
     clean = bool(summary.completed) and not summary.error and summary.limit not in OF_TIME
     ours = KEY in summary.metadata
     scores: dict[str, Any] = {} if ours else summary.scores or {}

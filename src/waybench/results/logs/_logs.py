@@ -25,7 +25,7 @@ from waybench.results.logs._guard import (
     MOST_BYTES,
     MOST_VALUES,
     Skipped,
-    path_of,
+    log_path,
     sample_part,
     simple_samples,
     sizes,
@@ -46,10 +46,12 @@ from waybench.results.logs._inspect import (
 from waybench.results.logs._settings import (
     SCALARS,
     LoggedEpisode,
+    allowed_attempts,
     is_embedded,
-    of_record,
     read_origin,
     read_settings,
+    settings_of_record,
+    task_name,
     without_key,
 )
 
@@ -153,7 +155,9 @@ def _episode_of_line(data: dict[str, Json], path: Path, line_number: int) -> Log
         model=f"human{player.removeprefix(_PERSON)}" if is_person else player or UNNAMED,
         task=task if isinstance(task, str) and task else registry.entry(record.env).task or variant or family,
         record=record,
-        settings=of_record(record, {name: value for name, value in settings.items() if isinstance(value, SCALARS)}),
+        settings=settings_of_record(
+            record, {name: value for name, value in settings.items() if isinstance(value, SCALARS)}
+        ),
         log=str(path.absolute()),
         sample=f"{LINE}{line_number}",
         run=RUN,
@@ -198,7 +202,12 @@ def read_logs(*directories: Path, on_problem: Callable[[Skipped], None] | None =
         UsageError: If a directory does not exist.
         NoEpisodesError: If none of them has an episode of a waybench task that can be read; a UsageError, too.
     """
-    report = on_problem or to_stderr
+    skipped: list[Skipped] = []
+
+    def report(problem: Skipped) -> None:
+        skipped.append(problem)
+        (on_problem or to_stderr)(problem)
+
     batches = EpisodeBatches(*directories, on_problem=report)
     has_episode = False
     for number in range(len(batches)):
@@ -206,7 +215,7 @@ def read_logs(*directories: Path, on_problem: Callable[[Skipped], None] | None =
             has_episode = True
             yield episode
     if not has_episode:
-        raise batches.none_found()
+        raise batches.none_found(skipped)
 
 
 class EpisodeBatches:
@@ -270,16 +279,18 @@ class EpisodeBatches:
                 if episode is not None:
                     yield episode
 
-    def none_found(self) -> NoEpisodesError:
-        """Return what to raise where no batch has an episode."""
+    def none_found(self, skipped: Sequence[Skipped] = ()) -> NoEpisodesError:
+        """Return what to raise where no batch has an episode; it names the first one that is skipped."""
         where = ", ".join(map(str, self._directories))
+        if skipped:
+            return NoEpisodesError(f"no episodes in {where} that can be read; {len(skipped)} are skipped: {skipped[0]}")
         return NoEpisodesError(f"no episodes in {where}: run a task with `waybench run` first")
 
     def _episode(self, location: str, sample: "_Sample", on_problem: Callable[[Skipped], None]) -> LoggedEpisode | None:
         header, settings, origin = self._headers[location]
         try:
             record = without_key(_record(sample), header)
-            all_settings = of_record(record, settings) | (
+            all_settings = settings_of_record(record, settings) | (
                 {SYSTEM_ROLE: sample.system_role} if sample.system_role else {}
             )
         except (WaybenchError, RecursionError) as error:
@@ -287,7 +298,7 @@ class EpisodeBatches:
             return None
         return LoggedEpisode(
             model=str(header.eval.model),
-            task=header.eval.task.removeprefix("waybench/"),
+            task=task_name(header),
             record=record,
             settings=all_settings,
             log=location,
@@ -296,6 +307,7 @@ class EpisodeBatches:
             design=_design(sample.design),
             origin=origin,
             epoch=sample.epoch,
+            most_attempts=allowed_attempts(header.eval.task_args),
             reasoning=sample.reasoning or {},
         )
 
@@ -359,7 +371,7 @@ class _Unread(NamedTuple):
 
 
 def _digest(location: str) -> bytes:
-    with open(path_of(location), "rb") as file:
+    with open(log_path(location), "rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
 
 
@@ -417,12 +429,12 @@ def _plain(sample: Any) -> _Sample:
         limit=str(sample.limit.type) if sample.limit else "",
         design=str(metadata.get(DESIGN, "")),
         epoch=sample.epoch,
-        reasoning=_by_name(sample.store.get(REASONING)),
-        system_role=_by_name(sample.store.get(SENT)).get(SYSTEM_ROLE, ""),
+        reasoning=_read_texts(sample.store.get(REASONING)),
+        system_role=_read_texts(sample.store.get(SENT)).get(SYSTEM_ROLE, ""),
     )
 
 
-def _by_name(stored: Any) -> dict[str, str]:
+def _read_texts(stored: Any) -> dict[str, str]:
     """Return an object of texts in a sample's store; the log is from outside."""
     texts = cast(dict[Any, Any], stored) if isinstance(stored, dict) else {}
     return {str(name): str(text) for name, text in texts.items()}

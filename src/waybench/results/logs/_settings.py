@@ -14,26 +14,37 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
-from waybench.core import AGENT, LABEL, LOCAL_MODELS, EpisodeRecord, Json, is_public_key, key_label, may_be_secret
-from waybench.core._designs import is_search
+from waybench.core import (
+    AGENT,
+    LABEL,
+    LOCAL_MODELS,
+    STREAM,
+    EpisodeRecord,
+    Json,
+    is_object,
+    is_public_key,
+    key_label,
+    may_be_secret,
+)
+from waybench.core._designs import SHOWN, is_search
 from waybench.envs import registry
 from waybench.results.logs._guard import Skipped
-from waybench.results.logs._inspect import Log, runs, to_stderr
+from waybench.results.logs._inspect import KEY, Log, runs, to_stderr
 
 SCALARS = (str, int, float, bool, type(None))
 SERVER = "server"  # the setting that names the server, where the user chose one
+_NAMES_TASK = "game"  # the parameter with which a file of the catalogue names a task
 _ROLE = "role."  # what the names of settings that say who had another role begin with
 # Settings of Inspect's that decide how requests are sent, not what they say.
 _TRANSPORT = {
     *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
     *("stream_idle_timeout", "batch", "cache", "cache_prompt", "extra_headers"),
 }
-# Parameters of tasks that say how much of an item is shown, where that is counted in tokens; the first one turns it on.
-SHOWN = ("prefix_tokens", "tokenizer")
 _FLAGS = ("temperature", "max_tokens", "reasoning_effort", "seed")  # of `waybench run`, named as the settings are
 # Limits that end an episode as a part of the test, unlike those on time.
 _LIMITS = ("token_limit", "token_limit_type", "message_limit", "turn_limit", "cost_limit")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_MOST_ATTEMPTS = 1_000_000  # a log may come from outside
 _USUAL = ("", "/v1")  # paths of servers
 
 
@@ -65,11 +76,12 @@ class LoggedEpisode:
         sample: The id of its sample there.
         run: What tells the run it belongs to from others, whose attempts are no attempts of this one; a run that was
             taken up again is the same run. "" if not known.
-        design: What its run declares: the settings of a search for a horizon, or the levels of a ladder; empty for
-            other runs, and for ladders of older logs.
+        design: What its run declares: the settings of a search for a horizon, the levels of a ladder, or the place of
+            the item in the stream of a comparison; empty for other runs, and for ladders of older logs.
         attempt: The number of the attempt at the item, where it is another than the record's; 0 otherwise.
         origin: Date, version and command of its run; None if not known.
         epoch: The epoch of its sample, from 1; 0 where it comes from no log.
+        most_attempts: How many attempts at an item its run allows; 0 if not known.
         reasoning: What the provider returned as reasoning, by the number of the turn from 0, as text.
     """
 
@@ -84,6 +96,7 @@ class LoggedEpisode:
     attempt: int = 0
     origin: Origin | None = None
     epoch: int = 0
+    most_attempts: int = 0
     reasoning: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -113,15 +126,44 @@ def read_settings(header: Any) -> dict[str, Json]:
     Which options of the task are the source's is known by name: they are those that an environment declares. Nothing
     that may be a secret is among the settings, and of an address only `host` is.
     """
-    drawn, args = _drawn(), header.eval.task_args
+    return {**settings_of_parameters(header.eval.task_args), **_plain(_model_settings(header))}
+
+
+def settings_of_parameters(args: Mapping[str, Any]) -> dict[str, Json]:
+    """Return the settings that follow from a task's parameters: options of its items, its agent and its stream."""
+    drawn = _item_options()
     return _plain(
         {
             **{name: value for name, value in args.items() if name in drawn},
             **{name: args.get(name) for name in SHOWN if args.get(SHOWN[0])},
-            **({AGENT: args[AGENT]} if args.get(AGENT) else {}),
-            **_asked_how(header),
+            **{name: args[name] for name in (AGENT, STREAM) if args.get(name)},
         }
     )
+
+
+def allowed_attempts(parameters: Mapping[str, Any]) -> int:
+    """Return how many attempts at an item a run's parameters allow, or a sample's metadata; 0 if these do not say."""
+    attempts = parameters.get("attempts")
+    return attempts if type(attempts) is int and 0 < attempts < _MOST_ATTEMPTS else 0
+
+
+def task_name(header: Any) -> str:
+    """Return the name of a run's task, also where a file of the catalogue gives it another name."""
+    metadata = getattr(header.eval, "metadata", None)
+    facts = metadata.get(KEY) if is_object(metadata) else None
+    name = facts.get("task") if is_object(facts) else None
+    return name if isinstance(name, str) and name else str(header.eval.task).removeprefix("waybench/")
+
+
+def _task_parameters(header: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a run's task, without the one with which a file of the catalogue names it."""
+    is_renamed = task_name(header) != str(header.eval.task).removeprefix("waybench/")
+    return {name: value for name, value in parameters.items() if not (is_renamed and name == _NAMES_TASK)}
+
+
+def follows_from_parameters(name: str) -> bool:
+    """Return whether a setting is one that follows from a task's parameters."""
+    return name in _item_options() or name in (*SHOWN, AGENT, STREAM)
 
 
 def run_command(
@@ -141,21 +183,24 @@ def run_command(
         server: The address of the model's server; "" for the provider's own. An address that may hold a secret is
             shown as URL.
     """
-    options = [part for name, value in _harmless(dict(args)).items() for part in ("-T", f"{name}={_typed(value)}")]
+    given = {name: value for name, value in args.items() if name != STREAM}
+    options = [part for name, value in _harmless(given).items() for part in ("-T", f"{name}={_as_text(value)}")]
+    if args.get(STREAM):  # which the other models of the comparison have to be added to
+        options += ["--until", "decided", "--over", str(args[STREAM])]
     flags = [
         part
         for name in _FLAGS
         if generation.get(name) is not None
-        for part in (f"--{name.replace('_', '-')}", _typed(generation[name]))
+        for part in (f"--{name.replace('_', '-')}", _as_text(generation[name]))
     ]
     others = {name: value for name, value in generation.items() if name not in (*_FLAGS, *_TRANSPORT)}
-    flags += [part for name, value in _harmless(others).items() for part in ("-G", f"{name}={_typed(value)}")]
+    flags += [part for name, value in _harmless(others).items() for part in ("-G", f"{name}={_as_text(value)}")]
     if server:
         options = ["--model-base-url", _harmless_address(server), *options]
     return shlex.join(["waybench", "run", task, "--model", model, *options, *flags])
 
 
-def _typed(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
@@ -165,7 +210,11 @@ def read_origin(header: Any) -> Origin:
     created = datetime.fromisoformat(str(spec.created)).astimezone(UTC)
     args = spec.task_args_passed if spec.task_args_passed is not None else spec.task_args
     command = run_command(
-        str(spec.model), spec.task.removeprefix("waybench/"), args, _generation(header), spec.model_base_url or ""
+        str(spec.model),
+        task_name(header),
+        _task_parameters(header, args),
+        _generation(header),
+        spec.model_base_url or "",
     )
     packages: Mapping[str, Any] = spec.packages or {}
     return Origin(f"{created:%Y-%m-%d %H:%M} UTC", str(packages.get("waybench", "")), command)
@@ -173,7 +222,7 @@ def read_origin(header: Any) -> Origin:
 
 def settings_of_any(header: Any) -> dict[str, Json]:
     """Return the settings of a run of a task that is not ours: all of its parameters, and the model's settings."""
-    return _plain({**_harmless(dict(header.eval.task_args)), **_asked_how(header)})
+    return _plain({**_harmless(dict(header.eval.task_args)), **_model_settings(header)})
 
 
 def _generation(header: Any) -> dict[str, Any]:
@@ -182,7 +231,7 @@ def _generation(header: Any) -> dict[str, Any]:
     return {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
 
 
-def _asked_how(header: Any) -> dict[str, Any]:
+def _model_settings(header: Any) -> dict[str, Any]:
     spec, generation = header.eval, _generation(header)
     return {
         **_harmless({f"model.{name}": value for name, value in spec.model_args.items()}),
@@ -203,12 +252,12 @@ def _plain(settings: Mapping[str, Any]) -> dict[str, Json]:
     }
 
 
-def of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> dict[str, Json]:
+def settings_of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> dict[str, Json]:
     """Return a run's settings without the item options of other environments."""
     names = {option.name for option in registry.load(record.env).items.options}
     if settings.get(SHOWN[0]):  # another environment's items may have an option of the same name
         names.update(SHOWN)
-    return {name: value for name, value in settings.items() if name in names or name not in _drawn()}
+    return {name: value for name, value in settings.items() if name in names or name not in _item_options()}
 
 
 def without_key(record: EpisodeRecord, header: Any) -> EpisodeRecord:
@@ -258,7 +307,7 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _drawn() -> frozenset[str]:
+def _item_options() -> frozenset[str]:
     return frozenset(option.name for entry in registry.entries for option in registry.load(entry.id).items.options)
 
 
@@ -330,9 +379,9 @@ def _info(logs: Sequence[Log]) -> RunInfo:
     chosen = {name: getattr(config, name, None) for name in ("limit", "sample_id")}
     return RunInfo(
         run=spec.task_id,
-        task=spec.task.removeprefix("waybench/"),
+        task=task_name(header),
         model=str(spec.model),
-        parameters=dict(spec.task_args),
+        parameters=_task_parameters(header, spec.task_args),
         settings=read_settings(header),
         epochs=config.epochs or 1,
         subset=", ".join(f"{name}={value}" for name, value in chosen.items() if value is not None),

@@ -2,19 +2,23 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from shlex import join
-from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 from waybench._package_data import read_toml
-from waybench.core import DataError, Json, UsageError, unknown_name_message
+from waybench.core import Json, UsageError, unknown_name_message
+from waybench.results.papers._entry import TomlEntry
 
 __all__ = ["Paper", "PaperTable", "papers"]
 
 FOUR_DECIMALS = 0.000051  # how far a value may be from one that is given with four decimals
 MEAN = "mean"  # the statistic of a number that a run's own means can stand beside
-T = TypeVar("T")
 _KINDS = ("rows", "pairs", "counts")
-STATISTICS = (MEAN, "margin_min", "margin_max")
+ERROR = "error"
+# The statistic -> what a row of it is called beside the mean's.
+STATISTICS = {MEAN: "Avg", "margin_min": "Margin_min", "margin_max": "Margin_max", ERROR: "±"}
+SETS, ATTEMPTS = "sets", "attempts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,15 +28,19 @@ class Command:
     Attributes:
         tasks: The tasks of a `waybench run`; none of another command.
         each: Parameters of which every value is run.
-        line: Another command line, without the models; "" for a `waybench run`.
-        not_yet: What is missing for this part; "" where the command can be run.
+        line: Another command line, which needs no model; "" for a `waybench run`.
+        files: Name -> text of the files that the line reads, which stand in the folder of the results.
+        needs: The files that only the user can write.
+        by_hand: Why a person types it, in words; "" where nobody has to.
     """
 
     tasks: tuple[str, ...] = ()
     parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
     each: Mapping[str, tuple[Json, ...]] = field(default_factory=dict[str, tuple[Json, ...]])
     line: str = ""
-    not_yet: str = ""
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    needs: tuple[str, ...] = ()
+    by_hand: str = ""
 
     @property
     def arguments(self) -> list[str]:
@@ -46,7 +54,7 @@ class Command:
 
     @property
     def text(self) -> str:
-        """The command as a person types it, with MODEL for the model; "" where there is none yet."""
+        """The command as a person types it, with MODEL for the model."""
         if not self.tasks:
             return self.line
         return join(["waybench", "run", *self.arguments, "--model", "MODEL"])
@@ -62,15 +70,18 @@ class PublishedRow(NamedTuple):
 
     Attributes:
         model: The model, as the paper calls it.
-        values: The numbers, in the order of the block's metrics; None where one is not printed or cannot be read.
+        values: The numbers with the digits that are printed, in the order of the block's metrics; None where one is not
+            printed or cannot be read.
         versus: The other model, on whose questions alone the numbers are; "" for all questions.
         cluster: The map, where the numbers are those of one map; "" for all.
+        statistic: What the numbers are, where means and margins stand in one table; "" elsewhere.
     """
 
     model: str
-    values: tuple[float | None, ...]
+    values: tuple[Decimal | None, ...]
     versus: str = ""
     cluster: str = ""
+    statistic: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +93,9 @@ class PublishedBlock:
         metrics: Names of metrics of the environment, which are the columns.
         level: The level; None for all.
         options: Settings that a run has to have for its numbers to stand beside these; those not named do not matter.
-        statistic: What the numbers are: "mean", or "margin_min" and "margin_max", how far the mean is from the least
-            and the greatest of several runs.
+        statistic: What the numbers are: "mean"; "margin_min" and "margin_max", how far the mean is from the least
+            and the greatest of several runs; or "error", the published ±.
+        over: Whether the runs are those of several "sets" of items or of several "attempts"; "" for one run.
     """
 
     env: str
@@ -93,6 +105,7 @@ class PublishedBlock:
     level: int | None = None
     options: Mapping[str, Json] = field(default_factory=dict[str, Json])
     statistic: str = MEAN
+    over: str = ""
 
     def fits(self, env: str, settings: Mapping[str, Json]) -> bool:
         """Return whether results of an environment with some settings are of the setting that the block names."""
@@ -106,17 +119,17 @@ class Numbers:
     """Published numbers that are values of no metric of an episode, such as counts and coefficients.
 
     Attributes:
-        rows: The rows: a name and a number for each column; None where one cannot be read.
+        rows: The rows: a name and a number or text for each column; None where one cannot be read.
     """
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+    rows: tuple[tuple[str, tuple[Decimal | str | None, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedded:
-    """What came out for an embedded player, which `make reproduce` computes again.
+    """What came out for an embedded player, which the slow tests compute again.
 
     Attributes:
         player: Its name, after "waybench/".
@@ -190,6 +203,8 @@ class Paper:
         name: What the user types.
         source: Where it is published.
         about: What to know of all of its tables.
+        authors: Its authors as "Family name, given names"; none where it does not name them.
+        year: Its year; None where it does not say.
     """
 
     name: str
@@ -197,6 +212,8 @@ class Paper:
     source: str
     about: str
     tables: tuple[PaperTable, ...]
+    authors: tuple[str, ...] = ()
+    year: int | None = None
 
     def values(self) -> Iterator[PublishedValue]:
         """Yield all published numbers that are values of metrics."""
@@ -207,57 +224,7 @@ class Paper:
                     who = row.model, row.versus, row.cluster
                     for metric, value in zip(block.metrics, row.values, strict=True):
                         if value is not None:
-                            yield PublishedValue(*place, *who, metric, block.statistic, value)
-
-
-class _Entry:
-    """A table of the file: takes values out by name and type, and in the end complains of what nobody took."""
-
-    def __init__(self, content: Any, where: str) -> None:
-        self.where = where
-        if not isinstance(content, Mapping):
-            self.fail("it is no table")
-        self.left = dict(cast("Mapping[str, Any]", content))
-
-    def fail(self, problem: str) -> NoReturn:
-        raise DataError(f"{self.where}: {problem}")
-
-    def take(self, name: str, kind: type[Any], default: Any = None) -> Any:
-        """Return a value; it has to be there if there is no default."""
-        if name not in self.left:
-            if default is None:
-                self.fail(f"{name} is missing")
-            return default
-        value = self.left.pop(name)
-        if isinstance(value, bool) is not (kind is bool) or not isinstance(value, kind):
-            self.fail(f"{name} is no {kind.__name__}: {str(value)[:40]!r}")
-        return value
-
-    def text(self, name: str, default: str | None = None) -> str:
-        """Return a text without the blanks around it."""
-        return self.take(name, str, default).strip()
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        texts: tuple[Any, ...] = self.take(name, tuple, ())
-        if not all(isinstance(text, str) for text in texts):
-            self.fail(f"{name}: not all are texts")
-        return texts
-
-    def mapping(self, name: str) -> dict[str, Any]:
-        return dict(self.take(name, dict, {}))
-
-    def parts(self, name: str, read: Callable[["_Entry"], T]) -> tuple[T, ...]:
-        """Return what is read of each table of an array of tables."""
-        entries: list[T] = []
-        for number, content in enumerate(self.take(name, tuple, ()), start=1):
-            part = _Entry(content, f"{self.where}, {name} {number}")
-            entries.append(read(part))
-            part.done()
-        return tuple(entries)
-
-    def done(self) -> None:
-        if self.left:
-            self.fail(f"unknown: {', '.join(self.left)}")
+                            yield PublishedValue(*place, *who, metric, block.statistic, float(value))
 
 
 def read_paper(name: str, content: Mapping[str, Any]) -> Paper:
@@ -266,11 +233,11 @@ def read_paper(name: str, content: Mapping[str, Any]) -> Paper:
     Raises:
         DataError: If something is missing, unknown or of another type.
     """
-    paper_entry = _Entry(content, f"{name}.toml")
+    paper_entry = TomlEntry(content, f"{name}.toml")
     tables: list[PaperTable] = []
     for entry in paper_entry.take("tables", tuple):
         identity = cast("Mapping[str, Any]", entry).get("id", "?") if isinstance(entry, Mapping) else "?"
-        part = _Entry(entry, f"{name}.toml, {identity}")
+        part = TomlEntry(entry, f"{name}.toml, {identity}")
         tables.append(_table(part))
         part.done()
     ids = [table.id for table in tables]
@@ -283,12 +250,14 @@ def read_paper(name: str, content: Mapping[str, Any]) -> Paper:
         source=paper_entry.text("source"),
         about=paper_entry.text("about", ""),
         tables=tuple(tables),
+        authors=paper_entry.texts("authors"),
+        year=paper_entry.take("year", int, 0) or None,
     )
     paper_entry.done()
     return paper
 
 
-def _table(entry: _Entry) -> PaperTable:
+def _table(entry: TomlEntry) -> PaperTable:
     return PaperTable(
         id=entry.text("id"),
         shows=entry.text("shows"),
@@ -297,24 +266,26 @@ def _table(entry: _Entry) -> PaperTable:
         commands=entry.parts("commands", _command),
         published=entry.parts("published", _block),
         numbers=entry.parts("numbers", _numbers),
-        embedded=entry.parts("embedded", _embedded),
+        embedded=entry.parts("embedded", _read_embedded),
     )
 
 
-def _command(entry: _Entry) -> Command:
+def _command(entry: TomlEntry) -> Command:
     command = Command(
         tasks=entry.texts("tasks"),
-        parameters=entry.mapping("parameters"),
-        each=entry.mapping("each"),
+        parameters=entry.optional_table("parameters"),
+        each=entry.optional_table("each"),
         line=entry.text("line", ""),
-        not_yet=entry.text("not_yet", ""),
+        files=entry.optional_table("files"),
+        needs=entry.texts("needs"),
+        by_hand=entry.text("by_hand", ""),
     )
-    if not (command.tasks or command.line or command.not_yet) or (command.tasks and command.line):
-        entry.fail("give tasks, or a line, or say what is missing with not_yet")
+    if bool(command.tasks) is bool(command.line):
+        entry.fail("give tasks, or a line")
     return command
 
 
-def _block(entry: _Entry) -> PublishedBlock:
+def _block(entry: TomlEntry) -> PublishedBlock:
     metrics, level = entry.texts("metrics"), entry.take("level", int, 0)
     kinds = [kind for kind in _KINDS if kind in entry.left]
     if len(kinds) != 1:
@@ -330,15 +301,18 @@ def _block(entry: _Entry) -> PublishedBlock:
         metrics=metrics,
         rows=tuple(rows),
         level=level or None,
-        options=entry.mapping("options"),
+        options=entry.optional_table("options"),
         statistic=entry.text("statistic", MEAN),
+        over=entry.text("over", ""),
     )
+    if block.over not in ("", SETS, ATTEMPTS):
+        entry.fail(f"over is neither {SETS} nor {ATTEMPTS}: {block.over!r}")
     if block.statistic not in STATISTICS:
         entry.fail(f"statistic is none of {', '.join(STATISTICS)}: {block.statistic!r}")
     return block
 
 
-def _rows(entry: _Entry, kind: str, model: str, line: Any) -> Iterable[PublishedRow]:
+def _rows(entry: TomlEntry, kind: str, model: str, line: Any) -> Iterable[PublishedRow]:
     """Yield the rows of one line of a block: a model with its numbers, a pair of models, or the counts of a map."""
     match kind, line:
         case "rows", (str(name), *_):
@@ -347,57 +321,58 @@ def _rows(entry: _Entry, kind: str, model: str, line: Any) -> Iterable[Published
             yield PublishedRow(first, _values(entry, [a]), versus=second)
             yield PublishedRow(second, _values(entry, [b]), versus=first)
         case "counts", (str(cluster), int(solved), int(attempted)) if 0 <= solved <= attempted and attempted:
-            yield PublishedRow(model, (solved / attempted,), cluster=cluster)
+            yield PublishedRow(model, (Decimal(solved) / attempted,), cluster=cluster)
         case _:
             entry.fail(f"{kind}: unfit line {str(line)[:60]}")
 
 
-def _values(entry: _Entry, values: Iterable[Any]) -> tuple[float | None, ...]:
+def _values(entry: TomlEntry, values: Iterable[Any]) -> tuple[Decimal | None, ...]:
     """Return numbers; an empty text stands for one that is not printed or cannot be read."""
-    numbers: list[float | None] = []
+    numbers: list[Decimal | None] = []
     for value in values:
         if value == "":
             numbers.append(None)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            numbers.append(float(value))
+        elif isinstance(value, int | Decimal) and not isinstance(value, bool):
+            numbers.append(Decimal(value))
         else:
             entry.fail(f"no number: {str(value)[:40]!r}")
     return tuple(numbers)
 
 
-def _numbers(entry: _Entry) -> Numbers:
+def _numbers(entry: TomlEntry) -> Numbers:
     columns = entry.texts("columns")
-    rows: list[tuple[str, tuple[float | None, ...]]] = []
+    rows: list[tuple[str, tuple[Decimal | str | None, ...]]] = []
     for line in entry.take("rows", tuple):
         match line:
             case (str(name), *_) if len(line) == len(columns) + 1:
-                rows.append((name, _values(entry, line[1:])))
+                cells = cast("tuple[Any, ...]", line[1:])
+                rows.append((name, tuple(c if c and isinstance(c, str) else _values(entry, [c])[0] for c in cells)))
             case _:
                 entry.fail(f"rows: unfit line {str(line)[:60]}")
     return Numbers(title=entry.text("title"), columns=columns, rows=tuple(rows))
 
 
-def _embedded(entry: _Entry) -> Embedded:
-    values: dict[str, Json] = entry.mapping("values")
+def _read_embedded(entry: TomlEntry) -> Embedded:
+    values: dict[str, Json] = entry.optional_table("values")
     numbers = dict(zip(values, _values(entry, values.values()), strict=True))
     return Embedded(
         player=entry.text("player"),
         env=entry.text("env"),
-        values={name: value for name, value in numbers.items() if value is not None},
-        tolerance=entry.take("tolerance", float, FOUR_DECIMALS),
+        values={name: float(value) for name, value in numbers.items() if value is not None},
+        tolerance=float(entry.take("tolerance", Decimal, Decimal(FOUR_DECIMALS))),
         command=entry.take("command", int, 0),
-        parameters=entry.mapping("parameters"),
+        parameters=entry.optional_table("parameters"),
         published=entry.text("published", ""),
         why=entry.text("why", ""),
     )
 
 
 PAPERS: Mapping[str, Callable[[], Mapping[str, Any]]] = {
-    "aliciabench": lambda: read_toml(__file__, "aliciabench.toml"),
-    "aqa": lambda: read_toml(__file__, "aqa.toml"),
-    "mango": lambda: read_toml(__file__, "mango.toml"),
-    "gtb": lambda: read_toml(__file__, "gtb.toml"),
-    "smartplay": lambda: read_toml(__file__, "smartplay.toml"),
+    "aliciabench": lambda: read_toml(__file__, "aliciabench.toml", Decimal),
+    "aqa": lambda: read_toml(__file__, "aqa.toml", Decimal),
+    "mango": lambda: read_toml(__file__, "mango.toml", Decimal),
+    "gtb": lambda: read_toml(__file__, "gtb.toml", Decimal),
+    "smartplay": lambda: read_toml(__file__, "smartplay.toml", Decimal),
 }
 
 

@@ -1,19 +1,30 @@
 """Published rows beside a run's results: matched, as a frame, and for a terminal."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import NamedTuple
 
 from waybench.core import Metric, UsageError, plural
 from waybench.envs import registry
 from waybench.results.estimates import Estimate, as_metric
-from waybench.results.formatting import NOTHING, align_columns, mean_text, one_line
+from waybench.results.estimates._difficulty import SetSpread, Spread
+from waybench.results.formatting import NOTHING, align_columns, decimals, mean_text, one_line
 from waybench.results.frames import Column, Frame, column_data
-from waybench.results.papers import MEAN, Numbers, Paper, PaperTable, PublishedBlock, PublishedRow, PublishedValue
+from waybench.results.papers import (
+    MEAN,
+    STATISTICS,
+    Numbers,
+    Paper,
+    PaperTable,
+    PublishedBlock,
+    PublishedRow,
+    PublishedValue,
+)
 from waybench.results.results import RunKey, labels
 from waybench.results.stats import IntervalEstimate
 
-__all__ = ["beside"]
+__all__ = ["match_published"]
 
 
 class Result(NamedTuple):
@@ -22,22 +33,27 @@ class Result(NamedTuple):
     Attributes:
         group: The model with its settings.
         label: Its name, with the settings that tell it apart.
-        items: Number of items that the means are of, the largest.
-        means: The means, in the order of the columns; None where one is not defined.
+        sample: What the numbers are of, in words: items, sets or attempts.
+        means: The means, in the order of the columns; None where one is not defined. Numbers over sets or attempts have
+            no interval.
+        statistic: What the numbers are, where means and margins stand in one table; "" elsewhere.
     """
 
     group: RunKey
     label: str
-    items: int
-    means: tuple[IntervalEstimate | None, ...]
+    sample: str
+    means: tuple[IntervalEstimate | float | None, ...]
+    statistic: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class PublishedMatch:
     """Published rows of one setting, and the results of a run in the same setting.
 
     Attributes:
         metrics: The metrics, which are the columns: those of the block, then how many answers these leave out.
+        rows: The published rows of all items together, each mean followed by its margins; those of single maps are left
+            out.
         results: The results, models first; none where nothing of the setting was run.
     """
 
@@ -45,66 +61,138 @@ class Beside:
     table: PaperTable
     block: PublishedBlock
     metrics: tuple[Metric, ...]
+    rows: tuple[PublishedRow, ...]
     results: tuple[Result, ...]
 
-    @property
-    def rows(self) -> list[PublishedRow]:
-        """The published rows of all items together; those of single maps are left out."""
-        unknown = (None,) * (len(self.metrics) - len(self.block.metrics))
-        return [row._replace(values=row.values + unknown) for row in self.block.rows if not row.cluster]
 
-
-def metric_of(env: str, name: str) -> Metric:
+def find_metric(env: str, name: str) -> Metric:
     """Return a metric of an environment, or an aggregate or a series as one.
 
     Raises:
         UsageError: If it has none of this name.
     """
     scoring = registry.load(env).scoring
-    for metric in (*scoring.metrics, *map(as_metric, (*scoring.aggregates, *scoring.series))):
+    for metric in (*scoring.metrics, *map(as_metric, scoring.aggregates)):
         if metric.name == name:
             return metric
+    for series in scoring.series:
+        if series.name == name:  # papers print a series' mean with a teacher alone
+            return replace(as_metric(series), title=series.guided_title or series.title)
     raise UsageError(f"{env} has no metric {name!r}")
 
 
-def label_of(row: PublishedRow) -> str:
+def row_label(row: PublishedRow) -> str:
     """Return the name of a published row."""
-    return f"{row.model}, where {row.versus} answered too" if row.versus else row.model
+    name = f"{row.model}, where {row.versus} answered too" if row.versus else row.model
+    return with_statistic(name, row.statistic)
 
 
-def beside(
-    levels: Sequence[Estimate], totals: Sequence[Estimate], tables: Iterable[tuple[Paper, PaperTable]]
-) -> Iterator[Beside]:
-    """Yield the published means of some tables with the results that stand beside them."""
+def with_statistic(name: str, statistic: str) -> str:
+    """Return the name of a row with what its numbers are."""
+    return f"{name}, {STATISTICS[statistic]}" if statistic else name
+
+
+def published_number(value: Decimal | str | None) -> str:
+    """Return a published number with the digits that the paper prints."""
+    if isinstance(value, str):
+        return value
+    return NOTHING if value is None else f"{value:,f}".replace("-", "−")
+
+
+def match_published(
+    levels: Sequence[Estimate],
+    totals: Sequence[Estimate],
+    tables: Iterable[tuple[Paper, PaperTable]],
+    spreads: Mapping[str, Sequence[Spread]],
+) -> Iterator[PublishedMatch]:
+    """Yield the published means of some tables with the results that stand beside them.
+
+    Args:
+        levels: The estimates by level.
+        totals: The estimates over all levels.
+        tables: The tables.
+        spreads: SETS -> the spreads over several sets of items; ATTEMPTS -> those over several attempts.
+    """
     names = labels(total.group for total in totals)
+    spread_names = labels(spread.group for of_kind in spreads.values() for spread in of_kind)
     for paper, table in tables:
         for block in table.published:
             if block.statistic != MEAN:
                 continue
-            fitting = [
-                estimate
-                for estimate in (totals if block.level is None else levels)
-                if estimate.level == block.level and block.fits(estimate.group.env, estimate.group.settings)
-            ]
-            fitting.sort(key=lambda estimate: estimate.group.embedded)
-            metrics = [metric_of(block.env, name) for name in block.metrics]
+            metrics = [find_metric(block.env, name) for name in block.metrics]
             metrics += [
-                metric_of(block.env, name) for name in dict.fromkeys(metric.left_out for metric in metrics) if name
+                find_metric(block.env, name) for name in dict.fromkeys(metric.left_out for metric in metrics) if name
             ]
-            results = [_result(estimate, names[estimate.group], metrics) for estimate in fitting]
-            yield Beside(paper=paper, table=table, block=block, metrics=tuple(metrics), results=tuple(results))
+            rows = list(_published_rows(table, block, len(metrics)))
+            results = [
+                result
+                for spread in spreads.get(block.over, ())
+                if spread.level == block.level and block.fits(spread.group.env, spread.group.settings)
+                for result in _spread_results(spread, spread_names[spread.group], block, metrics)
+            ]
+            if not results:
+                fitting = [
+                    estimate
+                    for estimate in (totals if block.level is None else levels)
+                    if estimate.level == block.level and block.fits(estimate.group.env, estimate.group.settings)
+                ]
+                results = [_result(estimate, names[estimate.group], metrics) for estimate in fitting]
+            results.sort(key=lambda result: result.group.embedded)
+            yield PublishedMatch(
+                paper=paper, table=table, block=block, metrics=tuple(metrics), rows=tuple(rows), results=tuple(results)
+            )
+
+
+def _published_rows(table: PaperTable, block: PublishedBlock, columns: int) -> Iterator[PublishedRow]:
+    """Yield the rows of a block of means, each followed by the rows of its margins."""
+    unknown = (None,) * (columns - len(block.metrics))
+    setting = block.env, block.level, block.setting, block.metrics
+    others = [
+        other
+        for other in table.published
+        if other.statistic != MEAN and (other.env, other.level, other.setting, other.metrics) == setting
+    ]
+    for row in block.rows:
+        if row.cluster:
+            continue
+        margins = [
+            margin._replace(statistic=other.statistic)
+            for other in others
+            for margin in other.rows
+            if margin.model == row.model
+        ]
+        for one in [row._replace(statistic=MEAN if margins else ""), *margins]:
+            yield one._replace(values=one.values + unknown)
+
+
+def _spread_results(spread: Spread, label: str, block: PublishedBlock, metrics: Sequence[Metric]) -> Iterator[Result]:
+    """Yield the average and the margins over sets or attempts."""
+    numbers = [spread.metrics.get(metric.name) or spread.curves.get(metric.name) for metric in metrics]
+    for statistic in (MEAN, "margin_min", "margin_max"):
+        values = tuple(None if number is None else _statistic(number, statistic) for number in numbers)
+        yield Result(spread.group, label, f"{len(spread.keys)} {block.over}", values, statistic)
+
+
+def _statistic(number: SetSpread, statistic: str) -> float:
+    return {MEAN: number.average, "margin_min": number.margin_min, "margin_max": number.margin_max}[statistic]
 
 
 def _result(estimate: Estimate, label: str, metrics: Sequence[Metric]) -> Result:
-    means = tuple(number_of(estimate, metric.name) for metric in metrics)
+    means = tuple(find_estimate(estimate, metric.name) for metric in metrics)
     # A metric of easy questions, for example, is of fewer items than were played.
     left_out = {metric.left_out for metric in metrics}
     counts = [mean.n for mean, metric in zip(means, metrics, strict=True) if mean and metric.name not in left_out]
-    items = max(counts, default=estimate.items)
-    return Result(estimate.group, label, items, means)
+    return Result(estimate.group, label, plural(max(counts, default=estimate.items), "item"), means)
 
 
-def number_of(estimate: Estimate, name: str) -> IntervalEstimate | None:
+def result_text(mean: IntervalEstimate | float | None, metric: Metric) -> str:
+    """Return a number of a run; one over sets or attempts has three decimals at least, as margins are small."""
+    if mean is None or isinstance(mean, IntervalEstimate):
+        return mean_text(mean.value if mean else None, metric)
+    return f"{mean:,.{max(3, decimals(metric))}f}".replace("-", "−")
+
+
+def find_estimate(estimate: Estimate, name: str) -> IntervalEstimate | None:
     """Return the estimate of a metric or an aggregate, or of a series over all of its steps."""
     curve = estimate.curves.get(name)
     return estimate.number(name) or (curve.average if curve else None)
@@ -128,8 +216,8 @@ _FACTS: tuple[Column[PublishedValue], ...] = (
     Column(
         "statistic",
         str,
-        'What the number is: "mean"; or "margin_min" and "margin_max", how far the mean of several runs is from the '
-        "least and the greatest of them.",
+        'What the number is: "mean"; "margin_min" and "margin_max", how far the mean of several runs is from the least '
+        'and the greatest of them; or "error", the published ±.',
     ),
     Column("value", float, "The published number."),
 )
@@ -141,7 +229,7 @@ def published_frame(papers: Iterable[Paper]) -> Frame:
     return Frame("published", doc, column_data(_FACTS, [value for paper in papers for value in paper.values()]))
 
 
-def published_text(tables: Iterable[Beside], numbers: Iterable[Numbers] = ()) -> str:
+def published_text(tables: Iterable[PublishedMatch], numbers: Iterable[Numbers] = ()) -> str:
     """Return plain-text tables: the results of the run and, below a line, the published rows.
 
     Args:
@@ -151,24 +239,22 @@ def published_text(tables: Iterable[Beside], numbers: Iterable[Numbers] = ()) ->
     parts = [_table(table) for table in tables if table.rows]
     for counts in numbers:
         lines = [[f"{counts.title}, published (not run here)", *counts.columns]]
-        lines += [[name, *(NOTHING if value is None else f"{value:g}" for value in row)] for name, row in counts.rows]
+        lines += [[name, *map(published_number, row)] for name, row in counts.rows]
         parts.append(align_columns(lines))
     return "\n\n".join(parts)
 
 
-def _table(table: Beside) -> str:
+def _table(table: PublishedMatch) -> str:
     head = f"{registry.load(table.block.env).title}: {table.block.setting}"
     lines = [[head, *(metric.title for metric in table.metrics)]]
     kinds = [""]
     for result in table.results:
-        name = f"{one_line(result.label, 60)} ({plural(result.items, 'item')})"
-        means = zip(result.means, table.metrics, strict=True)
-        lines.append([name, *(mean_text(mean.value if mean else None, metric) for mean, metric in means)])
+        name = with_statistic(f"{one_line(result.label, 60)} ({result.sample})", result.statistic)
+        lines.append([name, *map(result_text, result.means, table.metrics)])
         kinds.append("run")
     lines.append([f"{table.table.title}, published (not run here):", *("" for _ in table.metrics)])
     kinds.append("published")
     for row in table.rows:
-        values = zip(row.values, table.metrics, strict=True)
-        lines.append([f"  {label_of(row)}", *(mean_text(value, metric) for value, metric in values)])
+        lines.append([f"  {row_label(row)}", *map(published_number, row.values)])
         kinds.append("published")
     return align_columns(lines, kinds)

@@ -144,7 +144,7 @@ class _Costs(NamedTuple):
     players: float
     constant: float
 
-    def of(self, items: int, replies: int) -> float:
+    def total(self, items: int, replies: int) -> float:
         """Return what items take, half of which a constant reply is chosen on."""
         half, tried = items // 2, 0
         for before, after, count in zip((0, _FIRST, _SECOND), (_FIRST, _SECOND, half), _STAGES, strict=True):
@@ -199,7 +199,7 @@ class _Measurement:
         silence = [self._score(number, policy("null")) for number in numbers]
 
         def reference(values: Sequence[float | None], at: Sequence[int] = numbers) -> Reference | None:
-            return _reference_of_rounds(values, space) if space else reference_of(values, [clusters[n] for n in at])
+            return _reference_of_rounds(values, space) if space else mean_reference(values, [clusters[n] for n in at])
 
         return ReferenceScores(
             silence=reference([worst if value is None else value for value in silence]),
@@ -231,14 +231,14 @@ class _Measurement:
         for of, most in enumerate((budget.seconds, budget.turns)):
             costs = _Costs((spent[1][of] - spent[0][of]) / len(pilot), (spent[3][of] - spent[2][of]) / len(pilot))
             counts = range(len(pilot), budget.items + 1)
-            fitting = bisect_right(counts, most, key=lambda items, costs=costs: costs.of(items, len(replies)))
+            fitting = bisect_right(counts, most, key=lambda items, costs=costs: costs.total(items, len(replies)))
             affordable = min(affordable, max(len(pilot), len(pilot) + fitting - 1))
         return affordable
 
     def _records(self, number: int, player: Policy) -> list[EpisodeRecord]:
         """Return a player's attempts at an item, as many as can differ; each item has a luck of its own."""
         repeats = 1 if self._is_deterministic and player.name != "random" else self._attempts
-        item, first = self._item(number), number * self._attempts + 1
+        item, first = self._cached_item(number), number * self._attempts + 1
         records = [
             play_out(self._environment, item, player, self._options, attempt=first + repeat).record()
             for repeat in range(repeats)
@@ -259,7 +259,7 @@ class _Measurement:
             self._values[name, index] = self._play(number, player)
         return self._values[name, index]
 
-    def _item(self, number: int) -> Item[Any]:
+    def _cached_item(self, number: int) -> Item[Any]:
         index = number % self._space if self._space else number
         if index not in self._items:
             self._items[index] = self._source.item(index)
@@ -273,7 +273,7 @@ class _Measurement:
         """Return replies to try: the most frequent legal actions of the first states on the oracle's way."""
         counts: Counter[str] = Counter()
         for number in numbers[:_LOOKED_AT]:
-            replies = replies_on_the_way(self._environment, self._item(number), self._options)
+            replies = replies_on_the_way(self._environment, self._cached_item(number), self._options)
             counts.update(list(dict.fromkeys(replies)))
         return [text for text, _ in counts.most_common(MOST_CONSTANTS)]
 
@@ -316,7 +316,7 @@ def _legal_replies(episode: Episode[Any, Any, Any]) -> list[str]:
     return [text for text in replies if len(text) <= _LONGEST]
 
 
-def reference_of(values: Sequence[float | None], clusters: Sequence[Hashable]) -> Reference | None:
+def mean_reference(values: Sequence[float | None], clusters: Sequence[Hashable]) -> Reference | None:
     """Return the mean of those values that are defined, with its clustered standard error.
 
     Returns:
@@ -331,9 +331,9 @@ def reference_of(values: Sequence[float | None], clusters: Sequence[Hashable]) -
 
 
 def _reference_of_rounds(values: Sequence[float | None], items: int) -> Reference | None:
-    """Return the mean of rounds in which the same items were played, round by round; None where one is not defined.
+    """Return the mean of several rounds over the same complete set of items; None where a value is not defined.
 
-    The items are all that there are, so that the error is that of chance within items alone. A single round has none.
+    As no other items exist, its error is that of chance within items alone. A single round has none.
     """
     if not values or None in values:
         return None

@@ -20,10 +20,10 @@ from waybench.core import (
     play_out,
     policy,
 )
-from waybench.core._defects import defects_of
+from waybench.core._defects import reraise_as_defect
+from waybench.core._designs import SHOWN
 from waybench.core._items import split_isomorphic_label
 from waybench.envs import registry
-from waybench.results.logs._settings import SHOWN
 from waybench.results.references import Budget, measure, setting_of
 from waybench.results.references._measure import (
     KEY,
@@ -44,19 +44,20 @@ MOST_ITEMS = 5_000  # about ten seconds of playing for a summary in a terminal
 _BUDGET = Budget(items=50, turns=50_000)
 
 
-class Anchoring:
+class ReferenceLookup:
     """Finds the floors and ceilings of items; what is measured of a setting or an item serves all players.
 
     Args:
         plays_items: Whether items of which nothing is stored, and which cannot be drawn again, are played themselves.
+        measures: Whether others of their level are played where nothing is stored.
     """
 
-    def __init__(self, *, plays_items: bool = True) -> None:
-        self._plays_items = plays_items
+    def __init__(self, *, plays_items: bool = True, measures: bool = True) -> None:
+        self._plays_items, self._measures = plays_items, measures
         self._of_items: dict[str, ReferenceBounds | None] = {}
         self._of_settings: dict[str, ReferenceScores | None] = {}
 
-    def of(self, record: EpisodeRecord, group: RunKey) -> ReferenceScores | ReferenceBounds | None:
+    def scores(self, record: EpisodeRecord, group: RunKey) -> ReferenceScores | ReferenceBounds | None:
         """Return the reference scores of an episode's headline metric.
 
         They are the first of these that there are: what the environment knows without playing (`reference_scores`);
@@ -92,6 +93,8 @@ class Anchoring:
         isomorph = split_isomorphic_label(str(record.item["key"]))[1]
         if not isomorph and (stored := stored_scores(setting)) is not None:
             return stored
+        if not self._measures:
+            return None
         name = f"{setting.name} {isomorph}"
         if name not in self._of_settings:
             self._of_settings[name] = None
@@ -116,12 +119,12 @@ def with_reference_bounds(records: Iterable[EpisodeRecord], rows: Iterable[Row])
     """
     pairs = list(zip(records, rows, strict=True))
     few = len({(record.env, record.instance_hash) for record, _ in pairs}) <= MOST_ITEMS
-    anchoring, anchored_rows = Anchoring(plays_items=few), list[Row]()
+    anchoring, anchored_rows = ReferenceLookup(plays_items=few), list[Row]()
     for record, row in pairs:
         anchors = None
         if row.is_included and not row.error:
-            with suppress(WaybenchError), defects_of(record.env):  # as of a record that somebody has edited
-                anchors = anchoring.of(record, row.group)
+            with suppress(WaybenchError), reraise_as_defect(record.env):  # as of a record that somebody has edited
+                anchors = anchoring.scores(record, row.group)
         anchored_rows.append(replace(row, anchors=anchors))
     return anchored_rows
 

@@ -9,16 +9,20 @@ from typing import Any, NamedTuple
 
 from waybench.core import (
     CONTEXT_TOKENS,
+    EASIER,
+    HARDER,
     LANGUAGE,
     PLAY_EXTENSIONS,
     PREFIX,
+    STREAM,
     Environment,
     Json,
     Option,
 )
+from waybench.core._designs import SHOWN
 from waybench.envs import registry
 from waybench.results.formatting import one_line
-from waybench.results.logs._settings import SCALARS, SHOWN
+from waybench.results.logs._settings import SCALARS
 
 EXAMPLES = "examples"  # the setting that says how many in-context examples there were
 # Settings of the test beside the options of its environment; groups without them have the default.
@@ -74,14 +78,27 @@ class RunKey:
     def separate_by(self) -> tuple[str, ...]:
         """Those of its settings, in words, that keep its scores out of others' tables.
 
-        These are those options that declare it (`Option.separate_tables`), such as a prefix.
+        These are those options that declare it (`Option.separate_tables`), such as a prefix, where they do not have
+        their default; and those whose values are compared (`Contrast`), whatever they are.
         """
-        options = dict(self.options)
+        options, compared = dict(self.options), _compared(self.env)
         return tuple(
             f"{name}: {options[name]}"
             for name, default in _apart(self.env).items()
-            if options.get(name, default) != default
+            if name in options and (options[name] != default or name in compared)
         )
+
+    @property
+    def difficulty_options(self) -> tuple[str, ...]:
+        """Those of its options, in words, that make items easier or harder than by default (`Option.effect`)."""
+        shifting = _shifting(self.env)
+        return tuple(f"{name}: {value}" for name, value in self.options if value != shifting.get(name, value))
+
+    @property
+    def is_default(self) -> bool:
+        """Whether all options that keep scores out of others' tables have their defaults."""
+        options = dict(self.options)
+        return all(options.get(name, default) == default for name, default in _apart(self.env).items())
 
     def without(self, option: str) -> "RunKey":
         """Return the group with one option left out."""
@@ -135,14 +152,30 @@ def _apart(env: str) -> Mapping[str, Json]:
     return {option.name: option.default for option in options if option.separate_tables}
 
 
+@cache
+def _shifting(env: str) -> Mapping[str, Json]:
+    """Return the defaults of the options of an environment that make its items easier or harder."""
+    options = (*environment_options(env), *registry.load(env).extension_options)
+    return {option.name: option.default for option in options if option.effect in (EASIER, HARDER)}
+
+
+@cache
+def _compared(env: str) -> frozenset[str]:
+    """Return the options of an environment whose values it declares to be compared."""
+    return frozenset(contrast.option for contrast in registry.load(env).scoring.contrasts)
+
+
 @cache  # every row asks for each of its options
 def follows_from_others(name: str) -> bool:
     """Return whether other options name what is in an option of records, so that groups do not have it."""
     return any(name in extension.content for extension in PLAY_EXTENSIONS)
 
 
-def option_setting(value: Json, default: Json) -> Json:
-    """Return an option's value as groups have it: a plain one, and not the number 1 where another group has True."""
+def hashable_setting(value: Json, default: Json) -> Json:
+    """Return an option's value in the form in which groups are compared: a scalar.
+
+    A whole number given for a Boolean option becomes text, since 1 == True.
+    """
     if type(default) is bool and type(value) is int:
         return str(value)
     return value if isinstance(value, SCALARS) else json.dumps(value, default=str)
@@ -182,11 +215,19 @@ def labels(groups: Iterable[RunKey]) -> dict[RunKey, str]:
     for group in all_groups:
         rivals = [other for other in all_groups if (other.model, other.env) == (group.model, group.env)]
         settings = ", ".join(
-            _brief(name, value) for name, value in _differing(group, rivals) if _said(name, value, rivals)
+            _brief(name, value, group.env)
+            for name, value in _distinguishing_items(group, rivals)
+            if _is_named(name, value, rivals)
         )
         name = one_line(group.model, LONGEST) or "(no name)"
         by_group[group] = f"{name} ({one_line(settings, LONGEST)})" if settings else name
     return by_group
+
+
+def name_with_agent(model: str, agent: str) -> str:
+    """Return the label of a model with an agent around it, as `labels` gives it; without one the model's name."""
+    name = one_line(model, LONGEST) or "(no name)"
+    return f"{name} ({one_line(agent, LONGEST)})" if agent else name
 
 
 def short_labels(groups: Iterable[RunKey]) -> dict[RunKey, str]:
@@ -196,7 +237,7 @@ def short_labels(groups: Iterable[RunKey]) -> dict[RunKey, str]:
     return short if len(set(short.values())) == len(short) and all(short.values()) else names
 
 
-def _said(name: str, value: Json, rivals: Iterable[RunKey]) -> bool:
+def _is_named(name: str, value: Json, rivals: Iterable[RunKey]) -> bool:
     if value is False:
         return any(rival.settings.get(name) is None for rival in rivals)
     return value is not None
@@ -204,10 +245,10 @@ def _said(name: str, value: Json, rivals: Iterable[RunKey]) -> bool:
 
 def distinguishing_settings(group: RunKey, among: Iterable[RunKey]) -> list[str]:
     """Return those of a group's settings, in words, that are not the same for all of some groups."""
-    return [setting(name, value) for name, value in _differing(group, among)]
+    return [setting(name, value, group.env) for name, value in _distinguishing_items(group, among)]
 
 
-def _differing(group: RunKey, among: Iterable[RunKey]) -> list[tuple[str, Json]]:
+def _distinguishing_items(group: RunKey, among: Iterable[RunKey]) -> list[tuple[str, Json]]:
     others = [other.settings for other in among]
     return [
         (name, value)
@@ -216,12 +257,12 @@ def _differing(group: RunKey, among: Iterable[RunKey]) -> list[tuple[str, Json]]
     ]
 
 
-def chosen(group: RunKey) -> list[str]:
+def chosen_labels(group: RunKey) -> list[str]:
     """Return those of a group's settings, in few words, that are not left to their default.
 
     Unlike `distinguishing_settings` it depends on no other group.
     """
-    return [_brief(name, value) for name, value in chosen_settings(group).items()]
+    return [_brief(name, value, group.env) for name, value in chosen_settings(group).items()]
 
 
 def chosen_settings(group: RunKey) -> dict[str, Json]:
@@ -244,21 +285,35 @@ def model_settings(group: RunKey) -> dict[str, Json]:
     return {name: value for name, value in group.options if name not in others}
 
 
-def other_settings(group: RunKey, name: str) -> Hashable:
-    """Return what groups that differ in one setting alone have in common, whatever order the others are in."""
-    others = frozenset((key, repr(value)) for key, value in group.options if key != name and value is not None)
+def other_settings(group: RunKey, *names: str) -> Hashable:
+    """Return what groups that differ in some settings alone have in common, whatever order the others are in."""
+    others = frozenset((key, repr(value)) for key, value in group.options if key not in names and value is not None)
     return replace(group, options=()), others
 
 
-def _brief(name: str, value: Json) -> str:
+def _brief(name: str, value: Json, env: str) -> str:
     """Return a setting in as few words as tell it apart: "matrix", "exit hint", "no exit hint", "requests: 5"."""
     if isinstance(value, bool):
         return f"{'' if value else 'no '}{name.replace('_', ' ')}"
-    return value if isinstance(value, str) else setting(name, value)
+    is_plain = isinstance(value, str) and not _number_title(name, value, env)
+    return str(value) if is_plain else setting(name, value, env)
 
 
-def setting(name: str, value: Json) -> str:
-    """Return a setting in words: "exit hint: yes", "wording: matrix"."""
+@cache
+def _number_titles(env: str) -> Mapping[str, str]:
+    return {option.name: option.number_title for option in environment_options(env) if option.number_title}
+
+
+def _number_title(name: str, value: Json, env: str) -> str:
+    """Return what a number of an option is called that is otherwise true or false; "" where it has no name."""
+    return _number_titles(env).get(name, "") if env and isinstance(value, str) and value.isdigit() else ""
+
+
+def setting(name: str, value: Json, env: str = "") -> str:
+    """Return a setting in words: "exit hint: yes", "wording: matrix"; of an environment "teacher steps: 3", too."""
+    if name == STREAM:  # the mark of scores that have no rank, since results decided when to stop
+        return f"stopped by a comparison of {value}"
+    name = _number_title(name, value, env) or name
     text = "default" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
     return f"{name.replace('_', ' ')}: {text}"
 

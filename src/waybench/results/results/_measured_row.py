@@ -25,22 +25,23 @@ from waybench.core import (
     own_turns,
 )
 from waybench.core._defects import as_defect
-from waybench.core._designs import declared_levels
+from waybench.core._designs import declared_levels, is_streamed, stream_position
 from waybench.core._environment import searched_index
 from waybench.core._extensions import wording_name
 from waybench.core._items import split_isomorphic_label
+from waybench.core._unreadable import is_refusal_in_words
 from waybench.envs import registry
 from waybench.results.logs import LoggedEpisode, Skipped, skipped_part
 from waybench.results.references._measure import ReferenceScores
-from waybench.results.results._anchors import Anchoring, known_bounds
+from waybench.results.results._anchors import ReferenceLookup, known_bounds
 from waybench.results.results._groups import (
     EXAMPLES,
     SEARCHED,
     Cluster,
     RunKey,
     follows_from_others,
+    hashable_setting,
     option_defaults,
-    option_setting,
 )
 from waybench.results.results._rows import (
     UNCONFIRMED,
@@ -75,7 +76,7 @@ def row(
         confirmed: Whether a new simulation confirms its record; otherwise it is not measured, for anything may stand
             in it.
         price: What its model's tokens cost, if known.
-        anchors: What its headline metric lies between, if known (`Anchoring`); what was measured beforehand if None.
+        anchors: What its headline metric lies between, if known (`ReferenceLookup`); measured beforehand if None.
         not_simulated: Why its record was not simulated again; it counts nevertheless.
 
     Raises:
@@ -94,7 +95,7 @@ def row(
     steps = record.options.get("teacher_guided")
     helped = record.turns[steps:] if type(steps) is int else record.turns
     guided = steps is True or any(turn.executed is not None for turn in helped)
-    searched = _searched(environment, episode.search)
+    searched = _search_axes(environment, episode.search)
     try:
         failed = None if unmeasured or guided else scoring.failure_of(record)
         judged = own_turns(environment.playing.action_turns(record) if confirmed else record.turns)
@@ -138,6 +139,7 @@ def row(
             },
             guided=guided,
             outcomes=Counter(str(turn.outcome) for turn in judged),
+            refusals_in_words=sum(map(is_refusal_in_words, judged)),
             other_replies=len(record.own_turns) - len(judged),
             failure=failed.name if failed else "",
             first_error=scoring.first_error_of(record) if failed and confirmed else None,
@@ -157,9 +159,12 @@ def row(
             setting=published,
             anchors=anchors if anchors is not None or unmeasured else known_bounds(environment, record),
             not_simulated=not_simulated,
-            adaptive=bool(episode.search),
+            adaptive=bool(episode.search) or is_streamed(episode.design),
+            is_streamed=is_streamed(episode.design),
+            stream=stream_position(episode.design),
             search_range=search_range(episode.search),
             declared_levels=declared_levels(episode.design),
+            most_attempts=episode.most_attempts,
             log=episode.log,
             run=episode.run,
             origin=episode.origin,
@@ -191,12 +196,12 @@ class _Searched(NamedTuple):
     axes: tuple[Axis, ...]
 
 
-def _searched(environment: Environment[Any, Any, Any], search: Mapping[str, Any]) -> _Searched:
+def _search_axes(environment: Environment[Any, Any, Any], search: Mapping[str, Any]) -> _Searched:
     axis = search.get("axis")
     if isinstance(axis, str) and axis in OPTION_AXES:
         return _Searched(axis, None, (OPTION_AXES[axis],))
     index = searched_index(environment, search)
-    first = () if index is None else (index.axis(environment),)
+    first = () if index is None else (index.equivalent_level_axis(environment),)
     return _Searched("", index, (*first, *environment.difficulty.axes[len(first) :]))
 
 
@@ -223,7 +228,7 @@ def _group(
         env=record.env,
         version=record.env_version,
         # An option that came after the record was written had its default then.
-        options=tuple((name, option_setting(value, defaults.get(name))) for name, value in options.items()),
+        options=tuple((name, hashable_setting(value, defaults.get(name))) for name, value in options.items()),
         key=str(record.item["key"]),
         embedded=episode.embedded,
     )
@@ -362,7 +367,7 @@ class Verifier:
 
     def __init__(self, prices: Mapping[str, Price], on_problem: Callable[[Skipped], None]) -> None:
         self._prices, self.on_problem = prices, on_problem
-        self._anchoring = Anchoring()
+        self._anchoring = ReferenceLookup()
 
     def verify(self, recorded: LoggedEpisode, again: Simulated | None = None) -> Verified | None:
         """Return an episode with its row; None if it cannot be measured.
@@ -381,7 +386,7 @@ class Verifier:
                 not_simulated=again.skipped,
             )
             if again.confirmed:
-                anchors = self._anchoring.of(episode.record, episode_row.group)
+                anchors = self._anchoring.scores(episode.record, episode_row.group)
                 episode_row = replace(episode_row, anchors=anchors)
         except Exception as error:  # a record is data from outside: it is not to take the others with it
             self.on_problem(skipped_part(recorded.log, as_defect(recorded.record.env, error), recorded.sample))

@@ -7,7 +7,7 @@ from math import fsum, hypot
 from typing import NamedTuple
 
 from waybench.core import Json, Metric, Range
-from waybench.results.references._measure import Reference, ReferenceScores, halves, reference_of
+from waybench.results.references._measure import Reference, ReferenceScores, halves, mean_reference
 from waybench.results.results._rows import ItemKey, ItemValues, ReferenceBounds, Row, group_by_item, headline_values
 from waybench.results.stats import CONFIDENCE, IntervalEstimate, LostAttempts, clustered_mean
 from waybench.results.stats._cells import Cell
@@ -108,7 +108,7 @@ class NormalizedScore:
         return self.mean.high < 0
 
     @property
-    def shown(self) -> IntervalEstimate:
+    def clipped_mean(self) -> IntervalEstimate:
         """The score as it is printed: the ends of its interval are cut at floor and ceiling."""
         return replace(
             self.mean, low=cut_end(self.mean.low, self.mean.value), high=cut_end(self.mean.high, self.mean.value)
@@ -148,7 +148,7 @@ def cut_end(end: float | None, value: float, ceiling: float = 1.0) -> float | No
     return None if end is None else max(min(end, max(ceiling, value)), min(0.0, value))
 
 
-def widened(low: float, value: float, high: float, errors: Iterable[float]) -> tuple[float, float]:
+def widen_interval(low: float, value: float, high: float, errors: Iterable[float]) -> tuple[float, float]:
     """Return the ends of an interval with the standard errors of floors and ceilings added in quadrature."""
     more = _QUANTILE * hypot(*errors)
     return value - hypot(value - low, more), value + hypot(high - value, more)
@@ -176,7 +176,9 @@ def normalize_score(scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], 
     references = _references(scores, items, head)
     if references is None:
         return None
-    sign, attempts = _sign(head), max(row.attempt for key in scores.values for row in items[key])
+    # A player that never needs its last attempt has had it, as a random one has: the floor is the same for both.
+    rows = (row for key in scores.values for row in items[key])
+    sign, attempts = _sign(head), max(max(row.attempt, row.most_attempts) for row in rows)
     floors = {player: _Side.of(player, references, attempts) for player in (_SILENCE, _RANDOM, _CONSTANT)}
     known = {player: side for player, side in floors.items() if side is not None}
     ceiling = _Side.of(_CEILING, references, attempts)
@@ -188,7 +190,7 @@ def normalize_score(scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], 
     if room <= max(_TINY, _QUANTILE * hypot(*floor.errors.values(), *ceiling.errors.values())):
         return None
     ranges = {
-        key: ItemRange(sign * score, sign * of_floor, sign * of_ceiling, _ends(items[key][0], head))
+        key: ItemRange(sign * score, sign * of_floor, sign * of_ceiling, _signed_bounds(items[key][0], head))
         for (key, score), of_floor, of_ceiling in zip(scores.values.items(), floor.values, ceiling.values, strict=True)
     }
     cell = normalized_cell(ranges)
@@ -198,7 +200,7 @@ def normalize_score(scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], 
     errors = {name: (1 - mean.value) * error / room for name, error in floor.errors.items()}
     errors |= {name: mean.value * error / room for name, error in ceiling.errors.items()}
     if mean.low is not None and mean.high is not None:
-        low, high = widened(mean.low, mean.value, mean.high, errors.values())
+        low, high = widen_interval(mean.low, mean.value, mean.high, errors.values())
         mean = replace(mean, low=low, high=high)
     # Of several that were taken as often, the first by its text: the order of episodes is to make no difference.
     replies = sorted(Counter(one.reply for one in references).items(), key=lambda pair: (-pair[1], pair[0]))
@@ -215,7 +217,7 @@ def normalize_score(scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], 
     )
 
 
-def _ends(row: Row, head: Metric) -> Range:
+def _signed_bounds(row: Row, head: Metric) -> Range:
     """Return the bounds of an item's score that intervals take into account, signed so that more is better."""
     low, high = row.ranges.get(head.name, (head.low, head.high))
     high = None if head.far_bounds else high
@@ -244,7 +246,7 @@ class _Side(NamedTuple):
     @classmethod
     def of(cls, player: str, references: Sequence[ReferenceScores], attempts: int) -> "_Side | None":
         """Return the scores of a player; None where they are not known at an item."""
-        by_name = {one.name: _score_of(one, player, attempts) for one in references}
+        by_name = {one.name: _player_score(one, player, attempts) for one in references}
         known = {name: score for name, score in by_name.items() if score is not None}
         if len(known) < len(by_name):
             return None
@@ -257,7 +259,7 @@ class _Side(NamedTuple):
         return cls(fsum(values) / len(values) + 0.0, errors, values)  # and no -0.0
 
 
-def _score_of(references: ReferenceScores, player: str, attempts: int) -> Reference | None:
+def _player_score(references: ReferenceScores, player: str, attempts: int) -> Reference | None:
     """Return a player's score, that of a random one with as many attempts as were measured, if fewer."""
     if player == _RANDOM and (fitting := [count for count in references.best_random if count <= attempts]):
         return references.best_random[max(fitting)]
@@ -350,15 +352,15 @@ def _scores_of_items(bounds: _Bounds, head: Metric) -> dict[ItemKey, ReferenceSc
     random = {
         count: reference
         for count in range(1, tries + 1)
-        if (reference := reference_of([best(bounds[key][1].random[:count]) for key in keys], clusters)) is not None
+        if (reference := mean_reference([best(bounds[key][1].random[:count]) for key in keys], clusters)) is not None
     }
     constants = [bounds[key][1].constants.get(reply, bounds[key][0]) for key in measuring]
     scores = ReferenceScores(
-        silence=reference_of([bounds[key][0] for key in keys], clusters),
+        silence=mean_reference([bounds[key][0] for key in keys], clusters),
         random=random.get(1),
-        constant=reference_of(constants, [key.cluster for key in measuring]) if reply else None,
+        constant=mean_reference(constants, [key.cluster for key in measuring]) if reply else None,
         reply=reply,
-        ceiling=reference_of([bounds[key][1].ceiling for key in keys], clusters),
+        ceiling=mean_reference([bounds[key][1].ceiling for key in keys], clusters),
         items=len(keys),
         origin="items",
         name=f"items {len(keys)} {bounds[keys[0]][1].name}",
@@ -428,7 +430,7 @@ def _excess(score: float, ceiling: float, head: Metric) -> float:
 
 
 def without_ceilings(rows: Sequence[Row], names: Collection[str]) -> Sequence[Row]:
-    """Return rows with no ceiling where the reference scores have some of these names."""
+    """Return rows; those whose reference scores have one of these names lose their ceiling."""
     return [
         replace(row, anchors=row.anchors.without_ceiling()) if row.anchors and row.anchors.name in names else row
         for row in rows

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from waybench.core import Bounded, Environment, EpisodeRecord, Metric, Range
-from waybench.core._designs import Levels
+from waybench.core._designs import Levels, StreamPosition
 from waybench.core._items import split_isomorphic_label
 from waybench.core._metrics import FirstError
 from waybench.results.logs._settings import Origin
@@ -39,11 +39,11 @@ class HasRanges(Protocol):
 def record_ranges(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Ranges:
     """Return the ranges that depend on the episode, by the name of the metric or series."""
     declared = (*environment.scoring.metrics, *environment.scoring.series)
-    return _shared(tuple((metric.name, metric.range(record)) for metric in declared if metric.range is not None))
+    return _intern_ranges(tuple((metric.name, metric.range(record)) for metric in declared if metric.range is not None))
 
 
 @lru_cache(maxsize=4096)  # most episodes of a run have the same ones, and each row keeps them
-def _shared(ranges: tuple[tuple[str, Range], ...]) -> Ranges:
+def _intern_ranges(ranges: tuple[tuple[str, Range], ...]) -> Ranges:
     return MappingProxyType(dict(ranges))
 
 
@@ -154,6 +154,7 @@ class Row:
         guided: Whether a teacher's actions were carried out in place of the player's, so that the end is due to the
             teacher.
         outcomes: Number of the player's own replies of each outcome that occurred, of those that had to name an action.
+        refusals_in_words: Number of those of the outcome unparsed that refuse in words.
         other_replies: Number of the other replies, such as thoughts (`Playing.action_turns`).
         failure: Name of the kind in which it failed, of its environment's (`Scoring.failure_kinds`); "" if it did
             not fail, is not measured, or had a teacher, who caused the end.
@@ -173,11 +174,15 @@ class Row:
         anchors: What the headline metric lies between, at its level or at its very item; None if that is not known.
         not_simulated: Why its record was not simulated again and is taken for what it says; "" if it was, or if nobody
             tried to.
-        adaptive: Whether its item was chosen by a search for a horizon, from the results of the episodes before it:
-            such rows count for horizons, and in no score of a level or a task beside other models'.
+        adaptive: Whether results decided that its item was played: it was chosen by a search for a horizon, whose rows
+            count for horizons, or a comparison played it that ended as soon as it was decided. Such rows are in no
+            score of a level or a task beside other models'.
+        is_streamed: Whether a comparison played it that ended as soon as it was decided.
+        stream: Its place in the stream of such a comparison; None if there was none, or its log does not say.
         search_range: What that search could try; None if there was none, or its log does not say.
         declared_levels: The levels of its ladder, also those that it did not reach; none if there is no ladder, or its
             log does not say.
+        most_attempts: How many attempts at its item its run allows; 0 if not known.
         origin: Date, version and command of its run; None if not known.
     """
 
@@ -196,6 +201,7 @@ class Row:
     series: Mapping[str, tuple[float, ...]]
     guided: bool
     outcomes: Mapping[str, int]
+    refusals_in_words: int = 0
     other_replies: int = 0
     failure: str = ""
     first_error: FirstError | None = None
@@ -217,8 +223,11 @@ class Row:
     anchors: ReferenceScores | ReferenceBounds | None = None
     not_simulated: str = ""
     adaptive: bool = False
+    is_streamed: bool = False
+    stream: StreamPosition | None = None
     search_range: SearchRange | None = None
     declared_levels: Levels = ()
+    most_attempts: int = 0
     log: str = ""
     run: str = ""
     origin: Origin | None = None
@@ -240,7 +249,7 @@ class Row:
 
 
 def without_searches(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows whose items were not chosen by a search for a horizon. Scores come from these."""
+    """Return the rows whose items were played whatever the results were (`Row.adaptive`). Scores come from these."""
     return [row for row in rows if not row.adaptive]
 
 

@@ -117,12 +117,14 @@ class _Model:
         self._spreads = np.ones(self._count)
         self._seen = [bool((~np.isnan(family.shares)).any()) for family in families]
         self._blocks = [
-            np.r_[np.arange(self._own(number).start, self._own(number).stop), self._coefficients[number]]
+            np.r_[
+                np.arange(self._family_slice(number).start, self._family_slice(number).stop), self._coefficients[number]
+            ]
             for number in range(self._count)
         ]
 
-    def _own(self, family: int) -> slice:
-        """Return the places of a family's abilities."""
+    def _family_slice(self, family: int) -> slice:
+        """Return the slice of the parameters that holds a family's abilities."""
         return slice(family * self._models, (family + 1) * self._models)
 
     def _prior(self, hyper: Array) -> Array:
@@ -132,12 +134,14 @@ class _Model:
         same_model = np.eye(self._models)
         for first, second in product(range(self._count), repeat=2):
             shared = slopes[first] * slopes[second] * (1 + deviation**2 * (first == second))
-            covariance[self._own(first), self._own(second)] = shared * same_model + _EASINESS**2 * (first == second)
+            covariance[self._family_slice(first), self._family_slice(second)] = shared * same_model + _EASINESS**2 * (
+                first == second
+            )
         for number in range(self._count):
-            covariance[self._general, self._own(number)] = slopes[number] * same_model
-            covariance[self._own(number), self._general] = slopes[number] * same_model
-            covariance[self._easiness.start + number, self._own(number)] = _EASINESS**2
-            covariance[self._own(number), self._easiness.start + number] = _EASINESS**2
+            covariance[self._general, self._family_slice(number)] = slopes[number] * same_model
+            covariance[self._family_slice(number), self._general] = slopes[number] * same_model
+            covariance[self._easiness.start + number, self._family_slice(number)] = _EASINESS**2
+            covariance[self._family_slice(number), self._easiness.start + number] = _EASINESS**2
         covariance[self._general, self._general] = same_model
         covariance[self._easiness, self._easiness] = _EASINESS**2 * np.eye(self._count)
         for coefficients in self._coefficients:
@@ -154,7 +158,7 @@ class _Model:
 
     def _likelihood(self, number: int, unknowns: Array) -> _Likelihood:
         family, spread = self._families[number], self._spreads[number]
-        abilities, design = unknowns[self._own(number)], family.covariates
+        abilities, design = unknowns[self._family_slice(number)], family.covariates
         odds = abilities + (design @ unknowns[self._coefficients[number]])[:, None]
         at_nodes = np.clip(odds[:, :, None] - spread * _NODES, -500, 500)
         observed = ~np.isnan(family.shares)[:, :, None]
@@ -292,7 +296,7 @@ class _Model:
         moved = (draws[:, coefficients] - mode[coefficients]) @ (family.weights @ family.covariates)
         intervals: list[Interval] = []
         for model in range(self._models):
-            at = draws[:, self._own(family_number).start + model]
+            at = draws[:, self._family_slice(family_number).start + model]
             if np.isnan(family.shares[:, model]).all():
                 at = at.mean() + (at - at.mean()) * np.sqrt(_TAILS / rng.chisquare(_TAILS, len(at)))
             at = at + moved
@@ -304,7 +308,7 @@ class _Model:
     def _weak_scores(self, number: int, mode: Array, draws: Array, residuals: Array) -> list[Interval | None]:
         """Return the scores of models without results, with an ability one standard deviation of deviations lower."""
         lower = draws.copy()
-        lower[:, self._own(number)] -= residuals[:, None]
+        lower[:, self._family_slice(number)] -= residuals[:, None]
         is_missing: Any = np.isnan(self._families[number].shares).all(axis=0)  # of one model for each column
         unknown: list[bool] = is_missing.tolist()
         if not any(unknown):
@@ -315,7 +319,7 @@ class _Model:
     def _dispersion(self, number: int, mode: Array, nodes: Array) -> float:
         """Return the variance of results by that of results that are 0 or 1; graded ones vary less."""
         family = self._families[number]
-        base = mode[self._own(number)] + (family.covariates @ mode[self._coefficients[number]])[:, None]
+        base = mode[self._family_slice(number)] + (family.covariates @ mode[self._coefficients[number]])[:, None]
         rates = 1 / (1 + np.exp(-(base[:, :, None] - self._spreads[number] * _NODES)))
         expected = np.einsum("iq,imq->im", nodes, rates)
         most = float(np.nansum(np.where(np.isnan(family.shares), np.nan, expected * (1 - expected))))

@@ -242,7 +242,7 @@ class State:
     @cached_property
     def reported(self) -> HorizonEstimate:
         """The horizon as it is reported: where a plateau may be below the share, its interval is wider."""
-        return HorizonEstimate(*self.fit.spanned_horizon(self.rule.share, HORIZON_CONFIDENCE))
+        return HorizonEstimate(*self.fit.widened_horizon(self.rule.share, HORIZON_CONFIDENCE))
 
     @cached_property
     def side(self) -> str:

@@ -69,7 +69,7 @@ class Functional:
         """The weight of each cluster in the weighted mean; they sum to 1."""
         return self.weights @ self.shares
 
-    def by_cluster(self, cells: Sequence[Cell]) -> Numbers:
+    def cluster_means(self, cells: Sequence[Cell]) -> Numbers:
         """Return the weighted mean of each cluster alone in other cells; not a number where it has no size.
 
         Args:
@@ -218,7 +218,7 @@ class Difference:
         ]
         self._mean = Functional(cells, (shares / self._scale).tolist())
         self.groups = len(self._mean.clusters)
-        self._sides = [self._mean.by_cluster(side) for side in (first, second)] if self._bounded else []
+        self._sides = [self._mean.cluster_means(side) for side in (first, second)] if self._bounded else []
         # Smaller differences are rounding; without bounds, in comparison with the values themselves.
         largest = max(float(np.abs(cell.totals / cell.sizes.sum()).max()) for cell in (*first, *second))
         self._tiny = ALIKE if self._bounded else ALIKE * min(1.0, largest)

@@ -42,7 +42,7 @@ class DifficultyIndex:
     rises: Array
     weights: Array
 
-    def of(self, levels: Array, variables: Array) -> Array:
+    def evaluate(self, levels: Array, variables: Array) -> Array:
         """Return the indices of items.
 
         Args:
@@ -50,9 +50,9 @@ class DifficultyIndex:
             variables: Their variables, a row for each item; NaN where one is unknown, which counts as expected.
         """
         doublings = np.log2(levels)
-        return doublings + self._rest(doublings, np.log2(1 + variables)) @ self.weights
+        return doublings + self._residuals(doublings, np.log2(1 + variables)) @ self.weights
 
-    def _rest(self, doublings: Array, variables: Array) -> Array:
+    def _residuals(self, doublings: Array, variables: Array) -> Array:
         return np.nan_to_num(variables - self.starts - np.outer(doublings, self.rises))
 
 

@@ -71,7 +71,7 @@ class Fit:
         return self.curves.posterior(self.curves.log_likelihood(self.trials_done) / self.design)
 
     @cached_property
-    def relevant(self) -> tuple[Indices, Array]:
+    def probable_curves(self) -> tuple[Indices, Array]:
         """The numbers of the curves that are probable enough to count, and their probabilities."""
         relevant = np.flatnonzero(self.weights > NO_WEIGHT * self.weights.max())
         return relevant, self.weights[relevant]
@@ -86,7 +86,7 @@ class Fit:
         Each interval is by itself: it holds the rate at its difficulty with the confidence, not the whole curve.
         """
         tail = (1 - confidence) / 2
-        relevant, weights = self.relevant
+        relevant, weights = self.probable_curves
         ends = np.empty((2, len(at)))
         # Sums by cell, for to sort all rates at every difficulty takes several times as long.
         for number, cells in enumerate(self.curves.cells(at)):
@@ -98,14 +98,14 @@ class Fit:
     def horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
         """Return the median of the difficulty at which a share is solved, and the ends of its interval."""
         tail = (1 - confidence) / 2
-        relevant, weights = self.relevant
+        relevant, weights = self.probable_curves
         bounds = quantiles(self.curves.reaches(share)[relevant], weights, (0.5, tail, 1 - tail))
         median, low, high = (self.curves.shape.back(bound) for bound in bounds)
         return median, low, high
 
-    def unreached(self, share: float) -> float:
+    def probability_unreached(self, share: float) -> float:
         """Return the posterior probability of the curves that are nowhere above a share."""
-        relevant, weights = self.relevant
+        relevant, weights = self.probable_curves
         return float(weights[np.isneginf(self.curves.reaches(share)[relevant])].sum() / weights.sum())
 
     def plateau(self, share: float) -> str:
@@ -116,7 +116,7 @@ class Fit:
             is; "" where the curve starts above the share.
         """
         low, high = _PLATEAU_OF_SEARCH if self.is_adaptive else _PLATEAU
-        unreached = self.unreached(share)
+        unreached = self.probability_unreached(share)
         return NEVER if unreached >= high else MAYBE if unreached > low else ""
 
     @cached_property
@@ -135,7 +135,7 @@ class Fit:
         return {}
 
     @cached_property
-    def _independent(self) -> Trials:
+    def _effective_trials(self) -> Trials:
         """As many independent trials as these are worth."""
         return self.trials_done.weighted(1 / self.design)
 
@@ -152,7 +152,7 @@ class Fit:
             The bounds, infinite where they are outside the tried difficulties; the reverse, so that they hold nothing,
             if there is no success or no failure.
         """
-        trials = self._independent
+        trials = self._effective_trials
         if not 0 < trials.solved.sum() < trials.trials.sum():
             return np.inf, -np.inf
         if not self.is_adequate:  # each of the two ends is tested by itself
@@ -161,7 +161,7 @@ class Fit:
         is_wide = wide[0] <= 0 or wide[1] > wide[0] * 2**WIDE
         return wide if is_wide or self.is_adaptive else monotone_bounds(trials, share, LEAST_CONFIDENCE)
 
-    def spanned_horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
+    def widened_horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
         """Return a horizon whose interval contains the gap between tried difficulties that its median lies in.
 
         Nothing was tried within that gap. Where every item was solved at its lower end and none at its upper end, the
@@ -170,7 +170,7 @@ class Fit:
         `horizon`, unless the curves do not fit or a plateau may be below the share.
         """
         median, low, high = self.horizon(share, confidence)
-        if self.is_adaptive and self.is_adequate and not self.unreached(share):
+        if self.is_adaptive and self.is_adequate and not self.probability_unreached(share):
             return median, low, high
         least, most = self.least_interval(share, confidence)
         at = self.trials_done.at
@@ -186,7 +186,7 @@ class Fit:
         between these it would be a guess from what is taken for granted of curves. It is below the easiest, too, where
         its interval is, whether or not even easier items would be solved at the share.
         """
-        value, low, high = self.spanned_horizon(share, confidence)
+        value, low, high = self.widened_horizon(share, confidence)
         done, easiest, hardest = self.trials_done, float(self.trials_done.at[0]), float(self.trials_done.at[-1])
         if not (done.solved < done.trials).any():
             return HorizonPosition(np.inf, low, np.inf, BEYOND)

@@ -151,7 +151,7 @@ def _summary(fit: Fit, share: float) -> _Summary:
     """Return what the trials say of a horizon; it is worked out once."""
     if share not in fit.summaries:
         has_failure, has_success = _results(fit)
-        relevant, weights = fit.relevant
+        relevant, weights = fit.probable_curves
         (median,) = quantiles(fit.curves.reaches(share)[relevant], weights, (0.5,))
         median = median if has_failure and has_success else -np.inf if has_failure else np.inf
         least, most = (

@@ -168,7 +168,7 @@ class LostAttempts:
     highest: float | None
 
     @property
-    def counted(self) -> int:
+    def n_with_result(self) -> int:
         """Number of attempts with a result."""
         return self.planned - self.lost
 

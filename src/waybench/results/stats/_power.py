@@ -251,13 +251,13 @@ def pilot_assumptions(
     sides = [pair for pair in combinations(values, 2) if len(pair[0].keys() & pair[1].keys()) >= FEWEST_ITEMS]
     pairs = [[(cluster(key), first[key] - second[key]) for key in first if key in second] for first, second in sides]
     if pairs:
-        estimates = [_of_pair(pair) for pair in pairs]
+        estimates = [_pair_statistics(pair) for pair in pairs]
         variance, disagree, effect, size = (fmean(numbers) for numbers in zip(*estimates, strict=True))
         at_bound = fmean(_share_at_bounds(pair, cluster) for pair in sides)
         description = f"{len(pairs)} pairs of models" if len(pairs) > 1 else "two models"
     else:
         most = max(values, key=len)
-        _, _, effect, size = _of_pair([(cluster(key), value) for key, value in most.items()])
+        _, _, effect, size = _pair_statistics([(cluster(key), value) for key, value in most.items()])
         variance = disagree = 2 * pvariance(most.values()) * (1 - correlation)
         at_bound = 1 - (1 - _share_at_bounds([most], cluster)) ** 2
         description = f"one model, outcomes correlate by {correlation:g} (assumed)"
@@ -306,7 +306,7 @@ def _share_at_bounds(sides: Sequence[Mapping[K, float]], cluster: Callable[[K], 
     return fmean(any(not ALIKE < mean < 1 - ALIKE for mean in of_sides) for of_sides in means)
 
 
-def _of_pair(pair: Sequence[tuple[Hashable, float]]) -> tuple[float, float, float, float]:
+def _pair_statistics(pair: Sequence[tuple[Hashable, float]]) -> tuple[float, float, float, float]:
     """Return the variance of some values, the share that are not 0, their design effect and the size of a cluster.
 
     The design effect is how many times as large as for independent values the clustered variance of their mean is

@@ -36,21 +36,18 @@ class AdjustedP(NamedTuple):
     family: int
 
 
-def adjust_p_values(tests: Sequence[DifferenceTest], level: float = ALPHA) -> list[AdjustedP]:
+def adjust_p_values(tests: Sequence[DifferenceTest]) -> list[AdjustedP]:
     """Return the p values of a family of tests, adjusted for their number.
 
     A test whose least p value possible is too large for any result to be significant takes no part (Tarone,
     Biometrics 46, 1990, 515-522): K is the least k such that at most k tests have a least p value up to level / k, and
     tests with one above level / K leave the family. The least p value depends on the number of clusters, or of pairs
-    that differ, and not on the direction of differences. Over the other tests, it is Holm's procedure.
-
-    Args:
-        tests: The tests.
-        level: The level of the family.
+    that differ, and not on the direction of differences. Over the other tests, it is Holm's procedure. The level is
+    `ALPHA`.
     """
     least = [test.least_p for test in tests]
-    count = next((k for k in range(1, len(tests) + 1) if sum(p <= level / k for p in least) <= k), 1)
-    members = [number for number, p in enumerate(least) if p <= level / count]
+    count = next((k for k in range(1, len(tests) + 1) if sum(p <= ALPHA / k for p in least) <= k), 1)
+    members = [number for number, p in enumerate(least) if p <= ALPHA / count]
     adjusted = dict(zip(members, holm([tests[number].p for number in members]), strict=True))
     return [AdjustedP(adjusted.get(number), len(members)) for number in range(len(tests))]
 

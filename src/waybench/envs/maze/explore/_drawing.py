@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from waybench._svg import box, cells, circle
 from waybench.core import Board, Picture, Scene, TurnRecord, TypedAction, plural
-from waybench.envs.maze._drawing import MazeLeg, floor_plan, maze_board, maze_scene
+from waybench.envs.maze._drawing import MazeLeg, floor_plan, maze_board, maze_label, maze_scene
 from waybench.envs.maze._game import Maze
 from waybench.envs.maze._wording import TYPED_DIRECTIONS
 from waybench.envs.maze.explore._game import Sight, first_sight, window_rows
@@ -19,7 +19,7 @@ def scenes(maze: Maze, turns: Sequence[TurnRecord], counts: Sequence[int]) -> It
     window: int | None = next((turn.events["window"] for turn in turns if "window" in turn.events), None)
     for count in counts:
         legs = list(_legs(maze, turns[:count]))
-        label, veil = f"Maze of dimension {maze.size}", ""
+        label, veil = maze_label(maze), ""
         if window is not None:
             moved = sum(len(leg.moves) for leg in legs)
             label += f", {plural(moved, 'step')} walked, what was not seen is grey"

@@ -5,6 +5,7 @@ from math import ceil
 
 from waybench._package_data import read_text
 from waybench.core import (
+    EASIER,
     ILLEGAL,
     NO_ANSWER,
     Belief,
@@ -36,7 +37,7 @@ from waybench.core import (
     proof_metric,
 )
 from waybench.core._questions import read_rows, share_of_cells
-from waybench.envs.maze._environment import OPTIONS
+from waybench.envs.maze._environment import STYLE_OPTIONS
 from waybench.envs.maze._game import POTENTIALS, Maze, decode, isomorph
 from waybench.envs.maze._measures import JUNCTIONS, POSITION, REACHED, VARIABLES
 from waybench.envs.maze.explore._drawing import (
@@ -53,9 +54,9 @@ from waybench.envs.maze.explore._exploration import (
     USUAL_WINDOW,
     ExploreSource,
     decode_explored,
+    explain_move,
     oracle_steps,
     prove_explored,
-    reasoning,
 )
 from waybench.envs.maze.explore._game import (
     EXPLOITING,
@@ -98,7 +99,7 @@ def is_competent(record: EpisodeRecord) -> bool:
     return 2 * _steps(record) <= 3 * record.proof["oracle_steps"]
 
 
-def _seen(record: EpisodeRecord) -> float:
+def _share_seen(record: EpisodeRecord) -> float:
     seen = next((turn.events["seen"] for turn in reversed(record.turns) if "seen" in turn.events), None)
     if seen is None:
         maze = decode(record.instance)
@@ -170,7 +171,7 @@ METRICS = (
     ),
     Metric(
         name="seen",
-        of=_seen,
+        of=_share_seen,
         title="Area seen",
         low=0,
         high=1,
@@ -261,16 +262,24 @@ PLAY_OPTIONS = (
         choices=tuple(FORMS),
         doc="What each message shows: what is seen now, as a drawing or a matrix, or a map of everything seen so far.",
     ),
-    Option(name="window", default=5, low=3, high=41, doc="Cells along each side of what is seen, an odd number."),
+    Option(
+        name="window",
+        effect=EASIER,
+        default=5,
+        low=3,
+        high=41,
+        doc="Cells along each side of what is seen, an odd number.",
+    ),
     Option(
         name="memory",
         default="chat",
         choices=("chat", "window", "fresh"),
         doc="How much of the episode each prompt repeats: all of it, the last turns, or only what is seen now.",
     ),
-    Option(name="memory_turns", default=8, low=1, high=1000, doc="Turns that memory=window repeats."),
+    Option(name="memory_turns", effect=EASIER, default=8, low=1, high=1000, doc="Turns that memory=window repeats."),
     Option(
         name="turn_factor",
+        effect=EASIER,
         default=1.0,
         low=0.1,
         high=100,
@@ -337,7 +346,7 @@ EXPLORE: Environment[Maze, Sight, str] = Environment(
     title="Mazes, partly seen",
     about=read_text(__file__, "about.md"),
     items=Items(
-        options=OPTIONS,
+        options=STYLE_OPTIONS,
         sample_levels=(5, 7, 11),
         public_key="alicia-v1",
         make_source=ExploreSource,
@@ -365,7 +374,7 @@ EXPLORE: Environment[Maze, Sight, str] = Environment(
         competent=is_competent,
     ),
     players=Players(
-        policies=PLAYERS, oracle_is_ceiling=lambda record: False, reasoning=reasoning, potentials=POTENTIALS
+        policies=PLAYERS, oracle_is_ceiling=lambda record: False, reasoning=explain_move, potentials=POTENTIALS
     ),
     probes=BELIEFS,
     typing=Typing(parse=parse_typed, format=format_typed, help=TYPED_HELP, actions=typed_actions),

@@ -46,15 +46,15 @@ class WalkTarget(NamedTuple):
 def possible_mazes(size: int, entrance: int, side: str) -> tuple[Maze, ...]:
     """Return the mazes of a dimension with this entrance and an exit on a side, with any number of loops."""
     rooms = size // 2
-    passages = walls_between(rooms)
+    passages = walls_between(rooms, rooms)
     shapes = [
         shape
         for opened in range(rooms * rooms - 1, len(passages) + 1)
         for shape in combinations(passages, opened)
         if connects(shape, rooms * rooms)
     ]
-    exits = [cell for room in range(rooms) if (cell := opening(size, side, room)) != entrance]
-    return tuple(build(size, shape, entrance, exit_) for shape in shapes for exit_ in exits)
+    exits = [cell for room in range(rooms) if (cell := opening((size, size), side, room)) != entrance]
+    return tuple(build((size, size), shape, entrance, exit_) for shape in shapes for exit_ in exits)
 
 
 class Beliefs:
@@ -83,7 +83,7 @@ class Beliefs:
         ]
         self._choices: dict[tuple[int, int], WalkTarget] = {}
 
-    def after(self, sight: Sight) -> int:
+    def consistent_mazes(self, sight: Sight) -> int:
         """Return the mazes that agree with what was seen, as bits of a number."""
         possible = self._all
         for cell in range(self._size * self._size):
@@ -153,13 +153,13 @@ def best_step(sight: Sight) -> str:
     maze = sight.maze
     if maze.size <= LARGEST_EXACT:
         choices = beliefs(maze.size, maze.entrance, exit_side(maze), sight.window)
-        if possible := choices.after(sight):
+        if possible := choices.consistent_mazes(sight):
             first = choices.choice(possible, sight.at).first
             return next(direction for direction, cell in maze.lattice.exits(sight.at) if cell == first)
-    return _towards(sight, _promising(sight))
+    return _towards(sight, _most_promising_cell(sight))
 
 
-def _promising(sight: Sight) -> int:
+def _most_promising_cell(sight: Sight) -> int:
     """Return the frontier or the exit with the least possible length of a way over it to the exit."""
     maze, far = sight.maze, known_ways(sight, sight.at)
     cells = [maze.exit] if sight.knows(maze.exit) else [cell for cell in _openings(maze) if not sight.knows(cell)]
@@ -243,7 +243,7 @@ def wanderer(state: Sight, rng: Stream) -> str:
 PLAYERS = {"heuristic": nearest_frontier, "oracle": oracle, "random": wanderer}
 
 
-def reasoning(state: Sight) -> str:
+def explain_move(state: Sight) -> str:
     """Return the open ways, what can be explored, and the move. Cells are [x, y] as in the prompts."""
     lattice, far = state.maze.lattice, known_ways(state, state.at)
     ways = ", ".join(direction for direction, _ in lattice.exits(state.at))
@@ -273,6 +273,8 @@ class ExploreSource(Source[Maze]):
     def __init__(self, key: str, size: int, options: Mapping[str, Json]) -> None:
         if size > LARGEST:
             raise UsageError(f"level {size}: a partly seen maze's dimension is at most {LARGEST}")
+        if size % 2 == 0:
+            raise UsageError(f"level {size}: a partly seen maze's dimension is odd")
         self._source = MazeSource(key, size, options)
         self.key, self.size = key, size
 
@@ -286,12 +288,14 @@ class ExploreSource(Source[Maze]):
 
 
 def decode_explored(data: Json) -> Maze:
-    """Read a maze as for `maze/alicia`, up to dimension 101.
+    """Read a maze as for `maze/alicia`, but a square one of an odd dimension up to 101.
 
     Raises:
         DataError: If it is no such maze.
     """
     maze = decode(data)
+    if maze.lattice.width != maze.lattice.height or maze.size % 2 == 0:
+        raise DataError("maze: a partly seen maze is square, and its dimension is odd")
     if maze.size > LARGEST:
         raise DataError(f"maze: the matrix has {maze.size} rows; a partly seen maze has at most {LARGEST}")
     return maze

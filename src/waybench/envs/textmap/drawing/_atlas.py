@@ -109,7 +109,7 @@ def split(place_map: PlaceMap) -> list[list[str]]:
         if _VERTICAL.isdisjoint(edge.action.lower().split()):
             join(edge.source, edge.target)
     while True:
-        parts = _grouped(group)
+        parts = _locations_by_head(group)
         small = [head for head in parts if len(parts[head]) < _FEWEST]
         for head in sorted(small, key=lambda head: (len(parts[head]), place_map.places.index(head))):
             moves = ({group[edge.source], group[edge.target]} for edge in place_map.edges)
@@ -122,7 +122,7 @@ def split(place_map: PlaceMap) -> list[list[str]]:
     return sorted(parts.values(), key=lambda part: (min(seen.get(location, NEVER) for location in part), part))
 
 
-def _grouped(group: Mapping[str, str]) -> dict[str, list[str]]:
+def _locations_by_head(group: Mapping[str, str]) -> dict[str, list[str]]:
     parts: dict[str, list[str]] = {}
     for location, head in group.items():
         parts.setdefault(head, []).append(location)
@@ -238,7 +238,7 @@ def _curve(panel: Panel, pair: Pair) -> Curve:
     def cost(at: int) -> tuple[int, int]:
         points = [point_on(curves[at], step / 24) for step in range(1, 24)]
         inside = sum(0 <= x <= panel.width and 0 <= y <= panel.height for x, y in points) < len(points)
-        return sum(_within(point, box, 3) for box in others for point in points) + 8 * inside, at
+        return sum(_is_inside(point, box, 3) for box in others for point in points) + 8 * inside, at
 
     return curves[min(range(len(curves)), key=cost)]
 
@@ -248,7 +248,7 @@ def _reversed(curve: Curve) -> Curve:
     return end, control, start
 
 
-def _within(point: Point, box: Box, gap: float = 0) -> bool:
+def _is_inside(point: Point, box: Box, gap: float = 0) -> bool:
     left, top, right, bottom = box
     return left - gap < point[0] < right + gap and top - gap < point[1] < bottom + gap
 
@@ -275,7 +275,7 @@ def _lines(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, list[Edge
 def _middle(curve: Curve, first: Box, last: Box) -> float:
     """Return the part of a curve that is in the middle of what boxes do not hide of it."""
     parts = [step / 60 for step in range(61)]
-    seen = [part for part in parts if not any(_within(point_on(curve, part), box) for box in (first, last))]
+    seen = [part for part in parts if not any(_is_inside(point_on(curve, part), box) for box in (first, last))]
     return (seen[0] + seen[-1]) / 2 if seen else 0.5
 
 

@@ -166,7 +166,7 @@ class _Arrangement:
         for group_to_move in ([node], group)[: 1 + (len(group) > 1)]:
             for x, y in targets:
                 column, row = self._cells[node]
-                moved |= (x, y) != (column, row) and self._try((group_to_move, x - column, y - row))
+                moved |= (x, y) != (column, row) and self._apply_if_better((group_to_move, x - column, y - row))
         return moved
 
     def _make_room(self, node: int) -> bool:
@@ -185,11 +185,13 @@ class _Arrangement:
                         if number != node and way * (cell[axis] - target[axis]) >= 0
                     ]
                     away = (target[0] - self._cells[node][0], target[1] - self._cells[node][1])
-                    if near not in beyond and self._try((beyond, way * (1 - axis), way * axis), ([node], *away)):
+                    if near not in beyond and self._apply_if_better(
+                        (beyond, way * (1 - axis), way * axis), ([node], *away)
+                    ):
                         return True
         return False
 
-    def _try(self, *moves: tuple[Sequence[int], int, int]) -> bool:
+    def _apply_if_better(self, *moves: tuple[Sequence[int], int, int]) -> bool:
         """Apply moves (places, columns, rows) in order if together they lower the cost; return whether they did."""
         if self._budget < 0:
             return False
@@ -360,7 +362,7 @@ class PlaceLabels:
         if len(places) <= _MOST:
             boxes = _Field()
             for location in places:
-                name, cost = self._best(location, boxes)
+                name, cost = self._cheapest_name(location, boxes)
                 if cost < _OCCUPIED:
                     self.fitting[location] = name
                     boxes.fill(name.box, _OCCUPIED)
@@ -369,11 +371,11 @@ class PlaceLabels:
         """Return the names of the given places in order; names without free room may cover names of other places."""
         boxes, names = _Field(), dict[str, Name]()
         for location in dict.fromkeys(places):
-            names[location] = self.fitting.get(location) or self._best(location, boxes)[0]
+            names[location] = self.fitting.get(location) or self._cheapest_name(location, boxes)[0]
             boxes.fill(names[location].box, _OCCUPIED)
         return names
 
-    def _best(self, location: str, others: "_Field") -> tuple[Name, float]:
+    def _cheapest_name(self, location: str, others: "_Field") -> tuple[Name, float]:
         options = list(_options(location, self._places[location], self._radius + _GAP))
         costs = [order + self._cost(name.box, others) for order, name in enumerate(options)]
         cost = min(costs)

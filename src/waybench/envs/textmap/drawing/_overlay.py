@@ -345,7 +345,7 @@ def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence
     )
     first = 0 if at_once else EXAMPLES
     truth = task.truth if at_once else task.truth[first : first + len(triplets)]
-    right = triplet_scores(truth, triplets, in_place=not at_once or _in_place(truth, triplets, turns[-1]))
+    right = triplet_scores(truth, triplets, in_place=not at_once or _is_aligned(truth, triplets, turns[-1]))
     moves = [(hop.before, hop.after) for hop in truth]
     examples = [(hop.before, hop.after) for hop in task.truth[:first] if hop.before != hop.after]
     for count in counts:
@@ -379,7 +379,7 @@ def _is_whole(task: Extraction, turns: Sequence[TurnRecord]) -> bool:
     return len(triplets) > 1 or (task.cutoff > EXAMPLES + 1 and right in (0, reward))
 
 
-def _in_place(truth: Trajectory, triplets: PlayerTriplets, turn: TurnRecord) -> bool:
+def _is_aligned(truth: Trajectory, triplets: PlayerTriplets, turn: TurnRecord) -> bool:
     """Return whether triplets were compared with the steps one by one, inferred from the score."""
     right = triplet_scores(truth, triplets, in_place=True)
     return fmean(right) == turn.events.get("right", fmean(right))

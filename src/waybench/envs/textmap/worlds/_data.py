@@ -303,7 +303,7 @@ def make_layout(style: WorldStyle, regions: int, rng: Stream) -> PlaceLinks:
     n_links = count - 1 + max(1, count * (15 + rng.below(30)) // 100)
     special = [number < round(style.special * n_links) for number in range(n_links)]
     rng.shuffle(special)
-    cells = _grow(layout, special[: count - 1], rng)
+    cells = _place_on_grid(layout, special[: count - 1], rng)
     _close_loops(layout, cells, special[count - 1 :], rng)
     _make_one_way(layout, round(style.one_way * len(layout.links)), rng)
     return layout
@@ -314,7 +314,7 @@ def _neighbour(cell: Cell, direction: str) -> Cell:
     return cell[0] + x, cell[1] + y, cell[2] + z
 
 
-def _grow(layout: PlaceLinks, special: list[bool], rng: Stream) -> list[Cell]:
+def _place_on_grid(layout: PlaceLinks, special: list[bool], rng: Stream) -> list[Cell]:
     """Add each place next to an earlier one; return the cells."""
     cells: list[Cell] = [(0, 0, 0)]
     taken = {cells[0]}

@@ -161,7 +161,7 @@ class _Walker:
         self._do(way.action)
         if self._play.dark(self._now):
             for _ in range(min(self._rng.below(3), max(0, self._spare))):
-                self._do(self._idle())
+                self._do(self._random_command_without_move())
             self._do(f"light {lamp}")
         elif self._now.lit and self._spare >= 6 and self._rng.below(2):
             self._do(f"extinguish {lamp}")  # so that the next dark place is dark again
@@ -171,7 +171,7 @@ class _Walker:
         end = len(self._turns) + count
         while len(self._turns) < end and self._spare > 0:
             if self._rng.below(2) or not self._trip():
-                self._do(self._idle())
+                self._do(self._random_command_without_move())
 
     def _usable(self, place: int) -> list[Exit]:
         """Return the exits that a detour can take: to visited places, not into the dark, without closed doors."""
@@ -200,10 +200,10 @@ class _Walker:
             self._do(way.action)
         return True
 
-    def _idle(self) -> str:
+    def _random_command_without_move(self) -> str:
         """Return a command that leads nowhere."""
         draw = self._rng.below(10)
-        things = [] if self._play.dark(self._now) else self._play.here(self._now)
+        things = [] if self._play.dark(self._now) else self._play.things_here(self._now)
         doors = [way.door for way in self._ways[self._now.place] if way.door is not None]
         if draw < 4 and things:
             thing = self._rng.choice(things)

@@ -75,7 +75,7 @@ class WorldEngine:
         """Return whether the player is in the dark."""
         return self.world.places[situation.place].dark and not situation.lit
 
-    def here(self, situation: Situation) -> list[str]:
+    def things_here(self, situation: Situation) -> list[str]:
         """Return the names of the things at the place, without those that the player carries."""
         return [name for name, number in self._things[situation.place].items() if not situation.taken >> number & 1]
 
@@ -207,7 +207,7 @@ class WorldEngine:
             return CommandResult(now, voice.taken_already.format(noun) + "\n")
         if self.dark(now):
             return CommandResult(now, f"{voice.too_dark}\n")
-        if noun not in self.here(now):
+        if noun not in self.things_here(now):
             return CommandResult(now, f"{voice.absent}\n")
         number = self._things[now.place][noun]
         if not self.world.things[number].portable:
@@ -218,7 +218,7 @@ class WorldEngine:
         voice, number = self.world.voice, self._carries(now, noun)
         if self.dark(now):
             return CommandResult(now, f"{voice.too_dark}\n")
-        if number is None and noun in self.here(now):
+        if number is None and noun in self.things_here(now):
             number = self._things[now.place][noun]
         if number is None:
             return CommandResult(now, f"{voice.absent}\n")

@@ -180,23 +180,23 @@ class Quest:
 
     def _settle(self, kind: int, fits: Callable[[int], bool]) -> tuple[int, int]:
         """Put the player or the antagonist on the first cell that fits, of places first; return it and its place."""
-        for cell, number in self._spots():
+        for cell, number in self._candidate_cells():
             if self._board.cells.count(self._board.cells[cell]) > 1 and fits(cell):
                 self._board.cells[cell] = kind
                 return cell, number
         raise AssertionError("a world has ground of which there is more than one cell")
 
-    def _spots(self) -> Iterator[tuple[int, int]]:
-        """Yield cells, each with the number of its place: some of each place in turn, then all in random order."""
+    def _candidate_cells(self) -> Iterator[tuple[int, int]]:
+        """Yield random cells with their places' numbers: some draws from each place in turn, then the whole board."""
         rng, places = self._board.rng, [n for n, location in enumerate(self._places) if location.cells]
         rng.shuffle(places)
         for number in places:
             for _ in range(_DRAWS):
                 yield rng.choice(self._places[number].cells), number
         for cell in self._board.random_cells():
-            yield cell, self._at(cell)
+            yield cell, self._place_number(cell)
 
-    def _at(self, cell: int) -> int:
+    def _place_number(self, cell: int) -> int:
         """Return the number of a cell's place; if it is in none, that of its region."""
         return self._place_of.get(cell, len(self._places) - 9 + _region(self._board, cell))
 
@@ -233,14 +233,14 @@ class Quest:
             return best
         free = [cell for cell in board.cell_numbers(board.walkable()) if cell not in self._used_cells]
         cell = board.rng.choice(free)
-        return Goal(cell, self._at(cell))
+        return Goal(cell, self._place_number(cell))
 
     def _draw(self) -> Goal | None:
         """Draw one candidate: something to be found or, less often, a place alone; None if it is not to be had."""
         board, rng, find = self._board, self._board.rng, None
         if self._finds and rng.below(5) < 3:
             cell = find = rng.choice(self._finds)
-            place = self._at(cell)
+            place = self._place_number(cell)
             if not board.palette.walkable[board.cells[cell]]:
                 cell = rng.choice(self._free_neighbours(cell) or [cell])
         else:

@@ -40,7 +40,7 @@ def chart(engine: str, seed: int, keep: bool = True) -> "BlockWorld":
     if not ENGINES[engine].charted:
         raise UsageError(f"engine={engine}: its maps are unknown; choose a player that needs no map")
     if engine != LUANTI:
-        return _own(seed) if keep else _own.__wrapped__(seed)
+        return _block_world(seed) if keep else _block_world.__wrapped__(seed)
     world = _servers(seed)
     if world.ended:
         _servers.cache_clear()
@@ -49,7 +49,7 @@ def chart(engine: str, seed: int, keep: bool = True) -> "BlockWorld":
 
 
 @lru_cache(maxsize=16)  # each holds some eight megabytes of chunks, and episodes go on side by side
-def _own(seed: int) -> "BlockWorld":
+def _block_world(seed: int) -> "BlockWorld":
     from waybench.envs.voxel.engines._own import OwnTerrain  # numpy and numba, which nothing else here needs
 
     return OwnTerrain(seed)

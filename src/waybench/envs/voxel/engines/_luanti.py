@@ -105,7 +105,7 @@ class LuantiTerrain(BlockWorld):
             self._solid[self._codes[node]] = kind == "solid"
         return self._codes[node]
 
-    def _coded(self, nodes: list[float]) -> Ints:
+    def _encode(self, nodes: list[float]) -> Ints:
         numbers, places = np.unique(np.array(nodes, dtype=np.int64), return_inverse=True)
         return np.array([self._code(int(number)) for number in numbers], dtype=np.int64)[places]
 
@@ -173,7 +173,7 @@ class LuantiTerrain(BlockWorld):
                 "to": {"x": west + SIDE - 1, "y": _LOWEST + _LAYERS - 1, "z": north},
             },
         )["runs"]
-        blocks = np.repeat(self._coded(runs[::2]), np.array(runs[1::2], dtype=np.int64))
+        blocks = np.repeat(self._encode(runs[::2]), np.array(runs[1::2], dtype=np.int64))
         return blocks.reshape(SIDE, _LAYERS, SIDE).transpose(2, 0, 1)
 
     def _columns(self, x: int, z: int, step: int, wide: int, deep: int) -> tuple[Ints, Ints]:
@@ -246,7 +246,7 @@ class LuantiTerrain(BlockWorld):
                 rays=ways,
                 **{end: {"x": x + way, "y": y + way, "z": z + way} for end, way in (("from", -far), ("to", far))},
             )
-            hits, voxels = self._coded(answer["nodes"]), self._felt(body)
+            hits, voxels = self._encode(answer["nodes"]), self._felt(body)
             names = self._names.copy()
         order = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(names), dtype=np.int64)

@@ -232,7 +232,7 @@ class BlockWorld(ABC):
     def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], is_goal: Bytes) -> None:
         """Write 1 for the cells around a place that are of some biomes; shape (n, n), n odd, its own in the middle."""
 
-    def _at(self, x: int, y: int, z: int) -> int:
+    def _block(self, x: int, y: int, z: int) -> int:
         """Return the number of a block whose chunk is in the pool."""
         if not 0 <= y - self.lowest < self.layers:
             return self.air if y > self.lowest else self.bedrock
@@ -243,7 +243,7 @@ class BlockWorld(ABC):
         """Return the name of a block: air above the world, bedrock below it."""
         with self._lock:
             self._ready(x + 0.5, z + 0.5, 0.0)
-            return self._name(self._at(x, y, z))
+            return self._name(self._block(x, y, z))
 
     def stand(self, x: int, z: int) -> Body:
         """Return a walker on the ground or in the water; where a tree is in the way, on top of it."""
@@ -261,7 +261,7 @@ class BlockWorld(ABC):
             return False
         with self._lock:
             self._ready(x + 0.5, z + 0.5, 0.0)
-            return bool(self._solid[self._at(x, ground, z)]) and self._at(x, ground + 1, z) != self.water
+            return bool(self._solid[self._block(x, ground, z)]) and self._block(x, ground + 1, z) != self.water
 
     def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> WalkResult:
         """Walk where one looks.

@@ -203,7 +203,7 @@ class EngineProperties(NamedTuple):
         """Return what can be a goal: those that are drawn, and every biome of a map that is known."""
         return (*self.goals, *(name for name in self.biomes if self.charted and name not in self.goals))
 
-    def fitting(self, goal: str) -> tuple[str, ...]:
+    def matching_biomes(self, goal: str) -> tuple[str, ...]:
         """Return the biomes that count as a goal: as published, those whose names contain its word."""
         return tuple(name for name in self.biomes if counts_as(goal, name))
 

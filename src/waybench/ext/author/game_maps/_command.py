@@ -43,9 +43,10 @@ _COLUMNS = {
 }
 _SUMMED = ("df_easy", "df_hard", "rf_easy", "rf_hard")
 _FORMATS = ("table", "json", "csv")
+_MOST_SHOWN = 5_000  # steps
 _COUNT_EXAMPLES = """\b
 waybench textmap counts --labels paper                       # Table 6
-waybench textmap counts --labels paper --prefix-steps 29 --games dragon
+waybench textmap counts --labels paper --prefix-steps dragon=29,zork1=50 --games dragon,zork1
 waybench textmap counts my-maps --format csv"""
 _FILE = click.Path(path_type=Path)
 _NAME = re.compile(r"[\w-]{1,60}", re.ASCII)
@@ -255,8 +256,9 @@ def _fill_in_steps(stays: Sequence[str | None], arrivals: Sequence[int], named_a
 @click.option("--games", help="Names of maps, separated by commas.  [default: all]")
 @click.option(
     "--prefix-steps",
-    type=click.IntRange(1, 5_000),
-    help=f"Steps of the walkthrough that are shown.  [default: {PUBLISHED_STEPS} of a published game, otherwise all]",
+    metavar="STEPS|GAME=STEPS,...",
+    help="Steps of the walkthrough that are shown, of all games or of games that are named.  [default: "
+    f"{PUBLISHED_STEPS} of a published game, otherwise all]",
 )
 @click.option(
     "--labels",
@@ -269,7 +271,7 @@ def _fill_in_steps(stays: Sequence[str | None], arrivals: Sequence[int], named_a
     "--format", "form", type=click.Choice(_FORMATS), default="table", show_default=True, help="Format of the counts."
 )
 def counts(
-    folder: Path | None, data_dir: Path | None, games: str | None, prefix_steps: int | None, labels: str, form: str
+    folder: Path | None, data_dir: Path | None, games: str | None, prefix_steps: str | None, labels: str, form: str
 ) -> None:
     """Count locations, moves and questions of each map: destinations (DF) and routes (RF), easy and hard.
 
@@ -278,12 +280,32 @@ def counts(
     """
     if folder is not None and data_dir is not None:
         raise UsageError("--data-dir: for published maps; give it or FOLDER")
-    if folder is None and (prefix_steps or 0) > PUBLISHED_STEPS:
-        raise UsageError(f"--prefix-steps {prefix_steps}: the published maps end at step {PUBLISHED_STEPS}")
+    steps_of = _prefix_steps(prefix_steps or "")
+    if folder is None and (longest := max(steps_of.values(), default=0)) > PUBLISHED_STEPS:
+        raise UsageError(f"--prefix-steps {longest}: the published maps end at step {PUBLISHED_STEPS}")
     source = "published" if folder is None else str(folder)
-    maps = selected_maps({"source": source, "games": games}, LocalFiles(data_dir))
-    rows = [_row(place_map, prefix_steps, labels, published=folder is None) for place_map in maps]
+    maps = list(selected_maps({"source": source, "games": games}, LocalFiles(data_dir)))
+    if games is None and (unknown := steps_of.keys() - {place_map.name for place_map in maps} - {""}):
+        raise UsageError(f"--prefix-steps: there is no map {', '.join(sorted(unknown))[:200]}")
+    rows = [
+        _row(place_map, steps_of.get(place_map.name, steps_of.get("")), labels, published=folder is None)
+        for place_map in maps
+    ]
     click.echo(_FORMATTED[form](rows), nl=False)
+
+
+def _prefix_steps(text: str) -> dict[str, int]:
+    """Return the steps that are shown by the name of the game; those of all games have the name ""."""
+    steps_of: dict[str, int] = {}
+    for part in text.split(",") if text else ():
+        game, _, steps = part.rpartition("=")
+        if not re.fullmatch("[0-9]{1,4}", steps) or not 1 <= int(steps) <= _MOST_SHOWN or game in steps_of:
+            raise UsageError(
+                f"--prefix-steps {part[:60]!r}: give a number from 1 to {_MOST_SHOWN:,}, or one for each of several "
+                "games, as zork1=50,dragon=29"
+            )
+        steps_of[game] = int(steps)
+    return steps_of
 
 
 def _row(place_map: PlaceMap, steps: int | None, labels: str, *, published: bool) -> dict[str, Json]:

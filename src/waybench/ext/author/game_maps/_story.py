@@ -18,7 +18,7 @@ from waybench.ext.author.game_maps._words import (
     expand_command,
     is_dark,
     is_way,
-    title_of,
+    room_title,
     ways_back,
 )
 
@@ -158,7 +158,7 @@ def _explore(game: GameMemory, evidence: _Evidence, saved: Any, title: str, memo
 
 
 def _look(game: GameMemory) -> str | None:
-    title = title_of(game.act(LOOK))
+    title = room_title(game.act(LOOK))
     return None if title is None or is_dark(title) else title
 
 

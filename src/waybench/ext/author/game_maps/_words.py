@@ -85,7 +85,7 @@ class TextGame(Playable, Protocol):
         ...
 
 
-def title_of(looked: str) -> str | None:
+def room_title(looked: str) -> str | None:
     """Return the name of the room, out of what a game answers to "look".
 
     It is a framed line or, if there is none, the first line, unless that is a sentence.
@@ -237,7 +237,7 @@ def _visit(engine: TextGame, step: WalkthroughStep, action: str, before: PlaceId
     if engine.done:
         return Visit(step, action, here, None, name)
     saved = engine.save()
-    title = title_of(engine.act(LOOK))
+    title = room_title(engine.act(LOOK))
     backs: list[tuple[str, PlaceId | None]] = []
     if here is not None and before is not None and here != before:
         for back in ways_back(action):

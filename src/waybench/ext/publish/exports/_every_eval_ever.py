@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from waybench._version import __version__
 from waybench.core import End, Json, Metric
 from waybench.envs import registry
-from waybench.ext.publish.exports._formats import FileText, ModelResults, as_name, present
+from waybench.ext.publish.exports._formats import FileText, ModelResults, as_name, without_none
 from waybench.results import Row
 from waybench.results.formatting import LOST, lost_text
 from waybench.results.logs import LoggedEpisode
@@ -53,14 +53,14 @@ def _files(result: ModelResults, organization: str, relationship: str) -> Iterat
     evaluation_id = f"{COLLECTION}/{group.task}/{model}/{name_of_file}"
     folder = f"data/{COLLECTION}/{developer}/{name}"
     lines = "".join(
-        json.dumps(_instance(result, episode, row, evaluation_id, model), allow_nan=False) + "\n"
+        json.dumps(_instance_record(result, episode, row, evaluation_id, model), allow_nan=False) + "\n"
         for episode, row in result.episodes
     )
     document: dict[str, Json] = {
         "schema_version": SCHEMA,
         "evaluation_id": evaluation_id,
         "retrieved_timestamp": when,
-        **present(evaluation_timestamp=when if date else None),
+        **without_none(evaluation_timestamp=when if date else None),
         "source_metadata": {
             "source_name": "waybench",
             "source_type": "evaluation_run",
@@ -102,7 +102,7 @@ def _evaluation(result: ModelResults, metric: Metric, mean: IntervalEstimate, se
     group, total = result.group, result.total
     least, greatest = total.ranges[metric.name]
     is_best = registry.load(group.env).scoring.best_of and metric.name == total.headline
-    details = present(
+    details = without_none(
         aggregation="mean over items of the best attempt" if is_best else None,
         # The schema knows two directions alone.
         direction=None if metric.better else "neither lower nor higher is better",
@@ -137,12 +137,12 @@ def _evaluation(result: ModelResults, metric: Metric, mean: IntervalEstimate, se
             "metric_id": f"waybench.{group.env.replace('/', '.')}.{metric.name}",
             "metric_name": metric.title,
             "metric_kind": metric.name,
-            **present(metric_unit=metric.unit or None),
+            **without_none(metric_unit=metric.unit or None),
             "lower_is_better": metric.better == "lower",
             "score_type": "continuous",
             "min_score": "-Infinity" if least is None else least,
             "max_score": "Infinity" if greatest is None else greatest,
-            **present(additional_details=details or None),
+            **without_none(additional_details=details or None),
         },
         "score_details": {
             "score": mean.value,
@@ -151,13 +151,13 @@ def _evaluation(result: ModelResults, metric: Metric, mean: IntervalEstimate, se
                 "attempts": str(total.attempts),
                 **({"lost": lost_text(mean.lost, metric), "lost_meaning": LOST} if mean.lost else {}),
             },
-            "uncertainty": {**present(confidence_interval=interval), "num_samples": mean.n},
+            "uncertainty": {**without_none(confidence_interval=interval), "num_samples": mean.n},
         },
         "generation_config": {"additional_details": settings},
     }
 
 
-def _instance(result: ModelResults, episode: LoggedEpisode, row: Row, evaluation_id: str, model: str) -> Json:
+def _instance_record(result: ModelResults, episode: LoggedEpisode, row: Row, evaluation_id: str, model: str) -> Json:
     record = episode.record
     headline = result.total.headline
     score = row.metrics[headline]
@@ -195,7 +195,7 @@ def _instance(result: ModelResults, episode: LoggedEpisode, row: Row, evaluation
             "num_turns": len(record.own_turns),
         },
         **usage,
-        **present(performance=None if row.seconds is None else {"latency_ms": 1000 * row.seconds}),
+        **without_none(performance=None if row.seconds is None else {"latency_ms": 1000 * row.seconds}),
         "error": None,
         "metadata": {
             "level": str(row.level),

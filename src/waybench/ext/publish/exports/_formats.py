@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -11,13 +11,14 @@ from waybench._version import __version__
 from waybench.core import Json, UsageError, is_array, is_object, prepare_folder
 from waybench.envs import registry
 from waybench.evaluation.tasks import find_task
+from waybench.evaluation.tasks._presets import catalogue_file, paper_of
 from waybench.results import Estimate, Row, overall, read_logs
 from waybench.results.formatting import NO_RANK, lost_text
 from waybench.results.logs import LoggedEpisode, Skipped
 from waybench.results.papers import papers
 from waybench.results.results import RunKey, group_by, measurable, without_searches
 
-_PATH = "src/waybench/evaluation/tasks/_registry.py"
+_FOLDER = "src/waybench/evaluation/tasks/catalogue"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -65,7 +66,7 @@ def yaml(value: Json, indent: int = 0) -> str:
     return pad + json.dumps(value)
 
 
-def present(**fields: Json) -> dict[str, Json]:
+def without_none(**fields: Json) -> dict[str, Json]:
     """Return those of some fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -143,9 +144,10 @@ def citations(results: Iterable[ModelResults]) -> Iterator[FileText]:
     ]
     references = [
         {
-            "type": "generic",
+            "type": "article" if paper.authors else "generic",
             "title": paper.title,
-            "authors": [{"name": f"The authors of {paper.title.partition(':')[0]}"}],
+            "authors": [_cff_author(author) for author in paper.authors] or [{"name": f"The author of {paper.title}"}],
+            **without_none(year=paper.year),
             "notes": paper.source,
         }
         for paper in cited
@@ -158,20 +160,28 @@ def citations(results: Iterable[ModelResults]) -> Iterator[FileText]:
         "version": __version__,
         "license": "MIT",
         "authors": [{"name": "waybench contributors"}],
-        **present(references=references or None),
+        **without_none(references=references or None),
     }
     yield FileText("CITATION.cff", yaml(citation) + "\n")
-    entries = [("software", "waybench", "waybench", f"version {__version__}", "waybench contributors")]
-    entries += [("misc", paper.name, paper.title, paper.source, "") for paper in cited]
-    yield FileText("citations.bib", "\n".join(_bibtex(*entry) for entry in entries))
+    software = _bibtex("software", "waybench", "waybench", f"version {__version__}", "{waybench contributors}")
+    entries = [
+        _bibtex("misc", paper.name, paper.title, paper.source, " and ".join(paper.authors), paper.year)
+        for paper in cited
+    ]
+    yield FileText("citations.bib", "\n".join([software, *entries]))
+
+
+def _cff_author(author: str) -> dict[str, str]:
+    family, _, given = author.partition(", ")
+    return {"family-names": family, "given-names": given}
 
 
 def _family(env: str) -> str:
     return env.partition("/")[0]
 
 
-def _bibtex(kind: str, key: str, title: str, note: str, author: str) -> str:
-    fields = {"title": f"{{{title}}}", **({"author": f"{{{author}}}"} if author else {}), "note": note}
+def _bibtex(kind: str, key: str, title: str, note: str, author: str, year: int | None = None) -> str:
+    fields = {"title": f"{{{title}}}", **without_none(author=author or None, year=year), "note": note}
     lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
     return f"@{kind}{{{key},\n{lines}}}\n"
 
@@ -179,7 +189,9 @@ def _bibtex(kind: str, key: str, title: str, note: str, author: str) -> str:
 def catalogue_entries(
     results: Iterable[ModelResults], *, repository: str, commit: str, maintainers: Iterable[str] = ()
 ) -> Iterator[FileText]:
-    """Yield register/TASK/eval.yaml, with what the models reached as its evaluation report.
+    """Yield register/TASK/eval.yaml of each published benchmark, with what the models reached as its evaluation report.
+
+    The catalogue finds it in the file of its paper (`waybench.evaluation.tasks.catalogue`); other tasks have none.
 
     Args:
         results: The results.
@@ -188,50 +200,80 @@ def catalogue_entries(
         maintainers: Who keeps the entry; by default the repository's owner.
 
     Raises:
-        UsageError: If the address or the commit is none.
+        UsageError: If the address or the commit is none, or no result is of a published benchmark.
     """
     if not re.fullmatch(r"https://[\w.-]+/[\w./-]+", repository):
         raise UsageError(f"--repository {repository[:80]!r}: give the address of a repository, from https:// on")
     if not _COMMIT.fullmatch(commit):
         raise UsageError(f"--commit {commit[:80]!r}: give the 40 digits of the commit that was run")
-    for name, task_results in group_by(results, lambda result: result.group.task).items():
-        entry = _entry(name, task_results, repository, commit, list(maintainers))
+    by_task = group_by(results, lambda result: result.group.task)
+    places = {name: place for name in by_task if (place := catalogue_file(find_task(name)))}
+    if not places:
+        raise UsageError(f"inspect-catalogue: {', '.join(by_task)}: the catalogue has the published benchmarks alone")
+    for name, place in places.items():
+        entry = _entry(name, by_task[name], place, repository, commit, list(maintainers))
         yield FileText(f"register/waybench_{as_name(name)}/eval.yaml", yaml(entry) + "\n")
 
 
-def _entry(name: str, results: list[ModelResults], repository: str, commit: str, maintainers: list[str]) -> Json:
+def _entry(
+    name: str,
+    results: list[ModelResults],
+    place: tuple[str, Mapping[str, Json]],
+    repository: str,
+    commit: str,
+    maintainers: list[str],
+) -> Json:
+    function, arguments = place
+    path, task = f"{_FOLDER}/{function}.py", find_task(name)
+    given = "".join(f" -T {key}={value}" for key, value in arguments.items())
+    samples = max(result.total.items for result in results)
     return {
         "full_title": f"waybench: {name}",
         "common_title": f"waybench: {name}",
-        "description": " ".join(find_task(name).summary.split()),
+        "description": " ".join(task.summary.split()),
         "id": f"waybench_{as_name(name)}",
         "contributors": maintainers or [repository.split("/")[3]],
-        "tasks": [{"name": name, "task_path": _PATH, "dataset_samples": max(result.total.items for result in results)}],
+        "tasks": [{"name": function, "task_path": path, "dataset_samples": samples}],
+        **without_none(arxiv=_arxiv_address(paper_of(task))),
         "tags": ["navigation", "planning", "games"],
         "source": {
             "repository_url": repository,
             "repository_commit": commit,
-            **present(maintainers=maintainers or None),
+            **without_none(maintainers=maintainers or None),
         },
         "evaluation_report": {
             "commit": commit,
-            "command": f"inspect eval waybench/{name} --model MODEL",
-            "results": list(map(_report_row, results)),
+            "command": f"inspect eval {path}{given} --model MODEL",
+            "results": [_report_row(result, function) for result in results],
         },
     }
 
 
-def _report_row(result: ModelResults) -> Json:
-    """Return a model's headline score at a task, with its interval or, if attempts were lost, with its bounds."""
+def _arxiv_address(paper: str) -> str | None:
+    return f"https://arxiv.org/abs/{paper.removeprefix('arXiv:')}" if paper else None
+
+
+def _report_row(result: ModelResults, task: str) -> Json:
+    """Return a model's headline score, with its interval or, if attempts were lost, with its bounds.
+
+    Args:
+        result: The result.
+        task: The name of the task in the catalogue.
+    """
     mean = result.total.best
     assert mean is not None
     ends = [("ci_lower", mean.low), ("ci_upper", mean.high)]
     if (lost := mean.lost) is not None:
-        ends = [("n", lost.counted), ("planned", lost.planned), ("lowest", lost.lowest), ("highest", lost.highest)]
+        ends = [
+            ("n", lost.n_with_result),
+            ("planned", lost.planned),
+            ("lowest", lost.lowest),
+            ("highest", lost.highest),
+        ]
     return {
         "model": result.group.model,
-        "task": result.group.task,
-        **present(date=result.date or None),
+        "task": task,
+        **without_none(date=result.date or None),
         "metrics": [
             {"key": result.total.headline, "value": mean.value},
             *({"key": key, "value": value} for key, value in ends if value is not None),
@@ -263,7 +305,7 @@ def eval_results(results: Iterable[ModelResults], dataset: str, *, url: str = ""
         entry: dict[str, Json] = {
             "dataset": {"id": dataset, "task_id": group.task},
             "value": result.total.best.value,
-            **present(date=result.date or None, source={"url": url, "name": "waybench"} if url else None),
+            **without_none(date=result.date or None, source={"url": url, "name": "waybench"} if url else None),
             "notes": _notes(result),
         }
         path = f"{as_name(group.model)}/.eval_results/waybench_{as_name(group.task)}"

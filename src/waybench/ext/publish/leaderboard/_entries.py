@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,8 +22,11 @@ from waybench.core import (
     read_text,
 )
 from waybench.envs import registry
+from waybench.ext.publish.leaderboard._commitments import are_committed, read_commitments
+from waybench.ext.publish.leaderboard._likeness import likeness, shared_replies
 from waybench.results.formatting import one_line, stored_lost_text
 from waybench.submission import check_signature, verify
+from waybench.submission._names import name_problem
 from waybench.submission._verdict import SubmissionVerdict
 
 SETTINGS = "leaderboard.toml"
@@ -217,6 +220,7 @@ def _earlier_scores(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
 class Status(StrEnum):
     """The status of a submission, in the order in which a leaderboard shows them."""
 
+    COMMITTED = "committed"
     RUN_AGAIN = "run again"
     VERIFIED = "verified"
     COMMUNITY = "community"
@@ -260,7 +264,7 @@ class BoardEntry:
     @property
     def is_confirmed(self) -> bool:
         """Whether its scores are ranked."""
-        return self.status in (Status.RUN_AGAIN, Status.VERIFIED)
+        return self.status in (Status.COMMITTED, Status.RUN_AGAIN, Status.VERIFIED)
 
 
 def read_board(
@@ -308,8 +312,23 @@ def read_board(
         if sha256 and sha256 in seen:
             refused.append(RefusedFile(file, f"the same file as {seen[sha256]}"))
             continue
+        if entry.verdict and (problem := likeness(entry.verdict, [(other.id, other.verdict) for other in entries])):
+            refused.append(RefusedFile(file, problem))
+            continue
         seen[sha256] = file
         entries.append(entry)
+    notes = shared_replies([(entry.label, entry.verdict) for entry in entries])
+    entries = [
+        replace(entry, note=" ".join(filter(None, [entry.note, *notes.get(number, [])])))
+        for number, entry in enumerate(entries)
+    ]
+    committed = read_commitments(folder, settings.signers)
+    entries = [
+        replace(entry, status=Status.COMMITTED)
+        if entry.status is Status.VERIFIED and entry.verdict and are_committed(entry.verdict.runs, committed)
+        else entry
+        for entry in entries
+    ]
     _name_models(entries)
     return entries, refused
 
@@ -347,6 +366,9 @@ def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_
     verdict = verify(path, keys=keys, data_dir=data_dir)
     if declared.sha256 and declared.sha256 != verdict.sha256:
         raise UsageError(f"{toml.name} is about another file: the SHA-256 differs")
+    for model in verdict.models:
+        if problem := name_problem(model):
+            raise UsageError(problem)
     if not any(run.confirmed or run.counts.get("version") for run in verdict.runs):
         raise UsageError("no record in it agrees with a new simulation")
     signed = signed_verdict(path, settings.signers) if settings.signers else None

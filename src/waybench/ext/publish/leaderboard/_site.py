@@ -1,7 +1,7 @@
 """The site of a leaderboard: first page, feed, reports, verdicts, and the files of a new one."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from itertools import chain
@@ -20,12 +20,16 @@ from waybench.reporting.tables._table import RowGroup
 from waybench.results.estimates import Matrix
 from waybench.results.formatting import one_line
 from waybench.results.logs import LoggedEpisode, Skipped
+from waybench.results.results import group_by
 from waybench.submission import verdict_page
+from waybench.submission._parameters import changed_options
 from waybench.submission._records import episodes
+from waybench.submission._verdict import NOT_PROVEN
 
-CONFIRMED, COMMUNITY = "report", "community"
+CONFIRMED, OTHER_OPTIONS, COMMUNITY = "report", "options", "community"
 
 _TITLES = {
+    Status.COMMITTED: "Committed before the run",
     Status.RUN_AGAIN: "Run again",
     Status.VERIFIED: "Verified",
     Status.COMMUNITY: "Community: not verified",
@@ -33,14 +37,18 @@ _TITLES = {
 }
 _MEANING = (
     "Verified: every item was made again and every record simulated again, without the model. This does not prove "
-    "which model gave the replies. Run again: the maintainers also ran the model themselves. Community: not verified; "
-    "the verdict says why. Refused: no submission of this leaderboard."
+    f"{'; '.join(NOT_PROVEN)}. Committed: verified, and a signed commitment fixed task, items, options and model "
+    "before the run began. Run again: the maintainers also ran the model themselves. Community: not verified; the "
+    "verdict says why. Refused: no submission of this leaderboard."
 )
 _LEADS = {
-    True: "Only submissions that are verified or run again are ranked.",
-    False: "These submissions are not verified: records may be missing or wrong. Their scores have no rank among the "
-    "others.",
+    CONFIRMED: "Only submissions that are verified or run again are ranked, at the declared presets with their default "
+    "options.",
+    OTHER_OPTIONS: "These runs are verified, with other options than the presets have by default. They have no ranks, "
+    "for options can make items easier. Each set of options has a table of its own.",
+    COMMUNITY: "These submissions are not verified: records may be missing or wrong. They have no ranks.",
 }
+_HEADINGS = {CONFIRMED: "Ranking", OTHER_OPTIONS: "Other options", COMMUNITY: "Community"}
 # File of the template -> where it goes.
 _FILES = {
     "leaderboard.toml": "leaderboard.toml",
@@ -58,11 +66,19 @@ _ABOUT = (
 
 
 class BoardReport(NamedTuple):
-    """A report of a leaderboard: its folder, and its matrix of models by families, as values and as a table."""
+    """A part of a leaderboard.
+
+    Attributes:
+        folder: The folder of its report.
+        matrix: Its matrix of models by families.
+        table: The same as a table.
+        options: What its runs have other than the declared presets with their default options, in words.
+    """
 
     folder: str
     matrix: Matrix
     table: Table
+    options: tuple[str, ...] = ()
 
 
 def page_stem(entry: BoardEntry) -> str:
@@ -98,26 +114,41 @@ def _table(
 
 
 def _scores(part: BoardReport, entries: Sequence[BoardEntry]) -> BoardSection:
-    is_confirmed = part.folder == CONFIRMED
     by_name = {name: entry for entry in entries for name in entry.names.values()}
     heads = {model_page(name): entry for name, entry in by_name.items()}  # a name that is shown can be cut
 
     def marked(row: TableRow) -> TableRow:
         entry = heads.get(row.head.link)
+        row = replace(row, cells=[TableCell(items.get(row.head.link, ""), kind="score"), *row.cells])
         if entry is None:
             return row
         status = Note(str(entry.status), "good" if entry.is_confirmed else "flag", _verdict_link(entry, "../"))
         return replace(row, head=replace(row.head, notes=(*row.head.notes, status)))
 
-    groups = [replace(group, rows=[marked(row) for row in group.rows]) for group in part.table.groups]
-    title = part.table.title if is_confirmed else f"{part.table.title}, not verified"
-    table = replace(part.table, id=f"matrix-{part.folder}", title=title, groups=groups)
+    items = {model_page(row.model): f"{sum(cell.items for cell in row.cells.values()):,}" for row in part.matrix.rows}
+    groups = [
+        replace(group, rows=[marked(row) for row in rows], title=group.title or title)
+        for group in part.table.groups
+        for title, rows in _by_status(group.rows, heads)
+    ]
+    head, *others = part.table.columns
+    count: TableColumn[Any] = TableColumn(heading="n", help="Items")
+    title = ", ".join([part.table.title, *part.options, *["not verified"] * (part.folder == COMMUNITY)])
+    identity = "-".join(["matrix", part.folder, *([slug(title, title)] if part.options else [])])
+    table = replace(part.table, id=identity, title=title, columns=[head, count, *others], groups=groups)
     return BoardSection(
-        "Ranking" if is_confirmed else "Community",
-        _LEADS[is_confirmed],
+        ": ".join([_HEADINGS[part.folder], *([", ".join(part.options)] if part.options else [])]),
+        _LEADS[part.folder],
         [BoardTable(table, f"{part.folder}/")],
         [("Every family, comparison and replay", f"{part.folder}/index.html")],
     )
+
+
+def _by_status(rows: Sequence[TableRow], heads: Mapping[str, BoardEntry]) -> Iterator[tuple[str, Sequence[TableRow]]]:
+    """Yield titles and rows by the status of submissions, in its order; ranks and means are those of all of them."""
+    by_status = group_by(rows, lambda row: entry.status if (entry := heads.get(row.head.link)) else None)
+    for status in sorted(by_status, key=[*Status, None].index):
+        yield _TITLES[status] if status else "", by_status[status]
 
 
 def _earlier_versions(entries: Sequence[BoardEntry]) -> Iterator[BoardSection]:
@@ -268,6 +299,7 @@ def feed(
         "rows": [
             {
                 **row,
+                "options": list(part.options),
                 "submission": by_name[str(row["model"])].id,
                 "status": str(by_name[str(row["model"])].status),
                 "page": f"{part.folder}/{model_page(str(row['model']))}",
@@ -326,16 +358,15 @@ def write_leaderboard(
     """
     skipped: list[Skipped] = []
     parts: list[BoardReport] = []
-    for folder, title, is_confirmed in (
-        (CONFIRMED, settings.title, True),
-        (COMMUNITY, f"{settings.title}: not verified", False),
+    for folder, title in (
+        (CONFIRMED, settings.title),
+        (OTHER_OPTIONS, f"{settings.title}: other options"),
+        (COMMUNITY, f"{settings.title}: not verified"),
     ):
-        reported = [entry for entry in entries if entry.verdict and entry.is_confirmed == is_confirmed]
+        reported = [entry for entry in entries if entry.verdict and entry.is_confirmed == (folder != COMMUNITY)]
         if progress is not None and reported:
             progress(folder)
-        part = _report(out, folder, title, reported, skipped)
-        if part is not None:
-            parts.append(part)
+        parts += _report(out, folder, title, reported, skipped)
     files: dict[str, str | bytes] = {
         "data/feed.json": json.dumps(feed(settings, entries, refused, parts), indent=1) + "\n",
         "data/feed.schema.json": feed_schema(),
@@ -352,13 +383,14 @@ def write_leaderboard(
 
 def _report(
     out: Path, folder: str, title: str, entries: Sequence[BoardEntry], skipped: list[Skipped]
-) -> BoardReport | None:
-    """Write the report of some submissions; None where they have no episode."""
-    logged = _episodes(entries, skipped)
+) -> list[BoardReport]:
+    """Write the report of some submissions, and return its parts, one for each set of options; [] without episodes."""
+    options_by_run: dict[str, tuple[str, ...]] = {}
+    logged = _episodes(entries, skipped, folder, options_by_run)
     first = next(logged, None)
     if first is None:
         remove_report(out / folder)
-        return None
+        return []
     try:
         report = write_report(chain([first], logged), out / folder, title=title)
     except Exception as error:
@@ -367,12 +399,20 @@ def _report(
         # What is not verified may be anything; it is not to take the verified submissions with it.
         remove_report(out / folder)
         skipped.append(Skipped(folder, "", f"no report can be made of these submissions: {type(error).__name__}"))
-        return None
+        return []
     skipped += report.passed_over
-    return BoardReport(folder, *report_matrix(report.rows))
+    by_options = group_by(report.rows, lambda row: options_by_run[row.run])
+    return [
+        BoardReport(folder, *report_matrix(rows, ranked=folder == CONFIRMED), options)
+        for options, rows in sorted(by_options.items())
+    ]
 
 
-def _episodes(entries: Sequence[BoardEntry], skipped: list[Skipped]) -> Iterator[LoggedEpisode]:
+def _episodes(
+    entries: Sequence[BoardEntry], skipped: list[Skipped], folder: str, options_by_run: dict[str, tuple[str, ...]]
+) -> Iterator[LoggedEpisode]:
+    """Yield the episodes of a part of the leaderboard, and note what each run has other than its preset."""
+
     def keep(problem: Skipped) -> None:
         if len(skipped) < _MOST_SKIPPED:
             skipped.append(problem)
@@ -380,7 +420,16 @@ def _episodes(entries: Sequence[BoardEntry], skipped: list[Skipped]) -> Iterator
     for entry in entries:
         assert entry.verdict is not None
         name = entry.names.__getitem__
-        for episode in episodes(entry.path, entry.verdict.sha256, run=entry.id, name=name, on_problem=keep):
+
+        def is_wanted(run: Mapping[str, Any], entry: BoardEntry = entry) -> bool:
+            options = changed_options(run["task"], run["parameters"], run["epochs"])
+            options_by_run[f"{entry.id}/{run['file']}"] = options
+            return folder == COMMUNITY or (folder == OTHER_OPTIONS) == bool(options)
+
+        of_entry = episodes(
+            entry.path, entry.verdict.sha256, run=entry.id, name=name, on_problem=keep, wanted=is_wanted
+        )
+        for episode in of_entry:
             # Records of other versions cannot be simulated, and have tables of their own (`Entry.earlier`).
             if episode.record.env_version == registry.load(episode.record.env).version:
                 yield episode

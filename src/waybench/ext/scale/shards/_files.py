@@ -20,14 +20,13 @@ DIGEST = 16  # bytes of an item's SHA-256 that are kept
 INDEX = 257  # numbers before the hashes: how many begin with a byte below 0, 1, ..., 256
 _GROUP = 1000  # rows of Parquet that are held in memory
 _LEVEL = 6  # of gzip: twice as fast as its default, for 2 % more bytes
-_CHUNK = 1 << 20
 _NUMBERS = ("version", "level", "index")  # columns that are integers; others are text, or JSON as text
 
 _PART, _SCRATCH = ".part", ".making-"
 
 
 @contextmanager
-def writing(path: Path, file_format: str) -> Generator[Callable[[str], None], None, None]:
+def open_writer(path: Path, file_format: str) -> Generator[Callable[[str], None], None, None]:
     """Give a function that writes a line of JSON into a shard's file; the same lines give the same bytes."""
     if file_format != "jsonl":
         with _columns(path) as write:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from waybench.core import Json, UsageError
-from waybench.ext.scale.shards._files import DIGEST, INDEX, Store, file_hash, hash_file, lines_in, writing
+from waybench.ext.scale.shards._files import DIGEST, INDEX, Store, file_hash, hash_file, lines_in, open_writer
 
 ITEMS, HASHES = "items", "hashes"  # folders
 DESCRIPTION, MANIFEST = "set.json", "manifest.json"
@@ -217,7 +217,7 @@ def write_shard(store: Store, items: NumberRange, rows: Iterable[tuple[str, Iter
 
 def _write_items(rows: Iterable[tuple[str, Iterable[str]]], file: Path, file_format: str) -> Iterator[str]:
     """Write the items' lines and yield the items' hashes."""
-    with writing(file, file_format) as write:
+    with open_writer(file, file_format) as write:
         for digest, lines in rows:
             for line in lines:
                 write(line)

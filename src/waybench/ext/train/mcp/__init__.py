@@ -22,8 +22,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from waybench._version import __version__
 from waybench.core import (
@@ -39,6 +38,8 @@ from waybench.core import (
     write_calls,
 )
 from waybench.envs import registry
+from waybench.ext.train._access import TokenAccess
+from waybench.ext.train._episode_file import EpisodeFile
 from waybench.ext.train._session import IDLE, LARGEST_BODY, Session, SessionTurn, play_and_source_options
 
 _NAME = 80  # characters of a client's name in records
@@ -60,30 +61,30 @@ class _Open:
     Attributes:
         session: Its session.
         turn: The last turn.
-        client: The client that started it.
         used: When it was used last.
-        recorded: Whether its record has been written.
+        is_over: Whether it has ended, and its record has been written.
     """
 
     session: Session
     turn: SessionTurn
-    client: str
     used: float
-    recorded: bool = False
+    is_over: bool = False
 
 
 class AgentEpisodes:
     """Episodes by names that only the client knows that started them.
 
-    All methods raise a UsageError for an unknown episode or environment.
+    An agent never receives a record, an instance or a solution, whichever tool it calls. All methods raise a UsageError
+    for an unknown episode or environment.
 
     Args:
         environments: Ids of the environments that are offered.
-        key: Key of the only item sets, of which no client learns the key or an item's record; if None, clients choose
-            a key, by default the public set's.
+        key: Key of the only item sets, which no client learns; if None, clients choose a key, by default the public
+            set's.
         options: Options of play, which are the same for all episodes; each must belong to all environments.
         most: Most episodes at once.
-        out: File to which records are appended, as JSON lines; None for no file.
+        out: File to which records are appended, as JSON lines (`EpisodeFile`); None for no file.
+        attempts: How often an item counts in this file for a player.
         player: The name of the player in records; by default the client's name.
         clock: Returns the time in seconds.
 
@@ -99,6 +100,7 @@ class AgentEpisodes:
         options: Mapping[str, Json] | None = None,
         most: int = 16,
         out: Path | None = None,
+        attempts: int = 1,
         player: str = "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -108,13 +110,9 @@ class AgentEpisodes:
         self._options = dict(options or {})
         for environment in self._environments.values():
             environment.resolve_options(self._options)
-        self._key, self._most, self._out, self._player, self._clock = key, most, out, player, clock
+        self._key, self._most, self._player, self._clock = key, most, player, clock
         self._open: dict[str, _Open] = {}
-        if out is not None:
-            try:
-                out.open("a").close()  # before an episode has been played
-            except OSError as error:
-                raise UsageError(f"cannot write {str(out)!r}: {error.strerror}; choose another file") from None
+        self._file = EpisodeFile(out, attempts)
 
     def __len__(self) -> int:
         """Return the number of episodes that are not finished."""
@@ -156,7 +154,8 @@ class AgentEpisodes:
         """Start an episode at an item of a level (the smallest if None), for a client by its name.
 
         Returns:
-            The episode's name and its first prompt; with tools as interface, also the actions.
+            The episode's name and its first prompt, and where records are kept whether it counts; with tools as
+            interface, also the actions.
 
         Raises:
             UsageError: For an unknown level, item or option, for what the server has fixed, or if there are too many
@@ -173,8 +172,14 @@ class AgentEpisodes:
         player = self._player or f"agent/{_printable(client) or 'unnamed'}"
         turn = session.start(index, attempt, player)
         name = secrets.token_urlsafe(16)
-        self._open[name] = _Open(session, turn, client, self._clock())
+        self._open[name] = _Open(session, turn, self._clock())
         started = {"episode": name, "item": turn.info["item"], "level": turn.info["level"], **_turn_json(turn)}
+        if self._file.path is not None:
+            assert session.episode is not None
+            settings: dict[str, Json] = {"interface": "mcp", "client": _printable(client)}
+            started["counts"] = self._file.begin(session.episode, settings)
+        if turn.done:
+            self._end(self._open[name])
         return {**started, "actions": actions} if (actions := _actions(session)) else started
 
     def look(self, name: str) -> dict[str, Json]:
@@ -200,22 +205,17 @@ class AgentEpisodes:
             raise UsageError(f"the reply is longer than {LARGEST_BODY:,} characters")
         opened.turn = opened.session.reply(reply)
         if opened.turn.done:
-            self._write(opened)
+            self._end(opened)
         return _turn_json(opened.turn)
 
     def finish(self, name: str) -> dict[str, Json]:
-        """End an episode and return its outcome and record. One that is not over counts as unfinished.
-
-        The record of an item of the server's own set is not returned: it has the instance and its solution.
-        """
+        """End an episode and return its outcome. One that is not over counts as failed."""
         opened = self._find(name)
-        self._write(opened)
-        del self._open[name]
-        turn = _turn_json(opened.turn)
-        return turn if self._key is not None else {**turn, "record": opened.session.record().to_json()}
+        self._free(name)
+        return _turn_json(opened.turn) if opened.turn.done else {"text": "", "done": True, "end": "abandoned"}
 
     def close(self) -> None:
-        """Free all episodes, as when the server stops."""
+        """Free all episodes, as when the server stops; those that are not over count as failed."""
         for name in list(self._open):
             self._free(name)
 
@@ -254,16 +254,13 @@ class AgentEpisodes:
             self._free(name)
 
     def _free(self, name: str) -> None:
-        self._write(self._open.pop(name))
+        self._end(self._open.pop(name))
 
-    def _write(self, opened: _Open) -> None:
-        if opened.recorded or self._out is None:
-            return
-        opened.recorded = True
-        settings = {"interface": "mcp", "client": _printable(opened.client)}
-        line = {"settings": settings, **opened.session.record().to_json()}
-        with self._out.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+    def _end(self, opened: _Open) -> None:
+        if not opened.is_over:
+            opened.is_over = True
+            assert opened.session.episode is not None
+            self._file.end(opened.session.episode)
 
 
 def _turn_json(turn: SessionTurn) -> dict[str, Json]:
@@ -303,14 +300,14 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
     """Return the server of some episodes."""
 
     @asynccontextmanager
-    async def freeing(_: MCPServer[Any]) -> AsyncGenerator[None]:
+    async def lifespan(_: MCPServer[Any]) -> AsyncGenerator[None]:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_free_idle, episodes)
             yield
             tasks.cancel_scope.cancel()
 
     mcp_server: MCPServer[Any] = MCPServer(
-        "waybench", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", lifespan=freeing
+        "waybench", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", lifespan=lifespan
     )
 
     @mcp_server.tool()
@@ -335,7 +332,10 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
         key: Annotated[str, Field(description="Key of the item set; the public set by default")] = _ABSENT,
         options: Annotated[dict[str, Any] | None, Field(description="Options, as `options` lists them")] = None,
     ) -> CallToolResult:
-        """Start an episode. Returns the prompt, and the episode's name for the other tools."""
+        """Start an episode. Returns the prompt, the episode's name for the other tools, and whether it counts.
+
+        An item counts once; whoever leaves an episode before its end has failed at the item.
+        """
         client = _client(context)
         return _tool_result(
             lambda: episodes.start(environment, level, index, attempt, client, key=key, options=options)
@@ -360,7 +360,7 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
 
     @mcp_server.tool()
     async def finish(episode: Name) -> CallToolResult:
-        """Finish an episode and return its outcome and record. An episode that is not over counts as unfinished."""
+        """Finish an episode and return its outcome. An episode that is not over counts as failed, for good."""
         return _tool_result(lambda: episodes.finish(episode))
 
     return mcp_server
@@ -377,23 +377,7 @@ def http_app(mcp_server: MCPServer[Any], token: str, hosts: tuple[str, ...]) -> 
     origins = [f"http://{host}" for host in hosts]
     security = TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)
     app = mcp_server.streamable_http_app(max_request_body_size=LARGEST_BODY, transport_security=security)
-    return _TokenGuard(app, token)
-
-
-class _TokenGuard:
-    """Refuses requests without the token."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app, self._wanted = app, f"Bearer {token}".encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            authorization = dict(scope["headers"]).get(b"authorization", b"")
-            if not secrets.compare_digest(authorization, self._wanted):
-                text = "Send the token that `waybench serve mcp` printed, as Authorization: Bearer TOKEN\n"
-                await PlainTextResponse(text, 401)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+    return TokenAccess(app, token)
 
 
 async def _free_idle(episodes: AgentEpisodes) -> None:

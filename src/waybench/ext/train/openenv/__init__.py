@@ -21,6 +21,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from waybench.core import Environment as Catalogued
 from waybench.core import Json, UsageError
 from waybench.envs import registry
+from waybench.ext.train._access import TokenAccess
+from waybench.ext.train._episode_file import EpisodeFile
 from waybench.ext.train._session import ATTEMPTS, IDLE, LARGEST_BODY, SPLITS, TRAINING_KEY, Session, SessionTurn
 
 __all__ = ["LARGEST_BODY", "TextAction", "TextEnvironment", "TextObservation", "TextState", "app"]
@@ -51,7 +53,7 @@ class TextState(State):
     environment: str = Field(default="", description="The environment's id")
     item: str = Field(default="", description="The item's id")
     end: str | None = Field(default=None, description="How the episode ended; null before its end")
-    record: dict[str, Any] = Field(default_factory=dict, description="The record, which `waybench score` simulates")
+    counts: bool = Field(default=False, description="Whether the server keeps the record")
 
 
 class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
@@ -61,6 +63,8 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         env_id: The environment's id.
         key: The set that items are drawn from.
         level: The level of an episode whose `reset` names no split; the smallest by default.
+        file: Where records go; by default nowhere. A client never receives one: it has the item's solution.
+        player: The name of the player in records.
         **settings: As `waybench.ext.train.Session`.
 
     Raises:
@@ -69,8 +73,18 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
-    def __init__(self, env_id: str, *, key: str = TRAINING_KEY, level: int | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        env_id: str,
+        *,
+        key: str = TRAINING_KEY,
+        level: int | None = None,
+        file: EpisodeFile | None = None,
+        player: str = "openenv",
+        **settings: Any,
+    ) -> None:
         super().__init__()
+        self._file, self._player, self._counts = file or EpisodeFile(None), player, False
         self._catalogued: Catalogued[Any, Any, Any] = registry.load(env_id)
         self._key, self._settings = key, settings
         self._level = self._catalogued.items.smallest_level if level is None else level
@@ -89,7 +103,7 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         attempt: int = 1,
         **kwargs: Any,
     ) -> TextObservation:
-        """Start an episode.
+        """Start an episode; one that is not over is left, and counts as failed where records are kept.
 
         Args:
             seed: Where no index is given, the number of the item; the first item if None.
@@ -105,12 +119,14 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         """
         if kwargs:
             raise UsageError(f"reset takes seed, episode_id, split, index and attempt, not {', '.join(sorted(kwargs))}")
-        self._session = self._make(None, self._level) if split is None else self._make(*self._split(split))
+        session = self._make(None, self._level) if split is None else self._make(*self._split(split))
         chosen = (seed or 0) % ATTEMPTS if index is None else index
-        self._episode_id = episode_id
-        return _observation(
-            self._session.start(_whole_number(chosen, "index"), _whole_number(attempt, "attempt")), None
-        )
+        turn = session.start(_whole_number(chosen, "index"), _whole_number(attempt, "attempt"), self._player)
+        self.close()
+        self._session, self._episode_id = session, episode_id
+        assert session.episode is not None
+        self._counts = self._file.begin(session.episode, {"interface": "openenv"})
+        return self._observed(turn, None)
 
     def step(self, action: TextAction, timeout_s: float | None = None, **kwargs: Any) -> TextObservation:
         """Take a reply.
@@ -119,7 +135,16 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
             UsageError: Before the first reset, and after the end of the episode.
         """
         turn = self._session.reply(action.text)
-        return _observation(turn, turn.reward)
+        return self._observed(turn, turn.reward)
+
+    def _observed(self, turn: SessionTurn, reward: float | None) -> TextObservation:
+        if turn.done:
+            self._end()
+        return TextObservation(done=turn.done, reward=reward, text=turn.text, messages=turn.messages, info=turn.info)
+
+    def _end(self) -> None:
+        if self._session.episode is not None:
+            self._file.end(self._session.episode)
 
     @property
     def state(self) -> TextState:
@@ -134,7 +159,7 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
             environment=self._catalogued.id,
             item=episode.item.id,
             end=None if end is None else str(end),
-            record=dict(episode.record().to_json()),
+            counts=self._counts,
         )
 
     def get_metadata(self) -> EnvironmentMetadata:
@@ -145,7 +170,8 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         )
 
     def close(self) -> None:
-        """Give up the episode."""
+        """Leave the episode, if there is one."""
+        self._end()
         self._session.episode = None
 
     def list_splits(self) -> list[Json]:
@@ -200,12 +226,13 @@ def _whole_number(value: object, name: str) -> int:
     return value
 
 
-def _observation(turn: SessionTurn, reward: float | None) -> TextObservation:
-    return TextObservation(done=turn.done, reward=reward, text=turn.text, messages=turn.messages, info=turn.info)
-
-
 def app(
-    env_id: str, *, sessions: int = 16, hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]"), **settings: Any
+    env_id: str,
+    *,
+    sessions: int = 16,
+    hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]"),
+    token: str | None = None,
+    **settings: Any,
 ) -> Any:
     """Return the ASGI application of an environment.
 
@@ -213,6 +240,7 @@ def app(
         env_id: The environment's id.
         sessions: Most sessions at once. A session ends with its connection, and after an hour without a request.
         hosts: Host names that requests may use.
+        token: What clients have to send as "Authorization: Bearer TOKEN"; None to ask for none.
         **settings: As `TextEnvironment`.
 
     Raises:
@@ -233,6 +261,7 @@ def app(
         concurrency_config=ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=IDLE),
     )
     application.add_middleware(_Limited)
+    application.add_middleware(TokenAccess, token=token)
     application.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
     return application
 

@@ -46,7 +46,7 @@ def prompts(env: str | Curriculum, *, count: int, start: int = 0, **settings: An
     Raises:
         UsageError: For a wrong setting, or an environment whose prompts are no growing conversation.
     """
-    session = _growing(env, settings)
+    session = _conversation_session(env, settings)
     return Dataset.from_list([{"prompt": _prompt(session, index)} for index in range(start, start + count)])
 
 
@@ -74,7 +74,7 @@ def rollouts(
     Raises:
         UsageError: As `prompts`.
     """
-    _growing(env, settings)  # says what is wrong before a model is loaded
+    _conversation_session(env, settings)  # says what is wrong before a model is loaded
     attempts = 0
 
     def roll_out(prompts: list[Any], trainer: Any) -> dict[str, list[Any]]:
@@ -193,7 +193,7 @@ class _Rollout:
         )
 
 
-def _growing(env: str | Curriculum, settings: dict[str, Any]) -> Session:
+def _conversation_session(env: str | Curriculum, settings: dict[str, Any]) -> Session:
     if isinstance(env, Curriculum) and settings:
         raise UsageError("the curriculum has the settings: give them to Curriculum(...)")
     session = Session(**env.settings(env.levels[0])) if isinstance(env, Curriculum) else Session(env, **settings)

@@ -1,0 +1,159 @@
+"""`waybench run --until decided`: what is compared, fixed beside the logs before the first reply."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from waybench.cli._run_settings import RunSettings
+from waybench.core import UsageError, plural
+from waybench.evaluation.tasks import TaskEntry, resolve_key
+
+if TYPE_CHECKING:
+    from waybench.evaluation.tasks._stream import ComparisonSettings
+    from waybench.results.comparisons._decisions import DecisionPlan
+    from waybench.results.stats import PowerAssumptions
+
+_UNLIKE = 0.3  # share of items on which two models differ: about the median of real pairs
+_ICC = 0.2  # correlation of their differences at items of one cluster
+_DIFFERENCES = (0.3, 0.2, 0.1)
+_PLANNED = (*_DIFFERENCES, 0.05, 0.0)
+_MARGIN = 0.05
+_CONNECTIONS = 10  # of most providers
+
+
+def comparison_settings(settings: RunSettings, runs: int) -> "ComparisonSettings | None":
+    """Return what a run compares until it is decided; None where it plays all items.
+
+    Args:
+        settings: What the user says.
+        runs: Number of tasks with their parameters, whose decisions belong together.
+
+    Raises:
+        UsageError: If the options contradict each other.
+    """
+    if settings.until is None:
+        for name in ("margin", "max_items", "over"):
+            if getattr(settings, name) is not None:
+                raise UsageError(f"--{name.replace('_', '-')}: it is for comparisons: add --until decided")
+        return None
+    from waybench.evaluation.tasks._stream import ITEMS, ComparisonSettings
+
+    if settings.executor_name is not None:
+        raise UsageError("--until decided: the models of a comparison wait for each other; leave out --executor")
+    comparison = ComparisonSettings(
+        models=settings.models,
+        margin=settings.margin or _MARGIN,
+        tasks=runs,
+        over=settings.over or ITEMS,
+        max_items=settings.max_items,
+        window=settings.max_connections or _CONNECTIONS,
+    )
+    if len(comparison.players) < 2:
+        raise UsageError("--until decided: give at least two models to compare, as in --model A --model B")
+    return comparison
+
+
+def decision_plans(
+    runs: Sequence[tuple[TaskEntry, Mapping[str, Any]]], comparison: "ComparisonSettings"
+) -> "list[tuple[DecisionPlan, int]]":
+    """Return what is fixed of each comparison of a run, and about how many items a unit has.
+
+    Raises:
+        UsageError: If a task cannot be compared so.
+    """
+    from waybench.evaluation.tasks._stream import task_stream
+    from waybench.results.comparisons._decisions import DecisionPlan
+
+    plans: list[tuple[DecisionPlan, int]] = []
+    for entry, args in runs:
+        stream = task_stream(entry, resolve_key(entry.resolve(args)), comparison.over, comparison.max_items)
+        plan = DecisionPlan(
+            task=entry.name,
+            stream=stream.id,
+            unit=stream.unit_name,
+            population=stream.population,
+            limit=stream.size,
+            models=comparison.players,
+            rule=comparison.rule,
+        )
+        plans.append((plan, len(stream.unit(0))))
+    return plans
+
+
+def plan_text(plan: "DecisionPlan", size: int) -> str:
+    """Return what a comparison may take, in a line for the user before it begins.
+
+    Args:
+        plan: What is fixed of it.
+        size: About how many items a unit has.
+    """
+    from waybench.results.stats._decision_power import forecast_decisions
+
+    rule = plan.rule
+    what = f"{plan.task}: plays until {len(plan.models)} models are told apart or tied within {rule.margin:g}"
+    most = f"{what}, at most {plural(plan.limit, plan.unit)} each"
+    if len(plan.models) > 2:
+        return f"{most}; the decision is {plan.population}."
+    # A round over levels says more than its number of items; that it says as much as one is on the safe side.
+    items = size if rule.clusters else 1
+    counts = [forecast_decisions(rule, _UNLIKE, delta, plan.limit, size=items, icc=_ICC) for delta in _DIFFERENCES]
+    usual = ", ".join(f"{count.units:.0f}" for count in counts)
+    differences = ", ".join(f"{delta:g}" for delta in _DIFFERENCES)
+    of_items = f" of about {plural(size, 'item')}" if size > 1 else ""
+    return (
+        f"{most}{of_items}; about {usual} where one is better by {differences} and they differ on "
+        f"{100 * _UNLIKE:.0f} % of the items; the decision is {plan.population}."
+    )
+
+
+def fix_plans(plans: "Sequence[DecisionPlan]", out: Path) -> None:
+    """Write plans beside the logs.
+
+    Raises:
+        UsageError: If the folder has a comparison of the same models on the same items with another rule.
+    """
+    from waybench.results.comparisons._decisions import fix_plan
+
+    for plan in plans:
+        fix_plan(out, plan)
+
+
+def decisions_text(assumptions: "PowerAssumptions", margin: float | None, limit: int | None, tasks: int) -> str:
+    """Return what a comparison takes until it is decided, for several true differences.
+
+    Args:
+        assumptions: What is assumed of the models.
+        margin: The greatest difference in a tie; None for the usual one.
+        limit: Most items; None for the usual number.
+        tasks: Number of tasks whose decisions belong together.
+
+    Raises:
+        UsageError: If scores are graded, of which assumptions do not say how many items differ.
+    """
+    from waybench.results.stats._decision_power import forecast_decisions
+    from waybench.results.stats._sequential import MOST_MARGIN, MOST_UNITS, DecisionRule
+
+    if assumptions.disagree is None:
+        raise UsageError(
+            "--until decided: the pilot's scores are graded; give --disagree, the share of items at which two models "
+            "differ, and no pilot"
+        )
+    margin, size = margin or _MARGIN, max(round(assumptions.size), 1)
+    if margin > MOST_MARGIN:
+        raise UsageError(f"--tie {margin:g}: the margin of a comparison that ends early is at most {MOST_MARGIN:g}")
+    most = limit or MOST_UNITS
+    rule = DecisionRule(margin=margin, tasks=tasks, clusters=size > 1)
+    icc = min(max((assumptions.effect - 1) / (size - 1), 0.0), 1.0) if size > 1 else 0.0
+    lines = [assumptions.name] if assumptions.name else []
+    lines.append(f"Until two models are told apart or tied within {margin:g}, at most {most:,} items each:")
+    for delta in _PLANNED:
+        forecast = forecast_decisions(
+            rule, max(assumptions.disagree(delta), delta), delta, max(most // size, 1), size=size, icc=icc
+        )
+        what = f"a difference of {delta:g}" if delta else "equal models"
+        lines.append(
+            f"  {what}: about {forecast.units * size:,.0f} items, at most {forecast.most * size:,} in nine of ten "
+            f"runs; decided, and rightly, in {100 * forecast.right:.0f} %"
+        )
+    lines.append(f"  {'from the pilot' if assumptions.name else 'assumed'}: {assumptions.description}")
+    return "\n".join(lines)

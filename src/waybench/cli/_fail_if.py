@@ -1,0 +1,134 @@
+"""A comparison as a check of a change: when it fails, and what a comment on the change says."""
+
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from waybench.cli._output import lines, to_stderr
+from waybench.core import UsageError, plural
+from waybench.reporting.tables._markdown import escape_markdown
+from waybench.results.comparisons._comparison import Comparison
+from waybench.results.comparisons._decisions import BETTER, UNDECIDED, Decision
+from waybench.results.comparisons._outcomes import Outcome
+from waybench.results.comparisons._text import comparison_cells
+from waybench.results.formatting import one_line
+from waybench.results.horizons._text import HorizonComparison
+from waybench.results.results import LONGEST
+from waybench.results.stats._verdicts import Verdict
+
+WORSE, NOT_BETTER, UNSURE = "worse", "not-better", "unsure"
+_LONGEST_LINE = 2000
+# Of several conditions that hold, the first one decides.
+STATUSES = {WORSE: 4, NOT_BETTER: 5, UNSURE: 6}
+
+
+class Tally(NamedTuple):
+    """What the tasks of a comparison say of B, the change, beside A.
+
+    Attributes:
+        better: Tasks at which B is shown to be better.
+        worse: Tasks at which it is shown to be worse.
+        tied: Tasks at which both are shown to differ by less than the margin.
+        unsure: Tasks that show none of these.
+    """
+
+    better: Sequence[str]
+    worse: Sequence[str]
+    tied: Sequence[str]
+    unsure: Sequence[str]
+
+    def failure(self, conditions: Sequence[str]) -> str:
+        """Return the first of these conditions that holds; "" if none does."""
+        holds = {
+            WORSE: bool(self.worse),
+            NOT_BETTER: bool(self.worse) or not self.better,
+            UNSURE: bool(self.unsure),
+        }
+        return next((name for name in STATUSES if name in conditions and holds[name]), "")
+
+    @property
+    def text(self) -> str:
+        """The tally in a line: "B is worse on 1 task (alicia), better on 2 (bfs, dfs)"."""
+        words = {"worse": self.worse, "better": self.better, "tied": self.tied, "not sure": self.unsure}
+        parts = [
+            f"{word} on {plural(len(tasks), 'task')} ({', '.join(tasks)})" for word, tasks in words.items() if tasks
+        ]
+        return f"B is {'; '.join(parts)}"
+
+
+def tally(
+    comparisons: Sequence[Comparison], ratios: Sequence[HorizonComparison], decided: Sequence[Decision], second: str
+) -> Tally:
+    """Return what a comparison of two models says of the second one.
+
+    Args:
+        comparisons: The comparisons on the same items.
+        ratios: The ratios of horizons; those of tasks that are compared on items, too, do not count twice.
+        decided: The comparisons that ended when they were decided.
+        second: The second model's name; "" where models are compared with themselves, before and after a change.
+
+    Raises:
+        UsageError: If several models are compared with others.
+    """
+    pairs = {(pair.first.model, pair.second.model) for pair in comparisons}
+    pairs |= {(ratio.first.model, ratio.second.model) for ratio in ratios}
+    has_others = len(pairs) > 1 and any(first != other for first, other in pairs)
+    if has_others or any(len(decision.plan.models) > 2 for decision in decided):
+        raise UsageError("--fail-if and --markdown are of one model beside another: name A and B")
+
+    def task(name: str, model: str) -> str:
+        return f"{model}: {name}" if len(pairs) > 1 else name
+
+    signs = {Verdict.FIRST: "worse", Verdict.SECOND: "better", Verdict.TIED: "tied"}
+    found = [(task(pair.name, pair.first.model), signs.get(pair.verdict, "unsure")) for pair in comparisons]
+    of_items = {(pair.first.model, pair.first.task) for pair in comparisons}
+    found += [
+        (
+            task(ratio.first.task, ratio.first.model),
+            "unsure" if ratio.depends else {1: "worse", -1: "better"}.get(ratio.further, "unsure"),
+        )
+        for ratio in ratios
+        if (ratio.first.model, ratio.first.task) not in of_items
+    ]
+    found += [(decision.plan.task, _sign(decision, second)) for decision in decided]
+    return Tally(*([one_line(name, LONGEST) for name, kind in found if kind == wanted] for wanted in Tally._fields))
+
+
+def _sign(decision: Decision, second: str) -> str:
+    if decision.problem or decision.verdict == UNDECIDED:
+        return "unsure"
+    if decision.verdict != BETTER:
+        return "tied"
+    return "better" if decision.best == (second,) else "worse"
+
+
+def write_markdown(
+    path: str, outcome: Sequence[Outcome], comparisons: Sequence[Comparison], counted: Tally, failure: str
+) -> None:
+    """Write a comparison as Markdown, for a comment on a change: the verdict first, then a line for each task."""
+    parts = ["### waybench", *(_line(said.text) for said in outcome), _line(counted.text) + "."]
+    if failure:
+        parts.append(f"**This fails: {failure}.**")
+    if comparisons:
+        parts.append(
+            "\n".join(
+                f"{letter}: {escape_markdown(name)}  " for letter, name in zip("AB", comparisons[0].names, strict=True)
+            )
+        )
+        table = [["task", "items", "A", "B", "A − B", "95 % interval", "p", "verdict"]]
+        table += [[one_line(pair.name, LONGEST), *comparison_cells(pair)] for pair in comparisons]
+        rows = [f"| {' | '.join(map(escape_markdown, row))} |" for row in table]
+        parts.append("\n".join([rows[0], f"|{' --- |' * len(table[0])}", *rows[1:]]))
+    with lines(path) as write:
+        write("\n\n".join(parts))
+
+
+def _line(text: str) -> str:
+    return escape_markdown(text, _LONGEST_LINE)
+
+
+def end(counted: Tally, failure: str) -> None:
+    """Leave with the status of a condition that holds, and say why."""
+    if failure:
+        to_stderr(f"waybench: --fail-if {failure}: {counted.text}")
+        sys.exit(STATUSES[failure])

@@ -1,0 +1,83 @@
+"""`waybench export --format harbor`: directories of tasks, and the file of a new private key."""
+
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from waybench.cli._options import option
+from waybench.cli._run_settings import assignments
+from waybench.core import UsageError, commitment, plural, read_key
+
+HARBOR = "harbor"
+BYTES = 32  # of a new key
+_PUBLIC = "public"  # in place of a key
+
+
+@dataclass(frozen=True, slots=True)
+class HarborOptions:
+    """What `--format harbor` takes."""
+
+    count: int = option("Most items (harbor).", type=click.IntRange(1, 10_000), default=10)
+    level: int | None = option("Level of the items (harbor).")
+    parameters: tuple[str, ...] = option("Parameter of TASK (harbor); repeatable.", "-T", metavar="KEY=VALUE")
+    key: str | None = option(
+        "Key of the items (harbor): env:NAME, file:PATH, or public.  [default: a new one, in OUT.key]", metavar="REF"
+    )
+    image: str = option("Image of the boxes (harbor).  [default: built on python:3.12-slim]", default="", metavar="REF")
+    network: str = option(
+        "Whether agents reach the internet (harbor).", type=click.Choice(["public", "no-network"]), default="public"
+    )
+
+
+def write_tasks(names: Sequence[str], out: Path, options: HarborOptions) -> None:
+    """Write the directories of a task for Harbor; a new private key stands beside the folder."""
+    from waybench.evaluation.tasks import find_task
+    from waybench.ext.publish.harbor._export import HarborSettings, write_harbor
+
+    if len(names) != 1:
+        raise UsageError("--format harbor takes one TASK")
+    if options.key == _PUBLIC and options.network != "no-network":
+        raise UsageError(
+            "--key public: an agent that reaches the internet can make public items with their answers: add "
+            "--network no-network, or leave out --key"
+        )
+    key_file = out.with_name(f"{out.name}.key")
+    if out.exists() and any(out.iterdir()):
+        raise UsageError(f"{out}: the folder is not empty; give a new one")
+    if options.key is None:
+        write_key(key_file)
+    key = None if options.key == _PUBLIC else read_key(options.key or f"file:{key_file}")
+    settings = HarborSettings(
+        count=options.count,
+        key=key,
+        image=options.image,
+        has_network=options.network == "public",
+        secret=key or secrets.token_hex(BYTES),
+        commitment=commitment(key) if key else "",
+    )
+    args = assignments(options.parameters, "-T", "key=value")
+    args |= {} if options.level is None else {"level": options.level}
+    try:
+        written = write_harbor(find_task(names[0]), args, out, settings)
+    except BaseException:
+        if options.key is None:  # nothing is made with it
+            key_file.unlink(missing_ok=True)
+        raise
+    note = f"; keep {key_file}, with which they are made again" if options.key is None else ""
+    click.echo(f"export: {plural(len(written), 'task')} in {out}{note}")
+
+
+def write_key(path: Path) -> None:
+    try:
+        # Only the owner may read it, and an earlier key is never replaced.
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise UsageError(f"{path}: this file exists; give another one, or leave out --new") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written ({error.strerror}); give another file") from None
+    with os.fdopen(handle, "w", encoding="ascii") as stream:
+        stream.write(secrets.token_hex(BYTES) + "\n")

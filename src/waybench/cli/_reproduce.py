@@ -1,0 +1,289 @@
+"""`waybench reproduce`: a paper's tables and figures by their commands, beside the published numbers."""
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from waybench.cli._options import argument, option, with_parameters
+from waybench.cli._run import run
+from waybench.cli._run_settings import RunSettings, combinations, plan_runs
+from waybench.core import UsageError, WaybenchError, plural, prepare_folder
+from waybench.evaluation.tasks import TaskEntry, count_episodes, find_task
+from waybench.evaluation.tasks._catalogue import check_playable
+from waybench.results.papers import ATTEMPTS, SETS, Command, Paper, PaperTable, find_paper, find_table, papers
+
+if TYPE_CHECKING:
+    from waybench.results.results import Row
+
+DEFAULT_OUT = Path("waybench-reproduce")
+_EXAMPLES = """\b
+waybench reproduce PAPER table-3 --dry-run
+waybench reproduce PAPER table-3 --model openai/gpt-4o --limit 50
+waybench reproduce PAPER table-3 --model hf/local -- -M model_path=./my-model
+waybench reproduce --all --model waybench/oracle --limit 1"""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command of a table, and whether it can run here.
+
+    Attributes:
+        words: The arguments of `waybench`.
+        problem: What is missing; "" for nothing.
+        is_for_user: Whether only the user can supply what is missing, such as a prompt.
+        episodes: The number of episodes of each task that it runs; None where results decide.
+    """
+
+    command: Command
+    words: list[str]
+    problem: str = ""
+    is_for_user: bool = False
+    episodes: tuple[int | None, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The command as a person types it."""
+        return shlex.join(["waybench", *self.words])
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A table or figure with its commands, and the folder of their results."""
+
+    paper: Paper
+    table: PaperTable
+    folder: Path
+    steps: list[Step]
+    is_repeated: bool = False  # its commands are those of an earlier one, whose results it shows
+
+
+@click.command(epilog=_EXAMPLES)
+@with_parameters
+def reproduce(
+    paper: str | None = argument(),
+    table: str | None = argument(),
+    options: tuple[str, ...] = argument("[-- RUN_OPTION...]"),
+    models: tuple[str, ...] = option("Model, as provider/name; repeatable.", "--model", "-m"),
+    every: bool = option("All tables and figures, of all papers or of PAPER.", "--all", default=False),
+    out: Path | None = option(f"Log folder.  [default: {DEFAULT_OUT}/PAPER/TABLE, with --all {DEFAULT_OUT}]"),
+    limit: int | None = option("Maximum items per level, instead of all published ones.", type=click.IntRange(min=1)),
+    dry_run: bool = option("Print the commands without running them."),
+) -> None:
+    """List the papers' tables and figures, or make one of them or all.
+
+    Without TABLE, the tables of a paper are listed; without PAPER, the papers. What follows -- are options of
+    `waybench run`, such as the model's temperature. All commands are checked before the first request: one that
+    cannot run here, for example since a program is not installed, is named and left out.
+    """
+    if every:
+        words = [word for word in (paper, table, *options) if word is not None]
+        paper = words.pop(0) if words and not words[0].startswith("-") else None
+        if words and not words[0].startswith("-"):
+            raise UsageError(f"--all: it runs all tables; leave out {words[0]}")
+        options = tuple(words)
+        sources = papers() if paper is None else (find_paper(paper),)
+        chosen = [(source, part) for source in sources for part in source.tables]
+    elif paper is None:
+        for source in papers():
+            count = plural(len(source.tables), "table or figure", "tables and figures")
+            click.echo(f"{source.name:12} {source.title} ({source.source}); {count}")
+        return
+    elif table is None:
+        click.echo(_listing(find_paper(paper)))
+        return
+    else:
+        source = find_paper(paper)
+        chosen = [(source, find_table(source, table))]
+    run_options = [*_model_options(models), *options]
+    entries = _entries(chosen, out, run_options, limit, in_one_folder=every)
+    if dry_run:
+        for step in (step for entry in entries if not entry.is_repeated for step in entry.steps):
+            click.echo(step.text + (f"  # {step.command.by_hand}" if step.command.by_hand else ""))
+        return
+    if not models and any(command.tasks for _, part in chosen for command in part.commands):
+        raise UsageError("no model: name one with --model, or see the commands with --dry-run")
+    entries = [replace(entry, steps=[_checked(step) for step in entry.steps]) for entry in entries]
+    steps = [step for entry in entries if not entry.is_repeated for step in entry.steps]
+    playable = [step for step in steps if not step.problem]
+    if not playable and (problems := dict.fromkeys(step.problem for step in steps if not step.is_for_user)):
+        raise UsageError("; ".join(problems))
+    for step in steps:
+        if step.problem:
+            click.echo(f"left out: {step.text}: {step.problem}")
+    if any(step.episodes for step in playable):
+        click.echo(_amount(playable, len(models)))
+    failed = [_name(entry) for entry in entries if not _reproduced(entry, may_raise=not every, has_title=every)]
+    if every:
+        left_out = [_name(entry) for entry in entries if any(step.problem for step in entry.steps)]
+        ran = f"{plural(len(entries) - len(failed), 'table or figure', 'tables and figures')} of {len(entries)}"
+        click.echo(f"\n{ran} ran to the end; with commands left out: {', '.join(left_out) or 'none'}")
+    if failed:
+        if every:
+            click.echo(f"not complete: {', '.join(failed)}")
+        sys.exit(1)
+
+
+def _name(entry: Entry) -> str:
+    return f"{entry.paper.name} {entry.table.id}"
+
+
+def _entries(
+    chosen: Sequence[tuple[Paper, PaperTable]],
+    out: Path | None,
+    run_options: Sequence[str],
+    limit: int | None,
+    *,
+    in_one_folder: bool,
+) -> list[Entry]:
+    """Return tables with their commands; what several of them need is run once."""
+    entries: list[Entry] = []
+    for paper, table in chosen:
+        needed = paper.name, table.commands
+        same = next((entry for entry in entries if needed == (entry.paper.name, entry.table.commands)), None)
+        if same is not None:
+            entries.append(replace(same, table=table, is_repeated=True))
+            continue
+        default = DEFAULT_OUT / paper.name / table.id
+        folder = default if out is None else out / paper.name / table.id if in_one_folder else out
+        steps = [Step(command, _words(command, paper, table, folder, run_options, limit)) for command in table.commands]
+        entries.append(Entry(paper, table, folder, steps))
+    return entries
+
+
+def _reproduced(entry: Entry, *, may_raise: bool, has_title: bool) -> bool:
+    """Run the commands of a table that can run and print it; return whether all of them came to their end."""
+    if has_title:
+        click.echo(f"\n## {_name(entry)}: {entry.table.shows}")
+    steps = [] if entry.is_repeated else [step for step in entry.steps if not step.problem]
+    is_complete = _run_all(steps, entry.folder, may_raise=may_raise)
+    click.echo(f"\n{_result(entry.paper, entry.table, entry.folder)}")
+    return is_complete
+
+
+def _model_options(models: Sequence[str]) -> list[str]:
+    return [*chain.from_iterable(("--model", model) for model in models or ("MODEL",))]
+
+
+def _words(
+    command: Command, paper: Paper, table: PaperTable, folder: Path, run_options: Sequence[str], limit: int | None
+) -> list[str]:
+    """Return the arguments of `waybench`; the folder that is given stands where the paper's file has the default."""
+    if not command.tasks:
+        default = (DEFAULT_OUT / paper.name / table.id).as_posix()
+        return [word.replace(default, str(folder)) for word in shlex.split(command.line)[1:]]
+    if limit:
+        command = replace(command, parameters={**command.parameters, "limit": limit})
+    return ["run", *command.arguments, *run_options]
+
+
+def _checked(step: Step) -> Step:
+    """Return a command with what is missing to run it here, and how much it runs."""
+    command = step.command
+    if command.by_hand:
+        return replace(step, problem=command.by_hand, is_for_user=True)
+    if missing := [name for name in command.needs if not os.path.exists(name)]:
+        return replace(step, problem=f"write {', '.join(missing)} first", is_for_user=True)
+    try:
+        runs = _runs(step.words[1:]) if command.tasks else []
+        for entry, args in runs:
+            check_playable(entry, args)
+        return replace(step, episodes=tuple(count_episodes(entry, args) for entry, args in runs))
+    except WaybenchError as error:
+        return replace(step, problem=str(error))
+    except click.ClickException as error:
+        return replace(step, problem=error.format_message())
+
+
+def _runs(words: Sequence[str]) -> list[tuple[TaskEntry, dict[str, Any]]]:
+    """Return the tasks of a `waybench run` with their parameters, checked as the command itself checks them."""
+    from waybench.evaluation._provider import check_player  # seconds to import
+
+    settings = RunSettings(**run.make_context("waybench run", list(words)).params)
+    settings.evaluate_arguments()
+    parameters = settings.task_parameters(None)
+    entries = [*map(find_task, dict.fromkeys(settings.tasks))]
+    runs, _ = plan_runs(entries, parameters, combinations(settings.each, parameters), settings.prices)
+    for model in settings.models:
+        if model.startswith("waybench/"):
+            check_player(model.removeprefix("waybench/"), [env for entry, _ in runs for env in entry.envs])
+    return runs
+
+
+def _amount(steps: Sequence[Step], models: int) -> str:
+    """Return how much is going to be run, since it may cost money."""
+    counts = [count for step in steps for count in step.episodes]
+    episodes = sum(count or 0 for count in counts)
+    count = plural(episodes, "episode")
+    if None in counts:
+        count = f"{count} and more" if episodes else "an unknown number of episodes"
+    where = f"in {plural(len(counts), 'run')} of tasks, for each of {plural(models, 'model')}"
+    return f"{count} {where}; an episode takes a request at least"
+
+
+def _run_all(steps: Sequence[Step], folder: Path, *, may_raise: bool) -> bool:
+    """Run commands one after the other; return whether all of them came to their end.
+
+    Raises:
+        WaybenchError: If the first one fails before anything is run and `may_raise`.
+    """
+    is_complete = True
+    for number, step in enumerate(steps):
+        click.echo(f"\n$ {step.text}")
+        for name, text in step.command.files.items():
+            prepare_folder(folder).joinpath(name).write_text(text, encoding="utf-8")
+        try:
+            is_complete &= not _run(step, folder)
+        except (WaybenchError, click.ClickException) as error:
+            if may_raise and not number:
+                raise
+            message = error.format_message() if isinstance(error, click.ClickException) else str(error)
+            click.echo(f"left out: {step.text}: {message}")
+            is_complete = False
+    return is_complete
+
+
+def _run(step: Step, folder: Path) -> int:
+    """Run a command; return its exit status."""
+    try:
+        words = [*step.words, "--out", str(folder)] if step.command.tasks else step.words
+        waybench = click.get_current_context().find_root().command
+        return waybench.main(words, prog_name="waybench", standalone_mode=False) or 0
+    except SystemExit as ended:
+        return int(bool(ended.code))
+
+
+def _listing(paper: Paper) -> str:
+    lines = [f"{paper.title} ({paper.source})", "", *paper.about.splitlines(), ""]
+    lines += [f"{table.id:12} {table.shows}" for table in paper.tables]
+    return "\n".join([*lines, "", f"waybench reproduce {paper.name} TABLE --model MODEL makes one of them."])
+
+
+def _result(paper: Paper, table: PaperTable, folder: Path) -> str:
+    from waybench.results import by_level, overall, read_logs
+    from waybench.results.estimates._difficulty import attempt_spread, set_spreads
+    from waybench.results.published import match_published, published_text
+    from waybench.results.results import measurable
+
+    rows: Sequence[Row] = ()
+    if any(folder.glob("**/*.eval")):
+        _, rows = measurable(read_logs(folder, on_problem=lambda _: None), on_problem=lambda _: None, confirm=True)
+    levels = by_level(rows)
+    spreads = {SETS: set_spreads(levels), ATTEMPTS: attempt_spread(rows)}
+    text = published_text(match_published(levels, overall(rows), [(paper, table)], spreads), table.numbers)
+    of_maps = sum(bool(row.cluster) for block in table.published for row in block.rows)
+    numbers = f"{plural(of_maps, 'published number')} of single maps: see data/published.csv of the report."
+    return "\n".join(
+        [
+            *([text, ""] if text else []),
+            *([numbers] if of_maps else []),
+            f"In the report{f' (waybench report {folder} --published)' if rows else ''}: {table.report}",
+            f"How far they can agree: {table.agreement}",
+        ]
+    )

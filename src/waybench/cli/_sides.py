@@ -1,0 +1,184 @@
+"""The sides of a comparison: which logs and models the command line names, and their results."""
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from waybench.core import AGENT, UsageError, plural, unknown_name_message
+from waybench.data import cache_dir
+from waybench.ext.scale import is_url
+from waybench.ext.scale._folders import local_copy
+
+if TYPE_CHECKING:
+    from waybench.core import Price
+    from waybench.results import Row
+    from waybench.results.comparisons import ItemScores
+    from waybench.results.results import RunKey
+
+
+class Side(NamedTuple):
+    """One of the two things to compare.
+
+    Attributes:
+        folders: Where its logs are.
+        model: The model's name, or the end of it, with " (AGENT)" for the model with this agent; "" for all models.
+    """
+
+    folders: tuple[Path, ...]
+    model: str
+
+
+def read_side(text: str, folders: tuple[Path, ...]) -> Side:
+    """Read what A or B says: a folder, a file of records, a folder with logs and a model in it, or a model."""
+    if is_url(text):
+        return Side((local_copy(text, cache_dir()),), "")
+    path = Path(text)
+    if os.path.isdir(path) or os.path.isfile(path):  # False also for a name that is too long to be one
+        return Side((path.resolve(),), "")
+    # Models' names have slashes, too, and no other folder than one with logs is searched for them.
+    for parent in path.parents:
+        if next(parent.glob("*.eval"), None) and parent != Path():
+            return Side((parent.resolve(),), path.relative_to(parent).as_posix())
+    for folder in folders:
+        if not os.path.isdir(folder) and not os.path.isfile(folder):
+            raise UsageError(
+                f"{text!r} is not a folder, and there is no folder {str(folder)!r} in which to look it up as a model: "
+                "give a folder of logs with --in"
+            )
+    return Side(tuple(folder.resolve() for folder in folders), text)
+
+
+class Player(NamedTuple):
+    """What a side is of.
+
+    Attributes:
+        model: The model; "" for all.
+        agent: The agent around it; "" for the bare model, None for the model with and without agents.
+    """
+
+    model: str
+    agent: str | None = None
+
+    def includes(self, played: "ItemScores | RunKey") -> bool:
+        """Return whether scores or rows are of this side."""
+        return self.model in ("", played.model) and self.agent in (None, _agent(played))
+
+
+def _agent(played: "ItemScores | RunKey") -> str:
+    return str(played.settings.get(AGENT) or "")
+
+
+def two_models(side: Side, metric: str) -> tuple[Side, Side]:
+    """Return the two models of a folder, or its model with an agent and without, as sides in the order of names."""
+    if side.model:
+        raise UsageError(f"give B: another model or folder to compare {side.model!r} with, or a flag such as --twins")
+    from waybench.results.results._groups import name_with_agent
+
+    scores, rows = read_results(side.folders, metric)
+    played = [*scores, *(row.group for row in rows)]
+    models = {each.model for each in played}
+    with_agents = {name_with_agent(each.model, _agent(each)) for each in played}
+    names = sorted(models if len(models) == 2 else with_agents)
+    if len(names) != 2:
+        others = "run another one, or give a second folder"
+        if len(names) > 1:
+            words = " ".join(map(shlex.quote, names[:2]))
+            others = f"give two of them, as in `waybench compare {words} --in {location(side)}`"
+        raise UsageError(
+            f"{location(side)} has results of {plural(len(names), 'model')}, {', '.join(names[:8])}"
+            f"{', ...' if len(names) > 8 else ''}: {others}"
+        )
+    return Side(side.folders, names[0]), Side(side.folders, names[1])
+
+
+def location(side: Side) -> str:
+    here = Path.cwd()
+    return ", ".join(str(path.relative_to(here) if path.is_relative_to(here) else path) for path in side.folders)
+
+
+def read_results(
+    folders: tuple[Path, ...],
+    metric: str,
+    prices: "Mapping[str, Price] | None" = None,
+    *,
+    with_bounds: bool = False,
+) -> "tuple[list[ItemScores], list[Row]]":
+    """Read the scores of models at our tasks and at others, and the rows of our tasks.
+
+    Args:
+        folders: Folders of logs, and files of records.
+        metric: Name of the metric; "" for each task's headline metric.
+        prices: Model -> what its tokens cost, as far as that is known.
+        with_bounds: Whether the rows have the floors and the ceilings of their items, for normalised scores.
+
+    Raises:
+        UsageError: If there are no scores, or none by this metric.
+    """
+    from waybench.results import read_logs
+    from waybench.results.comparisons import item_scores
+    from waybench.results.comparisons._models import foreign_scores
+    from waybench.results.logs import Skipped
+    from waybench.results.logs._logs import NoEpisodesError
+    from waybench.results.results import measurable, without_searches
+    from waybench.results.results._anchors import with_reference_bounds
+
+    reported: set[Skipped] = set()
+
+    def tell(problem: Skipped) -> None:
+        if problem not in reported:  # by the other reader
+            reported.add(problem)
+            click.echo(f"waybench: {problem}", err=True)
+
+    foreign = foreign_scores(*folders, on_problem=tell)
+    try:
+        episodes = read_logs(*folders, on_problem=tell)
+        measured, all_rows = measurable(episodes, prices=prices, on_problem=tell, confirm=True)
+        if with_bounds:
+            all_rows = with_reference_bounds((episode.record for episode in measured), all_rows)
+    except NoEpisodesError:
+        all_rows = []
+    scores = [score for score in foreign if metric in ("", score.metric.name)]
+    # Two searches for horizons share items by chance: they are compared by their horizons alone.
+    paired = without_searches(all_rows)
+    if paired:
+        scores = [*item_scores(paired, metric, needed=len(paired) == len(all_rows) and not scores), *scores]
+    if scores or len(paired) < len(all_rows):
+        return scores, all_rows
+    if foreign:
+        raise UsageError(unknown_name_message("metric", metric, {score.metric.name for score in foreign}))
+    where = ", ".join(map(str, folders))
+    raise UsageError(f"no scores in {where}: give a folder with logs from `waybench run` or another Inspect task")
+
+
+def player_of(side: Side, played: "Iterable[ItemScores | RunKey]") -> Player:
+    """Return the model that a side names, with the agent around it if the side names one, too."""
+    from waybench.results.results._groups import name_with_agent
+
+    if not side.model:
+        return Player("")
+    known: dict[str, Player] = {}
+    for each in played:
+        known[each.model] = Player(each.model)
+        if agent := _agent(each):
+            known[name_with_agent(each.model, agent)] = Player(each.model, agent)
+    if side.model in known:
+        return known[side.model]
+    fit = [name for name in known if name.endswith(f"/{side.model}")]
+    if len(fit) > 1:
+        raise UsageError(f"{side.model!r} is ambiguous: give one of {', '.join(sorted(fit))}")
+    if not fit:
+        raise UsageError(unknown_name_message("folder or model", side.model, known))
+    return known[fit[0]]
+
+
+def players_of(sides: Sequence[Side], played: "Sequence[Sequence[ItemScores | RunKey]]") -> list[Player]:
+    """Return what both sides are of: a model beside itself with an agent, from one place, is the bare model."""
+    players = [player_of(*side) for side in zip(sides, played, strict=True)]
+    first, second = players
+    if sides[0].folders == sides[1].folders and first.model == second.model and first != second:
+        return [player._replace(agent=player.agent or "") for player in players]
+    return players

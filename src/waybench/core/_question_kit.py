@@ -1,0 +1,420 @@
+"""Environments of one question and one answer (`Question`)."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Generic, TypeVar, cast
+
+from waybench.core._choices import LONGEST_REPLY
+from waybench.core._data_instance import DataInstance
+from waybench.core._datasets import HorizonSpec
+from waybench.core._environment import Environment
+from waybench.core._errors import DataError, KitError
+from waybench.core._game import I, Json, Limits, Stream
+from waybench.core._items import KeyedSource, nothing_known
+from waybench.core._json import MAX_DIGITS
+from waybench.core._metrics import Metric, level_axis
+from waybench.core._one_answer import AnswerState, Judgement, OneAnswerGame, OneAnswerWording
+from waybench.core._parts import Difficulty, Items, Players, Playing, Scoring
+from waybench.core._play import Play
+from waybench.core._presentation import Presentation
+from waybench.core._record import EpisodeRecord
+from waybench.core._replies import fold_typography, normal_name
+from waybench.core._texts import ENGLISH_NAME, QUESTION_TEXTS, Texts, TextTables, kit_tables, texts_in
+from waybench.core._wording import ActionTool, Field, Invalid, ToolCall
+
+R = TypeVar("R", str, int)  # an answer to a `Question`
+Q = TypeVar("Q", bound=DataInstance)  # what it is asked of
+LONGEST_ANSWER = 200  # characters
+_LONGEST_LINE = 1_000  # characters of a line that is read
+_MARKS = " \t.,;:!?\"'`*_()[]{}<>"  # around an answer, which they do not change
+_BEFORE_LABEL = r"^[ \t*_`#>\"'(\[]*+"
+_AFTER_LABEL = r"[ \t*_`]*+[:\uff1a](.*)$"
+_ENGLISH_LABEL = "(?:(?:the|my|final) )*+answer(?: is)?"
+_ENGLISH = texts_in(ENGLISH_NAME, QUESTION_TEXTS)
+_NUMBER = re.compile(rf"-?[0-9]{{1,{MAX_DIGITS}}}")
+
+
+@lru_cache(maxsize=64)
+def _labelled(label: str) -> re.Pattern[str]:
+    """Return what finds lines with a label such as "answer:", also with a few words around it."""
+    words = rf"(?:\w+ ){{0,2}}{re.escape(label)}(?: \w+){{0,2}}"  # of other languages, as in "mi respuesta final es:"
+    labels = _ENGLISH_LABEL if label == "answer" else f"(?:{_ENGLISH_LABEL}|{words})"
+    return re.compile(_BEFORE_LABEL + labels + _AFTER_LABEL, re.I | re.M)
+
+
+def answer_lines(reply: str, texts: Texts = _ENGLISH) -> list[str] | Invalid:
+    """Return where the answer of a reply can stand, without differences of width, blanks and typography.
+
+    These are the last line, without "answer:" at its start, and if it has none what follows "answer:" in the last line
+    that begins with it, in English or in the language of the texts. Lines of marks alone, such as the end of a code
+    block, are passed over.
+
+    Args:
+        reply: The reply, without its reasoning.
+        texts: The texts of the question.
+    """
+    if len(reply) > LONGEST_REPLY:
+        return Invalid(texts.fill("reply.long", count=len(reply), most=LONGEST_REPLY))
+    pattern = _labelled(texts["form.label"])
+    last = next((line for line in reversed(reply.splitlines()) if line.strip(_MARKS)), "")
+    labelled: str | None = None
+    for match in pattern.finditer(reply):
+        labelled = match[1]
+    own_label = pattern.match(last)
+    lines = [own_label[1]] if own_label else [last] if labelled is None else [last, labelled]
+    return [fold_typography(line) if len(line) <= _LONGEST_LINE else "" for line in lines]
+
+
+@dataclass(frozen=True)  # with slots, Python 3.11 cannot call Question[...]
+class Question(Generic[I, R]):
+    """A question with one answer, a text or a whole number; `question_environment` makes an environment of it.
+
+    A reply may have any length: what counts is its last line, or if that is no answer what follows the last "answer:"
+    (`answer_lines`). It has to be the answer and nothing else, up to case, width, blanks, typography and the marks
+    around it. Where any text is an answer (`is_open`), "answer:" comes first.
+
+    Attributes:
+        prompt: Instance -> the question; with `texts` (instance, texts in the language of play) -> the question. How to
+            reply is added to it.
+        answer: Instance -> the right answer, or the best of them.
+        judge: (instance, answer) -> the success of an answer, from 0 to 1, which is 1 for the right one. By default
+            only the right answer has any. It is called with choices alone, where other texts are no answers.
+        choices: Instance -> the answers to choose from, which the prompt lists, or for numbers and with `is_open` those
+            that a random player guesses; the right one is among them. Texts need them. Numbers have by default all
+            those with as many digits as the right one, or fewer.
+        is_open: Whether texts that are no choices are answers, too. Then the prompt does not list the choices.
+        texts: The texts by language, English first: language -> name -> text. The prompt uses those that it wants;
+            "choice.NAME" is what the choice NAME is called, by default NAME in every language.
+    """
+
+    prompt: Callable[[I], str] | Callable[[I, Texts], str]
+    answer: Callable[[I], R]
+    judge: Callable[[I, R], float] | None = None
+    choices: Callable[[I], Sequence[R]] | None = None
+    is_open: bool = False
+    texts: TextTables = field(default_factory=dict[str, Mapping[str, str]])
+
+    @property
+    def tables(self) -> TextTables:
+        """All texts by language, for `Playing.texts`; none if the question has no texts by language."""
+        return kit_tables(QUESTION_TEXTS, {}, self.texts) if self.texts else {}
+
+    def text(self, instance: I, texts: Texts) -> str:
+        """Return the question.
+
+        Raises:
+            KitError: If it is no text.
+        """
+        ask: Callable[..., str] = self.prompt
+        text = ask(instance, texts) if self.texts else ask(instance)
+        if type(text) is not str or not text.strip():
+            raise KitError(f"the prompt is {text!r:.80}", "return a text", self.prompt)
+        return text
+
+    def right(self, instance: I) -> Any:
+        """Return the right answer.
+
+        Raises:
+            KitError: If it is neither a text nor a whole number.
+        """
+        right: object = self.answer(instance)
+        if type(right) not in (str, int):
+            raise KitError(f"the right answer is {right!r:.80}", "return a text or a whole number", self.answer)
+        return right
+
+    def guesses(self, instance: I) -> Sequence[Any]:
+        """Return the choices, or by default the numbers with as many digits as the right one.
+
+        Raises:
+            KitError: If the right answer is none of the choices, or is a text and there are none.
+        """
+        right = self.right(instance)
+        if self.choices is not None:
+            choices = self.choices(instance)
+            if right not in choices:
+                raise KitError(f"the right answer {right!r:.80} is no choice", "list it in choices", self.answer)
+            return choices
+        if isinstance(right, str):
+            raise KitError("the right answer is a text, and there are no choices", "give choices", self.answer)
+        most = 10 ** len(str(abs(right)))
+        return range(1 - most if right < 0 else 0, most)
+
+    def score(self, instance: I, answer: R) -> float:
+        """Return the success of an answer; what is no answer to this question has none."""
+        right = self.right(instance)
+        if type(answer) is not type(right) or (self._is_closed(right) and answer not in self.guesses(instance)):
+            return 0.0
+        if self.judge is not None:
+            success: Any = self.judge(instance, answer)
+            if not isinstance(success, int | float) or not 0 <= success <= 1 or (answer == right and success != 1):
+                raise KitError(
+                    f"the success of {answer!r:.80} is {success!r:.80}",
+                    "return 0 to 1, and 1 for the right answer",
+                    self.judge,
+                )
+            return float(success)
+        if isinstance(answer, str) and isinstance(right, str):
+            return float(normal_name(answer) == normal_name(right))
+        return float(answer == right)
+
+    def _is_closed(self, right: str | int) -> bool:
+        return isinstance(right, str) and not self.is_open
+
+    def word(self, answer: R, texts: Texts) -> str:
+        """Return what an answer is called."""
+        return texts.table.get(f"choice.{answer}", str(answer))
+
+    def form(self, instance: I, texts: Texts) -> str:
+        """Return how to reply, in a sentence."""
+        right = self.right(instance)
+        if isinstance(right, int):
+            return texts["form.number"]
+        if self.is_open:
+            return texts["form.open"]
+        words = [self.word(choice, texts) for choice in self.guesses(instance)]
+        return texts.fill("form.choices", choices=", ".join(words))
+
+    def read(self, text: str, instance: I, texts: Texts) -> Any:
+        """Read the answer that a text is, and nothing else.
+
+        Args:
+            text: One line, as `answer_lines` returns it.
+            instance: What is asked.
+            texts: The texts in the language of play.
+
+        Returns:
+            The answer, or as `Invalid` why there is none.
+        """
+        right, plain = self.right(instance), text.strip(_MARKS)
+        if isinstance(right, int):
+            return int(plain) if _NUMBER.fullmatch(plain) else Invalid(self.form(instance, texts))
+        by_name = {normal_name(self.word(choice, texts)): choice for choice in self.guesses(instance)}
+        if (choice := by_name.get(normal_name(text))) is not None:
+            return choice
+        same = [choice for name, choice in by_name.items() if name.strip(_MARKS) == normal_name(plain)]
+        if plain and len(same) == 1:
+            return same[0]
+        if self.is_open and 1 <= len(plain) <= LONGEST_ANSWER and plain.isprintable():
+            return plain
+        return Invalid(self.form(instance, texts))
+
+
+class QuestionGame(OneAnswerGame[I, Any]):
+    """The rules of a question: an answer is a text or a whole number."""
+
+    def __init__(self, question: Question[I, Any]) -> None:
+        self._question = question
+
+    def answers(self, instance: I) -> Sequence[Any]:
+        """Return what a random player guesses."""
+        return self._question.guesses(instance)
+
+    def judge(self, instance: I, answer: Any) -> Judgement:
+        """Score an answer."""
+        return Judgement(self._question.score(instance, answer))
+
+    def encode(self, action: Any) -> Json:
+        """Return the answer."""
+        return action
+
+    def decode(self, action: Json) -> Any:
+        """Read what `encode` wrote."""
+        if type(action) is int and abs(action) < 10**MAX_DIGITS:
+            return action
+        if isinstance(action, str) and 1 <= len(action) <= LONGEST_ANSWER and action.isprintable():
+            return action
+        raise DataError(f"action: give a whole number, or a text in one line of at most {LONGEST_ANSWER} characters")
+
+
+class QuestionWording(OneAnswerWording[I, Any]):
+    """The words of a question: its prompt, and how to reply."""
+
+    def __init__(self, question: Question[I, Any], texts: Texts) -> None:
+        self._question, self.texts = question, texts
+        self.rule_fields = (
+            Field[I]("question", "The question.", lambda instance: question.text(instance, texts)),
+            Field[I]("form", "How to reply, in a sentence.", lambda instance: question.form(instance, texts)),
+        )
+
+    def in_language(self, texts: Texts) -> "QuestionWording[I]":
+        """Return the same wording with other texts."""
+        return QuestionWording(self._question, texts)
+
+    def rules(self, instance: I) -> str:
+        """Return the question, and how to reply."""
+        return f"{self._question.text(instance, self.texts)}\n{self._question.form(instance, self.texts)}"
+
+    def parse(self, reply: str, state: AnswerState[I]) -> Any:
+        """Read the answer in a reply (`answer_lines`)."""
+        lines = answer_lines(reply, self.texts)
+        if isinstance(lines, Invalid):
+            return lines
+        answers = [self._question.read(line, state.instance, self.texts) for line in lines]
+        if self._question.is_open:
+            return answers[-1]
+        return next((answer for answer in answers if not isinstance(answer, Invalid)), answers[-1])
+
+    def render(self, action: Any, state: AnswerState[I]) -> str:
+        """Return what the answer is called."""
+        return self._question.word(action, self.texts)
+
+    def tools(self, state: AnswerState[I]) -> Sequence[ActionTool]:
+        """Return the tool that takes the answer."""
+        question, instance = self._question, state.instance
+        schema: dict[str, Json] = {"type": "string", "description": self.texts["tool.argument"]}
+        if isinstance(question.right(instance), int):
+            schema["type"] = "integer"
+        elif not question.is_open:
+            schema["enum"] = [question.word(choice, self.texts) for choice in question.guesses(instance)]
+        return (ActionTool("answer", self.texts["tool.description"], {"answer": schema}),)
+
+    def parse_call(self, call: ToolCall, state: AnswerState[I]) -> Any:
+        """Read the answer of a call."""
+        text = str(call.arguments["answer"])
+        return self._question.read(fold_typography(text[:_LONGEST_LINE]), state.instance, self.texts)
+
+    def render_call(self, action: Any, state: AnswerState[I]) -> ToolCall:
+        """Return the call with an answer."""
+        return ToolCall("answer", {"answer": action if type(action) is int else self.render(action, state)})
+
+
+class DrawnSource(KeyedSource[Q]):
+    """Instances that a function draws."""
+
+    def __init__(
+        self,
+        env_id: str,
+        draw: Callable[[Stream, int], Q],
+        level_of: Callable[[Q], int],
+        key: str,
+        level: int,
+        prove: Callable[[Q], Mapping[str, Json]],
+    ) -> None:
+        super().__init__(key, level, prove)
+        self._env_id, self._draw, self._level_of = env_id, draw, level_of
+
+    def instance(self, index: int) -> Q:
+        """Return the instance of this number, from 0."""
+        result: Any = self._draw(Stream(self._env_id, self.key, self.level, index), self.level)
+        if not isinstance(result, DataInstance):
+            raise KitError(f"draw returned {result!r:.80}", "return an instance", self._draw)
+        try:
+            hash(result)
+        except TypeError as error:
+            raise KitError(f"draw returned an instance that has no hash ({error})", "use tuples", self._draw) from None
+        if (level := self._level_of(cast("Q", result))) != self.level:
+            raise KitError(
+                f"draw returned an instance of level {level!r:.80} for level {self.level}",
+                "return one for which level_of gives the level",
+                self._draw,
+            )
+        return cast("Q", result)
+
+
+def question_environment(
+    question: Question[Q, R],
+    instance: type[Q],
+    draw: Callable[[Stream, int], Q],
+    level_of: Callable[[Q], int],
+    *,
+    id: str,
+    title: str,
+    about: str,
+    sample_levels: tuple[int, ...],
+    highest_level: int,
+    public_key: str,
+    level: str = "level",
+    level_doc: str = "The level of the question.",
+    horizon: tuple[int, ...] = (),
+    heuristic: Callable[[Q], R] | None = None,
+    prove: Callable[[Q], Mapping[str, Json]] = nothing_known,
+    version: int = 1,
+) -> Environment[Q, AnswerState[Q], Any]:
+    """Return the environment of a question, which is solved by an answer whose success is 1.
+
+    Take its parts apart with `dataclasses.replace` to change any of them.
+
+    Args:
+        question: The question.
+        instance: The class of instances.
+        draw: (stream of random numbers, level) -> an instance of this level.
+        level_of: Instance -> its level.
+        id: "family/variant".
+        title: Its name for people.
+        about: What it measures and how.
+        sample_levels: A few levels for tests and demonstrations, the easiest of all first.
+        highest_level: The hardest level.
+        public_key: The key of its public set.
+        level: What the level counts, in the plural: "turns". It is the name of the axis of difficulty.
+        level_doc: What that is, in a sentence.
+        horizon: The levels on which a model's horizon is searched for; empty if there is no such search. A random
+            player must answer at most half of the questions of the two easiest ones.
+        heuristic: Instance -> what a simple player answers; by default it guesses.
+        prove: Instance -> what is known of its solution; by default nothing is.
+        version: Raised whenever a score can move.
+    """
+    lowest = sample_levels[0]
+    english = texts_in(ENGLISH_NAME, kit_tables(QUESTION_TEXTS, {}, question.texts))
+
+    def decode(data: Json) -> Q:
+        result = instance.from_json(data)
+        try:
+            if not lowest <= level_of(result) <= highest_level:
+                raise DataError(f"instance: its level is not from {lowest} to {highest_level}")
+            question.text(result, english)
+            question.guesses(result)
+        except (ArithmeticError, LookupError, ValueError, KitError) as error:  # of fields that fit their types alone
+            raise DataError(f"instance: there is no such question ({type(error).__name__})") from error
+        return result
+
+    def oracle(state: AnswerState[Q], rng: Stream) -> Any:
+        """Return the right answer."""
+        return question.right(state.instance)
+
+    def simple(state: AnswerState[Q], rng: Stream) -> Any:
+        """Return what the heuristic says, or else a guess."""
+        return rng.choice(question.guesses(state.instance)) if heuristic is None else heuristic(state.instance)
+
+    way: Play[Q, AnswerState[Q], Any] = Play(
+        QuestionGame(question), QuestionWording(question, english), Limits(turns=1)
+    )
+    return Environment(
+        id=id,
+        version=version,
+        title=title,
+        about=about,
+        items=Items(
+            make_source=lambda key, level, options: DrawnSource(id, draw, level_of, key, level, prove),
+            decode=decode,
+            public_key=public_key,
+            sample_levels=sample_levels,
+            highest_level=highest_level,
+            level_of=level_of,
+            prove=prove,
+        ),
+        playing=Playing(play=lambda options: way, takes_context=True, texts=question.tables),
+        scoring=Scoring(metrics=(_SCORE,)),
+        difficulty=Difficulty(
+            axes=(level_axis(level, level_doc),) if horizon else (),
+            success="the answer is right" if horizon else "",
+            horizon=HorizonSpec(levels=horizon) if horizon else None,
+        ),
+        players=Players(policies={"oracle": oracle, "heuristic": simple}, oracle_is_ceiling=lambda record: True),
+        presentation=Presentation(level=level, levels=level, item="question", metrics=("score",)),
+    )
+
+
+def _success(record: EpisodeRecord) -> float:
+    return float(record.turns[-1].events.get("success", 0.0)) if record.turns else 0.0
+
+
+_SCORE = Metric(
+    name="score",
+    of=_success,
+    title="Score",
+    doc="The success of the answer: 1 for a right one, 0 for one that cannot be read.",
+    low=0,
+    high=1,
+)

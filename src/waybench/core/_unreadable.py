@@ -1,0 +1,53 @@
+"""Replies from which no action could be read, and why."""
+
+from waybench.core._game import Outcome
+from waybench.core._record import TurnRecord
+from waybench.core._replies import split_reasoning
+
+_REASONS = {
+    Outcome.UNPARSED: "No action could be read from the reply.",
+    Outcome.TRUNCATED: "The reply was cut off at the token limit.",
+    Outcome.OVERFLOW: "The conversation was longer than the model can read.",
+    Outcome.REFUSED: "The model refused to answer.",
+}
+UNREADABLE = tuple(_REASONS)
+"""The outcomes of replies that could not be read."""
+
+WARN_ABOVE = 0.2
+"""The share of unreadable replies above which the user is warned."""
+
+
+def unreadable_reason(turn: TurnRecord) -> str:
+    """Return why a turn's reply could not be read; "" if it could."""
+    return (turn.reason or _REASONS[turn.outcome]) if turn.outcome in _REASONS else ""
+
+
+# What models write that refuse in words, without their provider's mark of a refusal. After the list by which Zou, Wang,
+# Carlini, Nasr, Kolter and Fredrikson (2023, arXiv 2307.15043; the programs' `test_prefixes`) know refusals; "I cannot"
+# and "Sorry" alone are left out, with which replies about walls and wrong turns begin, too.
+REFUSALS = (
+    *("as an ai", "as a language model", "as an artificial intelligence"),
+    *("i can't assist", "i cannot assist", "i'm unable to assist", "i am unable to assist", "i'm not able to assist"),
+    *("i can't help", "i cannot help", "i'm unable to help", "i am unable to help", "i'm not able to help"),
+    *("i can't comply", "i cannot comply", "i can't fulfill", "i cannot fulfill", "i won't assist", "i won't help"),
+    *(
+        "i can't do that",
+        "i cannot do that",
+        "i cannot create",
+        "i cannot support",
+        "i can't engage",
+        "i cannot engage",
+    ),
+    *("against my guidelines", "if you have any other non-malicious requests"),
+)
+_BEGINNING = 300  # characters in which a refusal says so
+_APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'"})
+
+
+def is_refusal_in_words(turn: TurnRecord) -> bool:
+    """Return whether a reply without an action refuses in words; its outcome is that of any reply without one."""
+    if turn.outcome is not Outcome.UNPARSED:
+        return False
+    answer = split_reasoning(turn.reply).answer if turn.reasoning else turn.reply
+    beginning = " ".join(answer[: 2 * _BEGINNING].translate(_APOSTROPHES).lower().split())[:_BEGINNING]
+    return any(words in beginning for words in REFUSALS)

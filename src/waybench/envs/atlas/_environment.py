@@ -1,0 +1,411 @@
+"""The environment of worlds: its condition as an option of play, metrics, failures and first errors."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from waybench._package_data import read_text
+from waybench.core import (
+    NO_ANSWER,
+    Belief,
+    Board,
+    Contrast,
+    Difficulty,
+    End,
+    Environment,
+    EpisodeRecord,
+    FailureKind,
+    FirstErrors,
+    HorizonSpec,
+    Images,
+    Invalid,
+    Items,
+    Json,
+    Limits,
+    Metric,
+    Option,
+    Play,
+    Players,
+    Playing,
+    Presentation,
+    Scoring,
+    Step,
+    Stream,
+    TurnRecord,
+    TypedAction,
+    Typing,
+    general_failure,
+    is_array,
+    json_excerpt,
+    level_axis,
+    outcome_metric,
+    plural,
+    proof_metric,
+    unparsed_kind,
+)
+from waybench.envs.atlas._drawing import draw_picture, scenes
+from waybench.envs.atlas._game import (
+    CONDITION,
+    CONDITIONS,
+    SENTENCES,
+    Moves,
+    Walk,
+    WorldGame,
+    first_budget,
+    story_parts,
+)
+from waybench.envs.atlas._generate import HIGHEST_LEVEL, LADDER, OPTIONS, SAMPLE_LEVELS, WorldSource
+from waybench.envs.atlas._players import POLICIES
+from waybench.envs.atlas._wording import WorldWording, read_moves
+from waybench.envs.atlas._world import DIRECTIONS, World, decode, isomorph, prove
+
+_KEYS = dict(zip(DIRECTIONS, ("up", "right", "down", "left"), strict=True))
+
+
+def _condition(record: EpisodeRecord) -> str:
+    return record.options[CONDITION]
+
+
+def _is_solved(record: EpisodeRecord) -> bool:
+    return record.end is End.SOLVED
+
+
+def _sum(record: EpisodeRecord, event: str) -> float:
+    return float(sum(turn.events.get(event, 0) for turn in record.turns))
+
+
+def _targets(record: EpisodeRecord, number: int) -> float | None:
+    """Return whether so many targets were reached, where there are several."""
+    if not CONDITIONS[_condition(record)].explores:
+        return None
+    return float(_sum(record, "arrived") >= number)
+
+
+def _shortest(record: EpisodeRecord) -> float:
+    proof, condition = record.proof, CONDITIONS[_condition(record)]
+    if condition.explores:
+        return 2 * proof["shortest"] + proof["back"]
+    return proof["detour" if condition.closes else "known" if condition.announces else "shortest"]
+
+
+def _efficiency(record: EpisodeRecord) -> float | None:
+    # A walk that meets another closure than the shortest route's can be shorter than the reference.
+    return min(1.0, _shortest(record) / _sum(record, "moves")) if _is_solved(record) else None
+
+
+def action_turns(record: EpisodeRecord) -> Sequence[TurnRecord]:
+    """Return the turns that had to name moves: all but those that tell a part of a story."""
+    parts = -(-record.proof["story"] // SENTENCES) if CONDITIONS[_condition(record)].parts else 0
+    return record.turns[parts:]
+
+
+def most_turns(world: World, options: Mapping[str, Json]) -> int:
+    """Return the most turns of an episode, which the game itself ends earlier."""
+    condition = CONDITIONS[options[CONDITION]]
+    parts = len(story_parts(world)) if condition.parts else 0
+    return parts + (1 if not condition.steps else first_budget(world, condition) * (5 if condition.explores else 1))
+
+
+def _most(record: EpisodeRecord) -> float:
+    return float(most_turns(decode(record.instance), record.options))
+
+
+def _most_moves(record: EpisodeRecord) -> float:
+    condition = CONDITIONS[_condition(record)]
+    return float(first_budget(decode(record.instance), condition) * (5 if condition.explores else 1))
+
+
+def _share(name: str, title: str, doc: str) -> Metric:
+    return Metric(
+        name=name,
+        of=lambda record: _sum(record, name),
+        title=title,
+        range=lambda record: (0, _most_moves(record)),
+        per=lambda record: _sum(record, "moves"),
+        better="lower",
+        doc=doc,
+    )
+
+
+def _part_of_one(name: str, title: str, of: Callable[[EpisodeRecord], float | None], doc: str) -> Metric:
+    return Metric(name=name, of=of, title=title, low=0, high=1, doc=doc)
+
+
+METRICS = (
+    _part_of_one(
+        "success",
+        "Success",
+        lambda record: float(_is_solved(record)),
+        "Whether the goal was reached within the budget: twice the moves of the shortest route. In explore and chart, "
+        "whether all three targets were reached, each within its own.",
+    ),
+    _part_of_one("efficiency", "Efficiency", _efficiency, "Moves of the shortest way / moves, where it succeeded."),
+    _part_of_one(
+        "found", "Found", lambda record: _targets(record, 1), "In explore and chart, whether the goal was found."
+    ),
+    _part_of_one(
+        "returned",
+        "Returned",
+        lambda record: _targets(record, 2),
+        "In explore and chart, whether the start was reached again after the goal.",
+    ),
+    _share(
+        "away",
+        "Moves off the route",
+        "Moves that led no nearer to the target, as far as the player can know; in explore and chart, those after the "
+        "goal was found. A set's figure is their share of all moves.",
+    ),
+    _share(
+        "blocked",
+        "Moves that led nowhere",
+        "Moves where no open passage leads. A set's figure is their share of all moves.",
+    ),
+    Metric(
+        name="moves",
+        of=lambda record: _sum(record, "moves"),
+        title="Moves",
+        range=lambda record: (0, _most_moves(record)),
+        better="",
+        doc="Moves, those that led nowhere included.",
+    ),
+    proof_metric("shortest", "Shortest route", "Moves of the shortest route."),
+    outcome_metric("unparsed", "Replies that name no move or route.", most=_most),
+)
+
+CONTRASTS = tuple(
+    Contrast(CONDITION, base, demanding, demand)
+    for base, demanding, demand in (
+        ("plan", "map", "reading a drawing"),
+        ("plan", "read", "building a map from a story"),
+        ("read", "recall", "remembering a story"),
+        ("act", "plan", "writing the whole route beforehand"),
+        ("act", "blind", "keeping track of where one is"),
+        ("act", "detour", "replanning"),
+        ("known", "detour", "replanning, the closure being known or met"),
+        ("act", "explore", "exploring"),
+        ("act", "chart", "exploring with a chart"),
+        ("chart", "explore", "remembering what was explored"),
+    )
+)
+
+BLOCKED = FailureKind("blocked", "moves that lead nowhere", "At least half of the moves led nowhere.")
+OFF_ROUTE = FailureKind(
+    "off_route", "moves off the route", "At least a quarter of the moves led no nearer to the target."
+)
+NOT_FOUND = FailureKind("not_found", "not finding the goal", "The goal was never found.")
+NOT_BACK = FailureKind("not_back", "not finding the way back", "The goal was found, and not the way back.")
+NOT_REPLANNED = FailureKind(
+    "not_replanned",
+    "trying a closed passage again",
+    "Moves that led nowhere were made after a passage was found closed.",
+)
+FAILURES = (NOT_FOUND, NOT_BACK, NOT_REPLANNED, BLOCKED, OFF_ROUTE)
+
+
+def failure(record: EpisodeRecord) -> FailureKind:
+    """Return why an episode failed, where most replies named moves."""
+    general = general_failure(record, action_turns(record))
+    if general in NO_ANSWER:
+        return general
+    condition, moves = CONDITIONS[_condition(record)], max(_sum(record, "moves"), 1)
+    if condition.explores:
+        arrivals = _sum(record, "arrived")
+        if arrivals == 0:
+            return NOT_FOUND
+        return NOT_BACK if arrivals == 1 else general
+    closed = next((number for number, turn in enumerate(record.turns) if turn.events.get("closed")), None)
+    if closed is not None:
+        after = record.turns[closed + 1 :]
+        if 2 * sum(turn.events.get("blocked", 0) for turn in after) >= len(after) > 0:
+            return NOT_REPLANNED
+    if 2 * _sum(record, "blocked") >= moves:
+        return BLOCKED
+    return OFF_ROUTE if 4 * _sum(record, "away") >= moves else general
+
+
+NOWHERE = FailureKind("blocked", "moves that lead nowhere", "No open passage leads that way.")
+AWAY = FailureKind("off_route", "moves off the route", "The move leads no nearer to the target.")
+
+
+def first_steps(record: EpisodeRecord) -> Iterator[Step]:
+    """Yield the moves of an episode up to the first that leads nowhere or off the route."""
+    condition = CONDITIONS[_condition(record)]
+    game = WorldGame(condition)
+    state = game.start(decode(record.instance))
+    for number, turn in enumerate(record.turns):
+        if turn.carried_out is None:
+            yield Step(number, unparsed_kind(turn))
+            return
+        action = game.decode(turn.carried_out)
+        if not action:
+            state = game.apply(state, action, Stream("first error")).state
+        for direction in action:
+            after, event = game.step(state, direction)
+            error = {"blocked": NOWHERE, "away": AWAY}.get(event)
+            yield Step(number, error)
+            if error is not None or game.terminal(after) is not None:
+                return
+            state = after
+
+
+def _names(value: Json) -> list[str] | Invalid:
+    if not is_array(value) or not all(isinstance(name, str) for name in value):
+        return Invalid(f"The answer must be a list of directions, not {json_excerpt(value)}.")
+    moves = read_moves(", ".join(value)) if value else ()
+    return moves if isinstance(moves, Invalid) else [name for name in DIRECTIONS if name in moves]
+
+
+def _text(value: Json) -> str | Invalid:
+    return value.strip().capitalize() if isinstance(value, str) else Invalid("The answer must be a text.")
+
+
+def _number(value: Json) -> int | Invalid:
+    return value if type(value) is int else Invalid("The answer must be a whole number.")
+
+
+def _knows_passages(options: Mapping[str, Json], state: Walk) -> bool:
+    return not state.listens and bool(CONDITIONS[state.condition].description)
+
+
+PROBES: tuple[Belief[Walk], ...] = (
+    Belief(
+        name="place",
+        title="place",
+        doc="The place where the player is.",
+        question="Where are you now?",
+        form='"<name of the place>"',
+        expected=lambda state: state.world.names[state.place],
+        read=_text,
+        is_shown=lambda options, state: CONDITIONS[state.condition].steps,
+    ),
+    Belief(
+        name="exits",
+        title="exits of the start",
+        doc="The directions of the exits of the start.",
+        question="In which directions do passages lead from the place where you started?",
+        form='["<direction>", ...]',
+        expected=lambda state: list(state.plan.exits[state.world.start]),
+        read=_names,
+        is_shown=lambda options, state: (
+            state.closed < 0 and (_knows_passages(options, state) or CONDITIONS[state.condition].explores)
+        ),
+    ),
+    Belief(
+        name="way_back",
+        title="way back",
+        doc="The moves of the shortest way from the present place to the start.",
+        question="How many moves does the shortest way from where you are now to the place where you started have?",
+        form="<number>",
+        expected=lambda state: state.plan.distances(state.world.start)[state.place],
+        read=_number,
+        is_shown=lambda options, state: (
+            state.closed < 0 and CONDITIONS[state.condition].steps and _knows_passages(options, state)
+        ),
+    ),
+)
+
+
+def _play(options: Mapping[str, Json]) -> Play[World, Walk, Moves]:
+    condition = CONDITIONS[options[CONDITION]]
+    return Play(
+        WorldGame(condition),
+        WorldWording(condition),
+        Limits(turns=1_000_000),
+        turns=lambda world: most_turns(world, options),
+    )
+
+
+def typed_actions(state: Walk) -> Sequence[TypedAction]:
+    """Return the four directions; in a route they are parts of a reply."""
+    is_reply = CONDITIONS[state.condition].steps
+    return [TypedAction(name, key=key, is_reply=is_reply) for name, key in _KEYS.items()]
+
+
+def parse_typed(text: str, state: Walk) -> Moves | None:
+    """Return the moves that "n, n, e" or "north" stands for; None for any other text."""
+    moves = read_moves(text[:1_000])
+    if isinstance(moves, Invalid) or (CONDITIONS[state.condition].steps and len(moves) > 1):
+        return None
+    return moves
+
+
+def board(state: Walk, turns: Sequence[TurnRecord]) -> Board:
+    """Return what a person has to know in each turn; the passages are in the messages, as the condition gives them."""
+    names, condition = state.world.names, CONDITIONS[state.condition]
+    if state.listens:
+        return Board(notes=["The question follows the story."])
+    here = f"At {names[state.place]}. " if condition.shows_place or not condition.steps else ""
+    return Board(notes=[f"{here}To {names[state.target]}, with {plural(state.moves_left, 'move')} left."])
+
+
+_DOCS = "; ".join(f"{condition.name}: {condition.doc}" for condition in CONDITIONS.values())
+
+WORLD: Environment[World, Walk, Moves] = Environment(
+    id="atlas/world",
+    version=1,
+    title="Atlas",
+    about=read_text(__file__, "about.md"),
+    items=Items(
+        options=OPTIONS,
+        sample_levels=SAMPLE_LEVELS,
+        highest_level=HIGHEST_LEVEL,
+        public_key="atlas-v1",
+        make_source=WorldSource,
+        decode=decode,
+        prove=prove,
+        isomorph=isomorph,
+    ),
+    playing=Playing(
+        play=_play,
+        options=(
+            Option(
+                name=CONDITION,
+                default="act",
+                choices=tuple(CONDITIONS),
+                separate_tables=True,
+                doc=f"How the world is met; {_DOCS}.",
+            ),
+        ),
+        images=Images(
+            draw=draw_picture,
+            legend="The picture is a map of all places and passages, with north at the top. A passage with an arrow is "
+            "one-way, in the direction of the arrow; the others can be used both ways.",
+            replaces=("passages",),
+            bases=("plain",),
+            size=1024,
+        ),
+        action_turns=action_turns,
+    ),
+    scoring=Scoring(
+        contrasts=CONTRASTS,
+        metrics=METRICS,
+        failures=FAILURES,
+        failure=failure,
+        first_errors=FirstErrors((NOWHERE, AWAY), first_steps),
+    ),
+    difficulty=Difficulty(
+        axes=(level_axis("moves", "Moves of the shortest route."),),
+        horizon=HorizonSpec(levels=LADDER),
+        success="the goal is reached within the budget of the condition",
+    ),
+    players=Players(policies=POLICIES, oracle_is_ceiling=lambda record: True),
+    probes=PROBES,
+    typing=Typing(
+        parse=parse_typed,
+        format=lambda moves: list(moves),
+        help="Type directions (n, e, s, w, or in words), with commas between them, or the reply itself.",
+        actions=typed_actions,
+    ),
+    presentation=Presentation(
+        title="Atlas",
+        lead="The player meets one world in several ways, which differ in one demand each: reading, mapping, "
+        "remembering, planning, acting, exploring, replanning. The score is the share of worlds in which it reaches "
+        "the goal within twice the moves of the shortest route.",
+        level="route length",
+        item="world",
+        metrics=("success", "efficiency", "found", "returned", "away", "blocked", "unparsed"),
+        scenes=scenes,
+        board=board,
+        legend="The ring is the start, the square the goal, the line the walk. Arrows are one-way passages. A cross "
+        "marks the passage that was found closed.",
+        undefined="Efficiency is that of successful walks, and only explore and chart have several targets.",
+    ),
+)

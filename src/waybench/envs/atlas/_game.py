@@ -1,0 +1,285 @@
+"""The conditions in which a world is met, and the one rule of movement that they share."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from types import MappingProxyType
+from typing import NamedTuple
+
+from waybench.core import DataError, End, Game, GameProperties, Json, Outcome, Stream, Transition, is_array
+from waybench.envs.atlas._world import DIRECTIONS, Plan, World, plan_of, prove
+
+Moves = tuple[str, ...]
+"""Directions: a whole route, a single move, or none, which only lets the story go on."""
+
+CONDITION = "condition"  # the option of play that has it
+MOST_MOVES = 10_000  # of a route
+SENTENCES = 12  # of the story in a turn of `recall`
+
+
+class Condition(NamedTuple):
+    """What a player of a world is given, and what it gives.
+
+    Attributes:
+        name: Its name, a value of the option `condition`.
+        doc: What is given and what it gives, in a phrase.
+        description: What the rules say of the passages: "list", "drawing", "story", or "" for nothing.
+        steps: Whether the player gives one move a turn and receives what it led to; otherwise it gives the whole route.
+        parts: Whether the story comes in parts, one a turn, before the question.
+        shows_place: Whether messages to a player of single moves say where it is and which exits are there.
+        closes: Whether a passage is closed when it is tried for the first time.
+        announces: Whether a passage is closed from the start, as the rules say.
+        explores: Whether the player has to find the goal, return to the start, and reach the goal once more.
+        shows_chart: Whether each turn lists the passages that were crossed so far.
+    """
+
+    name: str
+    doc: str
+    description: str = "list"
+    steps: bool = False
+    parts: bool = False
+    shows_place: bool = True
+    closes: bool = False
+    announces: bool = False
+    explores: bool = False
+    shows_chart: bool = False
+
+    @property
+    def targets(self) -> int:
+        """Number of targets that have to be reached, one after another."""
+        return 3 if self.explores else 1
+
+
+CONDITIONS: Mapping[str, Condition] = MappingProxyType(
+    {
+        condition.name: condition
+        for condition in (
+            Condition("plan", "the list of passages is given, and the answer is a whole route"),
+            Condition("map", "a drawing of the passages is given, and the answer is a whole route", "drawing"),
+            Condition("read", "a story tells of each passage, and the answer is a whole route", "story"),
+            Condition("recall", "the story comes in parts, and the question after them", "story", parts=True),
+            Condition("act", "the list is given; one move a turn, which shows where it leads", steps=True),
+            Condition(
+                "blind",
+                "the list is given; one move a turn, which shows only whether it moved",
+                steps=True,
+                shows_place=False,
+            ),
+            Condition("detour", "as act, and one passage turns out to be closed", steps=True, closes=True),
+            Condition("explore", "only the place and its exits; there, back, there again", "", True, explores=True),
+            Condition(
+                "chart", "as explore, with the passages crossed so far", "", True, explores=True, shows_chart=True
+            ),
+            Condition("known", "as act, and the rules say which passage is closed", steps=True, announces=True),
+        )
+    }
+)
+MAIN_CONDITIONS = tuple(name for name in CONDITIONS if name not in ("chart", "known"))
+
+
+class Walk(NamedTuple):
+    """A walk through a world so far.
+
+    Attributes:
+        world: The world.
+        condition: The name of the condition.
+        trail: The places after each move, the start first; a move that led nowhere repeats the place.
+        part: Number of the part of the story that the player is reading, from 1; one more with the question.
+        targets_reached: Number of targets that were reached: 0 on the way to the goal.
+        moves_left: Moves that are left on this leg of the way.
+        closed: The number of the passage that was found closed or is known to be; -1 for none.
+    """
+
+    world: World
+    condition: str
+    trail: tuple[int, ...]
+    part: int
+    targets_reached: int
+    moves_left: int
+    closed: int = -1
+
+    @property
+    def place(self) -> int:
+        return self.trail[-1]
+
+    @property
+    def plan(self) -> Plan:
+        return plan_of(self.world)
+
+    @property
+    def target(self) -> int:
+        """Where this leg of the way leads."""
+        return self.world.start if self.targets_reached == 1 else self.world.goal
+
+    @property
+    def listens(self) -> bool:
+        """Whether the next reply only lets the story go on."""
+        return CONDITIONS[self.condition].parts and self.part <= len(story_parts(self.world))
+
+    @property
+    def open_exits(self) -> list[str]:
+        """The directions of the exits of the place without those found closed."""
+        return self.open_exits_of(self.place)
+
+    def open_exits_of(self, place: int) -> list[str]:
+        return [name for name, number in self.plan.exits[place].items() if number != self.closed]
+
+
+@lru_cache(maxsize=256)
+def story_parts(world: World) -> tuple[tuple[int, ...], ...]:
+    """Return the parts of the story as walks, each of which begins where the one before it ends."""
+    story = world.story
+    return tuple(story[start : start + SENTENCES + 1] for start in range(0, len(story) - 1, SENTENCES))
+
+
+def crossed_passages(plan: Plan, trail: Sequence[int]) -> dict[int, None]:
+    """Return the numbers of the passages that a walk crosses, in the order in which it does for the first time."""
+    return dict.fromkeys(plan.passage(a, b) for a, b in pairwise(trail) if a != b)
+
+
+def first_budget(world: World, condition: Condition) -> int:
+    """Return the moves of the first leg, twice those of the shortest route that the condition allows."""
+    if condition.explores:
+        return world.exploration
+    proof = prove(world)
+    return 2 * int(proof["detour" if condition.closes else "known" if condition.announces else "shortest"])
+
+
+class WorldGame(Game[World, Walk, Moves]):
+    """A move is a direction; where no open passage leads that way, one stays, and the move counts.
+
+    Success is to reach the goal within the budget, in `explore` three targets within the budget of each. The events of
+    a turn are its `moves`, how many of them led nowhere (`blocked`) or away from the target (`away`), and whether it
+    has `arrived` at a target or found a passage `closed`. A turn that reads a part of a story has its number, `part`.
+    Each turn has the `condition`.
+
+    Args:
+        condition: The condition.
+    """
+
+    properties = GameProperties(deterministic=True, turns=None)
+
+    def __init__(self, condition: Condition) -> None:
+        self._condition = condition
+
+    def start(self, instance: World) -> Walk:
+        condition = self._condition
+        closed = int(prove(instance)["closed"]) if condition.announces else -1
+        budget = first_budget(instance, condition)
+        return Walk(instance, condition.name, (instance.start,), int(condition.parts), 0, budget, closed)
+
+    def legal(self, state: Walk) -> Sequence[Moves]:
+        """Return each direction, whatever is there: moves that lead nowhere count like others."""
+        if self.terminal(state) is not None:
+            return ()
+        return ((),) if state.listens else tuple((direction,) for direction in DIRECTIONS)
+
+    def apply(self, state: Walk, action: Moves, rng: Stream) -> Transition[Walk]:
+        if state.listens:
+            return Transition(
+                state._replace(part=state.part + 1), events={"condition": state.condition, "part": state.part}
+            )
+        if self._condition.steps:
+            action = action[:1]
+        start, counts = state, {"moves": 0, "blocked": 0, "away": 0}
+        for direction in action:
+            if self.terminal(state) is not None:
+                break
+            state, effect = self.step(state, direction)
+            counts["moves"] += 1
+            if effect:
+                counts[effect] += 1
+        if not self._condition.steps:
+            state = state._replace(moves_left=0)  # the route is all that is asked for
+        events: dict[str, Json] = {
+            "condition": state.condition,
+            **counts,
+            "arrived": state.targets_reached > start.targets_reached,
+            "closed": state.closed != start.closed,
+        }
+        solved = self.terminal(state) is End.SOLVED
+        moved = counts["moves"] > counts["blocked"]
+        return Transition(state, float(solved), events, Outcome.OK if moved or solved else Outcome.UNPRODUCTIVE)
+
+    def step(self, state: Walk, direction: str) -> tuple[Walk, str]:
+        """Return the state after a move, and what was wrong with it: "blocked", "away" or ""."""
+        plan, place = state.plan, state.place
+        number = plan.exits[place].get(direction)
+        after, closed = place, state.closed
+        if number is not None and number != closed:
+            after = plan.passages[number].other_end(place)
+            closure = prove(state.world)["closure"]
+            is_met = plan.to_goal[place] == closure and plan.to_goal[after] == closure - 1
+            if self._condition.closes and closed < 0 and is_met:
+                after, closed = place, number
+        following = state._replace(trail=(*state.trail, after), moves_left=state.moves_left - 1, closed=closed)
+        if after == place:
+            effect = "" if closed != state.closed else "blocked"
+        else:
+            effect = "away" if is_away(state, after) else ""
+        return (self._next_leg(following) if after == state.target else following), effect
+
+    def _next_leg(self, state: Walk) -> Walk:
+        """Return the state after a target was reached, with twice the shortest way over crossed passages as budget."""
+        state = state._replace(targets_reached=state.targets_reached + 1)
+        if not self._condition.explores:
+            return state
+        known = crossed_passages(state.plan, state.trail)
+        shortest = state.plan.distances(state.target, known=known)[state.place]
+        return state._replace(moves_left=2 * shortest if shortest > 0 else state.world.exploration)
+
+    def terminal(self, state: Walk) -> End | None:
+        if state.targets_reached == self._condition.targets:
+            return End.SOLVED
+        return None if state.moves_left > 0 else End.FAILED
+
+    def forfeit(self, state: Walk) -> Walk:
+        """Count a reply that names no move as one that leads nowhere; a route that cannot be read is none.
+
+        The story goes on whatever is replied.
+        """
+        if state.listens:
+            return state._replace(part=state.part + 1)
+        if self._condition.steps:
+            return state._replace(trail=(*state.trail, state.place), moves_left=state.moves_left - 1)
+        return state._replace(moves_left=0)
+
+    def encode(self, action: Moves) -> Json:
+        return list(action)
+
+    def decode(self, action: Json) -> Moves:
+        if not is_array(action) or len(action) > MOST_MOVES or not all(name in DIRECTIONS for name in map(str, action)):
+            raise DataError(f"action: give a list of at most {MOST_MOVES} of {', '.join(DIRECTIONS)}")
+        if not all(isinstance(name, str) for name in action):
+            raise DataError("action: directions are texts")
+        return tuple(action)
+
+    def perturb(self, state: Walk, action: Moves, rate: float, rng: Stream) -> Moves:
+        names = tuple(DIRECTIONS)
+        return tuple(rng.choice(names) if rng.random() < rate else name for name in action)
+
+
+def is_away(before: Walk, after: int) -> bool:
+    """Return whether a move to a place leads no nearer to the target, as far as a player of the condition can know.
+
+    Nothing is known on the first leg of `explore`, and then the passages that were crossed.
+    """
+    world, place = before.world, before.place
+    if not CONDITIONS[before.condition].explores:
+        distances = _distances(world, before.target, before.closed)
+    elif before.targets_reached == 0:
+        return False
+    else:
+        distances = before.plan.distances(before.target, known=crossed_passages(before.plan, before.trail))
+    return distances[after] < 0 or distances[after] >= distances[place] >= 0
+
+
+@lru_cache(maxsize=512)
+def _distances(world: World, target: int, closed: int) -> list[int]:
+    return plan_of(world).distances(target, closed)
+
+
+def shortest_way(state: Walk) -> list[str]:
+    """Return the moves of a shortest way to the target of this leg, for a player that knows the world."""
+    distances = _distances(state.world, state.target, state.closed)
+    return state.plan.route(state.place, distances, state.closed)

@@ -1,0 +1,351 @@
+"""Worlds by key: their passages, a start and a goal that luck seldom joins, a story, and the budget of exploring."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise, permutations
+from math import ceil, sqrt
+
+from waybench.core import Json, KeyedSource, Stream, number_option
+from waybench.envs.atlas._world import (
+    DIRECTIONS,
+    MOST_PLACES,
+    Plan,
+    World,
+    draw_names,
+    prove,
+    random_walk_success,
+)
+
+SAMPLE_LEVELS = (3, 4, 6)
+LADDER = (3, 4, 6, 8, 11, 14, 18, 24)
+HIGHEST_LEVEL = 36
+OPTIONS = (
+    number_option(
+        "places", 12, MOST_PLACES, "Number of places; by default four for each move of the shortest route, and 8."
+    ),
+)
+
+_FILLED = 0.55  # share of the box's cells that are places
+_PAIRS, _STORIES, _EXPLORATIONS, _RANDOM_TIES = 40, 40, 30, 40
+_LEAST_LOOP = 5  # moves between two places that a loop links
+_ONE_WAY = 0.08  # share of the passages
+_LEAST_DECOYS = 3
+_BUDGET_RUN = 28  # of the sorted explorations, from 0: the moves of the 29th of 30 are the budget
+# Level from which they hold -> most success of a random walk, and least share of greedy walks that fail.
+_LUCK = ((6, 0.05, 0.95), (4, 0.12, 0.8), (3, 1.0, 0.0))
+_ORDERS = tuple(permutations(DIRECTIONS))
+
+Cell = tuple[int, int]
+Passages = list[tuple[int, int, bool]]
+
+
+def draw_world(rng: Stream, level: int, places: int) -> World:
+    """Draw a world.
+
+    Args:
+        rng: Where the random numbers come from.
+        level: Moves of the shortest route from the start to the goal.
+        places: Number of places.
+    """
+    while True:
+        cells, passages = _draw_passages(rng, level, places)
+        plan = _draw_ends(rng, cells, passages, level)
+        if plan is not None:
+            break
+    left, top = min(x for x, _ in cells), min(y for _, y in cells)
+    exploration = sorted(explore(plan, rng) for _ in range(_EXPLORATIONS))[_BUDGET_RUN]
+    return World(
+        names=draw_names(places, rng),
+        cells=tuple((x - left, y - top) for x, y in cells),
+        passages=tuple(passages),
+        start=plan.start,
+        goal=plan.goal,
+        story=_draw_story(rng, plan, level),
+        exploration=exploration,
+    )
+
+
+def _draw_passages(rng: Stream, level: int, places: int) -> tuple[list[Cell], Passages]:
+    """Draw the cells of places and the passages between them: a tree, loops, and passages that lead one way only."""
+    side = ceil(sqrt(places / _FILLED))
+    cells: list[Cell] = [(rng.below(side), rng.below(side))]
+    taken = {cells[0]: 0}
+
+    def free_cells(place: int) -> list[Cell]:
+        return [cell for cell in _around(cells[place]) if cell not in taken and max(cell) < side and min(cell) >= 0]
+
+    pairs: list[tuple[int, int]] = []
+    while len(cells) < places:
+        parent = len(cells) - 1 if rng.below(2) else rng.below(len(cells))
+        room = free_cells(parent)
+        if not room:
+            parent = rng.choice([place for place in range(len(cells)) if free_cells(place)])
+            room = free_cells(parent)
+        pairs.append((parent, len(cells)))
+        cell = rng.choice(room)
+        taken[cell] = len(cells)
+        cells.append(cell)
+    neighbours = [(place, other) for cell, place in taken.items() for other in _later_neighbours(cell, taken)]
+    _add_loops(rng, pairs, neighbours, places, round((0.2 if level >= 18 else 0.25) * places))
+    rng.shuffle(pairs)
+    passages: Passages = [(b, a, False) if rng.below(2) else (a, b, False) for a, b in pairs]
+    _make_one_way(rng, cells, passages)
+    return cells, passages
+
+
+def _around(cell: Cell) -> Iterator[Cell]:
+    return ((cell[0] + x, cell[1] + y) for x, y in DIRECTIONS.values())
+
+
+def _later_neighbours(cell: Cell, taken: Mapping[Cell, int]) -> Iterator[int]:
+    x, y = cell
+    return (taken[near] for near in ((x + 1, y), (x, y + 1)) if near in taken)
+
+
+def _add_loops(
+    rng: Stream, pairs: list[tuple[int, int]], neighbours: list[tuple[int, int]], places: int, count: int
+) -> None:
+    """Link neighbours that are far apart by the passages so far."""
+    linked: list[list[int]] = [[] for _ in range(places)]
+    for a, b in pairs:
+        linked[a].append(b)
+        linked[b].append(a)
+    rng.shuffle(neighbours)
+    for a, b in neighbours:
+        if count == 0:
+            return
+        if b not in linked[a] and not _is_near(linked, a, b):
+            linked[a].append(b)
+            linked[b].append(a)
+            pairs.append((a, b))
+            count -= 1
+
+
+def _is_near(linked: Sequence[Sequence[int]], start: int, goal: int) -> bool:
+    """Return whether a place can be reached in fewer moves than those that a loop needs."""
+    reached, edge = {start}, {start}
+    for _ in range(_LEAST_LOOP - 1):
+        edge = {after for place in edge for after in linked[place]} - reached
+        if goal in edge:
+            return True
+        reached |= edge
+    return False
+
+
+def _make_one_way(rng: Stream, cells: Sequence[Cell], passages: Passages) -> None:
+    """Take one direction from random passages, as long as each place can be reached from each other one."""
+    count, order = round(_ONE_WAY * len(passages)), list(range(len(passages)))
+    rng.shuffle(order)
+    for number in order:
+        if count == 0:
+            return
+        before = passages[number]
+        passages[number] = before[0], before[1], True
+        if Plan(cells, passages, before[0], before[0]).is_connected():
+            count -= 1
+        else:
+            passages[number] = before
+
+
+def _draw_ends(rng: Stream, cells: Sequence[Cell], passages: Passages, level: int) -> Plan | None:
+    """Return the world with a start and a goal at the right distance that luck seldom joins; None if none was found."""
+    to_each = Plan(cells, passages, 0, 0)
+    distances = [to_each.distances(goal) for goal in range(len(cells))]
+    pairs = [
+        (start, goal) for goal, to_goal in enumerate(distances) for start, far in enumerate(to_goal) if far == level
+    ]
+    rng.shuffle(pairs)
+    walk_limit, greedy_limit = next(limits for least, *limits in _LUCK if level >= least)
+    for start, goal in pairs[:_PAIRS]:
+        exits = len(to_each.exits[goal])
+        decoys = sum(
+            place not in (start, goal)
+            and len(to_each.exits[place]) == exits
+            and level - 1 <= distances[place][start] <= level + 1
+            for place in range(len(cells))
+        )
+        if decoys < _LEAST_DECOYS:
+            continue
+        plan = Plan(cells, passages, start, goal)
+        if plan.count_routes() != 1:
+            continue
+        ring = plan.ring()
+        if ring is None or ring[2] > 2 * level + 2:
+            continue
+        if random_walk_success(plan, 2 * level) <= walk_limit and _is_greedy_lost(rng, plan, cells, greedy_limit):
+            return plan
+    return None
+
+
+def greedy_move(plan: Plan, cells: Sequence[Cell], place: int, visits: Mapping[int, int], order: Sequence[str]) -> str:
+    """Return the first of some directions that leads to the least visited place, the nearest to the goal by air."""
+    goal_x, goal_y = cells[plan.goal]
+
+    def rank(direction: str) -> tuple[int, int]:
+        after = plan.after(place, direction)
+        x, y = cells[after]
+        return visits.get(after, 0), (x - goal_x) ** 2 + (y - goal_y) ** 2
+
+    return min(order, key=rank)
+
+
+def _is_greedy_lost(rng: Stream, plan: Plan, cells: Sequence[Cell], least_share: float) -> bool:
+    """Return whether walking towards the goal fails, in all orders of directions and in most random ones."""
+    if not least_share:
+        return True
+    moves = 2 * plan.to_goal[plan.start]
+    if any(_walk_greedily(plan, cells, [order] * moves) for order in _ORDERS):
+        return False
+    lost = sum(
+        not _walk_greedily(plan, cells, [rng.choice(_ORDERS) for _ in range(moves)]) for _ in range(_RANDOM_TIES)
+    )
+    return lost >= least_share * _RANDOM_TIES
+
+
+def _walk_greedily(plan: Plan, cells: Sequence[Cell], orders: Sequence[Sequence[str]]) -> bool:
+    place, visits = plan.start, {plan.start: 1}
+    for order in orders:
+        exits = [direction for direction in order if direction in plan.exits[place]]
+        place = plan.after(place, greedy_move(plan, cells, place, visits, exits))
+        if place == plan.goal:
+            return True
+        visits[place] = visits.get(place, 0) + 1
+    return False
+
+
+def explore(plan: Plan, rng: Stream) -> int:
+    """Return the moves of an explorer that remembers everything, until it finds the goal.
+
+    It goes to a nearest exit that it has not used, whatever it would lead to.
+    """
+    place, used, moves = plan.start, set[int](), 0
+    while place != plan.goal:
+        way = way_to_frontier(plan, place, used, rng)
+        for direction in way:
+            used.add(plan.exits[place][direction])
+            place = plan.after(place, direction)
+            moves += 1
+            if place == plan.goal:
+                break
+    return moves
+
+
+def way_to_frontier(plan: Plan, start: int, used: set[int], rng: Stream, closed: int = -1) -> list[str]:
+    """Return the moves to a nearest exit by a passage that was not used, with the move through it; random ties.
+
+    Args:
+        plan: The world, of which only the exits of known places are looked at.
+        start: Where the player is.
+        used: The numbers of the passages that were used, which are known.
+        rng: Where the random numbers come from.
+        closed: The number of a passage that cannot be used.
+
+    Returns:
+        The moves; none if there is no such exit.
+    """
+    ways: dict[int, list[str]] = {start: []}
+    edge = [start]
+    while edge:
+        frontier = [
+            [*ways[place], direction]
+            for place in edge
+            for direction, number in plan.exits[place].items()
+            if number not in used and number != closed
+        ]
+        if frontier:
+            return rng.choice(frontier)
+        following: list[int] = []
+        for place in edge:
+            exits = list(plan.exits[place].items())
+            rng.shuffle(exits)
+            for direction, number in exits:
+                after = plan.passages[number].other_end(place)
+                if number in used and after not in ways:
+                    ways[after] = [*ways[place], direction]
+                    following.append(after)
+        edge = following
+    return []
+
+
+def _draw_story(rng: Stream, plan: Plan, level: int) -> tuple[int, ...]:
+    """Return the walk through all passages that gives away least of the route."""
+    walks = [_walk_through_all(rng, plan) for _ in range(_STORIES)]
+    return min(walks, key=lambda walk: _leak(plan, walk, level))
+
+
+def _walk_through_all(rng: Stream, plan: Plan) -> tuple[int, ...]:
+    place, used = rng.below(len(plan.exits)), set[int]()
+    walk = [place]
+    while len(used) < len(plan.passages):
+        for direction in way_to_frontier(plan, place, used, rng):
+            used.add(plan.exits[place][direction])
+            place = plan.after(place, direction)
+            walk.append(place)
+    return tuple(walk)
+
+
+def story_leak(plan: Plan, walk: Sequence[int]) -> tuple[int, int, int]:
+    """Return how much of the route a story gives away.
+
+    Returns:
+        The fewest moves of a piece of it between start and goal, in either direction; the fewest of a piece from the
+        start to the goal with its loops left out; and the most moves of the route that it tells one after another, in
+        either direction.
+    """
+    ends = [(at, place) for at, place in enumerate(walk) if place in (plan.start, plan.goal)]
+    pieces = [walk[a : b + 1] for (a, first), (b, second) in pairwise(ends) if first != second]
+    none = len(walk) + 1
+    copied = min(map(len, pieces), default=none) - 1
+    trimmed = min((len(_without_loops(piece)) for piece in pieces if piece[0] == plan.start), default=none) - 1
+    route = [plan.start]
+    for direction in plan.route(plan.start, plan.to_goal):
+        route.append(plan.after(route[-1], direction))
+    longest = max(_longest_run(walk, list(pairwise(way))) for way in (route, route[::-1]))
+    return copied, trimmed, longest
+
+
+def _leak(plan: Plan, walk: Sequence[int], level: int) -> tuple[bool, bool, int, int]:
+    copied, trimmed, longest = story_leak(plan, walk)
+    return copied <= 2 * level, trimmed <= 2 * level, longest, len(walk)
+
+
+def _without_loops(walk: Sequence[int]) -> list[int]:
+    way: list[int] = []
+    for place in walk:
+        if place in way:
+            del way[way.index(place) :]
+        way.append(place)
+    return way
+
+
+def _longest_run(walk: Sequence[int], moves: list[tuple[int, int]]) -> int:
+    following = dict(pairwise(moves))
+    longest = run = 0
+    expected: tuple[int, int] | None = None
+    for move in pairwise(walk):
+        run = run + 1 if move == expected else int(move in moves)
+        expected = following.get(move)
+        longest = max(longest, run)
+    return longest
+
+
+class WorldSource(KeyedSource[World]):
+    """Worlds by key, level and number.
+
+    Args:
+        key: The set's key.
+        level: Moves of the shortest routes.
+        options: Resolved source options.
+    """
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        super().__init__(key, level, prove)
+        self._places: int = options["places"] or 4 * level + 8
+
+    def instance(self, index: int) -> World:
+        return _world(self.key, self.level, self._places, index)
+
+
+@lru_cache(maxsize=1024)  # each condition has the same worlds
+def _world(key: str, level: int, places: int, index: int) -> World:
+    return draw_world(Stream("atlas/world", key, level, places, index), level, places)

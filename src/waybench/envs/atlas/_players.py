@@ -1,0 +1,275 @@
+"""Players of worlds: an oracle, walks without a map, and players that each lack one ability."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from waybench.core import Player, Stream
+from waybench.envs.atlas._game import CONDITIONS, Condition, Moves, Walk, shortest_way
+from waybench.envs.atlas._generate import greedy_move
+from waybench.envs.atlas._world import DIRECTIONS, Passage, World, plan_of, prove
+
+_OPPOSITE = dict(zip(DIRECTIONS, ("south", "west", "north", "east"), strict=True))
+_NAMES = tuple(DIRECTIONS)
+_UNKNOWN = -1  # where an exit leads that was seen and not used
+Chart = dict[int, dict[str, int]]
+"""What a player believes: place -> direction -> place, or `_UNKNOWN`."""
+
+
+class Ability(NamedTuple):
+    """How well a reference player does what worlds demand.
+
+    Attributes:
+        list: Share of the passages that it misreads in a list.
+        story: The same in a story.
+        drawing: The same in a drawing.
+        slips: Share of its moves that are others than it meant.
+        lost: Share of its moves after which it is wrong about where it is, if it sees only whether it moved.
+        lost_on_paper: The same while it writes a route.
+        memory: Moves of a walk or sentences of a story that it remembers, the last ones; None for all.
+        depth: Moves that it looks ahead; None for any number.
+        replans: Whether it takes note of a passage that turns out to be closed.
+        nearest: Whether it explores from the nearest place with an unused exit, and not from any.
+    """
+
+    list: float = 0.012
+    story: float = 0.012
+    drawing: float = 0.012
+    slips: float = 0.012
+    lost: float = 0.004
+    lost_on_paper: float = 0.0
+    memory: int | None = None
+    depth: int | None = None
+    replans: bool = True
+    nearest: bool = True
+
+
+ABILITIES: Mapping[str, Ability] = {
+    "able": Ability(),
+    "misreads-list": Ability(list=0.06),
+    "misreads-story": Ability(story=0.06),
+    "misreads-drawing": Ability(drawing=0.06),
+    "misreads-all": Ability(list=0.06, story=0.06, drawing=0.06),
+    "forgets": Ability(memory=25),
+    "plans-4": Ability(depth=4),
+    "slips": Ability(slips=0.08),
+    "lost-blind": Ability(lost=0.08),
+    "lost-on-paper": Ability(lost=0.06, lost_on_paper=0.06),
+    "never-replans": Ability(replans=False),
+    "random-frontier": Ability(nearest=False),
+}
+"""Players with a mild error of every kind, all but the first with one deficit as well."""
+
+
+class ReferencePlayer:
+    """A player with given abilities, which sees no more of a state than the messages tell.
+
+    Args:
+        name: Its name, which is a part of the key of its errors.
+        ability: How well it does what worlds demand.
+    """
+
+    def __init__(self, name: str, ability: Ability) -> None:
+        self._name, self._ability = name, ability
+        self._chart_of = lru_cache(maxsize=64)(self._read)
+        self.__doc__ = "Errs a little in everything, and lacks one ability." if name != "able" else "Errs a little."
+
+    def __call__(self, state: Walk, rng: Stream) -> Moves:
+        """Return its next reply."""
+        if state.listens:
+            return ()
+        condition = CONDITIONS[state.condition]
+        if not condition.steps:
+            moves = list(self._route(state))
+        elif condition.shows_place:
+            moves = [self._next_move(state)]
+        else:
+            moves = [self._blind_move(state)]
+        slips = self._ability.slips
+        return tuple(rng.choice(_NAMES) if rng.random() < slips else move for move in moves)
+
+    def _stream(self, world: World, *purpose: str | int) -> Stream:
+        return Stream("atlas player", self._name, world.hash, *purpose)
+
+    def _read(self, world: World, condition: Condition) -> Chart:
+        """Return what it believes of the passages that the rules tell of, some of them misread."""
+        ability, chart = self._ability, Chart()
+        rate = {"list": ability.list, "story": ability.story, "drawing": ability.drawing, "": 0.0}[
+            condition.description
+        ]
+        if not condition.description:
+            return chart
+        rng, plan = self._stream(world, "reads", condition.description), plan_of(world)
+        misread = {number: rng.choice(_NAMES) for number in range(len(plan.passages)) if rng.random() < rate}
+        walk = world.story
+        if condition.parts and ability.memory is not None:
+            walk = walk[-ability.memory - 1 :]
+        story_passages = {plan.passage(*pair) for pair in pairwise(walk)}
+        for place, exits in enumerate(plan.exits):
+            for direction, number in exits.items():
+                passage = plan.passages[number]
+                if condition.description == "story" and number not in story_passages:
+                    continue
+                forward = passage.source == place
+                wrong = misread.get(number)
+                shown = direction if wrong is None else wrong if forward else _OPPOSITE[wrong]
+                chart.setdefault(place, {}).setdefault(shown, passage.other_end(place))
+        if condition.announces:
+            _close(chart, plan.passages[int(prove(world)["closed"])])
+        return chart
+
+    def _route(self, state: Walk) -> Iterator[str]:
+        """Yield the moves of a route that is worked out on paper."""
+        world, condition = state.world, CONDITIONS[state.condition]
+        chart = self._chart_of(world, condition)
+        rng = self._stream(world, "writes", state.condition)
+        place, visits = state.place, {state.place: 1}
+        for _ in range(2 * state.moves_left):
+            if place == world.goal:
+                return
+            move = self._choose(chart, world, world.goal, visits, place, rng)
+            yield move
+            if rng.random() >= self._ability.lost_on_paper:
+                place = chart.get(place, {}).get(move, place)
+            visits[place] = visits.get(place, 0) + 1
+
+    def _next_move(self, state: Walk) -> str:
+        """Return the next move where messages say where it is, by what it has read and seen."""
+        world, ability, turn = state.world, self._ability, len(state.trail)
+        condition = CONDITIONS[state.condition]
+        chart = {place: dict(exits) for place, exits in self._chart_of(world, condition).items()}
+        trail = state.trail
+        if ability.memory is not None and not condition.description and not condition.shows_chart:
+            trail = trail[-ability.memory :]
+        self._observe(chart, state, trail)
+        rng = self._stream(world, state.condition, turn)
+        return self._choose(chart, world, state.target, Counter(trail), state.place, rng)
+
+    def _observe(self, chart: Chart, state: Walk, trail: Sequence[int]) -> None:
+        """Put into a chart what a walk has shown: exits of the places, and where the used ones lead."""
+        plan, closed = state.plan, state.closed if self._ability.replans else -1
+        for place in trail:
+            believed = chart.get(place, {})
+            chart[place] = {
+                direction: believed.get(direction, _UNKNOWN)
+                for direction, number in plan.exits[place].items()
+                if number != closed
+            }
+        for place, after in pairwise(trail):
+            if place != after:
+                for here, there in ((place, after), (after, place)):
+                    for direction, number in plan.exits[here].items():
+                        if plan.passages[number].other_end(here) == there and direction in chart.get(here, {}):
+                            chart[here][direction] = there
+        if closed >= 0:
+            _close(chart, plan.passages[closed])
+
+    def _blind_move(self, state: Walk) -> str:
+        """Return the next move where messages say only whether it moved; it keeps track of where it must be."""
+        world = state.world
+        chart = {place: dict(exits) for place, exits in self._chart_of(world, CONDITIONS[state.condition]).items()}
+        place, visits = world.start, {world.start: 1}
+        for turn, (before, after) in enumerate([*pairwise(state.trail), (-1, -1)]):
+            rng = self._stream(world, state.condition, turn)
+            move = self._choose(chart, world, world.goal, visits, place, rng)
+            if before < 0:
+                return move
+            if before == after:
+                chart.get(place, {}).pop(move, None)
+            elif rng.random() >= self._ability.lost:
+                place = chart.get(place, {}).get(move, place)
+            visits[place] = visits.get(place, 0) + 1
+        raise AssertionError
+
+    def _choose(self, chart: Chart, world: World, goal: int, visits: Mapping[int, int], place: int, rng: Stream) -> str:
+        """Return the move to the goal by a chart, to an unused exit, or to a place that seems to be on the way."""
+        ways = _ways(chart, place, self._ability.depth)
+        if goal in ways:
+            return ways[goal][0] if ways[goal] else rng.choice(_NAMES)
+        frontier = [way for at, way in ways.items() if _UNKNOWN in chart.get(at, {}).values()]
+        if frontier:
+            length = min(map(len, frontier))
+            way = rng.choice([way for way in frontier if not self._ability.nearest or len(way) == length])
+            if way:
+                return way[0]
+            return rng.choice([name for name, after in chart[place].items() if after == _UNKNOWN])
+        goal_x, goal_y = world.cells[goal]
+
+        def rank(after: int) -> tuple[int, int]:
+            x, y = world.cells[after]
+            return visits.get(after, 0), abs(x - goal_x) + abs(y - goal_y)
+
+        others = [after for after, way in ways.items() if way]
+        return ways[min(others, key=rank)][0] if others else rng.choice(_NAMES)
+
+
+def _close(chart: Chart, passage: Passage) -> None:
+    """Take a passage out of a chart, both ways."""
+    for here, there in ((passage.source, passage.target), (passage.target, passage.source)):
+        chart[here] = {direction: after for direction, after in chart.get(here, {}).items() if after != there}
+
+
+def _ways(chart: Chart, start: int, depth: int | None) -> dict[int, tuple[str, ...]]:
+    """Return shortest ways by a chart to all places, or to those within so many moves."""
+    ways: dict[int, tuple[str, ...]] = {start: ()}
+    edge = [start]
+    while edge and (depth is None or len(ways[edge[0]]) < depth):
+        following: list[int] = []
+        for place in edge:
+            for direction, after in chart.get(place, {}).items():
+                if after != _UNKNOWN and after not in ways:
+                    ways[after] = (*ways[place], direction)
+                    following.append(after)
+        edge = following
+    return ways
+
+
+def oracle(state: Walk, rng: Stream) -> Moves:
+    """Return a shortest way to the target, or its first move."""
+    if state.listens:
+        return ()
+    way = shortest_way(state)
+    return tuple(way[:1]) if CONDITIONS[state.condition].steps else tuple(way)
+
+
+def random(state: Walk, rng: Stream) -> Moves:
+    """Walk at random, without turning straight back unless there is no other exit."""
+
+    def choose(trail: Sequence[int]) -> str:
+        exits = state.open_exits_of(trail[-1]) or _NAMES
+        onward = [name for name in exits if len(trail) < 2 or state.plan.after(trail[-1], name) != trail[-2]]
+        return rng.choice(onward or exits)
+
+    return _walk(state, choose)
+
+
+def heuristic(state: Walk, rng: Stream) -> Moves:
+    """Go to the exit to the least visited place, and of these to the one nearest to the goal by air."""
+
+    def choose(trail: Sequence[int]) -> str:
+        exits = state.open_exits_of(trail[-1]) or _NAMES
+        return greedy_move(state.plan, state.world.cells, trail[-1], Counter(trail), exits)
+
+    return _walk(state, choose)
+
+
+def _walk(state: Walk, choose: Callable[[Sequence[int]], str]) -> Moves:
+    """Return the next moves of a player that chooses each from the places so far."""
+    if state.listens:
+        return ()
+    trail, moves = list(state.trail), list[str]()
+    most = 1 if CONDITIONS[state.condition].steps else state.moves_left
+    while len(moves) < most and not (moves and trail[-1] == state.target):
+        moves.append(choose(trail))
+        trail.append(state.plan.after(trail[-1], moves[-1]))
+    return tuple(moves)
+
+
+POLICIES: Mapping[str, Player[Walk, Moves]] = {
+    "heuristic": heuristic,
+    "oracle": oracle,
+    "random": random,
+    **{name: ReferencePlayer(name, ability) for name, ability in ABILITIES.items()},
+}

@@ -1,0 +1,345 @@
+"""A world of places on a lattice: what it is, how far its places are apart, and what is known of its solutions."""
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from types import MappingProxyType
+from typing import NamedTuple
+
+from waybench._package_data import read_text
+from waybench.core import DataError, DataInstance, Json, Stream
+
+DIRECTIONS: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
+)
+"""Name -> what a move in this direction adds to x and y; y grows to the south."""
+
+WORDS = tuple(read_text(__file__, "words.txt").split())
+MOST_PLACES = len(WORDS)
+_MOST_COORDINATE = 1_000
+_MOST_STEPS = 20  # of a story, and of the budget of an exploration, for each passage
+_SYMMETRIES = tuple((flip, turns) for flip in (False, True) for turns in range(4))
+Exits = Mapping[str, int]
+"""Direction -> the number of a passage."""
+
+
+class Passage(NamedTuple):
+    """A passage between two neighbouring cells.
+
+    Attributes:
+        source: The place from which it is described.
+        target: The other place.
+        one_way: Whether it leads to the target only.
+    """
+
+    source: int
+    target: int
+    one_way: bool
+
+    def other_end(self, place: int) -> int:
+        return self.target if place == self.source else self.source
+
+
+@dataclass(frozen=True, slots=True)
+class World(DataInstance):
+    """A world with a start, a goal and a story; all conditions of play have the same one.
+
+    Attributes:
+        names: The names of the places.
+        cells: The cell of each place, as x and y.
+        passages: (source, target, one way) of each passage, in the order and from the end in which lists name it.
+        start: Where the player starts.
+        goal: Where it is to go.
+        story: A walk that crosses each passage, as the numbers of its places.
+        exploration: Most moves until the goal is found, where nothing is known of the world.
+    """
+
+    names: tuple[str, ...]
+    cells: tuple[tuple[int, int], ...]
+    passages: tuple[tuple[int, int, bool], ...]
+    start: int
+    goal: int
+    story: tuple[int, ...]
+    exploration: int
+
+    @property
+    def level(self) -> int:
+        """The number of moves of a shortest route."""
+        return plan_of(self).to_goal[self.start]
+
+
+class Plan:
+    """The passages of a world as a graph, with the distances to its goal.
+
+    Args:
+        cells: The cell of each place.
+        passages: The passages.
+        start: The start.
+        goal: The goal.
+    """
+
+    def __init__(
+        self, cells: Sequence[tuple[int, int]], passages: Iterable[tuple[int, int, bool]], start: int, goal: int
+    ) -> None:
+        self.passages = tuple(Passage(*passage) for passage in passages)
+        self.start, self.goal = start, goal
+        self.exits: list[dict[str, int]] = [{} for _ in cells]
+        names = {step: name for name, step in DIRECTIONS.items()}
+        for number, (source, target, one_way) in enumerate(self.passages):
+            (x, y), (to_x, to_y) = cells[source], cells[target]
+            self.exits[source][names[to_x - x, to_y - y]] = number
+            if not one_way:
+                self.exits[target][names[x - to_x, y - to_y]] = number
+        # In the order of directions, so that nothing depends on how a world lists its passages.
+        self.exits = [{name: exits[name] for name in DIRECTIONS if name in exits} for exits in self.exits]
+        self.to_goal = self.distances(goal)
+
+    def after(self, place: int, direction: str) -> int:
+        """Return the place that a move leads to, whatever is closed; the same place where no passage leads."""
+        number = self.exits[place].get(direction)
+        return place if number is None else self.passages[number].other_end(place)
+
+    def neighbours(self, place: int, closed: int = -1) -> list[int]:
+        passages = self.passages
+        return [passages[number].other_end(place) for number in self.exits[place].values() if number != closed]
+
+    def distances(self, goal: int, closed: int = -1, known: Collection[int] | None = None) -> list[int]:
+        """Return the number of moves from each place to a goal; -1 where there is no way.
+
+        Args:
+            goal: The goal.
+            closed: The number of a passage that is closed both ways; -1 for none.
+            known: The numbers of the passages that can be used; None for all.
+        """
+        arrivals: list[list[int]] = [[] for _ in self.exits]
+        for number, (source, target, one_way) in enumerate(self.passages):
+            if number != closed and (known is None or number in known):
+                arrivals[target].append(source)
+                if not one_way:
+                    arrivals[source].append(target)
+        distances = [-1] * len(self.exits)
+        distances[goal] = 0
+        queue = deque([goal])
+        while queue:
+            place = queue.popleft()
+            for before in arrivals[place]:
+                if distances[before] < 0:
+                    distances[before] = distances[place] + 1
+                    queue.append(before)
+        return distances
+
+    def route(self, start: int, distances: Sequence[int], closed: int = -1) -> list[str]:
+        """Return the moves of a shortest route by the distances to its goal; the first ones in order of directions."""
+        moves: list[str] = []
+        place = start
+        while distances[place] > 0:
+            direction, place = next(
+                (direction, after)
+                for direction, number in self.exits[place].items()
+                if number != closed and distances[after := self.passages[number].other_end(place)] < distances[place]
+            )
+            moves.append(direction)
+        return moves
+
+    def exit_to(self, place: int, after: int) -> tuple[str, int]:
+        """Return the direction and the number of the passage from a place to a neighbour.
+
+        Raises:
+            LookupError: If there is none.
+        """
+        for direction, number in self.exits[place].items():
+            if self.passages[number].other_end(place) == after:
+                return direction, number
+        raise LookupError(f"no passage from {place} to {after}")
+
+    def passage(self, place: int, after: int) -> int:
+        """Return the number of the passage from a place to a neighbour; see `exit_to`."""
+        return self.exit_to(place, after)[1]
+
+    def count_routes(self) -> int:
+        """Return the number of shortest routes from the start to the goal."""
+        counts = {self.start: 1}
+        for distance in range(self.to_goal[self.start], 0, -1):
+            following: dict[int, int] = {}
+            for place, count in counts.items():
+                for after in self.neighbours(place):
+                    if self.to_goal[after] == distance - 1:
+                        following[after] = following.get(after, 0) + count
+            counts = following
+        return counts.get(self.goal, 0)
+
+    def is_connected(self) -> bool:
+        """Return whether each place can be reached from each other one."""
+        reached, waiting = {self.goal}, [self.goal]
+        while waiting:
+            place = waiting.pop()
+            waiting += [after for after in self.neighbours(place) if after not in reached]
+            reached.update(waiting)
+        return len(reached) == len(self.exits) and -1 not in self.to_goal
+
+    def ring(self) -> tuple[int, int, int] | None:
+        """Return where the closure of `detour` waits, so that no walk to the goal can miss it.
+
+        The first passage that is tried from distance k to distance k - 1 is closed. A move lowers the distance by at
+        most 1, so each walk meets one closure. k is such that the goal can still be reached after each of them.
+
+        Returns:
+            k, as near to the middle of the route as possible; the number of the passage that the shortest route meets;
+            and the moves of the shortest route to the goal that meets it first. None if there is no such k.
+        """
+        length = self.to_goal[self.start]
+        for k in sorted(range(1, length + 1), key=lambda k: (abs(2 * k - length - 1), k)):
+            met = self._closures(k)
+            if met is not None:
+                return k, *met
+        return None
+
+    def _closures(self, k: int) -> tuple[int, int] | None:
+        length, to_goal = self.to_goal[self.start], self.to_goal
+        outside, todo = {self.start}, [self.start]
+        met: list[tuple[int, int]] = []  # (place, passage)
+        while todo:
+            place = todo.pop()
+            for number in self.exits[place].values():
+                after = self.passages[number].other_end(place)
+                if to_goal[after] == k - 1:
+                    met.append((place, number))
+                elif after not in outside:
+                    outside.add(after)
+                    todo.append(after)
+        lengths = {pair: self.distances(self.goal, closed=pair[1])[pair[0]] for pair in met}
+        if -1 in lengths.values():
+            return None
+        place = self.start
+        for _ in range(length - k):
+            place = min(self.neighbours(place), key=to_goal.__getitem__)
+        after = min(self.neighbours(place), key=to_goal.__getitem__)
+        number = self.passage(place, after)
+        return number, length - k + 1 + lengths[place, number]
+
+
+@lru_cache(maxsize=512)
+def plan_of(world: World) -> Plan:
+    return Plan(world.cells, world.passages, world.start, world.goal)
+
+
+def random_walk_success(plan: Plan, moves: int) -> float:
+    """Return the probability that a random walk is at the goal within so many moves.
+
+    The walk chooses among all exits but the one back to where it has just been, which it takes in dead ends only.
+    """
+    chances: dict[tuple[int, int], float] = {(-1, plan.start): 1.0}
+    reached = 0.0
+    for _ in range(moves):
+        following: dict[tuple[int, int], float] = {}
+        for (before, place), chance in chances.items():
+            neighbours = plan.neighbours(place)
+            onward = [after for after in neighbours if after != before] or neighbours
+            for after in onward:
+                if after == plan.goal:
+                    reached += chance / len(onward)
+                else:
+                    key = place, after
+                    following[key] = following.get(key, 0.0) + chance / len(onward)
+        chances = following
+    return reached
+
+
+@lru_cache(maxsize=512)
+def prove(world: World) -> dict[str, Json]:
+    """Return the certificate of a world.
+
+    It has the moves of the shortest route and the number of such routes, the success of a random walk within twice as
+    many (`random_walk_success`), the distance from the goal of the closure, the passage that is closed on the shortest
+    route, the moves with it met and with it known from the start, the moves from the goal back to the start, and the
+    length of the story.
+    """
+    plan = plan_of(world)
+    ring = plan.ring()
+    if ring is None:
+        raise DataError("world: each way round a closed passage has to lead to the goal")
+    k, closed, detour = ring
+    return {
+        "shortest": world.level,
+        "routes": plan.count_routes(),
+        "random_walk": random_walk_success(plan, 2 * world.level),
+        "closure": k,
+        "closed": closed,
+        "detour": detour,
+        "known": plan.distances(world.goal, closed=closed)[world.start],
+        "back": plan.distances(world.start)[world.goal],
+        "story": len(world.story) - 1,
+    }
+
+
+def _check(condition: object, problem: str) -> None:
+    if not condition:
+        raise DataError(f"world: {problem}")
+
+
+def decode(data: Json) -> World:
+    """Read a world.
+
+    Raises:
+        DataError: If it is none: if passages do not join neighbours, places cannot be reached, there are two shortest
+            routes, no closure leaves a way, or the story is no walk that crosses each passage.
+    """
+    world = World.from_json(data, "world")
+    size, passages, cells = len(world.names), world.passages, world.cells
+    _check(4 <= size <= MOST_PLACES and len(cells) == size, f"give 4 to {MOST_PLACES} names, and as many cells")
+    _check(len(set(world.names)) == size, "give each place a name of its own")
+    _check(all(name.isascii() and name.isalpha() and len(name) <= 20 for name in world.names), "a name is one word")
+    _check(not {name.lower() for name in world.names} & DIRECTIONS.keys(), "no place is called like a direction")
+    _check(len(set(cells)) == size, "give each place a cell of its own")
+    _check(all(0 <= number <= _MOST_COORDINATE for cell in cells for number in cell), "coordinates are 0 to 1000")
+    numbers = (*world.story, world.start, world.goal, *(end for passage in passages for end in passage[:2]))
+    _check(all(0 <= number < size for number in numbers), "places are numbered from 0")
+    _check(
+        all(abs(cells[a][0] - cells[b][0]) + abs(cells[a][1] - cells[b][1]) == 1 for a, b, _ in passages),
+        "passages join cells that have a side in common",
+    )
+    _check(len({frozenset(passage[:2]) for passage in passages}) == len(passages), "two places have one passage")
+    _check(world.start != world.goal, "start and goal are two places")
+    plan = plan_of(world)
+    _check(plan.is_connected(), "each place can be reached from each other one")
+    _check(plan.count_routes() == 1, "there is one shortest route")
+    _check(plan.ring() is not None, "each way round a closed passage has to lead to the goal")
+    most = _MOST_STEPS * len(passages)
+    back = plan.distances(world.start)[world.goal]
+    _check(max(world.level, back) <= world.exploration <= most, f"exploration is up to {most} moves, and long enough")
+    _check(1 < len(world.story) <= most and crosses_all(plan, world.story), "the story crosses each passage")
+    return world
+
+
+def crosses_all(plan: Plan, walk: Sequence[int]) -> bool:
+    """Return whether a walk follows passages and crosses each of them."""
+    try:
+        crossed = {plan.passage(*pair) for pair in pairwise(walk)}
+    except LookupError:
+        return False
+    return len(crossed) == len(plan.passages)
+
+
+def draw_names(count: int, rng: Stream) -> tuple[str, ...]:
+    words = list(WORDS)
+    rng.shuffle(words)
+    return tuple(word.capitalize() for word in words[:count])
+
+
+def isomorph(world: World, key: str, number: int) -> World:
+    """Return the world turned or mirrored, with other names; its story and the order of its passages stay."""
+    rng = Stream("atlas isomorph", key, world.hash, number)
+    flip, turns = rng.choice(_SYMMETRIES[1:])
+    moved = [_moved(cell, flip, turns) for cell in world.cells]
+    left, top = min(x for x, _ in moved), min(y for _, y in moved)
+    return replace(world, names=draw_names(len(world.names), rng), cells=tuple((x - left, y - top) for x, y in moved))
+
+
+def _moved(cell: tuple[int, int], flip: bool, turns: int) -> tuple[int, int]:
+    x, y = cell
+    x = -x if flip else x
+    for _ in range(turns):
+        x, y = -y, x
+    return x, y

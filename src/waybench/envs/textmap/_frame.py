@@ -1,0 +1,195 @@
+"""Frames of moves with distances: compass ("north 12 meters") and body ("turn left, 12 meters ahead").
+
+MANGO's section D asks for both. A frame is a matter of words alone: instances, answers as the game knows them, players
+and scores are the same in all frames. Published and generated maps have no distances, so these are drawn by map and
+pair of places; ways may bend, and distances around a loop need not add up.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from waybench.core import Invalid, Stream, Texts, normal_name
+from waybench.envs.textmap._answers import Hop, MoveIndex, ScoredQuestion, Trajectory, move_index
+from waybench.envs.textmap._place_map import PlaceMap, WalkthroughStep, normalize_action
+from waybench.envs.textmap._prefix import track
+from waybench.envs.textmap.worlds._data import DIRECTIONS
+
+GAME, COMPASS, BODY = FRAMES = ("game", "compass", "body")
+_ROSE = DIRECTIONS[:8]  # clockwise; up and down are the same whichever way one faces
+_TURNS = (
+    *("", "turn half right", "turn right", "turn sharp right"),
+    *("turn around", "turn sharp left", "turn left", "turn half left"),
+)
+_SHORTEST, _LONGEST = 2, 30  # meters
+_METERS = r"(?P<meters>[0-9]{1,6}) ?(?:m|meters?|metres?)"
+_GO = r"(?:(?:go|walk|move|head) )?"
+_COMPASS = re.compile(
+    rf"{_GO}(?:{_METERS} )?(?:to the )?(?P<way>{'|'.join(_ROSE)})(?: {_METERS.replace('meters>', 'after>')})?"
+)
+_BODY = re.compile(
+    rf"(?P<turn>(?:{'|'.join(filter(None, _TURNS))})?)"
+    rf"(?P<walk>(?:,? ?(?:and |then |and then )?){_GO}(?:{_METERS})? ?(?:(?:straight )?(?:ahead|forward|on))?)"
+)
+_AGAIN = ("again", "g")
+
+
+@lru_cache(maxsize=4096)
+def _length(map_name: str, first: int, second: int) -> int:
+    rng = Stream("textmap/distance", map_name, first, second)
+    return _SHORTEST + rng.below(_LONGEST + 1 - _SHORTEST)
+
+
+def length(place_map: PlaceMap, source: str, target: str) -> int:
+    """Return the distance of two places in meters, the same in both directions and under all names of the places."""
+    first, second = sorted((place_map.places.index(source), place_map.places.index(target)))
+    return _length(place_map.name, first, second)
+
+
+@dataclass(frozen=True, slots=True)
+class FramedQuestion:
+    """A question whose actions are worded in a frame."""
+
+    source: str
+    target: str
+    actions: tuple[str, ...]
+
+
+class _Walk:
+    """Where moves lead on a map, for the distances of moves whose places are not named."""
+
+    def __init__(self, place_map: PlaceMap, source: str) -> None:
+        self._map, self._index = place_map, move_index(place_map)
+        self._places = frozenset({source})
+
+    def lengths(self, direction: str) -> list[int]:
+        """Return the distances of the moves that lead from here in a direction."""
+        return sorted(
+            {
+                length(self._map, place, target)
+                for place in self._places
+                for target in self._index.targets((place,), direction)
+            }
+        )
+
+    def go(self, action: str) -> None:
+        """Follow an action of the map."""
+        self._places = self._index.targets(self._places, action)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The words of moves in the frame `COMPASS` or `BODY`."""
+
+    name: str
+
+    def steps(self, place_map: PlaceMap, last: int) -> tuple[WalkthroughStep, ...]:
+        """Return the walkthrough up to a step, with its moves in this frame and the name of the place at each step.
+
+        What the game says is left out, since it names directions of the compass.
+        """
+        places = track(place_map, last)
+        facing, command = 0, ""
+        steps: list[WalkthroughStep] = []
+        for step, before, place in zip(place_map.steps, (places[0], *places), places, strict=False):
+            action = normalize_action(step.action)
+            command = command if action in _AGAIN and command else action.removeprefix("go ")
+            meters = None if before == place else length(place_map, before, place)
+            words, facing = self._phrase(command, meters, facing)
+            text = words if command in _ROSE else step.action
+            steps.append(WalkthroughStep(step.number, text, f"{place}\n"))
+        return tuple(steps)
+
+    def actions(self, actions: Sequence[str]) -> tuple[str, ...]:
+        """Return the actions of a list in this frame; N stands for a number of meters."""
+        others = tuple(action for action in actions if action not in _ROSE)
+        used = [direction for direction in _ROSE if direction in actions]
+        if self.name == COMPASS:
+            return (*others, *(f"{direction} N meters" for direction in used))
+        turns = _TURNS if any(_ROSE.index(direction) % 2 for direction in used) else _TURNS[::2]
+        return (*others, *(_join(turn, "N meters ahead") for turn in turns)) if used else others
+
+    def question(self, place_map: PlaceMap, question: ScoredQuestion) -> FramedQuestion:
+        """Return a question with the given actions of a destination question in this frame."""
+        words = self._words(place_map, question.source, question.actions)
+        return FramedQuestion(question.source, question.target, tuple(words))
+
+    def write(self, place_map: PlaceMap, question: ScoredQuestion, hops: Trajectory) -> Trajectory:
+        """Return an answer as this frame words it; `read` reads the same answer in it."""
+        words = self._words(place_map, question.source, [hop.action for hop in hops])
+        return tuple(hop._replace(action=text) for hop, text in zip(hops, words, strict=True))
+
+    def read(
+        self, place_map: PlaceMap, question: ScoredQuestion, hops: Trajectory, texts: Texts
+    ) -> Trajectory | Invalid:
+        """Return an answer with the map's actions in place of the words of this frame.
+
+        Actions without a direction stand for themselves. A distance may be left out; with a wrong one, the move stays
+        as it was said, and leads nowhere. In the body's frame, an element that only turns is no move.
+        """
+        index, walk, facing = move_index(place_map), _Walk(place_map, question.source), 0
+        moves: list[Hop] = []
+        for number, hop in enumerate(hops):
+            text = normal_name(hop.action)
+            if text in index.actions and text not in _ROSE:
+                action = text
+            elif (read := self._read(text, facing)) is not None:
+                direction, meters, is_turn = read
+                facing = _ROSE.index(direction)
+                if is_turn and normal_name(hop.before) == normal_name(hop.after):
+                    continue
+                lengths = walk.lengths(direction)
+                action = hop.action if lengths and meters is not None and meters not in lengths else direction
+            elif Frame(BODY if self.name == COMPASS else COMPASS)._read(text, facing) is not None:
+                return Invalid(texts.fill(f"reason.{self.name}_frame", number=number))
+            else:
+                action = hop.action
+            walk.go(_of_map(index, action))
+            moves.append(hop._replace(action=action))
+        return tuple(moves) or Invalid(texts["reason.empty"])
+
+    def _words(self, place_map: PlaceMap, source: str, actions: Iterable[str]) -> Iterator[str]:
+        index, walk, facing = move_index(place_map), _Walk(place_map, source), 0
+        for name in actions:
+            action = _of_map(index, name)
+            if action in _ROSE:
+                lengths = walk.lengths(action)
+                words, facing = self._phrase(action, lengths[0] if lengths else None, facing)
+                yield words
+            else:
+                yield name
+            walk.go(action)
+
+    def _phrase(self, action: str, meters: int | None, facing: int) -> tuple[str, int]:
+        """Return the words for an action, and which way the player faces after it."""
+        if action not in _ROSE:
+            return action, facing
+        direction = _ROSE.index(action)
+        if self.name == COMPASS:
+            return action if meters is None else f"{action} {meters} meters", direction
+        return _join(
+            _TURNS[(direction - facing) % 8], "ahead" if meters is None else f"{meters} meters ahead"
+        ), direction
+
+    def _read(self, text: str, facing: int) -> tuple[str, int | None, bool] | None:
+        """Return direction and distance of a move, and whether it only turns; None for words of no such form."""
+        match = (_COMPASS if self.name == COMPASS else _BODY).fullmatch(text)
+        if match is None or not text.strip(", "):
+            return None
+        if self.name == COMPASS:
+            meters = match["meters"] or match["after"]
+            return match["way"], None if meters is None else int(meters), False
+        meters = match["meters"]
+        direction = _ROSE[(facing + _TURNS.index(match["turn"])) % 8]
+        return direction, None if meters is None else int(meters), not match["walk"]
+
+
+def _join(turn: str, walk: str) -> str:
+    return f"{turn}, {walk}" if turn else walk
+
+
+def _of_map(index: MoveIndex, action: str) -> str:
+    """Return an action as the map's index has it."""
+    name = normal_name(action)
+    return name if name in index.actions else action.lower()

@@ -1,0 +1,231 @@
+"""The two scorers of an episode, and the numbers of a run that Inspect shows: the headline, and success by level."""
+
+import json
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from inspect_ai.event import ErrorEvent
+from inspect_ai.log import transcript
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import TaskState
+
+from waybench.core import End, EpisodeRecord, Range, TurnRecord
+from waybench.core._designs import DESIGN
+from waybench.envs import registry
+from waybench.evaluation._sample import DRAWN, KEY, METRICS, stored_record
+from waybench.results.estimates._run_score import run_score
+from waybench.results.logs import LoggedEpisode
+from waybench.results.logs._settings import allowed_attempts
+from waybench.results.results import Row, rows
+from waybench.results.results._anchors import ReferenceLookup
+from waybench.results.results._rows import is_perfect, single_attempt
+
+_LOST = "lost"  # the field of a score without a result
+_PERFECT = "perfect"  # the field of a score after which no other attempt at the item follows
+_MISSING = float("nan")
+_Measured = tuple[Row, Range]
+
+
+@metric(scores="unreduced")
+def headline() -> Metric:
+    """Return the score of a run from 0 to 100, higher is better, as waybench's own tables have it.
+
+    It is normalised between the stored scores of the best player without a model (0) and of the oracle (100); where
+    these are not stored it is rescaled by the bounds of the environment's headline metric. Its standard error and 95 %
+    interval are over independent clusters (`waybench.results.estimates._run_score`). `n` attempts of `planned` have a
+    result; where some are lost, `lowest` and `highest` bound the score with all of them.
+    """
+    known: dict[Hashable, _Measured] = {}
+    lookup = cache(lambda: ReferenceLookup(plays_items=False, measures=False))
+
+    def summary(scores: list[SampleScore]) -> Value:
+        measured: list[_Measured] = []
+        for score in scores:
+            metadata, facts = score.sample_metadata or {}, score.score.metadata or {}
+            if KEY not in metadata:
+                continue
+            progress = facts.get(KEY)
+            turns = () if progress is None else tuple(progress["turns"])
+            key = metadata[KEY][0], turns, _LOST in facts
+            if key not in known:
+                known[key] = _measure(metadata, progress, lookup())
+            measured.append(known[key])
+        result = run_score([row for row, _ in measured], [bounds for _, bounds in measured])
+        found = result.score
+        if found is None:
+            return {"score": _MISSING, "n": result.n, "planned": result.planned}
+        low, high = found.shown_interval or (None, None)
+        numbers = {
+            "score": found.value,
+            "stderr": found.standard_error,
+            "ci_lower": low,
+            "ci_upper": high,
+            "n": result.n,
+            "planned": result.planned,
+            "lowest": found.lost and found.lost.lowest,
+            "highest": found.lost and found.lost.highest,
+        }
+        return {name: float(number) for name, number in numbers.items() if number is not None}
+
+    return summary
+
+
+def _measure(metadata: Mapping[str, Any], progress: Any, lookup: ReferenceLookup) -> _Measured:
+    """Return the row of a sample as reports have it, and the bounds of its headline metric."""
+    record = EpisodeRecord.assemble(metadata[KEY], progress)
+    if progress is None:
+        record = replace(record, end=End.INFRASTRUCTURE)
+    design = json.loads(metadata.get(DESIGN) or "{}")
+    drawn = metadata.get(DRAWN)
+    settings: Mapping[str, Any] = json.loads(drawn or "{}")
+    attempts = allowed_attempts(metadata)
+    episode = LoggedEpisode("", "", record, settings=settings, design=design, most_attempts=attempts)
+    [row] = rows([episode])
+    if drawn is not None and not row.error:  # logs of older versions do not say how their items were drawn
+        row = replace(row, anchors=lookup.scores(record, row.group))
+    return row, registry.load(record.env).scoring.headline_bounds(record)
+
+
+@metric(scores="unreduced")
+def level_scores() -> Metric:
+    """Return the share of items that are solved by a single attempt (`rate`), and shares by level.
+
+    By level, and by environment if there are several, these are the share of items that some attempt solves, as 5_best,
+    and of all attempts, as 5_mean. The latter counts failures too often where attempts after a perfect one are skipped.
+
+    Where attempts at a level have no result, since infrastructure errors ended them, there are four numbers more: how
+    many have one (n) of how many (planned), and what the first share would be if all lost attempts had failed (lowest)
+    or succeeded (highest).
+    """
+
+    def summary(scores: list[SampleScore]) -> Value:
+        levels: dict[tuple[str, int], list[_Attempt]] = {}
+        for score in scores:
+            where, value, facts = score.sample_metadata or {}, score.score.value, score.score.metadata or {}
+            if "level" not in where:
+                continue
+            group = str(where.get("env", "")), int(where["level"])
+            result = float(value) if isinstance(value, int | float) else None
+            levels.setdefault(group, []).append(_Attempt(str(where["item"]), result, _PERFECT in facts))
+        several = len({env for env, _ in levels}) > 1
+        summed: dict[str, float] = {"rate": _rate(levels)}
+        for env, level in sorted(levels):
+            name = f"{env.partition('/')[2]}_{level}" if several else str(level)
+            summed |= {f"{name}_{key}": number for key, number in _level_numbers(levels[env, level]).items()}
+        return summed
+
+    return summary
+
+
+class _Attempt(NamedTuple):
+    """An attempt at an item.
+
+    Attributes:
+        solved: 1 or 0; None if its result is lost.
+        is_perfect: Whether no other attempt had to follow.
+    """
+
+    item: str
+    solved: float | None
+    is_perfect: bool
+
+
+def _rate(levels: Mapping[tuple[str, int], Sequence[_Attempt]]) -> float:
+    """Return the mean over environments of the share of items that a single attempt solves; NaN without any."""
+    by_env: dict[str, dict[Hashable, list[tuple[bool, float]]]] = {}
+    for (env, level), attempts in levels.items():
+        for item, solved, is_last in attempts:
+            if solved is not None:
+                by_env.setdefault(env, {}).setdefault((level, item), []).append((is_last, solved))
+    means: list[float] = []
+    for items in by_env.values():
+        in_order = map(sorted, items.values())  # a perfect attempt is the last one, whenever it ended
+        means.append(fmean(single_attempt([value for _, value in of], [done for done, _ in of]) for of in in_order))
+    return fmean(means) if means else _MISSING
+
+
+def _level_numbers(attempts: Sequence[_Attempt]) -> dict[str, float]:
+    """Return the numbers of a level."""
+
+    def share_solved(values: Iterable[tuple[str, float]]) -> float | None:
+        best: dict[str, float] = {}
+        for item, value in values:
+            best[item] = max(value, best.get(item, value))
+        return fmean(best.values()) if best else None
+
+    scored = [(item, solved) for item, solved, _ in attempts if solved is not None]
+    numbers = {"best": share_solved(scored), "mean": fmean(value for _, value in scored) if scored else None}
+    if len(scored) < len(attempts):
+        lowest, highest = (
+            share_solved((item, end if solved is None else solved) for item, solved, _ in attempts)
+            for end in (0.0, 1.0)
+        )
+        numbers |= {"n": len(scored), "planned": len(attempts), "lowest": lowest, "highest": highest}
+    return {name: float(number) for name, number in numbers.items() if number is not None}
+
+
+def _explanation(turns: Sequence[TurnRecord]) -> str:
+    """Return how often each outcome occurred, and what happened at last; the engine keeps a few hundred characters."""
+    counts = Counter(str(turn.outcome) for turn in turns)
+    last = f"; at last: {turns[-1].reason or dict(turns[-1].events)}"[:300] if turns else ""
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) + last
+
+
+def _finished(state: TaskState) -> EpisodeRecord | Score:
+    """Return the record of a sample's episode, or the score of one that an infrastructure error ended."""
+    record = stored_record(state.metadata, state.store)
+    if record.end not in (None, End.INFRASTRUCTURE):
+        return record
+    if not any(isinstance(event, ErrorEvent) for event in transcript().events):
+        # An error, unlike a limit, makes the engine try the sample again.
+        raise TimeoutError(record.error or "the episode was stopped before its end, by a limit on time")
+    # No number, which would be taken for a result; and not NaN, which the engine leaves out before it calls metrics.
+    value = {"value": None}
+    return Score(value=value, answer=str(End.INFRASTRUCTURE), metadata={_LOST: True}, explanation=record.error or "")
+
+
+@scorer(metrics=[headline()])
+def episode() -> Scorer:
+    """Score a sample by its record: its headline metric, from 0, the worst possible, to 100, the best.
+
+    All metrics of the environment are in the metadata, by name. An episode that an infrastructure error ended has no
+    number.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        record = _finished(state)
+        if isinstance(record, Score):
+            return record
+        environment = registry.load(record.env)
+        metrics = environment.measure(record)
+        value = environment.scoring.percent(record)
+        return Score(
+            value=_MISSING if value is None else float(value),
+            answer=str(record.end),
+            # The progress once more, for what `finished_record` says.
+            metadata={KEY: state.store.get(KEY), METRICS: metrics},
+            explanation=_explanation(record.turns),
+        )
+
+    return score
+
+
+@scorer(metrics=[level_scores()])
+def solved() -> Scorer:
+    """Score a sample by whether its episode ended with success: 1 or 0."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        record = _finished(state)
+        if isinstance(record, Score):
+            return record
+        scoring = registry.load(record.env).scoring
+        head = scoring.metrics[0]
+        is_last = scoring.best_of and is_perfect(head.of(record), head)
+        value = float(record.end is End.SOLVED)
+        return Score(value=value, answer=str(record.end), metadata={_PERFECT: True} if is_last else None)
+
+    return score

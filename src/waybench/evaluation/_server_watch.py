@@ -1,0 +1,137 @@
+"""Notices when a model's server does not reply, and says since when and why."""
+
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from waybench.core import duration_text
+from waybench.evaluation._provider_errors import read_error
+
+SILENCE = 10.0  # seconds without a reply before the user hears of it
+_SLOW = 3  # times the longest reply so far: less is how long this model takes
+_CONNECTING = 2.0  # seconds for a connection
+_LONGEST = 120  # characters of the server's own words
+
+T = TypeVar("T")
+
+
+def shown_address(address: str | None) -> str:
+    """Return a server's address; "" if it is not known, or may hold a secret."""
+    return address if address and "@" not in address and "?" not in address else ""
+
+
+def host_and_port(address: str | None) -> tuple[str, int] | None:
+    """Return where a server takes connections; None if that is not known, or there is a proxy before it."""
+    parts = urlsplit(str(address or ""))
+    try:
+        host, port = parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:  # a port that is none
+        return None
+    if host is None or port is None or (parts.scheme in getproxies() and not proxy_bypass(host)):
+        return None
+    return host, port
+
+
+def connection_problem(address: str | None) -> str:
+    """Return why a server takes no connection, such as "connection refused"; "" if it does, or it is not known."""
+    where = host_and_port(address)
+    if where is None:
+        return ""
+    try:
+        socket.create_connection(where, _CONNECTING).close()
+    except TimeoutError:
+        return f"no connection within {_CONNECTING:.0f} s"
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    return ""
+
+
+class ServerWatch:
+    """Follows the requests to the server of one model; `check` is called from another thread.
+
+    Args:
+        model: The model.
+        address: Its server's address; None if it is not known.
+        tell: Receives a line that the user should read.
+        clock: Returns the time in seconds.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        address: str | None,
+        tell: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.model, self._address, self._tell, self._clock = model, address, tell, clock
+        self._where = shown_address(address) or "its server"
+        self._lock = threading.Lock()
+        self._waiting = 0  # requests without an answer
+        self._since: float | None = None  # when the first request left that was sent since the last reply
+        self._longest = 0.0  # seconds that a reply took
+        self._error = ""  # of the requests since the last reply, the last one's
+        self._next = SILENCE  # seconds of silence before another look at the server
+        self._is_told = False
+
+    async def follow(self, request: Awaitable[T]) -> T:
+        """Wait for the answer to a request, and note whether it came."""
+        began = self._clock()
+        with self._lock:
+            self._waiting += 1
+            self._since = began if self._since is None else self._since
+        try:
+            answer = await request
+        except Exception as error:
+            with self._lock:
+                self._waiting -= 1
+                self._error = read_error(error).words[:_LONGEST]
+            raise
+        except BaseException:  # the request was cancelled
+            with self._lock:
+                self._waiting -= 1
+            raise
+        now = self._clock()
+        with self._lock:
+            self._waiting -= 1
+            silent, was_told = now - self._since, self._is_told
+            self._longest = max(self._longest, now - began)
+            self._begin_again(now if self._waiting else None)
+        if was_told:
+            self._tell(f"{self.model}: {self._where} replies again, after {duration_text(silent)}")
+        return answer
+
+    def _begin_again(self, since: float | None) -> None:
+        self._since, self._error, self._next, self._is_told = since, "", SILENCE, False
+
+    def check(self, is_playing: bool) -> None:
+        """Tell the user if there has been no reply for long: after 10 s, and whenever that time has doubled.
+
+        Where the server takes connections, a reply may take three times as long as the longest one so far.
+
+        Args:
+            is_playing: Whether the model plays an episode; otherwise it need not reply.
+        """
+        with self._lock:
+            if not is_playing and not self._waiting:
+                self._begin_again(None)
+            silent = 0.0 if self._since is None else self._clock() - self._since
+            error, is_patient = self._error, silent < _SLOW * self._longest
+            if silent < self._next:
+                return
+        problem = connection_problem(self._address) or error
+        with self._lock:
+            if self._since is None:  # it has replied meanwhile
+                return
+            self._next = silent + SILENCE if is_patient and not problem else 2 * silent
+            if is_patient and not problem:
+                return
+            self._is_told = True
+        reason = problem or "it takes connections, and has not answered"
+        self._tell(
+            f"{self.model}: no reply from {self._where} ({reason}) for {duration_text(silent)}; "
+            f"{'retrying' if problem else 'waiting'}; Ctrl-C keeps everything"
+        )

@@ -1,0 +1,231 @@
+"""The stream of a task's items that a comparison plays until it is decided: its units and their order."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from inspect_ai.dataset import Sample
+
+from waybench.core import Episode, Stream, UsageError, plural
+from waybench.core._designs import StreamPosition, stream_metadata
+from waybench.core._items import set_hash
+from waybench.evaluation._agents import engine_name
+from waybench.evaluation._comparison import ComparisonSource, StreamConfig
+from waybench.evaluation._sample import to_sample
+from waybench.evaluation.tasks._entry import TaskEntry
+from waybench.evaluation.tasks._items import TaskItem, endless_parts, task_items
+from waybench.results.stats._sequential import MOST_UNITS, DecisionRule
+
+ITEMS, CLUSTERS = "items", "clusters"
+FEWEST_UNITS = 8  # the fewest after which one of two models can be shown to be better
+_REVISION = 1  # raised whenever the same task has another order of items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonSettings:
+    """What the user says of a comparison.
+
+    Attributes:
+        models: The models, as the user names them.
+        margin: The greatest difference in a tie.
+        tasks: Number of tasks of the run, whose decisions belong together.
+        over: What a unit is: "items" or "clusters".
+        max_items: Most items for each model; None for all that are listed, or 2,000.
+        window: How many samples a model may be ahead of the others, about.
+    """
+
+    models: tuple[str, ...]
+    margin: float = 0.05
+    tasks: int = 1
+    over: str = ITEMS
+    max_items: int | None = None
+    window: int = 10
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The names of the models in logs, each once."""
+        return tuple(dict.fromkeys(map(engine_name, self.models)))
+
+    @property
+    def rule(self) -> DecisionRule:
+        """When the comparison ends."""
+        return DecisionRule(
+            models=len(self.players), margin=self.margin, tasks=self.tasks, clusters=self.over == CLUSTERS
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStream:
+    """The units of a task's items, in the order in which they are played.
+
+    Attributes:
+        id: What tells the stream from others.
+        size: Number of units.
+        unit: Number of a unit, from 0 -> its items.
+        unit_name: What a unit is, in the singular.
+        population: What a decision is about: "on these 500 items".
+    """
+
+    id: str
+    size: int
+    unit: Callable[[int], Sequence[TaskItem]]
+    unit_name: str
+    population: str
+
+    def prefix(self) -> Iterator[Sample]:
+        """Yield the samples of all units, in order."""
+        return (sample for number in range(self.size) for item in self.samples(number) for sample in item)
+
+    def samples(self, number: int) -> list[list[Sample]]:
+        """Return the samples of each item of a unit."""
+        items = self.unit(number)
+        return [
+            [
+                to_sample(
+                    environment,
+                    item,
+                    options,
+                    attempt,
+                    stream_metadata(StreamPosition(self.id, number, len(items), attempts)),
+                )
+                for attempt in range(1, attempts + 1)
+            ]
+            for environment, options, item, attempts, _ in items
+        ]
+
+
+def task_stream(
+    entry: TaskEntry, args: Mapping[str, Any], over: str = ITEMS, max_items: int | None = None
+) -> TaskStream:
+    """Return the stream of a task for its parameters.
+
+    Generated items, each independent of the others, come in their own order; of several parts (levels) a unit is a
+    round with an item of each. Listed items are permuted by a key, and so are all items that come in clusters.
+
+    Args:
+        entry: The task.
+        args: All of its parameters.
+        over: What a unit is: "items" or "clusters".
+        max_items: Most items; None for all that are listed, or 2,000.
+
+    Raises:
+        UsageError: If the task cannot be compared so.
+    """
+    if entry.is_adaptive:
+        what = "searches for a horizon" if entry.searches else "climbs as long as a model solves an item"
+        raise UsageError(f"--until decided: {entry.name} {what}, which ends by itself; choose another task")
+    most = max_items or MOST_UNITS
+    endless = endless_parts(entry.parts, args) if over == ITEMS else []
+    if endless:
+        if args.get("limit") is not None:
+            raise UsageError("--until decided: give --max-items in place of --limit; the decision ends the run")
+        first = [part.item(number) for part in endless for number in range(FEWEST_UNITS)]
+        _check_comparable(first[0])
+        name = "item" if len(endless) == 1 else "round"
+        population = (
+            f"on items of {entry.name} as they are drawn" if len(endless) == 1 else "on its parts in equal shares"
+        )
+
+        def round_of(number: int) -> Sequence[TaskItem]:
+            return [part.item(number) for part in endless]
+
+        _check_size(entry, most // len(endless), name)
+        return TaskStream(
+            id=_stream_id(entry, args, over, first),
+            size=most // len(endless),
+            unit=round_of,
+            unit_name=name,
+            population=population,
+        )
+    # However many are played: a higher limit continues the same order.
+    items = list(task_items(entry.parts, args, MOST_UNITS // len(entry.parts)))
+    if items:
+        _check_comparable(items[0])
+    shuffled = Stream("waybench-stream", entry.name, set_hash(item.item for item in items))
+    if over == CLUSTERS:
+        units = _clusters(entry, items)
+        shuffled.shuffle(units)
+        population = f"on {units[0][0].environment.presentation.item}s like these"
+    else:
+        units = [[item] for item in items]
+        shuffled.shuffle(units)
+        population = f"on these {len(units):,} items"
+    sizes = [len(unit) for unit in units]
+    size = next((n for n in range(len(units)) if sum(sizes[: n + 1]) > most), len(units)) if max_items else len(units)
+    _check_size(entry, size, over[:-1])
+    return TaskStream(
+        id=_stream_id(entry, args, over, items),
+        size=size,
+        unit=partial(_listed_unit, units),
+        unit_name=over[:-1],
+        population=population,
+    )
+
+
+def _check_size(entry: TaskEntry, size: int, unit: str) -> None:
+    if size < FEWEST_UNITS:
+        raise UsageError(
+            f"--until decided: {entry.name} has {plural(size, unit)} with these parameters; a decision takes at least "
+            f"{FEWEST_UNITS}: give more items"
+        )
+
+
+def _listed_unit(units: Sequence[Sequence[TaskItem]], number: int) -> Sequence[TaskItem]:
+    return units[number]
+
+
+def _clusters(entry: TaskEntry, items: Sequence[TaskItem]) -> list[list[TaskItem]]:
+    by_cluster: dict[str, list[TaskItem]] = {}
+    for played in items:
+        name_of = played.environment.items.cluster
+        record = Episode(played.environment, played.item, played.options).record()
+        name = record.instance_hash if name_of is None else f"{played.item.level} {name_of(record)}"
+        by_cluster.setdefault(name, []).append(played)
+    if all(played.environment.items.cluster is None for played in items) or len(by_cluster) == len(items):
+        raise UsageError(f"--over clusters: each item of {entry.name} is a cluster of its own; leave the option out")
+    return list(by_cluster.values())
+
+
+def _stream_id(entry: TaskEntry, args: Mapping[str, Any], over: str, items: Sequence[TaskItem]) -> str:
+    """Return what tells a stream from others, the same on every machine: files and folders have other names there."""
+    names = {option.name for item in items[:1] for option in item.environment.items.options}
+    drawn = {name: value for name, value in args.items() if name in names or name == "level"}
+    options = sorted({json.dumps(dict(item.options), sort_keys=True, default=str) for item in items})
+    keys = sorted({item.item.key_label for item in items})
+    parts = [_REVISION, entry.name, over, drawn, options, keys, set_hash(item.item for item in items)]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _check_comparable(played: TaskItem) -> None:
+    """Refuse what has no score of single items from 0 to 1."""
+    environment, options, item, attempts, _ = played
+    head = environment.scoring.metrics[0]
+    record = Episode(environment, item, options).record()
+    low, high = head.range_of(record)
+    is_ratio = head.per is not None and head.per(record) > 1  # a share of several things, which weigh by their number
+    if low is None or high is None or head.far_bounds or is_ratio or not head.better:
+        raise UsageError(
+            f"--until decided: {head.title} has no least and greatest value of single items; choose another task"
+        )
+    if environment.scoring.best_of and attempts > 1:
+        raise UsageError("--until decided: the best of several attempts is no score of an item; give --attempts 1")
+    if environment.play_with(options).guide is not None:
+        raise UsageError("--until decided: with a teacher the episodes are not the model's own; leave the teacher out")
+
+
+def comparison_source(entry: TaskEntry, args: Mapping[str, Any], settings: ComparisonSettings) -> ComparisonSource:
+    """Return the samples of a comparison at a task, for all of its parameters."""
+    stream = task_stream(entry, args, settings.over, settings.max_items)
+    per_unit = sum(item.attempts for item in stream.unit(0))
+    return ComparisonSource(
+        StreamConfig(
+            units=stream.samples,
+            size=stream.size,
+            rule=settings.rule,
+            models=settings.players,
+            window=-(-settings.window // per_unit),
+        )
+    )

@@ -1,0 +1,208 @@
+"""Task directories of Harbor: one for each item, with its game or its prompt, its solution and its verifier."""
+
+import hashlib
+import hmac
+import io
+import json
+import secrets
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from waybench._game import describe_item
+from waybench._package_data import read_text
+from waybench.core import Episode, Json, UsageError, play_out, policy, prepare_folder
+from waybench.evaluation.tasks import TaskEntry, TaskItem, resolve_key
+from waybench.evaluation.tasks._items import task_items
+from waybench.ext.publish.harbor import _texts as texts
+
+_SOURCE = Path(__file__).parents[3]
+# What every environment may import.
+_SHARED = ("waybench.core", "waybench.data", "waybench.envs.spaces", "waybench.envs.smartplay")
+_ALONE = """
+import json, sys, tempfile, zipfile
+given = json.load(sys.stdin)
+with tempfile.TemporaryDirectory() as folder:
+    zipfile.ZipFile(given["archive"]).extractall(folder)
+    sys.path.insert(0, folder)
+    from waybench._game import open_item, reward_of
+    episode = open_item(given["item"])
+    for reply in given["replies"]:
+        episode.step(__import__("waybench.core").core.Reply(reply))
+    print(reward_of(episode))
+"""
+_PATIENCE = 120  # seconds
+_DATE = (1980, 1, 1, 0, 0, 0)  # of the files of an archive, so that it has the same bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HarborSettings:
+    """What the user says of the directories.
+
+    Attributes:
+        count: Most items.
+        key: The key with which items are drawn; None for the public set.
+        image: The image of the agent's box, with python3 and the user "agent"; "" to build on python:3.12-slim.
+        has_network: Whether the agent's box reaches the internet.
+        secret: What the names of directories are hashes by.
+        commitment: The commitment to a private key, for the README; "" for none.
+    """
+
+    count: int = 10
+    key: str | None = None
+    image: str = ""
+    has_network: bool = True
+    secret: str = ""
+    commitment: str = ""
+
+
+def write_harbor(entry: TaskEntry, args: Mapping[str, Any], out: Path, settings: HarborSettings) -> list[str]:
+    """Write the directories of a task's items, and what lists them; return their names.
+
+    Args:
+        entry: The task.
+        args: Its parameters that are given.
+        out: The folder, which is new or empty.
+        settings: What the user says of the directories.
+
+    Raises:
+        UsageError: If the task searches, an environment needs packages and no image is given, a parameter is unfit, or
+            the folder cannot be written.
+    """
+    if entry.searches:
+        raise UsageError(f"{entry.name} searches for a horizon: choose a task with a set of items")
+    checked = resolve_key(entry.resolve({**args, **({"key": settings.key} if settings.key else {})}))
+    prepare_folder(out)
+    digests: dict[str, str] = {}
+    checked_environments: set[str] = set()
+    for item in _different(task_items(entry.parts, checked, settings.count), settings.count):
+        family = item.environment.id.partition("/")[0]
+        mark = hmac.new(settings.secret.encode(), item.item.instance.hash.encode(), "sha256").hexdigest()[:8]
+        name = f"{family}-{mark}"
+        for path, content in _directory(name, entry, item, settings):
+            _write(out / name / path, content, is_program=path.endswith((".sh", "play")))
+        if not settings.image and item.environment.id not in checked_environments:
+            try:
+                _check_alone(out / name, item.environment.id)
+            except UsageError:
+                shutil.rmtree(out)
+                raise
+            checked_environments.add(item.environment.id)
+        digests[name] = directory_digest(out / name)
+    _write(out / "dataset.toml", texts.dataset(entry, digests).encode())
+    _write(out / "registry.json", texts.registry(entry, digests).encode())
+    _write(out / "README.md", texts.readme(entry, digests, settings.commitment).encode())
+    return list(digests)
+
+
+def _different(items: Iterable[TaskItem], count: int) -> Iterator[TaskItem]:
+    seen: set[tuple[str, str]] = set()
+    for item in items:
+        identity = item.environment.id, item.item.instance.hash
+        if identity not in seen:
+            seen.add(identity)
+            yield item
+        if len(seen) == count:
+            return
+
+
+def _directory(name: str, entry: TaskEntry, played: TaskItem, settings: HarborSettings) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of an item's directory: their paths in it, and contents."""
+    environment, options, item = played.environment, played.options, played.item
+    episode: Episode[Any, Any, Any] = Episode(environment, item, options)
+    if any(message.picture is not None for message in episode.messages):
+        raise UsageError(f"{environment.id}: directories hold texts alone; leave out images")
+    in_turns = episode.turns_left > 1
+    token = secrets.token_hex(16) if in_turns else ""
+    described = describe_item(episode, "turns" if in_turns else "answer", token)
+    solved = play_out(environment, item, policy("oracle"), dict(options))
+    replies = [turn.reply for turn in solved.turns if not turn.prefix]
+    archive, as_json = source_archive(environment.id), json.dumps(described).encode()
+    facts: dict[str, Json] = {
+        "environment": environment.id,
+        "version": environment.version,
+        "level": item.level,
+        "options": {key: value for key, value in options.items() if value is not None},
+    }
+    prompt = "\n\n".join(message.text for message in episode.messages)
+    yield "task.toml", texts.task(name, entry, facts, episode.turns_left, settings.image, settings.has_network).encode()
+    yield "instruction.md", texts.instruction(prompt, in_turns=in_turns).encode()
+    yield "environment/Dockerfile", texts.dockerfile(settings.image, in_turns=in_turns).encode()
+    yield "tests/test.sh", texts.TEST.encode()
+    yield "tests/verify.py", read_text(__file__, "_verify.py").encode()
+    yield "tests/item.json", as_json
+    yield "tests/waybench.zip", archive
+    yield "solution/solve.sh", (texts.SOLVE_TURNS if in_turns else texts.SOLVE_ANSWER).encode()
+    if not in_turns:
+        yield "solution/answer.txt", replies[0].encode()
+        return
+    yield "solution/replies.txt", "".join(json.dumps(reply) + "\n" for reply in replies).encode()
+    yield "tests/token", token.encode()
+    yield "environment/.dockerignore", b"game\n"
+    yield "environment/docker-compose.yaml", texts.COMPOSE.encode()
+    yield "environment/play", read_text(__file__, "_client.py").encode()
+    yield "environment/game/Dockerfile", texts.game_dockerfile(settings.image).encode()
+    yield "environment/game/server.py", texts.SERVER.encode()
+    yield "environment/game/item.json", as_json
+    yield "environment/game/waybench.zip", archive
+
+
+def source_archive(env_id: str) -> bytes:
+    """Return the part of waybench that plays an environment, as a ZIP file; the same source gives the same bytes."""
+    family = env_id.partition("/")[0]
+    paths = [*_SOURCE.glob("*.py"), *(_SOURCE / "envs").glob("*.py")]
+    for name in (*_SHARED, f"waybench.envs.{family}"):
+        folder = _SOURCE.parent.joinpath(*name.split("."))
+        paths += [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    stream = io.BytesIO()
+    with ZipFile(stream, "w", ZIP_DEFLATED) as archive:
+        for path in sorted(set(paths)):
+            info = ZipInfo(f"waybench/{path.relative_to(_SOURCE).as_posix()}", _DATE)
+            info.compress_type = ZIP_DEFLATED
+            archive.writestr(info, path.read_bytes())
+    return stream.getvalue()
+
+
+def directory_digest(folder: Path) -> str:
+    """Return Harbor's digest of a directory: the SHA-256 of its files' paths and digests, in order."""
+    hashed = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        hashed.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
+    return f"sha256:{hashed.hexdigest()}"
+
+
+def _check_alone(folder: Path, env_id: str) -> None:
+    """Check that the environment's part of waybench plays the solution with the standard library alone."""
+    listed, answer = folder / "solution" / "replies.txt", folder / "solution" / "answer.txt"
+    replies = (
+        [json.loads(line) for line in listed.read_text("utf-8").splitlines()]
+        if listed.exists()
+        else [answer.read_text("utf-8")]
+    )
+    item = json.loads((folder / "tests" / "item.json").read_text("utf-8"))
+    given = {"archive": str(folder / "tests" / "waybench.zip"), "item": item, "replies": replies}
+    command = [sys.executable, "-I", "-S", "-c", _ALONE]
+    try:
+        done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, timeout=_PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"{env_id}: its solution takes too long to be played here") from None
+    if done.returncode:
+        why = (done.stderr.strip().splitlines() or ["it failed"])[-1]
+        raise UsageError(
+            f"{env_id}: the standard library alone does not play it ({why}): give --image with what it needs"
+        )
+
+
+def _write(path: Path, content: bytes, *, is_program: bool = False) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        path.chmod(0o755 if is_program else 0o644)
+    except OSError as error:
+        raise UsageError(f"cannot write {str(path)!r}: {error.strerror}") from None

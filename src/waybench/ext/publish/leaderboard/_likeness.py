@@ -1,0 +1,56 @@
+"""Submissions that are others again, and models that gave the replies of others."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from waybench.submission._names import look
+from waybench.submission._verdict import SubmissionVerdict
+
+
+def likeness(verdict: SubmissionVerdict, earlier: Sequence[tuple[str, SubmissionVerdict | None]]) -> str:
+    """Return why a submission is an earlier one again or can be taken for it, in words; "" if neither.
+
+    What identifies records does not depend on the bytes of the file or on the name of the model.
+
+    Args:
+        verdict: The submission's verdict.
+        earlier: Names and verdicts of the others.
+    """
+    records = _records(verdict)
+    for name, other in earlier:
+        if other is None:
+            continue
+        if records and records <= _records(other):
+            return f"the same records as {name}.zip ({', '.join(other.models)[:100]})"
+        for model in verdict.models:
+            for rival in other.models:
+                if rival != model and look(rival) == look(model):
+                    return f"{model[:60]!a} can be taken for {rival[:60]!a} of {name}.zip"
+    return ""
+
+
+def _records(verdict: SubmissionVerdict) -> set[bytes]:
+    return set[bytes]().union(*(fingerprints.records for fingerprints in verdict.fingerprints.values()))
+
+
+def shared_replies(submissions: Sequence[tuple[str, SubmissionVerdict | None]]) -> Mapping[int, Sequence[str]]:
+    """Return what to note on submissions, by their numbers, whose models gave the replies of others.
+
+    It is noted on both, for who was first is unknown.
+    """
+    notes: dict[int, list[str]] = defaultdict(list)
+    models = [
+        (number, model, fingerprints)
+        for number, (_, verdict) in enumerate(submissions)
+        if verdict
+        for model, fingerprints in verdict.fingerprints.items()
+    ]
+    for number, (_, verdict) in enumerate(submissions):
+        odd = verdict.odd if verdict else ()
+        notes[number] += [f"{found.text}." for found in odd if found.kind in ("same replies", "repeated run")]
+    for (one, first, replies), (other, second, others) in combinations(models, 2):
+        if one != other and (text := replies.same_replies(others)):
+            notes[one].append(f"{second} of {submissions[other][0]} gave {text}.")
+            notes[other].append(f"{first} of {submissions[one][0]} gave {text}.")
+    return notes

@@ -1,0 +1,109 @@
+"""The file to which a server appends the records of episodes that programs outside play."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from waybench.core import EpisodeRecord, Json, UsageError, WaybenchError, open_private
+from waybench.core._episode import AnyEpisode
+
+_Counting = tuple[AnyEpisode, Mapping[str, Json]]
+_Key = tuple[str, str, str]  # player, environment and the hash of the instance
+
+
+@dataclass(slots=True)
+class _Played:
+    """What a player has played of an item.
+
+    Attributes:
+        options: The options of its first episode, as JSON.
+        started: Number of its episodes.
+        blocked: Whether one of them is open or was left before its end: whoever leaves takes what was seen along.
+    """
+
+    options: str
+    started: int = 0
+    blocked: bool = False
+
+
+@dataclass(slots=True)
+class EpisodeFile:
+    """Records of episodes as JSON lines, so that no player gains by leaving an episode or by playing an item again.
+
+    An episode that its player leaves before the end counts as failed. An item counts once for a player, or as often as
+    `attempts` says: with the options of the first episode, one episode after the other, and no more after one that was
+    left. Another episode can be played, and is not recorded.
+
+    Args:
+        path: The file, which only its owner can read if it is new; None to record nothing.
+        attempts: How often an item counts for a player.
+
+    Raises:
+        UsageError: If the file cannot be read or written.
+    """
+
+    path: Path | None
+    attempts: int = 1
+    _played: dict[_Key, _Played] = field(default_factory=dict[_Key, _Played], init=False)
+    _counting: dict[int, _Counting] = field(default_factory=dict[int, _Counting], init=False)  # by identity
+
+    def __post_init__(self) -> None:
+        """Read what was played before this start of the server."""
+        if self.path is None:
+            return
+        try:
+            with open_private(self.path, "a+", encoding="utf-8") as file:  # before an episode has been played
+                file.seek(0)
+                for line in file:
+                    self._read(line)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is no text"
+            raise UsageError(f"cannot write {str(self.path)!r}: {reason}; choose another file") from None
+
+    def begin(self, episode: AnyEpisode, settings: Mapping[str, Json]) -> bool:
+        """Return whether an episode that begins will count; its record will have these settings."""
+        if self.path is None:
+            return False
+        options = _options(episode.options)
+        played = self._played.setdefault(_key(episode.record()), _Played(options))
+        if played.blocked or played.started >= self.attempts or played.options != options:
+            return False
+        played.started, played.blocked = played.started + 1, True
+        self._counting[id(episode)] = episode, settings
+        return True
+
+    def end(self, episode: AnyEpisode) -> None:
+        """Write the record of an episode that is over, or that its player leaves; nothing if it does not count."""
+        is_over = episode.done
+        if not is_over:
+            episode.abandon()
+        counting = self._counting.pop(id(episode), None)
+        if self.path is None or counting is None:
+            return
+        settings, record = counting[1], episode.record()
+        self._played[_key(record)].blocked = not is_over
+        with open_private(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps({"settings": dict(settings), **record.to_json()}) + "\n")
+
+    def close(self) -> None:
+        """Write the records of the episodes that are open, as when the server stops."""
+        for episode, _ in list(self._counting.values()):
+            self.end(episode)
+
+    def _read(self, line: str) -> None:
+        try:
+            record = EpisodeRecord.from_json(json.loads(line))
+        except (WaybenchError, ValueError, RecursionError):
+            return  # a report says what is wrong with the line
+        played = self._played.setdefault(_key(record), _Played(_options(record.options)))
+        played.started += 1
+        played.blocked = played.blocked or record.end is None or record.error is not None
+
+
+def _key(record: EpisodeRecord) -> _Key:
+    return record.player, record.env, record.instance_hash
+
+
+def _options(options: Mapping[str, Json]) -> str:
+    return json.dumps(dict(options), sort_keys=True)

@@ -1,0 +1,425 @@
+"""What a demand costs a model: two values of an option at the same items, by an environment's contrasts.
+
+What a demand costs two models is compared likewise: the costs at the same items are paired.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from waybench.core import Contrast, End, Json, Option
+from waybench.core._designs import has_ended
+from waybench.envs import registry
+from waybench.results.comparisons._comparison import (
+    GROUP,
+    Comparison,
+    Effect,
+    EffectKind,
+    adjust_comparisons,
+    adjust_effects,
+    compare,
+    comparison_columns,
+    metric_and_items,
+)
+from waybench.results.comparisons._item_scores import MODEL, ItemScores, comparison_key, headline_scores
+from waybench.results.formatting import align_columns, change_text, difference_text, mean_text, one_line
+from waybench.results.frames import Column
+from waybench.results.horizons import SHARES, Horizon
+from waybench.results.horizons._horizons import axis_items
+from waybench.results.horizons._text import place_text
+from waybench.results.results import LONGEST, ItemKey, Row, RunKey, environment_options, group_by
+from waybench.results.results._groups import other_settings
+from waybench.results.stats._horizon_ratios import HorizonRatio, horizon_ratio
+
+
+def _demand(effect: "ContrastEffect") -> str:
+    return effect.contrast.demand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContrastEffect(Effect):
+    """The cost of a demand: the results of one model without it less those with it, at the same items.
+
+    Attributes:
+        contrast: What is compared.
+        ratio: The 50 % horizon with the demand divided by the one without it; None where there are no horizons.
+    """
+
+    kind = EffectKind(
+        name="contrasts",
+        doc="One row for each player and contrast of the environment: the cost of one demand, at the same items.",
+        columns=(
+            GROUP,
+            Column("demand", str, "The demand.", "contrast.demand", heading="Cost of", text=_demand),
+            Column(
+                "values",
+                str,
+                "The option's values without the demand and with it.",
+                lambda effect: f"{effect.contrast.base} - {effect.contrast.demanding}",
+                heading="Difference of",
+                text=lambda effect: f"{effect.contrast.base} − {effect.contrast.demanding}",
+            ),
+            Column("reference", RunKey, "The same with the demand.", "reference", only="json"),
+            *metric_and_items("Items that were given in both; where a ladder ended, those above it count as failed."),
+            *comparison_columns(
+                ("Mean without the demand.", "Without"),
+                ("demanding_mean", "Mean with the demand.", "With"),
+                "Mean of the items' values without the demand less those with it: what the demand costs. The intervals "
+                "of a player's rows hold together.",
+                "contrasts of the player",
+                "is the value without the demand",
+                interval="simultaneous",
+            ),
+            Column(
+                "ratio",
+                float,
+                "The 50 % horizon with the demand divided by the one without it; null where it is not known.",
+                "ratio.value",
+                heading="Ratio of horizons",
+                text=lambda effect: ratio_text(effect.ratio),
+            ),
+            Column("ratio_low", float, "Lower end of its 90 % interval; null where there is none.", "ratio.low"),
+            Column("ratio_high", float, "Upper end of it.", "ratio.high"),
+        ),
+        id="task-contrasts",
+        title="What each demand costs",
+        caption="{metric} of the same players on the same {items} without one demand and with it, with the {interval}. "
+        "The difference is the cost of the demand; below 0 it is no cost. The paired intervals of a player’s rows hold "
+        "together at 95 % (Bonferroni). p is from a paired test, adjusted by Holm’s procedure over the rows of a "
+        "player; a difference is bold where p is below 0.05. One that is not shown is no evidence of none: at 80 "
+        "{items} a cost of about 0.24 is shown in 80 % of samples. The last column is the 50 % horizon with the demand "
+        "divided by the one without it, with its 90 % interval. {Items} above the level at which a ladder ended count "
+        "as failed.",
+        table=("demand", "values", "items", "mean", "demanding_mean", "difference", "p_adjusted", "ratio"),
+    )
+    contrast: Contrast
+    ratio: HorizonRatio | None = None
+
+    @property
+    def group_without_option(self) -> RunKey:
+        """The group without the option, whose values stand in columns of their own."""
+        return self.group.without(self.contrast.option)
+
+
+def contrast_effects(all_rows: Iterable[Row]) -> list[ContrastEffect]:
+    """Return the cost of each demand for each model, by the headline metric.
+
+    The tests of one model at one environment are one family. Episodes that a teacher has played, and those of searches,
+    are left out.
+    """
+    played = group_by((row for row in all_rows if not row.guided and not row.adaptive), lambda row: row.group)
+    contrasts = {env: _contrasts(groups) for env, groups in group_by(played, lambda group: group.env).items()}
+    by_group = {group: rows for group, rows in played.items() if contrasts[group.env]}
+    rows = [row for rows_of_group in by_group.values() for row in rows_of_group]
+    ended = {group: _ladder_end(rows_of_group) for group, rows_of_group in by_group.items()}
+    effects: list[ContrastEffect] = []
+    scores = [side for side in headline_scores(rows) if side.group is not None]
+    options = ((contrast.option, *contrast.goes_with) for declared in contrasts.values() for contrast in declared)
+    for names in dict.fromkeys(options):
+        have = {env for env, declared in contrasts.items() if any(contrast.option == names[0] for contrast in declared)}
+        of_option = [side for side in scores if _group(side).env in have]
+        alike = group_by(of_option, lambda side, names=names: other_settings(_group(side), *names))
+        for sides in alike.values():
+            env = _group(sides[0]).env
+            by_value = {_value(_group(side), names): side for side in sides}
+            for contrast in _played(contrasts[env], names[0], by_value):
+                base, demanding = by_value[contrast.base], by_value[contrast.demanding]
+                first, second = _at_same_items(base, demanding, ended)
+                family = (env, base.model, tuple(sorted(map(str, base.settings.items()))))
+                comparison = compare(first, second, contrast.option, family=family)
+                if comparison is not None:
+                    effects.append(ContrastEffect(comparison=comparison, contrast=contrast))
+    return _with_ratios(adjust_effects(effects), rows)
+
+
+def _with_ratios(effects: Sequence[ContrastEffect], rows: Iterable[Row]) -> list[ContrastEffect]:
+    """Return effects with the ratios of their horizons; curves are fitted for what is compared, and nothing else."""
+    compared = {group for effect in effects for group in effect.comparison.groups}
+    tried = axis_items(row for row in rows if row.group in compared)
+    fits = {items.group: items.plain for items in tried if items.leads and not items.lost}
+    return [
+        replace(effect, ratio=horizon_ratio(fits[effect.reference], fits[effect.group]))
+        if fits.keys() >= {effect.group, effect.reference}
+        else effect
+        for effect in effects
+    ]
+
+
+def _contrasts(groups: Sequence[RunKey]) -> list[Contrast]:
+    """Return the contrasts of the groups of one environment, without those of options that none of them has."""
+    names = {name for group in groups for name, value in group.options if value is not None}
+    return [contrast for contrast in groups[0].environment.contrasts if contrast.option in names]
+
+
+def _declared(env: str, name: str) -> Option:
+    """Return an option of an environment, or of an extension of its play."""
+    options = (*environment_options(env), *registry.load(env).extension_options)
+    return next(option for option in options if option.name == name)
+
+
+def _value(group: RunKey, names: Sequence[str]) -> str:
+    """Return the value of an option, with the values of those that go with it in parentheses."""
+    options = dict(group.options)
+    value = options.get(names[0], _declared(group.env, names[0]).default)
+    others = ", ".join(str(options[name]) for name in names[1:] if options.get(name) is not None)
+    text = "none" if value is None else str(value)
+    return f"{text} ({others})" if others else text
+
+
+def _played(contrasts: Iterable[Contrast], option: str, values: Iterable[str]) -> Iterator[Contrast]:
+    """Yield the contrasts of an option both of whose values were played."""
+    played = list(values)
+    for contrast in contrasts:
+        if contrast.option == option and contrast.base in played:
+            others = [contrast.demanding] if contrast.demanding else sorted(played, key=lambda text: (len(text), text))
+            yield from (
+                contrast._replace(demanding=other) for other in others if other in played and other != contrast.base
+            )
+
+
+def _group(side: ItemScores) -> RunKey:
+    assert side.group is not None
+    return side.group
+
+
+def _ladder_end(rows: Sequence[Row]) -> int | None:
+    """Return the level at which a group's ladder ended without success; None if it has none, or did not end."""
+    by_level = group_by(rows, lambda row: row.level)
+    levels = sorted(by_level)
+    failed = [all(row.is_included and row.end != End.SOLVED for row in by_level[level]) for level in levels]
+    ended = has_ended(failed, rows[0].group.environment.scoring.best_of)
+    return levels[-1] if ended and any(row.declared_levels for row in rows) else None
+
+
+def _at_same_items(
+    first: ItemScores, second: ItemScores, ended: Mapping[RunKey, int | None]
+) -> tuple[ItemScores, ItemScores]:
+    """Return scores by the same keys, with 0 at items of the other side above the level at which a ladder ended."""
+    keys = {(key.level, key.instance): key for side in (second, first) for key in side.values}
+
+    def named(key: ItemKey) -> ItemKey:
+        return keys.get((key.level, key.instance), key)
+
+    def renamed(side: ItemScores) -> ItemScores:
+        values = {named(key): value for key, value in side.values.items()}
+        end = ended[_group(side)]
+        beyond = [key for key in keys.values() if end is not None and key.level > end and key not in values]
+        return replace(
+            side,
+            values={**values, **dict.fromkeys(beyond, side.metric.low or 0.0)},
+            missing=frozenset(map(named, side.missing)),
+            unconfirmed=frozenset(map(named, side.unconfirmed)),
+            incomplete={named(key): pair for key, pair in side.incomplete.items()},
+        )
+
+    return renamed(first), renamed(second)
+
+
+def ratio_text(ratio: HorizonRatio | None) -> str:
+    """Return a ratio of horizons with its 90 % interval: "0.33 (0.2 to 0.5)", "at most 0.4"; "" if it is not known."""
+    if ratio is None:
+        return ""
+    value, low, high = (None if number is None else f"{number:.2g}" for number in ratio[:3])
+    if low and high:
+        return f"{value} ({low} to {high})" if value else f"{low} to {high}"
+    return f"at least {low}" if low else f"at most {high}" if high else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How far one model reaches with each value of an option, and what each demand costs it.
+
+    Attributes:
+        group: Model, task and settings, without the option.
+        horizons: The 50 % horizon with each value that was played, in the option's order.
+        effects: The costs of demands, in the order in which the environment declares them.
+    """
+
+    group: RunKey
+    horizons: Mapping[str, Horizon]
+    effects: Sequence[ContrastEffect]
+
+    @property
+    def text(self) -> str:
+        """The profile in two sentences: how far the model reaches, and what costs most."""
+        env, name = self.group.environment, one_line(self.group.model, LONGEST)
+        places = group_by(self.horizons, lambda value: place_text(self.horizons[value]))
+        reached = "; ".join(f"{', '.join(values)}: {place}" for place, values in places.items())
+        reach = f"{name}: {env.presentation.level} at which half of the {env.presentation.items} succeed: {reached}."
+        shown = [effect for effect in self.effects if effect.comparison.is_shown and effect.comparison.paired.value > 0]
+        shown.sort(key=lambda effect: -effect.comparison.paired.value)
+        if not shown:
+            return f"{reach} No demand is shown to have a cost."
+        costs = ", ".join(f"{effect.contrast.demand} ({_mean_cost_text(effect)})" for effect in shown)
+        return f"{reach} Demands that cost {shown[0].comparison.metric.title.lower()}, most first: {costs}."
+
+
+def _cost_text(effect: ContrastEffect) -> str:
+    return difference_text(effect.comparison.simultaneous, effect.comparison.metric)
+
+
+def _mean_cost_text(effect: ContrastEffect) -> str:
+    """Return a cost with its interval as it stands in a sentence: "0.238, 0.099 to 0.367"."""
+    metric, cost = effect.comparison.metric, effect.comparison.simultaneous
+    value, *ends = (None if end is None else mean_text(end, metric) for end in (cost.value, cost.low, cost.high))
+    return f"{value}, {ends[0]} to {ends[1]}" if all(ends) else str(value)
+
+
+def contrast_profiles(effects: Iterable[ContrastEffect], horizons: Iterable[Horizon]) -> list[Profile]:
+    """Return the profile of each model that has effects of an option whose values have tables of their own.
+
+    Args:
+        effects: What demands cost (`contrast_effects`).
+        horizons: The horizons of the same results.
+    """
+    at_half = [horizon for horizon in horizons if horizon.share == SHARES[0]]
+    by_rest = group_by(at_half, lambda horizon: other_settings(horizon.group, _option(horizon.group)))
+    profiles: list[Profile] = []
+    for rest, alike in group_by(effects, lambda effect: other_settings(effect.group, effect.contrast.option)).items():
+        group, option = alike[0].group, alike[0].contrast.option
+        declared = _declared(group.env, option)
+        axis = group.environment.difficulty.axes[0].name if group.environment.difficulty.axes else ""
+        by_value = {
+            str(dict(horizon.group.options).get(option, declared.default)): horizon
+            for horizon in by_rest.get(rest, ())
+            if horizon.axis == axis
+        }
+        ordered = {str(value): by_value[str(value)] for value in declared.choices if str(value) in by_value}
+        if ordered and declared.separate_tables:
+            profiles.append(Profile(group.without(option), ordered, alike))
+    return profiles
+
+
+def _option(group: RunKey) -> str:
+    contrasts = group.environment.scoring.contrasts
+    return contrasts[0].option if contrasts else ""
+
+
+def contrast_table(all_rows: Iterable[Row], horizons: Iterable[Horizon] = ()) -> str:
+    """Return profiles and the costs of demands as aligned tables of plain text; "" if there are none.
+
+    Args:
+        all_rows: The results.
+        horizons: Their horizons.
+    """
+    effects = contrast_effects(all_rows)
+    profiles = contrast_profiles(effects, horizons)
+    texts: list[str] = []
+    for env, of_env in group_by(effects, lambda effect: effect.group.env).items():
+        texts.append(align_columns(*_lines(of_env)))
+        texts += ["\n".join(profile.text for profile in profiles if profile.group.env == env)]
+    return "\n\n".join(filter(None, texts))
+
+
+def _lines(effects: Sequence[ContrastEffect]) -> tuple[list[list[str]], list[str]]:
+    env = effects[0].group.environment
+    head = ["difference of", env.presentation.items, "cost", "p (Holm)", "ratio of horizons"]
+    lines, marks = [[f"{env.title}: what each demand costs", *head]], [""]
+    for number, of_model in enumerate(group_by(effects, lambda effect: effect.group.model).values()):
+        lines.append([one_line(of_model[0].group.model, LONGEST), *[""] * len(head)])
+        for effect in of_model:
+            comparison, contrast = effect.comparison, effect.contrast
+            lines.append(
+                [
+                    f"  {contrast.demand}",
+                    f"{contrast.base} − {contrast.demanding}",
+                    str(comparison.items),
+                    _cost_text(effect),
+                    comparison.p_text,
+                    ratio_text(effect.ratio),
+                ]
+            )
+        marks += [str(number)] * (len(of_model) + 1)
+    return lines, marks
+
+
+@dataclass(frozen=True, slots=True)
+class CostDifference:
+    """What a demand costs one model less what it costs another, at the same items.
+
+    Attributes:
+        contrast: The demand.
+        first: Its cost for the one model.
+        second: Its cost for the other.
+        comparison: The paired comparison of both.
+    """
+
+    contrast: Contrast
+    first: ContrastEffect
+    second: ContrastEffect
+    comparison: Comparison
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it as JSON values."""
+        return {
+            "demand": self.contrast.demand,
+            "base": self.contrast.base,
+            "demanding": self.contrast.demanding,
+            "items": self.comparison.items,
+            "first": {"model": self.first.group.model, "cost": asdict(self.first.comparison.simultaneous)},
+            "second": {"model": self.second.group.model, "cost": asdict(self.second.comparison.simultaneous)},
+            "difference": asdict(self.comparison.simultaneous),
+            "p": self.comparison.test.p,
+            "p_holm": self.comparison.adjusted,
+        }
+
+
+def compare_costs(first: Iterable[Row], second: Iterable[Row]) -> list[CostDifference]:
+    """Compare what each demand costs the models of two sides, at the items that both met with and without it.
+
+    The tests of two models at one environment are one family.
+    """
+    by_demand = group_by(contrast_effects(second), _demand_key)
+    pairs = [(one, other) for one in contrast_effects(first) for other in by_demand.get(_demand_key(one), ())]
+    found: list[tuple[ContrastEffect, ContrastEffect, Comparison]] = []
+    for one, other in pairs:
+        family = one.group.env, one.group.model, other.group.model
+        comparison = compare(_costs(one), _costs(other), MODEL, family=family)
+        if comparison is not None:
+            found.append((one, other, comparison))
+    adjusted = adjust_comparisons(comparison for _, _, comparison in found)
+    return [
+        CostDifference(one.contrast, one, other, comparison)
+        for (one, other, _), comparison in zip(found, adjusted, strict=True)
+    ]
+
+
+def _demand_key(effect: ContrastEffect) -> tuple[Contrast, Hashable]:
+    return effect.contrast, comparison_key(effect.group.without(effect.contrast.option))
+
+
+def _costs(effect: ContrastEffect) -> ItemScores:
+    """Return what a demand costs a model at each item, as scores; items that either side lacks have none."""
+    comparison, metric = effect.comparison, effect.comparison.metric
+    costs = {key: comparison.first.values[key] - comparison.second.values[key] for key in comparison.keys}
+    span = None if metric.low is None or metric.high is None else metric.high - metric.low
+    return replace(
+        comparison.first,
+        values=costs,
+        metric=replace(metric, low=None if span is None else -span, high=span),
+        missing=frozenset(),
+        unconfirmed=frozenset(),
+        incomplete={},
+    )
+
+
+def cost_differences_text(differences: Sequence[CostDifference]) -> str:
+    """Return as an aligned table of plain text in which demands two models differ; "" if there is nothing to say."""
+    if not differences:
+        return ""
+    lines = [["What each demand costs", "A", "B", "A − B", "p (Holm)", "verdict"]]
+    for difference in differences:
+        comparison, contrast, metric = difference.comparison, difference.contrast, difference.first.comparison.metric
+        side = "B" if comparison.paired.value < 0 else "A"
+        lines.append(
+            [
+                f"{contrast.demand} ({contrast.base} − {contrast.demanding})",
+                *(
+                    change_text(effect.comparison.paired.value, metric)
+                    for effect in (difference.first, difference.second)
+                ),
+                difference_text(comparison.simultaneous, metric),
+                comparison.p_text,
+                f"costs {side} more" if comparison.is_shown else "not shown",
+            ]
+        )
+    return align_columns(lines)

@@ -1,0 +1,111 @@
+"""Decisions in words: what was decided, by how much, and what was not played."""
+
+from collections.abc import Sequence
+
+from waybench.core import plural, short_count
+from waybench.results.comparisons._decisions import BETTER, TIED, UNDECIDED, Decision
+from waybench.results.formatting import one_line
+from waybench.results.stats import PowerAssumptions
+from waybench.results.stats._power import items_needed
+
+STOPPED = "stopped by a comparison"  # the mark of a mean over items that results have decided to play
+_POWER = 0.9  # of the fixed test that a decision is set beside
+_LONGEST_NAME = 48
+
+
+def fixed_items(decision: Decision) -> int | None:
+    """Return how many items a test that is planned for the margin takes, by the share on which two models differ."""
+    if len(decision.plan.models) > 2 or not decision.units:
+        return None
+    won, lost, _ = decision.counts
+    unlike, margin = max((won + lost) / len(decision.units), decision.plan.rule.margin), decision.plan.rule.margin
+    binary = all(score in (0.0, 1.0) for unit in decision.units for scores in unit.scores for score in scores)
+    if not binary or decision.plan.rule.clusters:
+        return None
+    assumed = PowerAssumptions(
+        variance=lambda delta: max(unlike, delta) - delta**2,
+        apart=lambda delta: 0.25,
+        disagree=lambda delta: max(unlike, delta),
+    )
+    return items_needed(assumed, margin, power=_POWER).items
+
+
+def decision_lines(decision: Decision) -> list[str]:
+    """Return a decision in words: the verdict, what was not played, and the means, which have no rank."""
+    plan = decision.plan
+    if decision.problem:
+        return [f"no decision: {plan.file_name}: {decision.problem}"]
+    lines = [_pair_text(decision) if len(plan.models) == 2 else _race_text(decision)]
+    remaining = plan.limit - len(decision.units)
+    if remaining and decision.verdict != UNDECIDED:
+        tokens = ""
+        if decision.tokens and decision.units:
+            per_unit = decision.tokens * len(decision.units[0].items) * len(plan.models)
+            tokens = f" (about {short_count(round(per_unit * remaining))} tokens)"
+        fixed = fixed_items(decision)
+        beside = "" if fixed is None else f"; a fixed test planned for the margin takes about {fixed:,}"
+        lines.append(f"not played: {plural(remaining, plan.unit)}{tokens} of the limit{beside}")
+    means = ", ".join(f"{_name(model)} {mean:.3f}" for model, mean in decision.means.items() if mean is not None)
+    if means:
+        lines.append(f"means at the stop, as shares of the range: {means}; {STOPPED}, too far apart, and in no rank")
+    return lines
+
+
+def decision_text(decisions: Sequence[Decision]) -> str:
+    """Return decisions in words, for a terminal; "" without any."""
+    return "\n".join(
+        f"{'  ' if number else ''}{f'{decision.plan.task}: ' if not number else ''}{line}"
+        for decision in decisions
+        for number, line in enumerate(decision_lines(decision))
+    )
+
+
+def _name(model: str) -> str:
+    return one_line(model, _LONGEST_NAME)
+
+
+def _pair_text(decision: Decision) -> str:
+    plan, limits = decision.plan, decision.limits
+    assert limits is not None
+    first, second = map(_name, plan.models)
+    count = plural(len(decision.units), plan.unit)
+    won, lost, alike = decision.counts
+    counts = f"{won:,} won by {first}, {lost:,} by {second}, {alike:,} alike"
+    if decision.verdict == BETTER:
+        is_first = decision.live == plan.models[:1]
+        low, high = limits if is_first else (-limits.high, -limits.low)
+        better, worse = (first, second) if is_first else (second, first)
+        return (
+            f"{better} is better than {worse}, by {low:.3f} to {high:.3f} (95 %, valid at any stop), "
+            f"{plan.population}, after {count}: {counts}"
+        )
+    low, high = limits
+    if decision.verdict == TIED:
+        return (
+            f"{first} and {second} are tied within {plan.rule.margin:g}: the difference is {low:+.3f} to {high:+.3f} "
+            f"(90 %, valid at any stop), {plan.population}, after {count}: {counts}"
+        )
+    rule, race = plan.rule, decision.race
+    tied = min(race.not_worse[0, 1], race.not_worse[1, 0])
+    return (
+        f"undecided after {count} of at most {plan.limit:,}: {first} - {second} is {low:+.3f} to {high:+.3f} (95 %, "
+        f"valid at any stop); evidence: {first} better {race.better[0, 1]:.3g} of {rule.better:g}, {second} better "
+        f"{race.better[1, 0]:.3g} of {rule.better:g}, tied {tied:.3g} of {rule.tied:g}"
+    )
+
+
+def _race_text(decision: Decision) -> str:
+    plan, race = decision.plan, decision.race
+    count = plural(len(decision.units), plan.unit)
+    dropped = [
+        f"{_name(model)} (after {number:,})"
+        for number, model in sorted(zip(race.dropped_at.tolist(), plan.models, strict=True))
+        if number
+    ]
+    worse = f"; dropped as worse: {', '.join(dropped)}" if dropped else ""
+    if decision.verdict == UNDECIDED:
+        return f"undecided after {count} of at most {plan.limit:,}, of {len(plan.models)} models{worse}"
+    names = " and ".join(map(_name, decision.best))
+    what = "is best" if decision.verdict == BETTER else f"is best, or within {plan.rule.margin:g} of the best"
+    each = "each " if len(decision.best) > 1 else ""
+    return f"{names}: {each}{what} of {len(plan.models)} models (95 %), {plan.population}, after {count}{worse}"

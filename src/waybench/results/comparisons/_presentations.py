@@ -1,0 +1,137 @@
+"""The same items in several presentations: wordings and languages."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from waybench.core import LANGUAGE, WORDING
+from waybench.core._languages import LANGUAGE_OPTION, languages_of
+from waybench.envs import registry
+from waybench.results.comparisons._comparison import (
+    GROUP,
+    Comparison,
+    Effect,
+    EffectKind,
+    adjust_comparisons,
+    adjust_effects,
+    compare,
+    comparison_columns,
+    metric_and_items,
+)
+from waybench.results.comparisons._item_scores import ItemScores, headline_scores
+from waybench.results.frames import Column
+from waybench.results.results import Row, RunKey, environment_options
+from waybench.results.stats._verdicts import MARGIN
+
+
+def ordered_presentations(env: str, option: str, names: Collection[str]) -> tuple[list[str], str]:
+    """Return values of an option in the order in which an environment lists them, and the reference.
+
+    Args:
+        env: The environment's id.
+        option: `WORDING` or `LANGUAGE`.
+        names: The values.
+    """
+    if option == LANGUAGE:
+        choices, default = languages_of(registry.load(env)), str(LANGUAGE_OPTION.default)
+    else:
+        declared = next(declared for declared in environment_options(env) if declared.name == option)
+        choices, default = declared.all_choices, str(declared.default)
+    declared_names = [name for name in choices if name in names]
+    ordered = [*declared_names, *sorted(name for name in names if name not in declared_names)]
+    return ordered, default if default in names else next(iter(ordered), "")
+
+
+def compare_presentations(
+    scores: Iterable[ItemScores],
+    margin: float = MARGIN,
+    chosen: Callable[[str], bool] = lambda task: True,
+    option: str = WORDING,
+) -> list[Comparison]:
+    """Compare the results of models in several presentations of the same items; all comparisons are one family.
+
+    Each wording or language is compared with the environment's default, or with the first that was run.
+
+    Args:
+        scores: Scores of any environments.
+        margin: What counts as a tie, as a share of the metric's range.
+        chosen: The name of a task -> whether it is compared.
+        option: What the presentations differ in: `WORDING` or `LANGUAGE`, which groups in the default lack.
+    """
+    return adjust_comparisons(
+        compare(side, reference, option, name=f"{side.name}, {value} against {reference_value}", margin=margin)
+        for (value, side), (reference_value, reference) in _presentation_pairs(scores, chosen, option)
+    )
+
+
+def _presentation_pairs(
+    scores: Iterable[ItemScores], chosen: Callable[[str], bool], option: str
+) -> Iterator[tuple[tuple[str, ItemScores], tuple[str, ItemScores]]]:
+    """Yield the scores in each presentation of the same items, and in the reference, with the values of the option."""
+    by_identity: defaultdict[tuple[Any, ...], dict[str, ItemScores]] = defaultdict(dict)
+    for side in scores:
+        if side.group is not None and chosen(side.task):
+            value = _value(side.group, option)
+            others = tuple(other for other in side.key.options if other[0] != option)
+            if value is not None:
+                by_identity[side.identity(options=others)][value] = side
+    for by_name in by_identity.values():
+        names, reference = ordered_presentations(next(iter(by_name.values())).env, option, by_name)
+        yield from (((name, by_name[name]), (reference, by_name[reference])) for name in names if name != reference)
+
+
+def _value(group: RunKey, option: str) -> str | None:
+    """Return a group's value of `WORDING` or `LANGUAGE`; None if it has no wordings."""
+    value = dict(group.options).get(option, LANGUAGE_OPTION.default if option == LANGUAGE else None)
+    return None if value is None else str(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageEffect(Effect):
+    """The results of one model in a language, against the default one or the first that was run, at the same items."""
+
+    kind = EffectKind(
+        name="languages",
+        doc="One row for each player and language beside the reference language, at the same items.",
+        columns=(
+            GROUP,
+            Column(
+                "language",
+                str,
+                "The language.",
+                lambda effect: _value(effect.group, LANGUAGE),
+                heading="Language",
+                text=lambda effect: str(_value(effect.group, LANGUAGE)),
+            ),
+            Column("reference", RunKey, "The same in the reference language.", "reference", only="json"),
+            *metric_and_items("Items that were given in both languages."),
+            *comparison_columns(
+                ("Mean over these items of what an attempt gives.", "Mean"),
+                ("reference_mean", "The same in the reference language.", "Mean in {reference}"),
+                "Mean of the items' values less those in the reference language.",
+                "players and languages of the environment",
+                "is this language",
+            ),
+        ),
+        id="task-languages",
+        title="The same {items} in several languages",
+        caption="{metric} of the same players with the same settings on the same {items}, with the {interval}. The "
+        "difference is the mean in the language minus that in {reference}, with its paired interval. p is from a "
+        "paired test, adjusted by Holm’s procedure over all rows; a difference is bold where p is below 0.05.",
+        table=("language", "items", "reference_mean", "mean", "difference", "p_adjusted"),
+        words=lambda effects: {"reference": str(_value(effects[0].reference, LANGUAGE))},
+    )
+
+
+def language_effects(all_rows: Iterable[Row]) -> list[LanguageEffect]:
+    """Return the comparisons of languages for each model, by the headline metric.
+
+    The tests of all models at one environment are one family. Episodes that a teacher has played are left out.
+    """
+    scores = headline_scores(row for row in all_rows if not row.guided)
+    return adjust_effects(
+        LanguageEffect(comparison=comparison)
+        for (_, side), (_, reference) in _presentation_pairs(scores, lambda task: True, LANGUAGE)
+        if (comparison := compare(side, reference, LANGUAGE, family=side.env))
+    )

@@ -1,0 +1,124 @@
+"""The one number of a run, as other tools show it: a score from 0 to 100 over all that one model played."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from waybench.core import Metric, Range
+from waybench.results.estimates._estimates import Estimate, overall
+from waybench.results.estimates._mean_scores import CEILING, Score, mean_score, percent_score
+from waybench.results.estimates._measures import headline_spec
+from waybench.results.results import Cluster, ItemKey, Row, RunKey, exclude, group_by, group_by_item, item_key
+from waybench.results.results._rows import headline_values
+from waybench.results.stats import LostAttempts
+from waybench.results.stats._cells import Cell
+
+_Bounds = Mapping[tuple[RunKey, ItemKey], Range]
+
+
+class RunScore(NamedTuple):
+    """The score of a run.
+
+    Attributes:
+        score: From 0, the floor or the worst value possible, to 100; None where no attempt has a value.
+        n: Attempts with a result.
+        planned: All attempts, those included whose results are lost.
+    """
+
+    score: Score | None
+    n: int
+    planned: int
+
+
+def run_score(rows: Sequence[Row], bounds: Sequence[Range]) -> RunScore:
+    """Return the score of one model's run: the mean over its environments, and over the settings of each.
+
+    The score of one setting is the normalised score of the run table where floor and ceiling are known. Elsewhere each
+    item's score is rescaled by the bounds of its headline metric, and the interval is that of these; without two
+    bounds it stays as it is, and is left out where other settings have a scale. Where results decided what was played,
+    as in a search or in a comparison that ends once it is decided, there is no interval.
+
+    Args:
+        rows: The rows of the run, in order, with the references that are known (`ReferenceLookup`).
+        bounds: Of each row, the least and the greatest value of its headline metric (`Scoring.headline_bounds`).
+    """
+    kept = exclude(rows)
+    of_items = {(row.group, item_key(row)): ends for row, ends in zip(kept, bounds, strict=True)}
+    groups = group_by(kept, lambda row: row.group)
+    estimates = overall(kept)
+    pairs = [(one, _setting_score(one, groups[one.group], of_items)) for one in estimates]
+    rescaled = any(score is not None and is_rescaled for _, (score, is_rescaled) in pairs)
+    known = [(one, score) for one, (score, is_rescaled) in pairs if score and (is_rescaled or not rescaled)]
+    by_environment = group_by(known, lambda pair: (pair[0].group.env, pair[0].group.separate_by)).values()
+    means = [mean for part in by_environment if (mean := _mean([score for _, score in part]))]
+    return RunScore(_mean(means), sum(one.attempts for one in estimates), sum(one.n_planned for one in estimates))
+
+
+def _mean(scores: Sequence[Score]) -> Score | None:
+    if len(scores) < 2:
+        return scores[0] if scores else None
+    if all(score.cells for score in scores):
+        return mean_score(scores)
+    return Score(value=math.fsum(score.value for score in scores) / len(scores), low=None, high=None)
+
+
+def _setting_score(estimate: Estimate, rows: Sequence[Row], bounds: _Bounds) -> tuple[Score | None, bool]:
+    """Return the score of one environment with one setting, and whether it is from 0 to 100."""
+    is_chosen = any(row.adaptive for row in rows)
+    if estimate.rescaled is not None and not is_chosen:
+        return percent_score(estimate.rescaled, estimate.counts), True
+    environment = estimate.group.environment
+    measured = headline_spec(environment, estimate.guided)
+    items = group_by_item(rows)
+    if measured.series:
+        pairs = [(row.cluster, measured.value(row)) for of_item in items.values() for row in of_item]
+        ends = estimate.ranges[measured.series]
+        values = [_Value(cluster, value, 1.0, ends) for cluster, value in pairs if value is not None]
+    else:
+        of_items = headline_values(items, environment.scoring.metrics[0])
+        sizes = of_items.sizes or [1.0] * len(of_items.values)
+        values = [
+            _Value(key.cluster, value, size, bounds[estimate.group, key])
+            for (key, value), size in zip(of_items.values.items(), sizes, strict=True)
+        ]
+    is_rescaled = all(low is not None and high is not None and low < high for _, _, _, (low, high) in values)
+    cell = _cell(measured.metric, values, is_rescaled) if values else None
+    if cell is None:
+        return None, False
+    mean = cell.mean()
+    lost = estimate.lost
+    if lost is not None and is_rescaled:
+        lost = _rescaled_lost(lost, measured.metric, {value.bounds for value in values})
+    if is_chosen or any(row.is_streamed for row in rows):
+        return Score(value=mean.value, low=None, high=None, lost=lost), is_rescaled
+    cells = ((cell, 1.0),)
+    return Score(
+        value=mean.value, low=mean.low, high=mean.high, lost=lost, cells=cells, counts=estimate.counts
+    ), is_rescaled
+
+
+class _Value(NamedTuple):
+    """The value of an item, its size where it is a share, and its bounds."""
+
+    cluster: Cluster
+    value: float
+    size: float
+    bounds: Range
+
+
+def _cell(metric: Metric, values: Sequence[_Value], is_rescaled: bool) -> Cell:
+    clusters, sizes = [value.cluster for value in values], [value.size for value in values]
+    if not is_rescaled:
+        return Cell.from_values([value.value for value in values], clusters, *metric.interval_bounds, sizes)
+    shares = [one.size * metric.share(one.value / one.size, one.bounds) for one in values]
+    return Cell.from_values(shares, clusters, 0.0, None if metric.far_bounds else 1.0, sizes).scaled(CEILING)
+
+
+def _rescaled_lost(lost: LostAttempts, metric: Metric, bounds: set[Range]) -> LostAttempts:
+    """Return lost attempts with their bounds as scores; without bounds where items have different ones."""
+    low, high = next(iter(bounds))
+    if len(bounds) > 1 or low is None or high is None:
+        return replace(lost, lowest=None, highest=None)
+    worst, best = (high, low) if metric.better == "lower" else (low, high)
+    return lost.scaled(CEILING / (best - worst), worst)

@@ -1,0 +1,207 @@
+"""Sequential comparisons by betting: evidence that is valid at any stop, and races that end as soon as it is enough.
+
+Each of a few bets l has a wealth that grows by the factor (1 - l) + l (1 + D) / (1 + mu) with each unit of the stream,
+where D is the difference of two scores from 0 to 1. If the mean of D is mu or less, the mean wealth ever reaches
+1 / alpha with a probability of at most alpha (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by
+betting", arXiv:2010.09686).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+SEQUENTIAL_REVISION = 1  # raised whenever the same scores make another decision
+_ALPHA = 0.05  # of the statement that one is better, two-sided, and of each other statement
+_ITEM_BETS, _CLUSTER_BETS = 8, 4
+_LEAST_CLUSTER_BET, _GREATEST_BET = 0.5, 0.98
+MOST_MARGIN = 0.4  # twice the margin is the least bet
+MOST_UNITS = 2_000  # of a stream without an end
+_BISECTIONS = 60
+
+Matrices = npt.NDArray[np.float64]
+"""Of each ordered pair (i, j) a number about i over j; shape (..., k, k)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRule:
+    """When a comparison ends; fixed before the first result.
+
+    Attributes:
+        models: Number of models.
+        margin: The greatest difference in a tie, on a scale from 0 to 1.
+        tasks: Number of tasks whose decisions belong together.
+        clusters: Whether a unit is a cluster of items.
+    """
+
+    models: int = 2
+    margin: float = 0.05
+    tasks: int = 1
+    clusters: bool = False
+
+    @property
+    def bets(self) -> tuple[float, ...]:
+        """The bets, each a share of the wealth that is put at risk."""
+        count = _CLUSTER_BETS if self.clusters else _ITEM_BETS
+        least = _LEAST_CLUSTER_BET if self.clusters else 2 * self.margin
+        return tuple(least * (_GREATEST_BET / least) ** (number / (count - 1)) for number in range(count))
+
+    @property
+    def better(self) -> float:
+        """The evidence against a model at which it is worse than another one: 40 for two models."""
+        return self.models / _ALPHA * self.tasks
+
+    @property
+    def tied(self) -> float:
+        """The evidence at which a model is not worse than another by more than the margin: 20 for two models."""
+        return (self.models - 1) / _ALPHA * self.tasks
+
+
+class ConfidenceLimits(NamedTuple):
+    """The ends of a confidence sequence at one of its looks.
+
+    Attributes:
+        low: Lower end, on the scale from -1 to 1.
+        high: Upper end.
+    """
+
+    low: float
+    high: float
+
+
+def differences(scores: npt.ArrayLike) -> Matrices:
+    """Return how much each model is ahead of each other one in a unit.
+
+    Args:
+        scores: Of each model its scores, from 0 to 1, at the items of the unit; NaN for one that is lost. Shape
+            (..., k, items).
+
+    Returns:
+        The mean over items, where an item that either of two has lost counts as -1 for both. Shape (..., k, k).
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    ahead = values[..., :, None, :] - values[..., None, :, :]
+    ahead = np.where(np.isnan(ahead), -1.0, ahead)
+    total = np.zeros(ahead.shape[:-1])
+    for item in range(ahead.shape[-1]):  # in order, for the same bits everywhere
+        total += ahead[..., item]
+    return total / ahead.shape[-1]
+
+
+class Race:
+    """A comparison of two or more models, unit by unit; or several at once, for simulations.
+
+    Attributes:
+        rule: When it ends.
+        units: Number of units so far.
+        better: Evidence that model i is better than j, as of the last look at which both were live.
+        not_worse: The most evidence at any look that i is not worse than j by more than the margin.
+        live: The models that have not been dropped.
+        dropped_at: The unit at which each model was dropped, from 1; 0 for those that were not.
+        ended_at: The unit at which the race ended, from 1; 0 before.
+    """
+
+    def __init__(self, rule: DecisionRule, shape: tuple[int, ...] = ()) -> None:
+        """Begin.
+
+        Args:
+            rule: When it ends.
+            shape: How many races there are at once; () for one.
+        """
+        size = rule.models
+        self.rule, self.units = rule, 0
+        self._bets = np.array(rule.bets).reshape(-1, *(1 for _ in shape), 1, 1)
+        self._wealth = {mu: np.ones((len(rule.bets), *shape, size, size)) for mu in (0.0, -rule.margin)}
+        self._others = ~np.eye(size, dtype=np.bool_)
+        self.better = np.ones((*shape, size, size))
+        self.not_worse = np.ones((*shape, size, size))
+        self.live = np.ones((*shape, size), dtype=np.bool_)
+        self.dropped_at = np.zeros((*shape, size), dtype=np.int64)
+        self.ended_at = np.zeros(shape, dtype=np.int64)
+
+    def add(self, ahead: Matrices) -> None:
+        """Take in the next unit, and drop and end where that is certain.
+
+        Args:
+            ahead: How much each model is ahead (`differences`); those of dropped models are not used.
+        """
+        self.units += 1
+        open_races = self.ended_at == 0
+        pairs = self.live[..., :, None] & self.live[..., None, :] & open_races[..., None, None]
+        self.better = np.where(pairs, self._grow(0.0, ahead), self.better)
+        margin = self._grow(-self.rule.margin, ahead)
+        self.not_worse = np.where(pairs, np.maximum(self.not_worse, margin), self.not_worse)
+        against = np.where(self._others, self.better, 0.0).sum(axis=-2) / (self.rule.models - 1)
+        losers = self.live & (against >= self.rule.better) & open_races[..., None]
+        self.live = self.live & ~losers
+        self.dropped_at = np.where(losers, self.units, self.dropped_at)
+        is_over = (self.live.sum(axis=-1) <= 1) | self._is_tied()
+        self.ended_at = np.where(open_races & is_over, self.units, self.ended_at)
+
+    def _grow(self, mu: float, ahead: Matrices) -> Matrices:
+        wealth = self._wealth[mu]
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            wealth *= (1 - self._bets) + self._bets * (1 + ahead) / (1 + mu)
+        total = np.zeros(wealth.shape[1:])
+        for part in wealth:  # in order, for the same bits everywhere
+            total += part
+        return total / len(wealth)
+
+    @property
+    def unbeaten(self) -> npt.NDArray[np.bool_]:
+        """Of each model, whether it is live and shown to be best, or within the margin of the best; shape (..., k)."""
+        sure = self.not_worse >= self.rule.tied
+        rivals = self._others & self.live[..., None, :]
+        return np.asarray(self.live & (sure | ~rivals).all(axis=-1))
+
+    def _is_tied(self) -> npt.NDArray[np.bool_]:
+        # Two models are tied when neither is worse; of several, one is enough.
+        every = np.all if self.rule.models == 2 else np.any
+        return np.asarray(every(self.unbeaten, axis=-1))
+
+
+def evidence(ahead: npt.ArrayLike, mu: float, bets: Sequence[float]) -> float:
+    """Return the evidence after some units that the mean difference is above a hypothetical one.
+
+    Args:
+        ahead: The differences, in the order of the stream.
+        mu: The hypothetical mean, above -1.
+        bets: The bets.
+    """
+    gains = 1 + np.asarray(ahead, dtype=np.float64)
+    total = 0.0
+    with np.errstate(over="ignore", under="ignore"):
+        for bet in bets:
+            # Unlike a product, a cumulative one has the order of the stream on every machine.
+            wealth = np.cumprod((1 - bet) + bet * gains / (1 + mu))
+            total += float(wealth[-1]) if len(wealth) else 1.0
+    return total / len(bets)
+
+
+def confidence_sequence(
+    ahead: npt.ArrayLike, behind: npt.ArrayLike, bets: Sequence[float], threshold: float
+) -> ConfidenceLimits:
+    """Return the means against which there is less evidence than a threshold, by bisection.
+
+    At all looks together, the true mean is within with a probability of 1 - 2 / threshold.
+
+    Args:
+        ahead: How much the first model is ahead in each unit, in order; an item that is lost counts as -1.
+        behind: How much the second one is ahead; the opposite, where nothing is lost.
+        bets: The bets.
+        threshold: The evidence that excludes a mean.
+    """
+    return ConfidenceLimits(_least_mean(ahead, bets, threshold), -_least_mean(behind, bets, threshold))
+
+
+def _least_mean(ahead: npt.ArrayLike, bets: Sequence[float], threshold: float) -> float:
+    low, high = -1.0, 1.0
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if evidence(ahead, middle, bets) >= threshold:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,103 @@
+"""Signatures of verdicts, made and checked by OpenSSH."""
+
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+from shutil import which
+from typing import Any, NamedTuple
+
+from waybench.core import UsageError
+
+NAMESPACE = "waybench"
+_PATIENCE = 60  # seconds; a key with a passphrase waits for a person
+
+
+class Signed(NamedTuple):
+    """A signature that was checked.
+
+    Attributes:
+        signer: The name of the key in the file of allowed signers.
+        verdict: The verdict that was signed: "verified" or "not verified".
+        problem: Why the signature does not hold; "" if it does.
+    """
+
+    signer: str
+    verdict: str
+    problem: str = ""
+
+
+def sign(verdict: Path, key: Path) -> Path:
+    """Sign a verdict; the signature is written beside it, as `verdict.json.sig`.
+
+    Args:
+        verdict: The file.
+        key: A private key of OpenSSH, or the public key of one that its agent holds.
+
+    Raises:
+        UsageError: If it cannot be signed with this key.
+    """
+    signature = verdict.with_name(f"{verdict.name}.sig")
+    signature.unlink(missing_ok=True)  # ssh-keygen asks before it replaces a file
+    done = _call(["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(verdict)])
+    if done.returncode != 0:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        raise UsageError(f"cannot sign with {key}: {lines[-1][:200] if lines else 'ssh-keygen failed'}")
+    return signature
+
+
+def check_signature(submission: Path, signature: Path, signers: Path) -> Signed:
+    """Check that a signed verdict is about a submission, and who signed it.
+
+    Args:
+        submission: The submission.
+        signature: The signature, with the verdict beside it: the same name without ".sig".
+        signers: A file of allowed signers, as `ssh-keygen` has it.
+
+    Raises:
+        UsageError: If a file is missing, or `ssh-keygen` is not installed.
+    """
+    verdict = signature.with_suffix("")
+    for path, what in (
+        (submission, "submission"),
+        (verdict, "verdict"),
+        (signature, "signature"),
+        (signers, "list of signers"),
+    ):
+        if not path.is_file():
+            raise UsageError(f"{path}: there is no such {what}")
+    content = verdict.read_bytes()
+    principals = _call(["-Y", "find-principals", "-f", str(signers), "-s", str(signature)])
+    signer = principals.stdout.decode(errors="replace").strip().splitlines()[0] if principals.returncode == 0 else ""
+    if not signer:
+        return Signed("", "", "no allowed signer has the key of this signature")
+    command = ["-Y", "verify", "-f", str(signers), "-I", signer, "-n", NAMESPACE, "-s", str(signature)]
+    if _call(command, content).returncode != 0:
+        return Signed(signer, "", "the signature does not belong to this verdict: one of them was changed")
+    try:
+        data: Any = json.loads(content)
+        of_file, conclusion = str(data["submission"]["sha256"]), str(data["verdict"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return Signed(signer, "", f"{verdict.name} is no verdict")
+    with submission.open("rb") as stream:
+        if hashlib.file_digest(stream, "sha256").hexdigest() != of_file:
+            return Signed(signer, conclusion, "the verdict is about another file: the SHA-256 differs")
+    return Signed(signer, conclusion)
+
+
+def _call(arguments: list[str], content: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
+    program = which("ssh-keygen")
+    if program is None:
+        raise UsageError("ssh-keygen is not installed: install OpenSSH (Debian: openssh-client) to use signatures")
+    try:
+        # Without a terminal, a key with a passphrase is refused; the agent can hold it.
+        return subprocess.run(
+            [program, *arguments],
+            input=content if content is not None else b"",
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
+            start_new_session=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError("ssh-keygen did not answer within a minute: add the key to the agent with ssh-add") from None
