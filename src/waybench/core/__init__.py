@@ -94,7 +94,7 @@ from waybench.core._parts import (
     Scoring,
     Typing,
 )
-from waybench.core._picture import Picture
+from waybench.core._picture import Picture, standalone_svg
 from waybench.core._play import (
     AGENT,
     EASIER,
@@ -346,6 +346,7 @@ __all__ = [
     "short_count",
     "shorten_words",
     "split_reasoning",
+    "standalone_svg",
     "text_of",
     "texts_in",
     "to_pickle",

@@ -1,8 +1,11 @@
 """A picture that is a part of a message."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+_ROOT = re.compile(r'<svg [^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"[^>]*>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +41,22 @@ DrawPicture = Callable[[Picture], str]
 
 It shows nothing that the text of the same message, with those before it, does not tell.
 """
+
+
+def standalone_svg(svg: str, size: int) -> str:
+    """Return a drawing as a document of its own, on white, with `size` pixels on its longer side.
+
+    Raises:
+        ValueError: If it is not drawn with a view box from 0 0.
+    """
+    root = _ROOT.match(svg)
+    if root is None:
+        raise ValueError("a drawing begins with <svg ...> and a view box from 0 0")
+    width, height = float(root[1]), float(root[2])
+    scale = size / max(width, height)
+    across, down = max(round(width * scale), 1), max(round(height * scale), 1)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" '
+        f'viewBox="0 0 {width:g} {height:g}" font-family="sans-serif">'
+        f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>{svg[root.end() :]}'
+    )

@@ -35,14 +35,13 @@ from inspect_ai.tool import Tool, ToolChoice, ToolInfo
 from inspect_ai.tool import python as python_tool
 from inspect_ai.util import apply_limits, message_limit, store
 
-from waybench.core import Json, Picture, UsageError, WaybenchError, text_of
+from waybench.core import Json, Picture, UsageError, WaybenchError, standalone_svg, text_of
 from waybench.core._replies import is_message
 
 PREFIX = "python:"  # on the command line; the engine's name of the model begins with "python/"
 # The one font that comes with what draws the pictures, so that they have the same bytes whatever fonts a machine has.
 _FONT = 'font-family="Liberation Sans"'
 _GENERIC = re.compile(r'font-family="(?:sans-serif|monospace)"')
-_ROOT = re.compile(r'<svg [^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"[^>]*>')
 _PIXELS_PER_TOKEN = 750  # by which Anthropic's documentation estimates the tokens of a picture
 SANDBOXES = ("local", "docker")
 _SECONDS = 30  # of one run of a program
@@ -166,19 +165,7 @@ def png(picture: Picture) -> bytes:
 
 @lru_cache(maxsize=64)  # a chat shows its first pictures again with each request
 def _png(svg: str, size: int) -> bytes:
-    root = _ROOT.match(svg)
-    if root is None:
-        raise ValueError("a drawing begins with <svg ...> and a view box from 0 0")
-    width, height = float(root[1]), float(root[2])
-    scale = size / max(width, height)
-    across, down = max(round(width * scale), 1), max(round(height * scale), 1)
-    body = svg[root.end() :]
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" '
-        f'viewBox="0 0 {width:g} {height:g}" {_FONT}>'
-        f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>'
-    )
-    return bytes(vl_convert.svg_to_png(head + _GENERIC.sub(_FONT, body)))
+    return bytes(vl_convert.svg_to_png(_GENERIC.sub(_FONT, standalone_svg(svg, size))))
 
 
 def content_image(picture: Picture) -> ContentImage:

@@ -12,12 +12,14 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import httpx2
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 from scripts import ENVIRONMENTS, script, told
 
 import waybench
@@ -30,6 +32,7 @@ from waybench.results.results import rows
 
 PATIENCE = 300
 MAZE = {"environment": "maze/alicia", "level": 5}
+TOOLS = ["environments", "options", "start", "look", "act", "finish"]
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> Any:
@@ -37,7 +40,9 @@ async def call(client: Client, tool: str, **arguments: Any) -> Any:
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
     *texts, rest = (block.text for block in result.content)
-    return {**dict(zip(["text"], texts, strict=False)), **json.loads(rest)}
+    said = {**dict(zip(["text"], texts, strict=False)), **json.loads(rest)}
+    assert result.structured_content == said, "clients that read structured content get the same"
+    return said
 
 
 async def error_of(client: Client, tool: str, **arguments: Any) -> str:
@@ -193,6 +198,78 @@ def test_a_signal_ends_the_server_and_keeps_the_record(tmp_path: Path, number: s
     assert out.stat().st_mode & 0o777 == 0o600
 
 
+def test_hints_of_the_tools_say_what_they_change() -> None:
+    async def hints() -> dict[str, tuple[bool, ...]]:
+        async with Client(server(AgentEpisodes(["maze/alicia"]))) as client:
+            tools = (await client.list_tools()).tools
+        assert all(tool.title and not tool.annotations.open_world_hint for tool in tools)
+        return {
+            tool.name: (
+                tool.annotations.read_only_hint,
+                tool.annotations.destructive_hint,
+                tool.annotations.idempotent_hint,
+            )
+            for tool in tools
+        }
+
+    reads, adds, ends = (True, False, True), (False, False, False), (False, True, True)
+    assert asyncio.run(hints()) == dict(zip(TOOLS, (reads, reads, adds, reads, adds, ends), strict=True))
+
+
+def test_rules_and_board_are_resources_and_a_picture_is_a_setting_of_the_record(tmp_path: Path) -> None:
+    out = tmp_path / "records.jsonl"
+
+    async def read(client: Client, episode: str, what: str) -> Any:
+        (part,) = (await client.read_resource(f"waybench://episodes/{episode}/{what}")).contents
+        return part
+
+    async def play() -> None:
+        async with Client(server(AgentEpisodes(["maze/alicia", "bandit/arms"], out=out))) as client:
+            seen, unseen = [await call(client, "start", **MAZE, index=index) for index in (0, 1)]
+            words = await call(client, "start", environment="bandit/arms")
+            for started in (seen, unseen, words):
+                part = await read(client, started["episode"], "rules")
+                assert part.mime_type == "text/plain" and started["text"].startswith(part.text) and len(part.text) > 99
+            board = await read(client, seen["episode"], "board")
+            root = ElementTree.fromstring(board.text)
+            assert (board.mime_type, root.tag) == ("image/svg+xml", "{http://www.w3.org/2000/svg}svg")
+            with pytest.raises(MCPError, match="bandit/arms has no pictures: use `look`"):
+                await read(client, words["episode"], "board")
+            for episode, what, message in (
+                ("nobody", "rules", "no episode 'nobody'"),
+                (seen["episode"], "record", "Unknown resource"),
+                ("..", "board", "Unknown resource"),
+            ):
+                with pytest.raises(MCPError, match=message):
+                    await read(client, episode, what)
+            for started in (seen, unseen, words):
+                await call(client, "finish", episode=started["episode"])
+
+    asyncio.run(play())
+    assert [line["settings"].get("pictures") for line in records(out)] == [True, None, None]
+    assert len({row.group for row in rows(read_logs(out)) if row.group.env == "maze/alicia"}) == 2
+
+
+def test_the_prompt_asks_for_items() -> None:
+    async def prompts() -> None:
+        async with Client(server(AgentEpisodes(["maze/alicia"]))) as client:
+            for given, expected in (
+                ({}, "play item 0 of maze/alicia, and"),
+                ({"level": "9", "first": "5", "count": "3"}, "play the items 5 to 7 of maze/alicia at level 9, and"),
+            ):
+                (message,) = (await client.get_prompt("play", {"environment": "maze/alicia", **given})).messages
+                assert expected in message.content.text
+            for wrong, expected in (
+                ({"environment": "maze/alica"}, "did you mean 'maze/alicia'"),
+                ({"level": "hard"}, "level='hard': give a whole number"),
+                ({"count": "0"}, "give 1 or more"),
+            ):
+                with pytest.raises(MCPError, match=expected):
+                    await client.get_prompt("play", {"environment": "maze/alicia", **wrong})
+
+    asyncio.run(prompts())
+
+
 def test_errors_say_what_to_do(tmp_path: Path) -> None:
     async def errors() -> list[str]:
         async with Client(server(AgentEpisodes(["maze/alicia"], most=2))) as client:
@@ -276,7 +353,7 @@ def test_an_agent_product_plays_over_standard_input_and_output(tmp_path: Path) -
     async def play() -> None:
         async with Client(stdio("maze", "--out", out, "--key", TRAINING_KEY)) as client:
             tools = (await client.list_tools()).tools
-            assert [tool.name for tool in tools] == ["environments", "options", "start", "look", "act", "finish"]
+            assert [tool.name for tool in tools] == TOOLS
             listed = (await call(client, "environments"))["environments"]
             assert [each["environment"] for each in listed] == ["maze/alicia"]
             await played(client, expected.replies, environment="maze/alicia")
@@ -374,8 +451,8 @@ def secrets_of(session: Session) -> list[str]:
 
 
 @pytest.mark.parametrize("env", ENVIRONMENTS)
-def test_no_tool_gives_an_agent_the_instance_or_the_solution(env: str, tmp_path: Path) -> None:
-    """What every tool says of an episode that is left at once, played badly, and started again, on a public set."""
+def test_nothing_gives_an_agent_the_instance_or_the_solution(env: str, tmp_path: Path) -> None:
+    """What tools and resources say of an episode that is left at once, played badly and started again: a public set."""
     public = waybench.load(env).items.public_key
     session = Session(env, key=public)
     session.start(0)
@@ -389,21 +466,36 @@ def test_no_tool_gives_an_agent_the_instance_or_the_solution(env: str, tmp_path:
         async def take(tool: str, **arguments: Any) -> Any:
             result = await client.call_tool(tool, arguments)
             texts.append("\n".join(block.text for block in result.content))
-            return None if result.is_error else json.loads(result.content[-1].text)
+            if result.is_error:
+                return None
+            texts.append(json.dumps(result.structured_content))
+            assert result.structured_content.keys() <= declared[tool], tool
+            return json.loads(result.content[-1].text)
+
+        async def read(episode: str) -> None:
+            for template in templates:
+                with suppress(MCPError):  # an environment without pictures
+                    address = template.uri_template.replace("{episode}", episode)
+                    texts.extend(part.text for part in (await client.read_resource(address)).contents)
 
         async with Client(server(AgentEpisodes([env], out=tmp_path / "x.jsonl"))) as client:
-            assert {tool.name for tool in (await client.list_tools()).tools} == {
-                *("environments", "options", "start", "look", "act", "finish")
-            }, "a new tool has to be played here"
+            declared = {
+                tool.name: tool.output_schema["properties"].keys() for tool in (await client.list_tools()).tools
+            }
+            assert [*declared] == TOOLS, "a new tool has to be played here"
+            templates = (await client.list_resource_templates()).resource_templates
+            assert len(templates) == 2 and not (await client.list_resources()).resources
             await take("environments")
             await take("options", environment=env)
             for replies in ([], ["no answer"], ["no answer"] * 200):
                 started = await take("start", environment=env, level=level)
+                await read(started["episode"])
                 for reply in replies:
                     turn = await take("act", episode=started["episode"], reply=reply)
                     await take("look", episode=started["episode"])
                     if turn["done"]:
                         break
+                await read(started["episode"])
                 await take("finish", episode=started["episode"])
                 await take("finish", episode=started["episode"])
         return texts

@@ -2,17 +2,14 @@
 
     waybench serve mcp --out agent.jsonl
 
-The tools are `environments`, `options`, `start`, `look`, `act` and `finish`. Prompts, limits, outcomes and records
-are those of any other player.
+The tools are `environments`, `options`, `start`, `look`, `act` and `finish`; the prompt `play` asks an agent to play
+items, and each episode has its rules and its board as resources. Prompts, limits, outcomes and records are those of
+any other player. `_episodes` has the episodes, without the protocol.
 """
 
 import json
-import secrets
-import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, cast
 
 import anyio
@@ -20,30 +17,16 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import CallToolResult, TextContent
-from pydantic import Field
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, Field
 from starlette.types import ASGIApp
 
 from waybench._version import __version__
-from waybench.core import (
-    WORDING,
-    Environment,
-    Json,
-    ToolCall,
-    UsageError,
-    WaybenchError,
-    is_tool_name,
-    object_schema,
-    unknown_name_message,
-    write_calls,
-)
-from waybench.envs import registry
+from waybench.core import Json, UsageError, WaybenchError
 from waybench.ext.train._access import TokenAccess
-from waybench.ext.train._episode_file import EpisodeFile
-from waybench.ext.train._session import IDLE, LARGEST_BODY, Session, SessionTurn, play_and_source_options
-
-_NAME = 80  # characters of a client's name in records
-_REFERENCES = ("env:", "file:", "record:")  # by which values name variables and files of this machine
+from waybench.ext.train._session import IDLE, LARGEST_BODY
+from waybench.ext.train.mcp._episodes import AgentEpisodes
 
 INSTRUCTIONS = """\
 These tools play episodes of waybench, which measures how well a player finds its way. List the environments, start an \
@@ -53,247 +36,82 @@ prompt asks for; the number of replies is limited."""
 _ABSENT = cast(str, None)
 Name = Annotated[str, Field(description="The episode's name, as `start` gave it")]
 
-
-@dataclass(slots=True)
-class _Open:
-    """An episode that is not finished.
-
-    Attributes:
-        session: Its session.
-        turn: The last turn.
-        used: When it was used last.
-        is_over: Whether it has ended, and its record has been written.
-    """
-
-    session: Session
-    turn: SessionTurn
-    used: float
-    is_over: bool = False
+# Nothing outside the server is read or changed. A reply only adds to an episode; `finish` ends it for good.
+_READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+_ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+_ENDS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 
-class AgentEpisodes:
-    """Episodes by names that only the client knows that started them.
+class OfferedEnvironment(BaseModel):
+    """An environment that the server offers."""
 
-    An agent never receives a record, an instance or a solution, whichever tool it calls. All methods raise a UsageError
-    for an unknown episode or environment.
-
-    Args:
-        environments: Ids of the environments that are offered.
-        key: Key of the only item sets, which no client learns; if None, clients choose a key, by default the public
-            set's.
-        options: Options of play, which are the same for all episodes; each must belong to all environments.
-        most: Most episodes at once.
-        out: File to which records are appended, as JSON lines (`EpisodeFile`); None for no file.
-        attempts: How often an item counts in this file for a player.
-        player: The name of the player in records; by default the client's name.
-        clock: Returns the time in seconds.
-
-    Raises:
-        UsageError: For an unknown environment or option, or a file that cannot be written.
-    """
-
-    def __init__(
-        self,
-        environments: Sequence[str],
-        *,
-        key: str | None = None,
-        options: Mapping[str, Json] | None = None,
-        most: int = 16,
-        out: Path | None = None,
-        attempts: int = 1,
-        player: str = "",
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._environments: dict[str, Environment[Any, Any, Any]] = {
-            name: registry.load(name) for name in dict.fromkeys(environments)
-        }
-        self._options = dict(options or {})
-        for environment in self._environments.values():
-            environment.resolve_options(self._options)
-        self._key, self._most, self._player, self._clock = key, most, player, clock
-        self._open: dict[str, _Open] = {}
-        self._file = EpisodeFile(out, attempts)
-
-    def __len__(self) -> int:
-        """Return the number of episodes that are not finished."""
-        return len(self._open)
-
-    def environments(self) -> list[dict[str, Json]]:
-        """Return the environments that are offered, with their levels."""
-        return [
-            {
-                "environment": environment.id,
-                "title": environment.title,
-                "smallest_level": environment.items.smallest_level,
-                "some_levels": list(environment.items.sample_levels),
-                "about": " ".join(environment.about.split("\n\n", 1)[0].split())[:500],
-            }
-            for environment in self._environments.values()
-        ]
-
-    def options(self, environment: str) -> list[dict[str, Json]]:
-        """Return the options of an environment that a client can set."""
-        chosen = self._environment(environment)
-        return [
-            {"name": option.name, "default": option.default, "choices": list(option.choices), "about": option.doc}
-            for option in (*chosen.play_options, *chosen.items.options)
-            if option.name not in self._options
-        ]
-
-    def start(
-        self,
-        environment: str,
-        level: int | None,
-        index: int,
-        attempt: int,
-        client: str,
-        *,
-        key: str | None = None,
-        options: Mapping[str, Json] | None = None,
-    ) -> dict[str, Json]:
-        """Start an episode at an item of a level (the smallest if None), for a client by its name.
-
-        Returns:
-            The episode's name and its first prompt, and where records are kept whether it counts; with tools as
-            interface, also the actions.
-
-        Raises:
-            UsageError: For an unknown level, item or option, for what the server has fixed, or if there are too many
-                episodes.
-        """
-        chosen = self._environment(environment)
-        self._check_options(chosen, options or {})
-        play, of_source = play_and_source_options(chosen, {**(options or {}), **self._options})
-        self.free_idle()
-        if len(self._open) >= self._most:
-            raise UsageError(f"{len(self._open)} episodes are open, the maximum: finish one of yours, or wait")
-        key = self._check_key(key) or chosen.items.public_key
-        session = Session(chosen, key=key, level=level, source_options=of_source, legal_actions=0, **play)
-        player = self._player or f"agent/{_printable(client) or 'unnamed'}"
-        turn = session.start(index, attempt, player)
-        name = secrets.token_urlsafe(16)
-        self._open[name] = _Open(session, turn, self._clock())
-        started = {"episode": name, "item": turn.info["item"], "level": turn.info["level"], **_turn_json(turn)}
-        if self._file.path is not None:
-            assert session.episode is not None
-            settings: dict[str, Json] = {"interface": "mcp", "client": _printable(client)}
-            started["counts"] = self._file.begin(session.episode, settings)
-        if turn.done:
-            self._end(self._open[name])
-        return {**started, "actions": actions} if (actions := _actions(session)) else started
-
-    def look(self, name: str) -> dict[str, Json]:
-        """Return the present prompt of an episode again: all of its messages."""
-        turn = self._find(name).turn
-        return {"messages": turn.messages, "done": turn.done}
-
-    def act(self, name: str, reply: str | None = None, action: Mapping[str, Json] | None = None) -> dict[str, Json]:
-        """Carry out a reply, or an action that `start` has given, and return the answer to it.
-
-        Raises:
-            UsageError: If the episode is over, or not one of both is given.
-        """
-        opened = self._find(name)
-        if (reply is None) == (action is None):
-            raise UsageError("give a reply, or an action where start has given actions: one of them")
-        if action is not None:
-            if not _acts_by_tools(opened.session):
-                raise UsageError('this episode takes replies; actions are for the option "interface": "tools"')
-            reply = _call(action)
-        assert reply is not None
-        if len(reply) > LARGEST_BODY:
-            raise UsageError(f"the reply is longer than {LARGEST_BODY:,} characters")
-        opened.turn = opened.session.reply(reply)
-        if opened.turn.done:
-            self._end(opened)
-        return _turn_json(opened.turn)
-
-    def finish(self, name: str) -> dict[str, Json]:
-        """End an episode and return its outcome. One that is not over counts as failed."""
-        opened = self._find(name)
-        self._free(name)
-        return _turn_json(opened.turn) if opened.turn.done else {"text": "", "done": True, "end": "abandoned"}
-
-    def close(self) -> None:
-        """Free all episodes, as when the server stops; those that are not over count as failed."""
-        for name in list(self._open):
-            self._free(name)
-
-    def _environment(self, name: str) -> Environment[Any, Any, Any]:
-        if name not in self._environments:
-            raise UsageError(unknown_name_message("environment", name, self._environments))
-        return self._environments[name]
-
-    def _check_options(self, environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> None:
-        local = {option.name for option in environment.items.options if option.local}
-        for name, value in options.items():
-            if name in self._options:
-                raise UsageError(f"the server has fixed the option {name[:60]}: leave it out")
-            if name in local or (isinstance(value, str) and any(reference in value for reference in _REFERENCES)):
-                raise UsageError(f"option {name[:60]}: a client cannot name files of the server")
-
-    def _check_key(self, key: str | None) -> str | None:
-        if key is not None and self._key is not None:
-            raise UsageError("the items of this server are of one set: leave the key out")
-        if key is not None and key.startswith(_REFERENCES):
-            raise UsageError("give the key of a set itself: a client cannot name files of the server")
-        return self._key if key is None else key
-
-    def _find(self, name: str) -> _Open:
-        self.free_idle()
-        if name not in self._open:
-            raise UsageError(f"there is no episode {name[:40]!r}: it was finished, or unused for too long; start one")
-        opened = self._open[name]
-        opened.used = self._clock()
-        return opened
-
-    def free_idle(self) -> None:
-        """Free the episodes that nobody has used for an hour."""
-        latest = self._clock() - IDLE
-        for name in [name for name, opened in self._open.items() if opened.used < latest]:
-            self._free(name)
-
-    def _free(self, name: str) -> None:
-        self._end(self._open.pop(name))
-
-    def _end(self, opened: _Open) -> None:
-        if not opened.is_over:
-            opened.is_over = True
-            assert opened.session.episode is not None
-            self._file.end(opened.session.episode)
+    environment: str = Field(description="Id, for `start` and `options`")
+    title: str
+    smallest_level: int
+    some_levels: list[int]
+    about: str = Field(description="What the player does")
 
 
-def _turn_json(turn: SessionTurn) -> dict[str, Json]:
-    """Return what a player of an evaluation sees of a turn, and at the end how the episode ended.
+class EnvironmentList(BaseModel):
+    """The result of `environments`."""
 
-    Outcomes of turns and their reasons stay in the record: models in an evaluation have the text alone.
-    """
-    names = ("end", "metrics")
-    return {"text": turn.text, "done": turn.done, **{name: turn.info[name] for name in names if name in turn.info}}
+    environments: list[OfferedEnvironment]
 
 
-def _printable(name: str) -> str:
-    return "".join(sign for sign in " ".join(name.split()) if sign.isprintable())[:_NAME]
+class OfferedOption(BaseModel):
+    """An option of an environment."""
+
+    name: str
+    default: Any
+    choices: list[Any] = Field(description="The values; an empty list for any of the default's type")
+    about: str
 
 
-def _acts_by_tools(session: Session) -> bool:
-    return is_tool_name(session.options[WORDING])
+class OptionList(BaseModel):
+    """The result of `options`."""
+
+    options: list[OfferedOption]
 
 
-def _actions(session: Session) -> list[dict[str, Json]]:
-    """Return the tools that the environment declares; none where the player replies with texts."""
-    if session.episode is None or not _acts_by_tools(session):
-        return []
-    tools = session.episode.play.wording.tools(session.episode.state)
-    return [{"name": tool.name, "about": tool.doc, "arguments": object_schema(tool.parameters)} for tool in tools]
+class ChatMessage(BaseModel):
+    """A message of a prompt."""
+
+    role: str
+    content: str
 
 
-def _call(action: Mapping[str, Json]) -> str:
-    """Return the call of a tool as the raw reply of a record; whether it fits is the episode's to say."""
-    name, arguments = action.get("name"), action.get("arguments", {})
-    if not isinstance(name, str) or not isinstance(arguments, dict) or action.keys() - {"name", "arguments"}:
-        raise UsageError('an action has the form {"name": ..., "arguments": {...}}')
-    return write_calls("", [ToolCall(name, arguments)])
+class Prompt(BaseModel):
+    """The result of `look`."""
+
+    messages: list[ChatMessage] = Field(description="The prompt for the next reply")
+    done: bool = Field(description="Whether the episode is over")
+
+
+class Turn(BaseModel):
+    """The result of `act` and `finish`."""
+
+    text: str = Field(description="The environment's answer; at the start its prompt")
+    done: bool = Field(description="Whether the episode is over")
+    end: str = Field(default="", description="How the episode ended; missing before its end")
+    metrics: dict[str, float | None] = Field(default={}, description="Metrics at the end; null if undefined")
+
+
+class OfferedAction(BaseModel):
+    """An action that `act` takes in place of a reply."""
+
+    name: str
+    about: str
+    arguments: dict[str, Any] = Field(description="JSON Schema of the arguments")
+
+
+class Start(Turn):
+    """The result of `start`."""
+
+    episode: str = Field(description="The episode's name, for the other tools")
+    item: str = Field(description="The item's id")
+    level: int
+    counts: bool = Field(default=False, description="Whether the episode will be in the server's records")
+    actions: list[OfferedAction] = Field(default=[], description="With the option interface=tools, for `act`")
 
 
 def server(episodes: AgentEpisodes) -> MCPServer[Any]:
@@ -310,19 +128,19 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
         "waybench", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", lifespan=lifespan
     )
 
-    @mcp_server.tool()
-    async def environments() -> CallToolResult:
+    @mcp_server.tool(title="List environments", annotations=_READS)
+    async def environments() -> Annotated[CallToolResult, EnvironmentList]:
         """List the environments, with their levels of difficulty."""
         return _tool_result(lambda: {"environments": episodes.environments()})
 
-    @mcp_server.tool()
+    @mcp_server.tool(title="List options", annotations=_READS)
     async def options(
         environment: Annotated[str, Field(description="Id of the environment, as `environments` lists it")],
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, OptionList]:
         """List the options of an environment, which `start` takes."""
         return _tool_result(lambda: {"options": episodes.options(environment)})
 
-    @mcp_server.tool()
+    @mcp_server.tool(title="Start an episode", annotations=_ADDS)
     async def start(
         context: Context[Any, Any],
         environment: Annotated[str, Field(description="Id of the environment, as `environments` lists it")],
@@ -331,7 +149,7 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
         attempt: Annotated[int, Field(description="Number of the attempt at the item, from 1")] = 1,
         key: Annotated[str, Field(description="Key of the item set; the public set by default")] = _ABSENT,
         options: Annotated[dict[str, Any] | None, Field(description="Options, as `options` lists them")] = None,
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, Start]:
         """Start an episode. Returns the prompt, the episode's name for the other tools, and whether it counts.
 
         An item counts once; whoever leaves an episode before its end has failed at the item.
@@ -341,12 +159,12 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
             lambda: episodes.start(environment, level, index, attempt, client, key=key, options=options)
         )
 
-    @mcp_server.tool()
-    async def look(episode: Name) -> CallToolResult:
+    @mcp_server.tool(title="Show the prompt again", annotations=_READS)
+    async def look(episode: Name) -> Annotated[CallToolResult, Prompt]:
         """Return the prompt for the next reply again, with all messages that belong to it."""
         return _tool_result(lambda: episodes.look(episode))
 
-    @mcp_server.tool()
+    @mcp_server.tool(title="Reply", annotations=_ADDS)
     async def act(
         episode: Name,
         reply: Annotated[str, Field(description="The reply, in the form that the prompt asks for")] = _ABSENT,
@@ -354,14 +172,34 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
             dict[str, Any] | None,
             Field(description='Where `start` has given actions, one of them: {"name": ..., "arguments": {...}}'),
         ] = None,
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, Turn]:
         """Give a reply or an action. Returns the answer, and at the end how the episode ended, with its metrics."""
         return _tool_result(lambda: episodes.act(episode, reply, action))
 
-    @mcp_server.tool()
-    async def finish(episode: Name) -> CallToolResult:
+    @mcp_server.tool(title="Finish an episode", annotations=_ENDS)
+    async def finish(episode: Name) -> Annotated[CallToolResult, Turn]:
         """Finish an episode and return its outcome. An episode that is not over counts as failed, for good."""
         return _tool_result(lambda: episodes.finish(episode))
+
+    @mcp_server.prompt(title="Play items")
+    async def play(
+        environment: Annotated[str, Field(description="Id of the environment, as the tool `environments` lists it")],
+        level: Annotated[str, Field(description="Level of difficulty; the smallest by default")] = "",
+        first: Annotated[str, Field(description="Number of the first item, from 0")] = "0",
+        count: Annotated[str, Field(description="Number of items")] = "1",
+    ) -> str:
+        """Ask the agent to play items of an environment, and to use no other tools for it."""
+        return _protocol_result(lambda: episodes.request(environment, level, first, count))
+
+    @mcp_server.resource("waybench://episodes/{episode}/rules", title="Rules", mime_type="text/plain")
+    async def rules(episode: str) -> str:
+        """Return the rules of an episode, as its first prompt has them."""
+        return _protocol_result(lambda: episodes.rules(episode))
+
+    @mcp_server.resource("waybench://episodes/{episode}/board", title="Board", mime_type="image/svg+xml")
+    async def board(episode: str) -> str:
+        """Return a picture of what the messages of an episode tell. Its record then has the setting `pictures`."""
+        return _protocol_result(lambda: episodes.picture(episode))
 
     return mcp_server
 
@@ -392,12 +230,30 @@ def _tool_result(work: Callable[[], Mapping[str, Json]]) -> CallToolResult:
     The environment's text is a block of its own, as models in an evaluation see it: a map within JSON is no map.
     """
     try:
-        result = dict(work())
+        result = _escape_surrogates(dict(work()))
     except WaybenchError as error:
         raise ToolError(str(error)) from None
-    texts = [result.pop("text")] if "text" in result else []
-    blocks = [str(text).encode("utf-8", "backslashreplace").decode() for text in (*texts, json.dumps(result))]
-    return CallToolResult(content=[TextContent(type="text", text=block) for block in blocks])
+    rest = {name: value for name, value in result.items() if name != "text"}
+    blocks = [*([str(result["text"])] if "text" in result else []), json.dumps(rest)]
+    content = [TextContent(type="text", text=block) for block in blocks]
+    return CallToolResult(content=content, structured_content=result)
+
+
+def _protocol_result(work: Callable[[], str]) -> str:
+    """Return a text, or raise the error that the protocol has for wrong parameters."""
+    try:
+        return _escape_surrogates(work())
+    except UsageError as error:
+        raise MCPError(INVALID_PARAMS, str(error)) from None
+
+
+def _escape_surrogates(value: Any) -> Any:
+    """Return a JSON value without lone surrogates, which no message can carry."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, Mapping):
+        return {name: _escape_surrogates(part) for name, part in value.items()}
+    return [_escape_surrogates(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _client(context: Context[Any, Any]) -> str:

@@ -1,0 +1,313 @@
+"""Episodes that agents play by the Model Context Protocol."""
+
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from waybench.core import (
+    WORDING,
+    Environment,
+    Json,
+    Picture,
+    ToolCall,
+    UsageError,
+    is_tool_name,
+    object_schema,
+    standalone_svg,
+    unknown_name_message,
+    write_calls,
+)
+from waybench.core._episode import AnyEpisode
+from waybench.envs import registry
+from waybench.ext.train._episode_file import EpisodeFile
+from waybench.ext.train._session import IDLE, LARGEST_BODY, Session, SessionTurn, play_and_source_options
+
+_NAME = 80  # characters of a client's name in records
+_REFERENCES = ("env:", "file:", "record:")  # by which values name variables and files of this machine
+
+
+@dataclass(slots=True)
+class _Open:
+    """An episode that is not finished.
+
+    Attributes:
+        session: Its session.
+        turn: The last turn.
+        used: When it was used last.
+        settings: Settings of its record.
+        is_over: Whether it has ended, and its record has been written.
+    """
+
+    session: Session
+    turn: SessionTurn
+    used: float
+    settings: dict[str, Json]
+    is_over: bool = False
+
+    @property
+    def episode(self) -> AnyEpisode:
+        """The episode itself."""
+        assert self.session.episode is not None
+        return self.session.episode
+
+
+class AgentEpisodes:
+    """Episodes by names that only the client knows that started them.
+
+    An agent never receives a record, an instance or a solution, whichever tool it calls. All methods raise a UsageError
+    for an unknown episode or environment.
+
+    Args:
+        environments: Ids of the environments that are offered.
+        key: Key of the only item sets, which no client learns; if None, clients choose a key, by default the public
+            set's.
+        options: Options of play, which are the same for all episodes; each must belong to all environments.
+        most: Most episodes at once.
+        out: File to which records are appended, as JSON lines (`EpisodeFile`); None for no file.
+        attempts: How often an item counts in this file for a player.
+        player: The name of the player in records; by default the client's name.
+        clock: Returns the time in seconds.
+
+    Raises:
+        UsageError: For an unknown environment or option, or a file that cannot be written.
+    """
+
+    def __init__(
+        self,
+        environments: Sequence[str],
+        *,
+        key: str | None = None,
+        options: Mapping[str, Json] | None = None,
+        most: int = 16,
+        out: Path | None = None,
+        attempts: int = 1,
+        player: str = "",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._environments: dict[str, Environment[Any, Any, Any]] = {
+            name: registry.load(name) for name in dict.fromkeys(environments)
+        }
+        self._options = dict(options or {})
+        for environment in self._environments.values():
+            environment.resolve_options(self._options)
+        self._key, self._most, self._player, self._clock = key, most, player, clock
+        self._open: dict[str, _Open] = {}
+        self._file = EpisodeFile(out, attempts)
+
+    def __len__(self) -> int:
+        """Return the number of episodes that are not finished."""
+        return len(self._open)
+
+    def environments(self) -> list[dict[str, Json]]:
+        """Return the environments that are offered, with their levels."""
+        return [
+            {
+                "environment": environment.id,
+                "title": environment.title,
+                "smallest_level": environment.items.smallest_level,
+                "some_levels": list(environment.items.sample_levels),
+                "about": " ".join(environment.about.split("\n\n", 1)[0].split())[:500],
+            }
+            for environment in self._environments.values()
+        ]
+
+    def options(self, environment: str) -> list[dict[str, Json]]:
+        """Return the options of an environment that a client can set."""
+        chosen = self._environment(environment)
+        return [
+            {"name": option.name, "default": option.default, "choices": list(option.choices), "about": option.doc}
+            for option in (*chosen.play_options, *chosen.items.options)
+            if option.name not in self._options
+        ]
+
+    def start(
+        self,
+        environment: str,
+        level: int | None,
+        index: int,
+        attempt: int,
+        client: str,
+        *,
+        key: str | None = None,
+        options: Mapping[str, Json] | None = None,
+    ) -> dict[str, Json]:
+        """Start an episode at an item of a level (the smallest if None), for a client by its name.
+
+        Returns:
+            The episode's name and its first prompt, and where records are kept whether it counts; with tools as
+            interface, also the actions.
+
+        Raises:
+            UsageError: For an unknown level, item or option, for what the server has fixed, or if there are too many
+                episodes.
+        """
+        chosen = self._environment(environment)
+        self._check_options(chosen, options or {})
+        play, of_source = play_and_source_options(chosen, {**(options or {}), **self._options})
+        self.free_idle()
+        if len(self._open) >= self._most:
+            raise UsageError(f"{len(self._open)} episodes are open, the maximum: finish one of yours, or wait")
+        key = self._check_key(key) or chosen.items.public_key
+        session = Session(chosen, key=key, level=level, source_options=of_source, legal_actions=0, **play)
+        player = self._player or f"agent/{_printable(client) or 'unnamed'}"
+        turn = session.start(index, attempt, player)
+        name = secrets.token_urlsafe(16)
+        opened = _Open(session, turn, self._clock(), {"interface": "mcp", "client": _printable(client)})
+        self._open[name] = opened
+        started = {"episode": name, "item": turn.info["item"], "level": turn.info["level"], **_turn_json(turn)}
+        if self._file.path is not None:
+            started["counts"] = self._file.begin(opened.episode, opened.settings)
+        if turn.done:
+            self._end(opened)
+        return {**started, "actions": actions} if (actions := _actions(session)) else started
+
+    def look(self, name: str) -> dict[str, Json]:
+        """Return the present prompt of an episode again: all of its messages."""
+        turn = self._find(name).turn
+        return {"messages": turn.messages, "done": turn.done}
+
+    def act(self, name: str, reply: str | None = None, action: Mapping[str, Json] | None = None) -> dict[str, Json]:
+        """Carry out a reply, or an action that `start` has given, and return the answer to it.
+
+        Raises:
+            UsageError: If the episode is over, or not one of both is given.
+        """
+        opened = self._find(name)
+        if (reply is None) == (action is None):
+            raise UsageError("give a reply, or an action where start has given actions: one of them")
+        if action is not None:
+            if not _acts_by_tools(opened.session):
+                raise UsageError('this episode takes replies; actions are for the option "interface": "tools"')
+            reply = _call(action)
+        assert reply is not None
+        if len(reply) > LARGEST_BODY:
+            raise UsageError(f"the reply is longer than {LARGEST_BODY:,} characters")
+        opened.turn = opened.session.reply(reply)
+        if opened.turn.done:
+            self._end(opened)
+        return _turn_json(opened.turn)
+
+    def finish(self, name: str) -> dict[str, Json]:
+        """End an episode and return its outcome. One that is not over counts as failed."""
+        opened = self._find(name)
+        self._free(name)
+        return _turn_json(opened.turn) if opened.turn.done else {"text": "", "done": True, "end": "abandoned"}
+
+    def rules(self, name: str) -> str:
+        """Return the rules of an episode, which are a part of its first prompt."""
+        episode = self._find(name).episode
+        return episode.play.wording.rules(episode.item.instance)
+
+    def picture(self, name: str) -> str:
+        """Return the picture of an episode's state that the wording "image" shows, as SVG.
+
+        The record has the setting `pictures` from then on, since pictures are another test than texts.
+
+        Raises:
+            UsageError: If the environment has no pictures.
+        """
+        opened = self._find(name)
+        environment, images = opened.session.environment, opened.session.environment.playing.images
+        if images is None:
+            raise UsageError(f"{environment.id} has no pictures: use `look`")
+        opened.settings["pictures"] = True
+        return standalone_svg(Picture(opened.episode.state, images.size, False, images.draw).svg, images.size)
+
+    def request(self, environment: str, level: str, first: str, count: str) -> str:
+        """Return what a person asks an agent: to play items of an environment."""
+        start, number = _number(first, "first"), _number(count, "count")
+        if not number:
+            raise UsageError("count=0: give 1 or more")
+        items = f"item {start}" if number == 1 else f"the items {start} to {start + number - 1}"
+        at = f" at level {_number(level, 'level')}" if level else ""
+        name = self._environment(environment).id
+        return f"Use waybench: play {items} of {name}{at}, and finish each episode. Use no other tools."
+
+    def close(self) -> None:
+        """Free all episodes, as when the server stops; those that are not over count as failed."""
+        for name in list(self._open):
+            self._free(name)
+
+    def _environment(self, name: str) -> Environment[Any, Any, Any]:
+        if name not in self._environments:
+            raise UsageError(unknown_name_message("environment", name, self._environments))
+        return self._environments[name]
+
+    def _check_options(self, environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> None:
+        local = {option.name for option in environment.items.options if option.local}
+        for name, value in options.items():
+            if name in self._options:
+                raise UsageError(f"the server has fixed the option {name[:60]}: leave it out")
+            if name in local or (isinstance(value, str) and any(reference in value for reference in _REFERENCES)):
+                raise UsageError(f"option {name[:60]}: a client cannot name files of the server")
+
+    def _check_key(self, key: str | None) -> str | None:
+        if key is not None and self._key is not None:
+            raise UsageError("the items of this server are of one set: leave the key out")
+        if key is not None and key.startswith(_REFERENCES):
+            raise UsageError("give the key of a set itself: a client cannot name files of the server")
+        return self._key if key is None else key
+
+    def _find(self, name: str) -> _Open:
+        self.free_idle()
+        if name not in self._open:
+            raise UsageError(f"there is no episode {name[:40]!r}: it was finished, or unused for too long; start one")
+        opened = self._open[name]
+        opened.used = self._clock()
+        return opened
+
+    def free_idle(self) -> None:
+        """Free the episodes that nobody has used for an hour."""
+        latest = self._clock() - IDLE
+        for name in [name for name, opened in self._open.items() if opened.used < latest]:
+            self._free(name)
+
+    def _free(self, name: str) -> None:
+        self._end(self._open.pop(name))
+
+    def _end(self, opened: _Open) -> None:
+        if not opened.is_over:
+            opened.is_over = True
+            self._file.end(opened.episode)
+
+
+def _turn_json(turn: SessionTurn) -> dict[str, Json]:
+    """Return what a player of an evaluation sees of a turn, and at the end how the episode ended.
+
+    Outcomes of turns and their reasons stay in the record: models in an evaluation have the text alone.
+    """
+    names = ("end", "metrics")
+    return {"text": turn.text, "done": turn.done, **{name: turn.info[name] for name in names if name in turn.info}}
+
+
+def _number(text: str, name: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise UsageError(f"{name}={text[:20]!r}: give a whole number")
+    return int(text)
+
+
+def _printable(name: str) -> str:
+    return "".join(sign for sign in " ".join(name.split()) if sign.isprintable())[:_NAME]
+
+
+def _acts_by_tools(session: Session) -> bool:
+    return is_tool_name(session.options[WORDING])
+
+
+def _actions(session: Session) -> list[dict[str, Json]]:
+    """Return the tools that the environment declares; none where the player replies with texts."""
+    if session.episode is None or not _acts_by_tools(session):
+        return []
+    tools = session.episode.play.wording.tools(session.episode.state)
+    return [{"name": tool.name, "about": tool.doc, "arguments": object_schema(tool.parameters)} for tool in tools]
+
+
+def _call(action: Mapping[str, Json]) -> str:
+    """Return the call of a tool as the raw reply of a record; whether it fits is the episode's to say."""
+    name, arguments = action.get("name"), action.get("arguments", {})
+    if not isinstance(name, str) or not isinstance(arguments, dict) or action.keys() - {"name", "arguments"}:
+        raise UsageError('an action has the form {"name": ..., "arguments": {...}}')
+    return write_calls("", [ToolCall(name, arguments)])
