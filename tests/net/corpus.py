@@ -87,7 +87,7 @@ def tamper(progress: Json, model: str, number: int) -> None:
 
 _TWO, _PAIR = (LARGE, SMALL), (LARGE, SMALL, ORACLE)
 RUNS = (
-    Run("mazes", "alicia -T max_dimension=7 --limit 3 --attempts 2 --levels"),
+    Run("mazes", "alicia -T max_dimension=7 --limit 6 --attempts 2 --levels"),
     Run("wordings", "alicia --each wording=ascii,image -T max_dimension=5 --limit 3 --attempts 2", _TWO),
     Run("tools", "alicia -T interface=tools -T max_dimension=5 --limit 2 --attempts 1", _TWO),
     Run("probes", "guessnum coin -T level=8 --probe every:3 --limit 7", (*_PAIR, NULL)),
