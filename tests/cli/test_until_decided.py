@@ -233,3 +233,14 @@ def test_a_higher_limit_continues_where_a_lower_one_left_off(tmp_path: Path, com
     assert sorted(row.item for row in rows(list(read_logs(tmp_path / "parts")))) == sorted(
         row.item for row in rows(list(read_logs(tmp_path / "whole")))
     )
+
+
+def test_a_quote_is_for_all_items_of_the_stream(command: Command, tmp_path: Path) -> None:
+    models = ("--model", "openai/a", "--model", "openai/b")
+    limit = ("--until", "decided", "--max-items", 50)
+    said = command("run", "bfs", *limit, "--quote", *models, "--out", tmp_path / "logs").stdout
+    _, _, row, *notes = said.splitlines()
+    alone = command("run", "bfs", "--limit", 50, "--quote", *models[:2], "--out", tmp_path / "logs").stdout.splitlines()
+    assert row.split()[5:7] == alone[2].split()[2:4] == ["50", "1,000"]
+    assert "less where the comparison is decided sooner" in " ".join(notes)
+    assert not (tmp_path / "logs").exists()

@@ -9,7 +9,7 @@ from waybench.core import UsageError, plural
 from waybench.evaluation.tasks import TaskEntry, resolve_key
 
 if TYPE_CHECKING:
-    from waybench.evaluation.tasks._stream import ComparisonSettings
+    from waybench.evaluation.tasks._stream import ComparisonSettings, TaskStream
     from waybench.results.comparisons._decisions import DecisionPlan
     from waybench.results.stats import PowerAssumptions
 
@@ -55,8 +55,8 @@ def comparison_settings(settings: RunSettings, runs: int) -> "ComparisonSettings
 
 def decision_plans(
     runs: Sequence[tuple[TaskEntry, Mapping[str, Any]]], comparison: "ComparisonSettings"
-) -> "list[tuple[DecisionPlan, int]]":
-    """Return what is fixed of each comparison of a run, and about how many items a unit has.
+) -> "list[tuple[DecisionPlan, TaskStream]]":
+    """Return what is fixed of each comparison of a run, and its items.
 
     Raises:
         UsageError: If a task cannot be compared so.
@@ -64,7 +64,7 @@ def decision_plans(
     from waybench.evaluation.tasks._stream import task_stream
     from waybench.results.comparisons._decisions import DecisionPlan
 
-    plans: list[tuple[DecisionPlan, int]] = []
+    plans: list[tuple[DecisionPlan, TaskStream]] = []
     for entry, args in runs:
         stream = task_stream(entry, resolve_key(entry.resolve(args)), comparison.over, comparison.max_items)
         plan = DecisionPlan(
@@ -76,20 +76,20 @@ def decision_plans(
             models=comparison.players,
             rule=comparison.rule,
         )
-        plans.append((plan, len(stream.unit(0))))
+        plans.append((plan, stream))
     return plans
 
 
-def plan_text(plan: "DecisionPlan", size: int) -> str:
+def plan_text(plan: "DecisionPlan", stream: "TaskStream") -> str:
     """Return what a comparison may take, in a line for the user before it begins.
 
     Args:
         plan: What is fixed of it.
-        size: About how many items a unit has.
+        stream: Its items.
     """
     from waybench.results.stats._decision_power import forecast_decisions
 
-    rule = plan.rule
+    rule, size = plan.rule, len(stream.unit(0))
     what = f"{plan.task}: plays until {len(plan.models)} models are told apart or tied within {rule.margin:g}"
     most = f"{what}, at most {plural(plan.limit, plan.unit)} each"
     if len(plan.models) > 2:

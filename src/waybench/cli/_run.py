@@ -61,6 +61,7 @@ from waybench.ext.scale._folders import local_copy
 
 if TYPE_CHECKING:
     from waybench.evaluation.tasks._estimate import TaskQuote
+    from waybench.evaluation.tasks._stream import TaskStream
 
 # Players that err at a rate, whose horizon can be computed.
 SEARCHED = ("noisy-0.1", "noisy-0.05", "noisy-0.02")
@@ -130,8 +131,8 @@ def run(settings: RunSettings) -> None:
     comparison = comparison_settings(settings, len(chosen))
     planned = [] if comparison is None else decision_plans(chosen, comparison)
     plans = [plan for plan, _ in planned]
-    for plan, size in planned:
-        click.echo(plan_text(plan, size), err=True)
+    for plan, stream in planned:
+        click.echo(plan_text(plan, stream), err=True)
     from waybench.evaluation._engine import check_folder
     from waybench.evaluation._provider import check_player
 
@@ -148,7 +149,8 @@ def run(settings: RunSettings) -> None:
     for model in models:
         if model.startswith("waybench/"):
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
-    quotes, opening = _quote_tasks([] if plans else chosen, models, prices, quote_only=settings.quote_only)
+    streams = [stream for _, stream in planned] or [None] * len(chosen)
+    quotes, opening = _quote_tasks(chosen, streams, models, prices, quote_only=settings.quote_only)
     needed = {name: quote.needed for name, quote in quotes if quote.needed is not None}
     run_limit = run_budget(budget, entries, models, prices, needed)
     if settings.quote_only:
@@ -205,6 +207,7 @@ def results(
 
 def _quote_tasks(
     chosen: Sequence[tuple[TaskEntry, Mapping[str, Any]]],
+    streams: "Sequence[TaskStream | None]",
     models: Sequence[str],
     prices: Prices,
     *,
@@ -220,10 +223,10 @@ def _quote_tasks(
     quotes: list[tuple[str, TaskQuote]] = []
     opening: list[str] = []
     paid = [model for model in models if not model.startswith("waybench/")]  # embedded players cost nothing
-    for entry, args in chosen:
+    for (entry, args), stream in zip(chosen, streams, strict=True):
         if not paid and not quote_only and not entry.searches:
             continue
-        quotes.append((entry.name, TaskQuote(entry, args)))
+        quotes.append((entry.name, TaskQuote(entry, args, stream)))
     is_search = {entry.name: entry.searches for entry, _ in chosen}
     shown = [quote for name, quote in quotes if quote_only or is_search[name]]
     for line in quote_lines(shown, models, prices):

@@ -25,10 +25,12 @@ from waybench.evaluation.tasks._entry import TaskEntry, resolve_key
 from waybench.evaluation.tasks._horizon import horizon_quote
 from waybench.evaluation.tasks._items import TaskItem, prompt_kinds, task_items
 from waybench.evaluation.tasks._samples import ladders
+from waybench.evaluation.tasks._stream import TaskStream
 
 # Items of each environment and options that are played to estimate tokens; more where that takes one reply, for maps
 # differ in size.
 _SAMPLE, _SAMPLE_OF_REPLIES = 3, 30
+_UNITS = 30  # of a stream that are drawn
 _LEVELS = 6  # levels of a ladder at which an item is played
 _LONG = 5_000  # turns of an episode from which a run of it has a limit by default
 _TURNS = 100  # turns of an episode that are played for an estimate
@@ -73,6 +75,11 @@ class QuoteRow(NamedTuple):
 class TaskQuote:
     """What a task with these parameters takes, whatever the model.
 
+    Args:
+        entry: The task.
+        args: Its parameters, as the user gives them.
+        stream: Its items as a comparison plays them until it is decided; None where all items are played.
+
     Attributes:
         requests: Number of requests at most; of a ladder those of its first level, and of a search 0, since results
             decide the others.
@@ -84,11 +91,14 @@ class TaskQuote:
         UsageError: If a parameter is unfit, or a data set is not here.
     """
 
-    def __init__(self, entry: TaskEntry, args: Mapping[str, Any]) -> None:
+    def __init__(self, entry: TaskEntry, args: Mapping[str, Any], stream: TaskStream | None = None) -> None:
         self._entry = entry
         self._args = resolve_key(entry.resolve(args))
+        self._stream = stream
         estimate = RunEstimate()
-        if entry.climb is not None:
+        if stream is not None:
+            estimate = stream_estimate(stream)
+        elif entry.climb is not None:
             estimate = ladder_estimate(entry, self._args)
         elif not entry.searches:
             estimate = fixed_estimate(list(task_items(entry.parts, self._args)))
@@ -137,6 +147,8 @@ class TaskQuote:
             return notes
         if estimate.least is not None:
             notes.append(f"Tokens: from an optimal player to one that moves at random, {self._note}.")
+        if self._stream is not None:
+            notes.append("That is for all items; less where the comparison is decided sooner.")
         if estimate.levels:
             first, last = estimate.levels[0], estimate.levels[-1]
             notes.append(
@@ -180,6 +192,19 @@ def fixed_estimate(items: Sequence[TaskItem]) -> RunEstimate:
         most = _add_tokens(most, of_random, attempts)
         most_of_short += sum(of_random or ()) * attempts * (turns <= _LONG)
     return RunEstimate(episodes, requests, least, most, longest, most_of_short=most_of_short)
+
+
+def stream_estimate(stream: TaskStream) -> RunEstimate:
+    """Return the estimate of all units of a stream, from the first ones."""
+    units = min(stream.size, _UNITS)
+    part, times = fixed_estimate([item for number in range(units) for item in stream.unit(number)]), stream.size / units
+    return part._replace(
+        episodes=round(part.episodes * times),
+        requests=round(part.requests * times),
+        least=_scaled(part.least, times),
+        most=_scaled(part.most, times),
+        most_of_short=part.most_of_short * times,
+    )
 
 
 def ladder_estimate(entry: TaskEntry, args: Mapping[str, Any]) -> RunEstimate:
@@ -237,6 +262,10 @@ def _tokens(
         if isinstance(error.__cause__, KitError):  # with which no item is played, or no record read
             raise
         return None
+
+
+def _scaled(tokens: Tokens | None, times: float) -> Tokens | None:
+    return None if tokens is None else Tokens(tokens.input * times, tokens.output * times)
 
 
 def _add_tokens(total: Tokens | None, mean: Tokens | None, times: int) -> Tokens | None:
