@@ -60,10 +60,14 @@ class Stream:
             self._text = text
         return self._text
 
+    def key_digest(self) -> bytes:
+        """Return the SHA-512 of the key, from which all blocks of the stream follow."""
+        return hashlib.sha512(self._key_text().encode("utf-8", "surrogatepass")).digest()
+
     def _refill(self) -> int:
         """Draw a block and return its first word."""
         if self._block < 0:
-            self._key, self._block = hashlib.sha512(self._key_text().encode("utf-8", "surrogatepass")).digest(), 0
+            self._key, self._block = self.key_digest(), 0
         digest = hashlib.sha512(self._key + self._block.to_bytes(8, "big")).digest()
         self._block += 1
         words = self._words

@@ -1,10 +1,13 @@
 """AliciaBench's mazes as an environment: mazes by key, options, and the catalogue's value."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from importlib import import_module
 from itertools import combinations, product
 from statistics import fmean
-from typing import TypeVar
+from typing import Any
 
 from waybench._package_data import read_text
 from waybench.core import (
@@ -30,6 +33,7 @@ from waybench.core import (
     UsageError,
     level_axis,
 )
+from waybench.envs.maze import _game
 from waybench.envs.maze._drawing import board, draw_picture, scene, typed_actions
 from waybench.envs.maze._game import (
     LARGEST,
@@ -107,7 +111,10 @@ OPTIONS = (
     ),
 )
 
-T = TypeVar("T")
+_KERNEL = "waybench.envs.maze._kernel"
+_COMPILED_FROM = 4_000_000  # cells drawn in a process, which took longer than it takes to load the kernel
+_drawn = Counter[str]()
+
 Passages = tuple[tuple[int, int], ...]
 Shape = tuple[int, int]
 """Number of rows and of columns."""
@@ -143,6 +150,12 @@ class MazeSource(Source[Maze]):
         self._sides: str = options["sides"]
         self._style = f"{self._loops:g} {self._algorithm} {self._sides}{f' {aspect:g}' if aspect != 1 else ''}"
         self._items = Stream(*self._purpose("item"))
+        # The rows, and the columns, one of which is there twice; 0 alone where the side is odd.
+        self._lines = [
+            range(2, side - 1, 2) if even else (0,) for side, even in zip(self._shape, self._is_even, strict=True)
+        ]
+        self._dealt = min(_pack(self._shape, self._sides), _DEALT)
+        self._opened = _loop_count(self._loops, (self._shape[0] // 2 - 1) * (self._shape[1] // 2 - 1))
 
     @property
     def space(self) -> int | None:
@@ -151,14 +164,15 @@ class MazeSource(Source[Maze]):
 
     def item(self, index: int) -> Item[Maze]:
         """Return a maze with its proof; ids are the dimension and the number from 01: 501, 502, ..."""
-        maze = self._maze(index)
+        kernel = None if self._is_listed else _kernel(self._shape)
+        maze = self._maze(index, kernel)
         number = f"{self.size}{index + 1:02d}" if index < 99 else f"{self.size}-{index + 1}"
-        return Item(maze, number, self.size, self.key, index, prove(maze))
+        return Item(maze, number, self.size, self.key, index, (kernel or _game).prove(maze))
 
     def _purpose(self, *purpose: str | int) -> tuple[str | int, ...]:
         return "maze", GENERATOR, self.key, self.size, self._style, *purpose
 
-    def _maze(self, index: int) -> Maze:
+    def _maze(self, index: int, kernel: Any) -> Maze:
         shape, rng = self._shape, self._items.child(index)
         if self._is_listed:
             space = len(self._mazes) * len(self._doubled)
@@ -166,13 +180,15 @@ class MazeSource(Source[Maze]):
             return double(
                 build(shape, *self._mazes[card // len(self._doubled)]), *self._doubled[card % len(self._doubled)]
             )
+        # Entrance and exit are dealt from a shuffled pack, so that items differ even where all walls are opened.
+        number, card = divmod(index, self._dealt)
+        ends = _deal(self._purpose("openings", number), shape, self._sides)[card]
+        if kernel is not None:
+            return double(*kernel.draw(rng, shape, self._algorithm, self._opened, ends, self._lines))
         tree, walls = spanning_tree(shape[1] // 2, shape[0] // 2, self._algorithm, rng)
         rng.shuffle(walls)
-        # Entrance and exit are dealt from a shuffled pack, so that items differ even where all walls are opened.
-        number, card = divmod(index, min(_pack(shape, self._sides), _DEALT))
-        ends = _deal(self._purpose("openings", number), shape, self._sides)[card]
-        maze = build(shape, (*tree, *walls[: _loop_count(self._loops, len(walls))]), *ends)
-        return double(maze, *(rng.choice(lines) for lines in self._lines))
+        maze = build(shape, (*tree, *walls[: self._opened]), *ends)
+        return double(maze, *(rng.choice(lines) for lines in self._lines)) if any(self._is_even) else maze
 
     @property
     def _is_listed(self) -> bool:
@@ -183,32 +199,33 @@ class MazeSource(Source[Maze]):
         return _enumerate_mazes(self._shape, self._loops, self._sides)
 
     @property
-    def _lines(self) -> list[Sequence[int]]:
-        """The rows, and the columns, one of which is there twice; 0 alone where the side is odd."""
-        return [range(2, side - 1, 2) if even else (0,) for side, even in zip(self._shape, self._is_even, strict=True)]
-
-    @property
     def _doubled(self) -> list[tuple[int, ...]]:
         return list(product(*self._lines))
 
 
+def _kernel(shape: Shape) -> Any:
+    """Return the module that draws and proves in compiled code, once that is worth its start; None until then.
+
+    Where something else has imported it, that is at once.
+    """
+    _drawn["cells"] += shape[0] * shape[1]
+    return import_module(_KERNEL) if _drawn["cells"] > _COMPILED_FROM or _KERNEL in sys.modules else None
+
+
 def double(maze: Maze, row: int, column: int) -> Maze:
     """Return a maze with a row and a column between rooms twice, which makes passages across it longer; 0 for none."""
+    if not row and not column:
+        return maze
     lattice = maze.lattice
-
-    def twice(line: list[T], number: int) -> list[T]:
-        return [*line[: number + 1], *line[number:]] if number else line
-
-    rows = [twice(list(line), column) for line in twice(lattice.rows(), row)]
+    rows = [line[: column + 1] + line[column:] if column else line for line in lattice.rows()]
+    rows[row:row] = rows[row : row + 1] if row else []
     width = len(rows[0])
 
     def moved(cell: int) -> int:
         y, x = divmod(cell, lattice.width)
         return (y + (0 < row < y)) * width + x + (0 < column < x)
 
-    return Maze(
-        Lattice(width, len(rows), bytes(cell for line in rows for cell in line)), moved(maze.entrance), moved(maze.exit)
-    )
+    return Maze(Lattice(width, len(rows), b"".join(rows)), moved(maze.entrance), moved(maze.exit))
 
 
 def _rooms_along(shape: Shape, side: str) -> int:
