@@ -1,9 +1,11 @@
 """The extras of the installation, and what to say when the packages of one are missing."""
 
 import re
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
-from importlib.metadata import PackageNotFoundError, requires
+from importlib.metadata import PackageNotFoundError, requires, version
 from typing import ParamSpec, TypeVar
 
 from waybench.core import UsageError
@@ -48,7 +50,11 @@ def missing_extra(error: ModuleNotFoundError, what: str = "this") -> UsageError 
     named = next((extra for extra, packages in extras().items() if package in packages), None)
     if named is None:
         return None
-    return UsageError(f"{what} needs the package {package}, which is not installed: pip install 'waybench[{named}]'")
+    problem = "which is not installed"
+    if module != error.name and sys.modules.get(module):  # a part of a package, which an older version lacks
+        with suppress(PackageNotFoundError):
+            problem = f"in another version than {version(package)}"
+    return UsageError(f"{what} needs the package {package}, {problem}: pip install 'waybench[{named}]'")
 
 
 def says_missing_extra(function: Callable[P, R]) -> Callable[P, R]:

@@ -17,7 +17,18 @@ from waybench.core import UsageError
 )
 def test_a_missing_package_names_its_extra(module: str, extra: str) -> None:
     found = _extras.missing_extra(ModuleNotFoundError(f"No module named {module!r}", name=module), "this command")
-    assert str(found).endswith(f"which is not installed: pip install 'waybench[{extra}]'")
+    assert str(found).endswith(f": pip install 'waybench[{extra}]'")
+
+
+def test_a_package_in_another_version_is_not_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = ModuleNotFoundError(name="mcp.server.mcpserver")  # which came with its second major version
+    monkeypatch.setattr(_extras, "extras", lambda: {"mcp": ["mcp"], "openenv": ["openenv"]})
+    assert "the package mcp, which is not installed: pip" in str(_extras.missing_extra(error))
+    monkeypatch.setitem(sys.modules, "mcp", types.ModuleType("mcp"))
+    monkeypatch.setattr(_extras, "version", lambda package: "1.30.0")
+    assert str(_extras.missing_extra(error)) == (
+        "this needs the package mcp, in another version than 1.30.0: pip install 'waybench[mcp]'"
+    )
 
 
 @pytest.mark.parametrize("module", ["numpy", "no_such_module", "waybench.nothing", None])

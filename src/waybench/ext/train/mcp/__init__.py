@@ -13,8 +13,7 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any, cast
 
 import anyio
-from mcp.server import MCPServer
-from mcp.server.mcpserver import Context
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
