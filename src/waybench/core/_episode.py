@@ -309,7 +309,9 @@ class Episode(Generic[I, S, A]):
         self.state, reward, events, outcome = last
         if outcome is not _ILLEGAL or not self.limits.illegal or self.limits.invalid == "turn":
             self._spent += 1
-        return TurnRecord(text, outcome, None, game.encode(action), None, reward, events, self._observe(last), usage)
+        # Of a tuple, in half the time of a call with arguments.
+        encoded, message = game.encode(action), self._observe(last)
+        return TurnRecord._make((text, outcome, None, encoded, None, reward, events, message, usage, "", ""))
 
     def _observe(self, last: Transition[S] | Invalid) -> str:
         """Return the message on what a reply led to, and keep its picture."""

@@ -52,6 +52,7 @@ _REASONING = ("thinking", "reasoning", "summary")  # where a part of reasoning h
 _REASONING_TYPES = (*_REASONING, "redacted_thinking", "reasoning_content", "summary_text")
 _TEXT = ("text", "content", "refusal", "value")
 _LONGEST_WORD = 100
+_SHORT = 100  # characters
 _DELETED = "\u00ad\u200b\u2060\ufeff"  # soft hyphen, zero-width space, word joiner, byte order mark
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
 _TWINS = {
@@ -131,6 +132,10 @@ def split_reasoning(reply: str, think_tags: str | None = None) -> ReplyParts:
 
     The marks are those that waybench knows, and `think_tags` (`THINK_TAGS`).
     """
+    return _split_short(reply, think_tags) if len(reply) <= _SHORT else _split(reply, think_tags)
+
+
+def _split(reply: str, think_tags: str | None) -> ReplyParts:
     if (think_tags is None and not _can_have_marks(reply)) or _is_json(reply):
         return ReplyParts(reply, "")
     reader = _reader(think_tags)
@@ -162,6 +167,9 @@ def split_reasoning(reply: str, think_tags: str | None = None) -> ReplyParts:
     if not parts:
         return ReplyParts(reply, "")
     return _join_parts([*parts, _Part("text", reply[position:])])
+
+
+_split_short = lru_cache(maxsize=1024)(_split)  # in games of few actions the same replies come again and again
 
 
 def _join_parts(parts: Sequence[_Part]) -> ReplyParts:

@@ -167,10 +167,9 @@ class BanditRules(Rules[Bandit, Machines]):
             # What goes beyond 0 or 1 is reflected there.
             chances = tuple(-chance if chance < 0 else 2 - chance if chance > 1 else chance for chance in drifted)
             best, gaps = values(bandit, chances)
-        counts = (*counts[:index], counts[index] + 1, *counts[index + 1 :])
-        return ActionEffect(
-            Machines(bandit, chances, best, gaps, counts, score + optimal, action, reward), reward, events
-        )
+        counts = counts[:index] + (counts[index] + 1,) + counts[index + 1 :]  # noqa: RUF005  unpacking takes longer
+        world = Machines._make((bandit, chances, best, gaps, counts, score + optimal, action, reward))
+        return ActionEffect(world, reward, events)
 
     def score(self, world: Machines) -> float:
         return world.score

@@ -267,13 +267,12 @@ def play_round(world: Rounds, action: int, their_choice: int) -> Rounds:
     player_counts, opponent_counts = _with_choice(player_counts, action), _with_choice(opponent_counts, their_choice)
     if last is not None:
         index = 9 * last[0] + 3 * last[1] + their_choice
-        replies = (*replies[:index], replies[index] + 1, *replies[index + 1 :])
+        replies = replies[:index] + (replies[index] + 1,) + replies[index + 1 :]  # noqa: RUF005  unpacking takes longer
     if match.opponent != FIXED:
         chances = _chances(match, STRATEGIES[match.opponent].choose(action, their_choice, player_counts))
         best, gaps = values(chances, match.wins)
-    return Rounds(
-        match, chances, best, gaps, player_counts, opponent_counts, replies, score, (action, their_choice), reward
-    )
+    last = action, their_choice
+    return Rounds._make((match, chances, best, gaps, player_counts, opponent_counts, replies, score, last, reward))
 
 
 @lru_cache(maxsize=256)  # a match has nine of them

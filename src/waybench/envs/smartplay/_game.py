@@ -173,6 +173,11 @@ class AgentState(NamedTuple, Generic[I, W]):
     thinking: bool = False
 
 
+# These take half the time of a call with arguments.
+_new_state: Callable[[tuple[Any, ...]], AgentState[Any, Any]] = AgentState._make  # pyright: ignore[reportUnknownMemberType]
+_new_transition: Callable[[tuple[Any, ...]], Transition[Any]] = Transition._make  # pyright: ignore[reportUnknownMemberType]
+
+
 class AgentGame(Game[I, AgentState[I, W], AgentReply]):
     """Puts the agent protocol around the rules of a game.
 
@@ -217,13 +222,13 @@ class AgentGame(Game[I, AgentState[I, W], AgentReply]):
             return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
         if self._history:
             entry = history_entry(stored, seen)
-            past = (*past, entry) if len(past) < self._history else (*past[1:], entry)
+            past = (past if len(past) < self._history else past[1:]) + (entry,)
         following, reward, events, outcome = rules.step(world, number, rng)
         all_events: dict[str, Json] = {**events, "score": rules.score(following), "named": action.named}
         if not action.named:
             outcome = Outcome.UNPARSED  # what the protocol's own action led to is no outcome of the reply
-        state = AgentState(instance, following, rules.observe(following), past, stored + 1, self._thinks)
-        return Transition(state, reward, all_events, outcome)
+        state = _new_state((instance, following, rules.observe(following), past, stored + 1, self._thinks))
+        return _new_transition((state, reward, all_events, outcome))
 
     def forfeit(self, state: AgentState[I, W]) -> AgentState[I, W]:
         """Go on after a reply that cannot be carried out: to the action after a thought, otherwise to the next step.

@@ -37,6 +37,16 @@ def published_match(reply: str, actions: Sequence[str]) -> int | None:
     return None if match is None else numbers[match[0]]
 
 
+def _match(reply: str, actions: tuple[str, ...]) -> AgentReply:
+    """Return the action that the published program takes."""
+    index = published_match(reply, actions)
+    return AgentReply(0, named=False) if index is None else AgentReply(index)
+
+
+_SHORT = 100  # characters
+_short_match = lru_cache(maxsize=1024)(_match)  # the same replies come again and again
+
+
 @lru_cache(maxsize=64)
 def _lower_names(actions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
     """Return a pattern that prefers the earlier ones of names that begin at the same place, and the names' numbers."""
@@ -271,8 +281,7 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
             return THOUGHT
         actions = self._rules.actions(state.instance)
         if self._published:
-            index = published_match(reply, actions)
-            return AgentReply(0, named=False) if index is None else AgentReply(index)
+            return (_short_match if len(reply) <= _SHORT else _match)(reply, tuple(actions))
         result = find_choice(reply, actions)
         return result if isinstance(result, Invalid) else AgentReply(result)
 
