@@ -223,6 +223,11 @@ class _EnvironmentSource(Source[I]):
         with reraise_as_defect(self._env_id):
             return self._source.item(index)
 
+    def head(self, count: int) -> list[Item[I]]:
+        """Return the first `count` items."""
+        with reraise_as_defect(self._env_id):
+            return self._source.head(count)
+
 
 AnyEnvironment = Environment[Any, Any, Any]
 AnyPlay = Play[Any, Any, Any]

@@ -134,7 +134,13 @@ class PrivateSource(Source[I]):
 
     def item(self, index: int) -> Item[I]:
         """Return the item of this number, from 0."""
-        item = self._source.item(index)
+        return self._marked(self._source.item(index))
+
+    def head(self, count: int) -> list[Item[I]]:
+        """Return the first `count` items."""
+        return [self._marked(item) for item in self._source.head(count)]
+
+    def _marked(self, item: Item[I]) -> Item[I]:
         position = item.id, item.level, item.key, item.index  # `replace` takes longer than a small item
         return Item(item.instance, *position, item.proof, item.examples, private=True, isomorph=item.isomorph)
 

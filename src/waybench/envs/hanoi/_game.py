@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from math import fsum
+from operator import eq
 from typing import NamedTuple
 
 from waybench.core import (
@@ -168,7 +169,7 @@ class Towers(Instance):
     @property
     def placed_disks(self) -> int:
         """The number of disks that start on the rod where they have to go."""
-        return sum(here == there for here, there in zip(self.start, self.goal, strict=True))
+        return sum(map(eq, self.start, self.goal))
 
     def canonical(self) -> str:
         return f"{self.start} {self.goal}"

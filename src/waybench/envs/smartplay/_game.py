@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core import (
@@ -132,7 +133,8 @@ def history_text(entries: Sequence[str]) -> str:
     return f"Most recent {len(entries)} steps of the player's in-game observation:\n\n{observations}".strip()
 
 
-def manual_text(manual: str, actions: Sequence[str]) -> str:
+@lru_cache(maxsize=256)  # the items of a set have few manuals
+def manual_text(manual: str, actions: tuple[str, ...]) -> str:
     """Return a manual with its list of actions, as SmartPlay writes it."""
     lines = "\n".join(f"{number}. {name}" for number, name in enumerate(actions, 1))
     return f"{manual}\n\nList of all actions:\n{lines}"

@@ -234,7 +234,7 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
         """Return who the player is, and the manual, with the list of actions unless the game's manual goes without."""
         manual = self._rules.manual(instance)
         if self._rules.lists_actions:
-            manual = manual_text(manual, self._rules.actions(instance))
+            manual = manual_text(manual, tuple(self._rules.actions(instance)))
         return f"{ROLE}\n\n{manual}"
 
     def observe(self, state: AgentState[I, W], last: Transition[AgentState[I, W]] | Invalid | None, turn: int) -> str:
@@ -254,8 +254,10 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
         the question of the user (shared/specs/smartplay.md, 10). In `sound` the reason why a reply was not carried out
         ends the history.
         """
+        if not self._style.splits:
+            return super().prompt(rules, examples, observation)
         before, present, after = f"\n\n{observation}".partition(f"\n\n{_PRESENT}")
-        if not self._style.splits or not present:
+        if not present:
             return super().prompt(rules, examples, observation)
         role, _, manual = rules.partition("\n\n")
         seen, _, question = after.rpartition("\n\n")  # no question has an empty line
