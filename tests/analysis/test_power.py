@@ -16,7 +16,7 @@ from waybench.results.stats import PowerAssumptions
 from waybench.results.stats._assumed_shares import assume_shares
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._contributions import Difference
-from waybench.results.stats._intervals import mid_p
+from waybench.results.stats._intervals import mid_p, z_power
 from waybench.results.stats._power import achieved_power, detectable_difference, items_needed, planned_errors
 from waybench.results.stats._tie_power import items_for_tie, min_clusters_for_tie, tie_power
 
@@ -124,6 +124,14 @@ def test_every_possible_difference_has_a_number(rate: float) -> None:
             found = items_needed(assume_shares(rate), delta)
             assert found.items >= 6
             assert found.unpaired is None or delta > 0.3 or found.items <= found.unpaired
+
+
+def test_the_power_of_two_samples_agrees_with_statsmodels() -> None:
+    normal = pytest.importorskip("statsmodels.stats.power").NormalIndPower()
+    for effect in (0.01, 0.2, 0.8, 3.0):
+        for n in (6, 100, 12_345):
+            for alpha in (0.05, 0.001):
+                assert z_power(effect, n, alpha) == pytest.approx(normal.power(effect, n, alpha), abs=1e-12)
 
 
 def test_fishers_exact_test_has_the_unpaired_power() -> None:

@@ -1,10 +1,10 @@
 """Means with intervals over independent clusters, exact tests, and regression lines."""
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +130,6 @@ def mid_p(won: int, lost: int) -> float:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p values adjusted for their number (Holm, Scandinavian Journal of Statistics 6, 1979, 65-70)."""
-    # Not statsmodels' own function, which has the garbage collected at every call.
     adjusted, greatest = [0.0] * len(p_values), 0.0
     for rank, position in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         greatest = max(greatest, p_values[position] * (len(p_values) - rank))
@@ -139,16 +138,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def z_power(effect: float, n: float, alpha: float) -> float:
-    """Return the power of a two-sided z test of the means of two samples (`NormalIndPower`).
+    """Return the power of a two-sided z test of the means of two samples of the same size.
 
     Args:
         effect: The difference of the means by the standard deviation, above 0.
         n: Number of values of each sample.
         alpha: The level of the test.
     """
-    # It takes a second to import, and has no types.
-    statistics: Any = import_module("statsmodels.stats.power")
-    return float(statistics.NormalIndPower().power(effect, n, alpha))
+    critical, shift = normal_quantile(alpha / 2), effect * math.sqrt(n / 2)
+    return float(special.ndtr(shift - critical) + special.ndtr(-shift - critical))
 
 
 @dataclass(frozen=True, slots=True)

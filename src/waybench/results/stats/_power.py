@@ -198,7 +198,6 @@ def least_number(power_of: Callable[[int], float], power: float, fewest: int = F
     most = fewest
     while power_of(most) < power:
         most *= 2
-    # Not statsmodels' own solver: with a high power and a strict level it returns numbers that are no solution.
     return bisect_left(range(most), power, lo=most // 2 if most > fewest else most, key=power_of)
 
 
