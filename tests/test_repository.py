@@ -32,8 +32,8 @@ def read(path: Path) -> Any:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def test_workflows_for_tests_documentation_and_releases() -> None:
-    assert {path.name for path in WORKFLOWS} == {"tests.yml", "docs.yml", "release.yml"}
+def test_workflows_for_tests_documentation_releases_and_newest_dependencies() -> None:
+    assert {path.name for path in WORKFLOWS} == {"tests.yml", "docs.yml", "release.yml", "newest.yml"}
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -59,6 +59,30 @@ def test_workflows_run_what_exists(path: Path) -> None:
             assert {argument for argument in arguments if "=" not in argument} <= targets
         else:
             assert program == "test" or (ROOT / program).is_file()
+
+
+@pytest.mark.parametrize(("bounds", "requirement"), [("within", '"numpy>=2.4,<3"'), ("beyond", '"numpy>=2.4"')])
+def test_newest_dependencies_are_tried_in_a_copy(bounds: str, requirement: str, tmp_path: Path) -> None:
+    program, project = tmp_path / ".ci" / "newest", tmp_path / "pyproject.toml"
+    program.parent.mkdir()
+    program.write_bytes((ROOT / ".ci" / "newest").read_bytes())
+    program.chmod(0o755)
+    project.write_text('dependencies = [\n  "numpy>=2.4,<3",\n]\n', encoding="utf-8")
+    (tmp_path / "constraints").mkdir()
+    pins = tmp_path / "constraints" / "base.txt"
+    pins.write_text("numpy==2.4.0\n", encoding="utf-8")
+    lock = "lock:\n\t@echo 'numpy==2.5.0 \\' > constraints/base.txt; echo lock $(LOCK)\n"
+    (tmp_path / "Makefile").write_text(lock, encoding="utf-8")
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x"]
+    for command in ([*git, "init", "-q"], [*git, "add", "."], [*git, "commit", "-q", "-m", "x"]):
+        subprocess.run(command, cwd=tmp_path, check=True, timeout=PATIENCE)
+    command = [program, bounds, "sh", "-c", "cat pyproject.toml; exit 3"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 3 and done.stderr == ""
+    first, *middle, last = done.stdout.splitlines()
+    assert first == "lock --upgrade" and "  +numpy==2.5.0" in middle and f"  {requirement}," in middle and last == "]"
+    assert pins.read_text(encoding="utf-8") == "numpy==2.4.0\n"
+    assert "<3" in project.read_text(encoding="utf-8")
 
 
 def test_the_fast_tests_run_on_every_supported_python() -> None:
