@@ -14,7 +14,8 @@ import waybench
 from tests.conftest import PATIENCE, ROOT, missing
 from waybench.cli import main
 from waybench.core import UsageError
-from waybench.ext.publish.exports._formats import FileText, as_name, read_results, write_files, yaml
+from waybench.ext.publish.exports._files import FileText, as_name, write_files, yaml
+from waybench.ext.publish.exports._formats import read_results
 
 VALIDATORS = ROOT / ".venv-validators" / "bin"
 FORMATS = {

@@ -14,16 +14,17 @@ from waybench.core import UsageError, commitment, plural, read_key
 
 HARBOR = "harbor"
 BYTES = 32  # of a new key
-_PUBLIC = "public"  # in place of a key
+PUBLIC = "public"  # in place of a key
+_TASKS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class HarborOptions:
-    """What `--format harbor` takes."""
+class TaskSetOptions:
+    """What the formats of tasks take."""
 
-    count: int = option("Most items (harbor).", type=click.IntRange(1, 10_000), default=10)
+    count: int | None = option("Most items (harbor).  [default: 10]", type=click.IntRange(1, 10_000))
     level: int | None = option("Level of the items (harbor).")
-    parameters: tuple[str, ...] = option("Parameter of TASK (harbor); repeatable.", "-T", metavar="KEY=VALUE")
+    parameters: tuple[str, ...] = option("Parameter of TASK (harbor, dataset); repeatable.", "-T", metavar="KEY=VALUE")
     key: str | None = option(
         "Key of the items (harbor): env:NAME, file:PATH, or public.  [default: a new one, in OUT.key]", metavar="REF"
     )
@@ -33,14 +34,14 @@ class HarborOptions:
     )
 
 
-def write_tasks(names: Sequence[str], out: Path, options: HarborOptions) -> None:
+def write_tasks(names: Sequence[str], out: Path, options: TaskSetOptions) -> None:
     """Write the directories of a task for Harbor; a new private key stands beside the folder."""
     from waybench.evaluation.tasks import find_task
     from waybench.ext.publish.harbor._export import HarborSettings, write_harbor
 
     if len(names) != 1:
         raise UsageError("--format harbor takes one TASK")
-    if options.key == _PUBLIC and options.network != "no-network":
+    if options.key == PUBLIC and options.network != "no-network":
         raise UsageError(
             "--key public: an agent that reaches the internet can make public items with their answers: add "
             "--network no-network, or leave out --key"
@@ -50,9 +51,9 @@ def write_tasks(names: Sequence[str], out: Path, options: HarborOptions) -> None
         raise UsageError(f"{out}: the folder is not empty; give a new one")
     if options.key is None:
         write_key(key_file)
-    key = None if options.key == _PUBLIC else read_key(options.key or f"file:{key_file}")
+    key = None if options.key == PUBLIC else read_key(options.key or f"file:{key_file}")
     settings = HarborSettings(
-        count=options.count,
+        count=options.count or _TASKS,
         key=key,
         image=options.image,
         has_network=options.network == "public",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from waybench.cli._harbor import HARBOR, HarborOptions, write_key, write_tasks
+from waybench.cli._dataset import DATASET, write_dataset
+from waybench.cli._harbor import HARBOR, TaskSetOptions, write_key, write_tasks
 from waybench.cli._options import (
     ADDRESS,
     DATA_DIR,
@@ -32,7 +33,7 @@ from waybench.core._secrets import STRONG_BITS, key_bits
 if TYPE_CHECKING:
     from waybench.results.logs import Skipped
 
-FORMATS = ("every-eval-ever", "huggingface", "inspect-catalogue", "citation", HARBOR)
+FORMATS = ("every-eval-ever", "huggingface", "inspect-catalogue", "citation", HARBOR, DATASET)
 NOT_VERIFIED = 1
 _BAR_EVERY = 25  # records
 
@@ -94,13 +95,14 @@ waybench export waybench-out --format every-eval-ever --organization "My lab" --
 waybench export waybench-out --format huggingface --dataset my-name/my-benchmark --out hub
 waybench export waybench-out --format inspect-catalogue --repository https://... --commit 0123... --out register
 waybench export waybench-out --format citation --out cite
-waybench export TASK --format harbor --count 20 --out tasks"""
+waybench export TASK --format harbor --count 20 --out tasks
+waybench export TASK TASK --format dataset --dataset my-name/my-benchmark --out hub"""
 
 
 @click.command(epilog=_EXAMPLES)
 @with_parameters
 def export(
-    harbor: HarborOptions,
+    task_set: TaskSetOptions,
     folders: tuple[Path, ...] = argument("DIR|URL|FILE|TASK...", required=True, type=LogPlace()),
     form: str = option("Format of the files.", "--format", required=True, type=click.Choice(FORMATS)),
     out: Path = option("Folder for the files.", "--out", "-o", required=True),
@@ -111,11 +113,12 @@ def export(
         type=click.Choice(["first_party", "third_party", "collaborative", "other"]),
         default="third_party",
     ),
-    dataset: str | None = option("The benchmark's data set on the Hub (huggingface).", metavar="OWNER/NAME"),
+    dataset: str | None = option("The benchmark's data set on the Hub (huggingface, dataset).", metavar="OWNER/NAME"),
     url: str = option("Where the evaluation can be read (huggingface).", default="", metavar="URL"),
     repository: str | None = option("The repository that was run (inspect-catalogue).", metavar="URL"),
     commit: str | None = option("The commit of it that was run (inspect-catalogue).", metavar="SHA"),
     maintainers: tuple[str, ...] = option("Who keeps the entry; repeatable.", "--maintainer", metavar="NAME"),
+    answers: bool = option("Write the items as data and their answers, too (dataset)."),
 ) -> None:
     """Export the results of some runs in a format that others read.
 
@@ -126,19 +129,18 @@ def export(
     huggingface: `.eval_results` for the models' repositories, and `eval.yaml` for the benchmark's.
     inspect-catalogue: registration files of Inspect's catalogue of evaluations. citation: what to cite.
     harbor: TASK as directories of tasks, which Harbor runs: an item each, with its verifier and solution.
+    dataset: public sets of TASK... as Parquet with card, eval.yaml and checksums, for the Hugging Face Hub.
     """
+    names = [str(folder) for folder in folders]
     if form == HARBOR:
-        write_tasks([str(folder) for folder in folders], out, harbor)
+        write_tasks(names, out, task_set)
+        return
+    if form == DATASET:
+        write_dataset(names, out, task_set, dataset=dataset or "", answers=answers)
         return
     from waybench.ext.publish.exports._every_eval_ever import every_eval_ever
-    from waybench.ext.publish.exports._formats import (
-        benchmark_file,
-        catalogue_entries,
-        citations,
-        eval_results,
-        read_results,
-        write_files,
-    )
+    from waybench.ext.publish.exports._files import benchmark_file, write_files
+    from waybench.ext.publish.exports._formats import catalogue_entries, citations, eval_results, read_results
     from waybench.results.logs import Skipped
 
     required = {
@@ -154,7 +156,10 @@ def export(
     if form == "every-eval-ever":
         files = every_eval_ever(results, organization=organization or "", relationship=relationship)
     elif form == "huggingface":
-        files = (*eval_results(results, dataset or "", url=url), benchmark_file(results))
+        files = (
+            *eval_results(results, dataset or "", url=url),
+            benchmark_file({result.group.task for result in results}),
+        )
     elif form == "inspect-catalogue":
         files = catalogue_entries(results, repository=repository or "", commit=commit or "", maintainers=maintainers)
     else:

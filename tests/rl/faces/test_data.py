@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from datasets import load_dataset
+from datasets import get_dataset_config_names, load_dataset
+from datasets.exceptions import NonMatchingSplitsSizesError
 from test_trl import TEMPLATE, tokenizer
 
 from waybench.ext.train import SPLITS
@@ -16,7 +17,11 @@ PATIENCE = 300
 
 
 def generate(*arguments: object) -> str:
-    command = [sys.executable, "-m", "waybench", "generate", *map(str, arguments)]
+    return waybench("generate", *arguments)
+
+
+def waybench(*arguments: object) -> str:
+    command = [sys.executable, "-m", "waybench", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env={**os.environ})
     assert done.returncode == 0, done.stderr
     return done.stderr
@@ -54,3 +59,18 @@ def test_both_forms_have_the_same_rows(tmp_path: Path) -> None:
 
     assert len(lines) == 1200 > 1000  # more than are written at once
     assert [without_nulls(row) for row in data] == lines
+
+
+def test_datasets_load_an_exported_folder_by_its_card(tmp_path: Path) -> None:
+    folder, cache = tmp_path / "hub", str(tmp_path / "cache")
+    waybench("export", "dfs", "alicia", "--format", "dataset", "-T", "limit=3", "--out", folder)
+    assert get_dataset_config_names(str(folder)) == ["dfs", "alicia"]
+    for name, count in (("dfs", 3), ("alicia", 3 * 49)):
+        # Numbers of rows are compared with those of the card.
+        data = load_dataset(str(folder), name, cache_dir=cache, verification_mode="all_checks")
+        assert list(data) == ["test"] and data["test"].num_rows == count
+        assert all(row["task"] == name and row["messages"][-1]["role"] == "user" for row in data["test"])
+    card = folder / "README.md"
+    card.write_text(card.read_text("utf-8").replace("num_examples: 3\n", "num_examples: 4\n"), "utf-8")
+    with pytest.raises(NonMatchingSplitsSizesError):
+        load_dataset(str(folder), "dfs", cache_dir=str(tmp_path / "other"), verification_mode="all_checks")

@@ -24,7 +24,7 @@ from waybench.core._defects import reraise_as_defect
 from waybench.core._designs import SHOWN
 from waybench.data import LocalFiles
 from waybench.envs import registry
-from waybench.evaluation.tasks._entry import GENERATED_ITEMS, ISOMORPH, TaskPart, items_of_shard, parameters
+from waybench.evaluation.tasks._entry import GENERATED_ITEMS, ISOMORPH, TaskEntry, TaskPart, items_of_shard, parameters
 
 
 class TaskItem(NamedTuple):
@@ -46,6 +46,30 @@ def task_items(parts: Sequence[TaskPart], args: Mapping[str, Any], most: int | N
         most: How many generated items each part has without the parameter `limit`; None for the usual number.
     """
     return items_of_shard(_all_items(parts, args, most), args.get(SHARD))
+
+
+def all_levels_items(task: TaskEntry, args: Mapping[str, Any]) -> Iterator[TaskItem]:
+    """Yield the items of a task, of a ladder those of all its levels.
+
+    Args:
+        task: The task; it does not search.
+        args: All of its parameters.
+    """
+    if task.climb is None:
+        yield from task_items(task.parts, args)
+        return
+    limit = args["limit"] or task.climb.items
+    for level in task.climb.levels(args):
+        yield from task_items(task.parts, {**args, "level": level, "limit": limit})
+
+
+def chosen_datasets(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> list[Dataset]:
+    """Return the data set that each part of a task takes its items from."""
+    environments = [registry.load(part.env) for part in parts]
+    return [
+        _dataset_for(environment, _parameters_of(part, environment, args))
+        for part, environment in zip(parts, environments, strict=True)
+    ]
 
 
 def _all_items(parts: Sequence[TaskPart], args: Mapping[str, Any], most: int | None) -> Iterator[TaskItem]:

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from waybench._version import __version__
 from waybench.core import End, Json, Metric
 from waybench.envs import registry
-from waybench.ext.publish.exports._formats import FileText, ModelResults, as_name, without_none
+from waybench.ext.publish.exports._files import FileText, as_name, without_none
+from waybench.ext.publish.exports._formats import ModelResults
 from waybench.results import Row
 from waybench.results.formatting import LOST, lost_text
 from waybench.results.logs import LoggedEpisode

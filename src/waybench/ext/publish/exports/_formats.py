@@ -1,17 +1,17 @@
 """Results for Hugging Face, Inspect's catalogue of evaluations, and citations."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 from waybench._version import __version__
-from waybench.core import Json, UsageError, is_array, is_object, prepare_folder
+from waybench.core import Json, UsageError
 from waybench.envs import registry
 from waybench.evaluation.tasks import find_task
 from waybench.evaluation.tasks._presets import catalogue_file, paper_of
+from waybench.ext.publish.exports._files import FileText, as_name, check_dataset_name, without_none, yaml
 from waybench.results import Estimate, Row, overall, read_logs
 from waybench.results.formatting import NO_RANK, lost_text
 from waybench.results.logs import LoggedEpisode, Skipped
@@ -20,60 +20,6 @@ from waybench.results.results import RunKey, group_by, measurable, without_searc
 
 _FOLDER = "src/waybench/evaluation/tasks/catalogue"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-
-
-class FileText(NamedTuple):
-    """A file of an export: its path within the export, with slashes, and its content."""
-
-    path: str
-    text: str
-
-
-def write_files(folder: Path, files: Iterable[FileText]) -> list[Path]:
-    """Write files below a folder and return their paths.
-
-    Raises:
-        UsageError: If the folder cannot be written, or a path would leave it.
-    """
-    prepare_folder(folder)
-    written: list[Path] = []
-    for name, text in files:
-        parts = PurePosixPath(name).parts
-        if not parts or ".." in parts or name.startswith("/"):
-            raise UsageError(f"cannot write {name[:120]!r}: the path leaves the folder of the export")
-        path = folder.joinpath(*parts)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise UsageError(f"cannot write {str(path)!r}: {error.strerror}") from None
-        written.append(path)
-    return written
-
-
-def yaml(value: Json, indent: int = 0) -> str:
-    """Return data as YAML: mappings and lists in blocks, and every other value as JSON, of which YAML is a superset."""
-    pad = "  " * indent
-    if is_object(value) and value:
-        return "\n".join(
-            f"{pad}{name}:\n{yaml(part, indent + 1)}"
-            if isinstance(part, dict | list) and part
-            else f"{pad}{name}: {json.dumps(part)}"
-            for name, part in value.items()
-        )
-    if is_array(value) and value:
-        return "\n".join(f"{pad}- {yaml(part, indent + 1).lstrip()}" for part in value)
-    return pad + json.dumps(value)
-
-
-def without_none(**fields: Json) -> dict[str, Json]:
-    """Return those of some fields that are not None."""
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def as_name(text: str) -> str:
-    """Return a text as part of a path that every system takes: other characters than these become "-"."""
-    return re.sub(r"[^A-Za-z0-9._-]", "-", text).strip(".-")[:100] or "unknown"
 
 
 class ModelResults(NamedTuple):
@@ -295,9 +241,7 @@ def eval_results(results: Iterable[ModelResults], dataset: str, *, url: str = ""
     Raises:
         UsageError: If the data set's name is no such name.
     """
-    owner, slash, name = dataset.partition("/")
-    if not slash or as_name(owner) != owner or as_name(name) != name:
-        raise UsageError(f"--dataset {dataset[:80]!r}: give the data set on the Hub as owner/name")
+    check_dataset_name(dataset)
     written: set[str] = set()
     for result in results:
         group = result.group
@@ -313,20 +257,6 @@ def eval_results(results: Iterable[ModelResults], dataset: str, *, url: str = ""
         file = next(name for name in names if name not in written)
         written.add(file)
         yield FileText(f"{file}.yaml", yaml([entry]) + "\n")
-
-
-def benchmark_file(results: Iterable[ModelResults]) -> FileText:
-    """Return `eval.yaml` of the benchmark's data set: its tasks, which leaderboards list.
-
-    Inspect's own `hf/` tasks cannot play episodes of several turns: `waybench run TASK` does.
-    """
-    document = {
-        "name": "waybench",
-        "description": "How well a language model finds its way.",
-        "evaluation_framework": "waybench",
-        "tasks": [{"id": task} for task in sorted({result.group.task for result in results})],
-    }
-    return FileText("eval.yaml", yaml(document) + "\n")
 
 
 def _notes(result: ModelResults) -> str:

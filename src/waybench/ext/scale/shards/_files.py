@@ -95,6 +95,13 @@ def _message_fields(arrow: Any, row: dict[str, Json]) -> list[tuple[str, Any]]:
     return fields
 
 
+def uncompressed_size(path: Path) -> int:
+    """Return the size of a Parquet file's columns in bytes before they were compressed."""
+    files: Any = import_module("pyarrow.parquet")
+    metadata = files.read_metadata(str(path))
+    return sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+
+
 def lines_in(path: Path, ending: str) -> Iterator[dict[str, Json]]:
     """Yield the rows of a shard's file.
 

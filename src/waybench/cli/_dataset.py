@@ -1,0 +1,130 @@
+"""`waybench export --format dataset`: public sets of items as a data set of the Hugging Face Hub."""
+
+import json
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from waybench.cli._harbor import PUBLIC, TaskSetOptions
+from waybench.cli._items import ItemChoice, prompt_lines
+from waybench.cli._output import dumps
+from waybench.cli._run_settings import assignments
+from waybench.core import Item, Json, UsageError, play_out, plural, policy, prepare_folder
+from waybench.core._datasets import GENERATED
+from waybench.core._items import set_hash
+from waybench.evaluation.tasks import TaskEntry, TaskItem, find_task
+from waybench.evaluation.tasks._items import all_levels_items, chosen_datasets
+
+if TYPE_CHECKING:
+    from waybench.ext.publish.exports._dataset import DatasetConfig
+
+DATASET = "dataset"
+
+
+def write_dataset(names: Sequence[str], out: Path, options: TaskSetOptions, *, dataset: str, answers: bool) -> None:
+    """Write the public sets of some tasks as a data set.
+
+    Args:
+        names: The tasks, each a config.
+        out: The folder, which is new or empty.
+        options: Which of their items.
+        dataset: The data set's name on the Hub, for its card; "" if it has none yet.
+        answers: Whether to write instances, proofs and answers, too.
+
+    Raises:
+        UsageError: If a task searches, its items are not those of a public set, or the folder cannot be written.
+    """
+    from waybench.ext.publish.exports._dataset import dataset_files
+    from waybench.ext.publish.exports._files import check_dataset_name, write_files
+
+    if dataset:
+        check_dataset_name(dataset)
+    if options.key not in (None, PUBLIC):
+        raise UsageError(f"--key: data sets hold public sets alone; leave it out, or give {PUBLIC}")
+    if options.level is not None or options.count is not None:
+        raise UsageError(
+            "--level, --count: for harbor only; give a task's own parameters, as in -T level=7 -T limit=20"
+        )
+    tasks = {task.name: task for task in map(find_task, names)}
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out}: the folder is not empty; give a new one")
+    args = assignments(options.parameters, "-T", "key=value")
+    checked = {name: _checked_arguments(task, args) for name, task in tasks.items()}
+    try:
+        configs = [_write_config(tasks[name], checked[name], out, answers=answers) for name in tasks]
+    except BaseException:  # no part of a set
+        shutil.rmtree(out, ignore_errors=True)
+        raise
+    command = ["waybench", "export", *tasks, "--format", DATASET, "--out", out.name]
+    command += [word for text in options.parameters for word in ("-T", text)]
+    command += ["--dataset", dataset] if dataset else []
+    command += ["--answers"] if answers else []
+    write_files(
+        out,
+        dataset_files(out, configs, dataset=dataset or out.name, answers=answers, command=shlex.join(command)),
+    )
+    items = sum(config.n_items for config in configs)
+    click.echo(
+        f"export: {plural(items, 'item')} of {plural(len(configs), 'task')} in {out}, "
+        f"with{'' if answers else 'out'} answers"
+    )
+
+
+def _checked_arguments(task: TaskEntry, args: Mapping[str, Any]) -> Mapping[str, Any]:
+    if task.searches:
+        raise UsageError(f"{task.name} searches for a horizon: choose a task with a set of items")
+    for name in ("key", "shard"):
+        if args.get(name) is not None:
+            raise UsageError(f"-T {name}: data sets hold whole public sets; leave it out")
+    checked = task.resolve(args)
+    if any(dataset.name != GENERATED for dataset in chosen_datasets(task.parts, checked)):
+        raise UsageError(f"{task.name}: data sets hold public sets that waybench draws; leave -T source out")
+    return checked
+
+
+def _write_config(task: TaskEntry, args: Mapping[str, Any], out: Path, *, answers: bool) -> "DatasetConfig":
+    from waybench.ext.publish.exports._dataset import DatasetConfig, parquet_path
+    from waybench.ext.scale.shards._files import open_writer, uncompressed_size
+
+    path = out / parquet_path(task)
+    prepare_folder(path.parent)
+    items: list[Item[Any]] = []
+    environments: dict[str, int] = {}
+    with open_writer(path, "parquet") as write:
+        for played in all_levels_items(task, args):
+            write(_row(task, played, answers=answers))
+            items.append(played.item)
+            environments[played.environment.id] = played.environment.version
+    defaults = {option.name: option.default for option in task.options}
+    return DatasetConfig(
+        task=task,
+        parameters=[f"{name}={value}" for name, value in args.items() if value != defaults[name]],
+        environments=environments,
+        levels=sorted({item.level for item in items}),
+        n_items=len(items),
+        set_hash=set_hash(items),
+        n_bytes=uncompressed_size(path),
+    )
+
+
+def _row(task: TaskEntry, played: TaskItem, *, answers: bool) -> str:
+    """Return an item's row as JSON: its prompt and identity, and with answers all that gives the solution away."""
+    from waybench.ext.publish.exports._dataset import CANARY
+
+    environment, item = played.environment, played.item
+    if item.private:
+        raise UsageError(f"{task.name}: its items are those of a private set, which is not exported")
+    (line,) = prompt_lines(ItemChoice(task.name, environment, played.options, item, played.drawn))
+    row: dict[str, Json] = json.loads(line)
+    instance, examples = row.pop("instance"), row.pop("examples", [])
+    row["canary"] = CANARY
+    if answers:
+        solved = play_out(environment, item, policy("oracle"), dict(played.options))
+        replies = [turn.reply for turn in solved.turns if not turn.prefix]
+        answer = replies[0] if len(replies) == 1 else dumps(replies)
+        row |= {"instance": instance, "examples": examples, "proof": dict(item.proof), "answer": answer}
+    return dumps(row)

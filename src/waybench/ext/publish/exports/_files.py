@@ -1,0 +1,93 @@
+"""The files of an export, written as YAML and text, and what the Hub's data sets and benchmarks are declared by."""
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from waybench.core import Json, UsageError, is_array, is_object, prepare_folder
+
+
+class FileText(NamedTuple):
+    """A file of an export: its path within the export, with slashes, and its content."""
+
+    path: str
+    text: str
+
+
+def write_files(folder: Path, files: Iterable[FileText]) -> list[Path]:
+    """Write files below a folder and return their paths.
+
+    Raises:
+        UsageError: If the folder cannot be written, or a path would leave it.
+    """
+    prepare_folder(folder)
+    written: list[Path] = []
+    for name, text in files:
+        parts = PurePosixPath(name).parts
+        if not parts or ".." in parts or name.startswith("/"):
+            raise UsageError(f"cannot write {name[:120]!r}: the path leaves the folder of the export")
+        path = folder.joinpath(*parts)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise UsageError(f"cannot write {str(path)!r}: {error.strerror}") from None
+        written.append(path)
+    return written
+
+
+def yaml(value: Json, indent: int = 0) -> str:
+    """Return data as YAML: mappings and lists in blocks, and every other value as JSON, of which YAML is a superset."""
+    pad = "  " * indent
+    if is_object(value) and value:
+        return "\n".join(
+            f"{pad}{name}:\n{yaml(part, indent + 1)}"
+            if isinstance(part, dict | list) and part
+            else f"{pad}{name}: {json.dumps(part)}"
+            for name, part in value.items()
+        )
+    if is_array(value) and value:
+        return "\n".join(f"{pad}- {yaml(part, indent + 1).lstrip()}" for part in value)
+    return pad + json.dumps(value)
+
+
+def without_none(**fields: Json) -> dict[str, Json]:
+    """Return those of some fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def as_name(text: str) -> str:
+    """Return a text as part of a path that every system takes: other characters than these become "-"."""
+    return re.sub(r"[^A-Za-z0-9._-]", "-", text).strip(".-")[:100] or "unknown"
+
+
+def check_dataset_name(dataset: str) -> None:
+    """Check the name of a data set on the Hub, "owner/name".
+
+    Raises:
+        UsageError: If it is no such name.
+    """
+    owner, slash, name = dataset.partition("/")
+    if not slash or as_name(owner) != owner or as_name(name) != name:
+        raise UsageError(f"--dataset {dataset[:80]!r}: give the data set on the Hub as owner/name")
+
+
+def benchmark_file(tasks: Iterable[str], *, split: str = "") -> FileText:
+    """Return `eval.yaml` of the benchmark's data set: its tasks, which leaderboards list.
+
+    Inspect's own `hf/` tasks cannot play episodes of several turns: `waybench run TASK` does.
+
+    Args:
+        tasks: The names of the tasks.
+        split: The split of the data set in which their items are, each task a config; "" if it has none.
+    """
+    where = {"split": split} if split else {}
+    document = {
+        "name": "waybench",
+        "description": "How well a language model finds its way.",
+        "evaluation_framework": "waybench",
+        "tasks": [{"id": task, **({"config": task} if split else {}), **where} for task in sorted(tasks)],
+    }
+    return FileText("eval.yaml", yaml(document) + "\n")
