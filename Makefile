@@ -42,7 +42,7 @@ test-all: test test-slow ## Run the tests, then the slow ones too
 
 games: $(VENV)/.games
 
-faces: $(VENV)-train/.stamp $(VENV)-verifiers/.stamp $(VENV)-validators/.stamp $(VENV)-cluster/.stamp
+faces: $(VENV)-train/.stamp $(VENV)-verifiers/.stamp $(VENV)-validators/.stamp $(VENV)-harbor/.stamp $(VENV)-cluster/.stamp
 
 crash: $(VENV)/.stamp ## Kill runs KILLS=100 times: nothing is lost, and next to nothing asked twice
 	@WAYBENCH_KILLS=$(KILLS) $(PYTEST) -m slow tests/eval/test_crash.py
@@ -98,7 +98,7 @@ lock: ## Pin the dependencies again (LOCK=--upgrade takes newer ones)
 	@PYTHON="$(PYTHON)" constraints/update.sh $(LOCK)
 
 clean: ## Remove everything that the other targets made
-	rm -rf $(VENV) $(VENV)-train $(VENV)-verifiers $(VENV)-validators $(VENV)-cluster $(VENV)-peers build dist logs waybench-out waybench-demo .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-train $(VENV)-verifiers $(VENV)-validators $(VENV)-harbor $(VENV)-cluster $(VENV)-peers build dist logs waybench-out waybench-demo .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 define require-python
@@ -155,9 +155,18 @@ $(VENV)-cluster/.stamp: constraints/cluster.txt | $(VENV)/.pins
 $(VENV)-peers/.stamp: constraints/peers.txt | $(VENV)/.pins
 	$(call own-environment,the packages that waybench is measured beside)
 
-# The validators of the formats that `waybench export` writes; one of them needs Python 3.12.
-$(VENV)-validators/.stamp: constraints/validators.txt | $(VENV)/.pins
+# One of Python 3.12, for those that need it: $(call newer-environment,WHAT).
+define newer-environment
 	@if python=$$(.ci/python 3.12 || .ci/python 3.13); then \
-		echo "$(@D): installing the validators of exports"; \
+		echo "$(@D): installing $(1)"; \
 		"$$python" -m venv --clear $(@D) && $(@D)/bin/python $(PINNED) $< && touch $@; \
 	else echo "$(@D): left out, since there is no Python 3.12 or 3.13"; fi
+endef
+
+# The validators of the formats that `waybench export` writes.
+$(VENV)-validators/.stamp: constraints/validators.txt | $(VENV)/.pins
+	$(call newer-environment,the validators of exports)
+
+# Harbor, which runs the tasks of `waybench export --format harbor`.
+$(VENV)-harbor/.stamp: constraints/harbor.txt | $(VENV)/.pins
+	$(call newer-environment,Harbor)

@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import os
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -15,11 +17,11 @@ import pytest
 from click.testing import CliRunner
 
 import waybench.ext.publish.harbor as harbor_package
-from tests.conftest import PATIENCE, ROOT
+from tests.conftest import PATIENCE, ROOT, missing
 from waybench._game import GameServer
 from waybench.cli import main
 
-HARBOR = ROOT / ".venv-harbor" / "bin" / "python"  # harbor 0.26, by hand: it needs Python 3.12
+HARBOR = ROOT / ".venv-harbor" / "bin"
 PROGRAMS = Path(harbor_package.__file__).parent
 
 
@@ -113,6 +115,18 @@ def ask(address: str, data: Any = None, token: str = "") -> tuple[int, Any]:
         return error.code, json.load(error)
 
 
+def harbor(program: str, *arguments: object, home: Path) -> str:
+    """Run a program of Harbor's environment, without its telemetry; return what it prints."""
+    if not (HARBOR / program).is_file():
+        missing(f"{HARBOR.parent.name} is not there: run `make faces` with Python 3.12 or 3.13")
+    settings = {"HOME": str(home), "HARBOR_TELEMETRY": "off", "PYTHONPATH": str(Path(__file__).parent)}
+    command = [str(HARBOR / program), *map(str, arguments)]
+    environment = {**os.environ, **settings}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def program(name: str) -> Any:
     spec = importlib.util.spec_from_file_location(name, PROGRAMS / f"{name}.py")
     assert spec is not None and spec.loader is not None
@@ -202,9 +216,7 @@ def test_the_game_speaks_the_model_context_protocol(games: Path, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_harbor_s_own_loader_takes_the_directories(mazes: Path, games: Path) -> None:
-    if not HARBOR.is_file():
-        pytest.skip(".venv-harbor is not there: python3.12 -m venv .venv-harbor; .venv-harbor/bin/pip install harbor")
+def test_harbor_s_own_loader_takes_the_directories(mazes: Path, games: Path, tmp_path: Path) -> None:
     script = """
 import json, sys
 from pathlib import Path
@@ -218,10 +230,43 @@ for path in map(Path, sys.argv[1:]):
 print(json.dumps(found))
 """
     tasks = [*directories(mazes), *directories(games)]
-    done = subprocess.run(
-        [str(HARBOR), "-c", script, *map(str, tasks)], capture_output=True, text=True, timeout=PATIENCE
-    )
-    assert done.returncode == 0, done.stderr
+    found = json.loads(harbor("python", "-c", script, *tasks, home=tmp_path))
     listed = (mazes / "dataset.toml").read_text("utf-8") + (games / "dataset.toml").read_text("utf-8")
-    for task, (is_valid, name, mode, digest) in zip(tasks, json.loads(done.stdout), strict=True):
+    for task, (is_valid, name, mode, digest) in zip(tasks, found, strict=True):
         assert (is_valid, name, mode) == (True, f"waybench/{task.name}", "separate") and digest in listed
+
+
+@pytest.mark.slow
+def test_in_harbor_s_own_trials_the_oracle_has_one_and_silence_nothing(
+    mazes: Path, games: Path, tmp_path: Path
+) -> None:
+    for tool in ("bwrap", "nsenter"):
+        if shutil.which(tool) is None:
+            missing(f"{tool} is not installed: apt-get install bubblewrap util-linux")
+    probe = ["bwrap", "--unshare-net", "--bind", "/", "/", "true"]
+    if os.geteuid() or subprocess.run(probe, capture_output=True, timeout=PATIENCE).returncode:
+        pytest.skip("this user may not make namespaces here, which stand in for Docker")
+    tasks = [directories(mazes)[0], directories(games)[0]]
+    job = {
+        "job_name": "trials",
+        "jobs_dir": str(tmp_path),
+        "n_concurrent_trials": 2,
+        "environment": {"import_path": "bubblewrap_boxes:Boxes"},
+        "agents": [{"name": "oracle"}, {"name": "nop"}],
+        "tasks": [{"path": str(task)} for task in tasks],
+    }
+    config = tmp_path / "job.json"
+    config.write_text(json.dumps(job), "utf-8")
+    harbor("harbor", "run", "--config", config, "--yes", "--quiet", home=tmp_path)
+    rewards: dict[tuple[str, str], Any] = {}
+    for path in (tmp_path / "trials").glob("*/result.json"):
+        result = json.loads(path.read_text("utf-8"))
+        assert result["exception_info"] is None, result["exception_info"]
+        rewards[result["task_name"], result["agent_info"]["name"]] = result["verifier_result"]["rewards"]
+        record = json.loads((path.parent / "verifier" / "record.json").read_text("utf-8"))
+        assert bool(record["turns"]) == (result["agent_info"]["name"] == "oracle")
+    assert rewards == {
+        (f"waybench/{task.name}", agent): {"reward": reward}
+        for task in tasks
+        for agent, reward in (("oracle", 1.0), ("nop", 0.0))
+    }
