@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 from math import ceil, sqrt
 
 from waybench.core import Json, KeyedSource, Stream, number_option
@@ -68,33 +68,40 @@ def draw_world(rng: Stream, level: int, places: int) -> World:
 def _draw_passages(rng: Stream, level: int, places: int) -> tuple[list[Cell], Passages]:
     """Draw the cells of places and the passages between them: a tree, loops, and passages that lead one way only."""
     side = ceil(sqrt(places / _FILLED))
-    cells: list[Cell] = [(rng.below(side), rng.below(side))]
-    taken = {cells[0]: 0}
+    cells: list[Cell] = []
+    taken: dict[Cell, int] = {}
+    room: list[list[Cell]] = []  # place -> the free cells beside it
 
-    def free_cells(place: int) -> list[Cell]:
-        return [cell for cell in _around(cells[place]) if cell not in taken and max(cell) < side and min(cell) >= 0]
+    def take(cell: Cell) -> None:
+        taken[cell] = len(cells)
+        cells.append(cell)
+        beside = _around(side)[cell]
+        room.append([other for other in beside if other not in taken])
+        for other in beside:
+            if other in taken:
+                room[taken[other]].remove(cell)
 
+    take((rng.below(side), rng.below(side)))
     pairs: list[tuple[int, int]] = []
     while len(cells) < places:
         parent = len(cells) - 1 if rng.below(2) else rng.below(len(cells))
-        room = free_cells(parent)
-        if not room:
-            parent = rng.choice([place for place in range(len(cells)) if free_cells(place)])
-            room = free_cells(parent)
+        if not room[parent]:
+            parent = rng.choice([place for place, free in enumerate(room) if free])
         pairs.append((parent, len(cells)))
-        cell = rng.choice(room)
-        taken[cell] = len(cells)
-        cells.append(cell)
+        take(rng.choice(room[parent]))
     neighbours = [(place, other) for cell, place in taken.items() for other in _later_neighbours(cell, taken)]
     _add_loops(rng, pairs, neighbours, places, round((0.2 if level >= 18 else 0.25) * places))
     rng.shuffle(pairs)
     passages: Passages = [(b, a, False) if rng.below(2) else (a, b, False) for a, b in pairs]
-    _make_one_way(rng, cells, passages)
+    _make_one_way(rng, places, passages)
     return cells, passages
 
 
-def _around(cell: Cell) -> Iterator[Cell]:
-    return ((cell[0] + x, cell[1] + y) for x, y in DIRECTIONS.values())
+@lru_cache(maxsize=8)
+def _around(side: int) -> Mapping[Cell, Sequence[Cell]]:
+    """Return the cells beside each cell of a box."""
+    box = set(product(range(side), repeat=2))
+    return {(x, y): [near for dx, dy in DIRECTIONS.values() if (near := (x + dx, y + dy)) in box] for x, y in box}
 
 
 def _later_neighbours(cell: Cell, taken: Mapping[Cell, int]) -> Iterator[int]:
@@ -114,67 +121,96 @@ def _add_loops(
     for a, b in neighbours:
         if count == 0:
             return
-        if b not in linked[a] and not _is_near(linked, a, b):
+        if b not in linked[a] and not _leads_to(linked, a, b, _LEAST_LOOP - 1):
             linked[a].append(b)
             linked[b].append(a)
             pairs.append((a, b))
             count -= 1
 
 
-def _is_near(linked: Sequence[Sequence[int]], start: int, goal: int) -> bool:
-    """Return whether a place can be reached in fewer moves than those that a loop needs."""
+def _leads_to(linked: Sequence[Sequence[int]], start: int, goal: int, moves: int) -> bool:
+    """Return whether a place can be reached from another one in at most so many moves."""
     reached, edge = {start}, {start}
-    for _ in range(_LEAST_LOOP - 1):
+    for _ in range(moves):
         edge = {after for place in edge for after in linked[place]} - reached
         if goal in edge:
             return True
+        if not edge:
+            return False
         reached |= edge
     return False
 
 
-def _make_one_way(rng: Stream, cells: Sequence[Cell], passages: Passages) -> None:
+def _make_one_way(rng: Stream, places: int, passages: Passages) -> None:
     """Take one direction from random passages, as long as each place can be reached from each other one."""
     count, order = round(_ONE_WAY * len(passages)), list(range(len(passages)))
+    linked: list[list[int]] = [[] for _ in range(places)]
+    for source, target, _ in passages:
+        linked[source].append(target)
+        linked[target].append(source)
     rng.shuffle(order)
     for number in order:
         if count == 0:
             return
-        before = passages[number]
-        passages[number] = before[0], before[1], True
-        if Plan(cells, passages, before[0], before[0]).is_connected():
+        source, target, _ = passages[number]
+        linked[target].remove(source)
+        if _leads_to(linked, target, source, places):  # by another way, so that nothing is lost
+            passages[number] = source, target, True
             count -= 1
         else:
-            passages[number] = before
+            linked[target].append(source)
 
 
 def _draw_ends(rng: Stream, cells: Sequence[Cell], passages: Passages, level: int) -> Plan | None:
     """Return the world with a start and a goal at the right distance that luck seldom joins; None if none was found."""
-    to_each = Plan(cells, passages, 0, 0)
-    distances = [to_each.distances(goal) for goal in range(len(cells))]
+    world = Plan(cells, passages, 0, 0)
+    starts = _starts_within(world, level + 1)
     pairs = [
-        (start, goal) for goal, to_goal in enumerate(distances) for start, far in enumerate(to_goal) if far == level
+        (start, goal)
+        for goal in range(len(cells))
+        for start in _members(starts[level][goal] & ~starts[level - 1][goal])
     ]
     rng.shuffle(pairs)
     walk_limit, greedy_limit = next(limits for least, *limits in _LUCK if level >= least)
+    exits = list(map(len, world.exits))
     for start, goal in pairs[:_PAIRS]:
-        exits = len(to_each.exits[goal])
         decoys = sum(
-            place not in (start, goal)
-            and len(to_each.exits[place]) == exits
-            and level - 1 <= distances[place][start] <= level + 1
+            (starts[level + 1][place] & ~starts[level - 2][place]) >> start & 1
             for place in range(len(cells))
+            if exits[place] == exits[goal] and place not in (start, goal)
         )
         if decoys < _LEAST_DECOYS:
             continue
-        plan = Plan(cells, passages, start, goal)
-        if plan.count_routes() != 1:
+        plan = world.between(start, goal)
+        if plan.count_routes() != 1 or random_walk_success(plan, 2 * level, walk_limit) > walk_limit:
             continue
         ring = plan.ring()
-        if ring is None or ring[2] > 2 * level + 2:
-            continue
-        if random_walk_success(plan, 2 * level) <= walk_limit and _is_greedy_lost(rng, plan, cells, greedy_limit):
+        if ring is not None and ring[2] <= 2 * level + 2 and _is_greedy_lost(rng, plan, cells, greedy_limit):
             return plan
     return None
+
+
+def _starts_within(world: Plan, moves: int) -> list[list[int]]:
+    """Return, for each number of moves, from which places each place can be reached within them, as bits of a number.
+
+    Sets of bits reach all places from all others in a tenth of the time that searching from each takes.
+    """
+    within = [[1 << place for place in range(len(world.exits))]]
+    for _ in range(moves):
+        nearer = within[-1]
+        farther = nearer.copy()
+        for place, ways in enumerate(world.comes_from):
+            for before, _ in ways:
+                farther[place] |= nearer[before]
+        within.append(farther)
+    return within
+
+
+def _members(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 def greedy_move(plan: Plan, cells: Sequence[Cell], place: int, visits: Mapping[int, int], order: Sequence[str]) -> str:
@@ -243,25 +279,30 @@ def way_to_frontier(plan: Plan, start: int, used: set[int], rng: Stream, closed:
     Returns:
         The moves; none if there is no such exit.
     """
-    ways: dict[int, list[str]] = {start: []}
+    last: dict[int, tuple[int, str]] = {start: (start, "")}  # place -> the last move of the way to it, and from where
     edge = [start]
     while edge:
         frontier = [
-            [*ways[place], direction]
+            (place, direction)
             for place in edge
             for direction, number in plan.exits[place].items()
             if number not in used and number != closed
         ]
         if frontier:
-            return rng.choice(frontier)
+            place, direction = rng.choice(frontier)
+            way = [direction]
+            while place != start:
+                place, direction = last[place]
+                way.append(direction)
+            return way[::-1]
         following: list[int] = []
         for place in edge:
             exits = list(plan.exits[place].items())
             rng.shuffle(exits)
             for direction, number in exits:
                 after = plan.passages[number].other_end(place)
-                if number in used and after not in ways:
-                    ways[after] = [*ways[place], direction]
+                if number in used and after not in last:
+                    last[after] = place, direction
                     following.append(after)
         edge = following
     return []
@@ -319,11 +360,11 @@ def _without_loops(walk: Sequence[int]) -> list[int]:
 
 
 def _longest_run(walk: Sequence[int], moves: list[tuple[int, int]]) -> int:
-    following = dict(pairwise(moves))
+    following = dict(pairwise([*moves, None]))
     longest = run = 0
     expected: tuple[int, int] | None = None
     for move in pairwise(walk):
-        run = run + 1 if move == expected else int(move in moves)
+        run = run + 1 if move == expected else int(move in following)
         expected = following.get(move)
         longest = max(longest, run)
     return longest

@@ -2,9 +2,11 @@
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from math import inf
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -94,7 +96,23 @@ class Plan:
                 self.exits[target][names[x - to_x, y - to_y]] = number
         # In the order of directions, so that nothing depends on how a world lists its passages.
         self.exits = [{name: exits[name] for name in DIRECTIONS if name in exits} for exits in self.exits]
+        # Place -> the places that its exits lead to, and those that lead to it, each with the number of the passage.
+        self._leads_to = [
+            [(self.passages[number].other_end(place), number) for number in exits.values()]
+            for place, exits in enumerate(self.exits)
+        ]
+        self.comes_from: list[list[tuple[int, int]]] = [[] for _ in cells]
+        for place, ways in enumerate(self._leads_to):
+            for after, number in ways:
+                self.comes_from[after].append((place, number))
+        self.walks: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self.to_goal = self.distances(goal)
+
+    def between(self, start: int, goal: int) -> "Plan":
+        """Return the same passages with another start and goal."""
+        plan = copy(self)
+        plan.start, plan.goal, plan.to_goal = start, goal, self.distances(goal)
+        return plan
 
     def after(self, place: int, direction: str) -> int:
         """Return the place that a move leads to, whatever is closed; the same place where no passage leads."""
@@ -102,8 +120,15 @@ class Plan:
         return place if number is None else self.passages[number].other_end(place)
 
     def neighbours(self, place: int, closed: int = -1) -> list[int]:
-        passages = self.passages
-        return [passages[number].other_end(place) for number in self.exits[place].values() if number != closed]
+        return [after for after, number in self._leads_to[place] if number != closed]
+
+    def walk_on(self, before: int, place: int) -> list[tuple[int, int]]:
+        """Return how a walk goes on that turns straight back in dead ends only: this place, with each next one."""
+        if (before, place) not in self.walks:
+            neighbours = self.neighbours(place)
+            onward = [after for after in neighbours if after != before] or neighbours
+            self.walks[before, place] = [(place, after) for after in onward]
+        return self.walks[before, place]
 
     def distances(self, goal: int, closed: int = -1, known: Collection[int] | None = None) -> list[int]:
         """Return the number of moves from each place to a goal; -1 where there is no way.
@@ -113,19 +138,13 @@ class Plan:
             closed: The number of a passage that is closed both ways; -1 for none.
             known: The numbers of the passages that can be used; None for all.
         """
-        arrivals: list[list[int]] = [[] for _ in self.exits]
-        for number, (source, target, one_way) in enumerate(self.passages):
-            if number != closed and (known is None or number in known):
-                arrivals[target].append(source)
-                if not one_way:
-                    arrivals[source].append(target)
         distances = [-1] * len(self.exits)
         distances[goal] = 0
         queue = deque([goal])
         while queue:
             place = queue.popleft()
-            for before in arrivals[place]:
-                if distances[before] < 0:
+            for before, number in self.comes_from[place]:
+                if distances[before] < 0 and number != closed and (known is None or number in known):
                     distances[before] = distances[place] + 1
                     queue.append(before)
         return distances
@@ -225,24 +244,30 @@ def plan_of(world: World) -> Plan:
     return Plan(world.cells, world.passages, world.start, world.goal)
 
 
-def random_walk_success(plan: Plan, moves: int) -> float:
+def random_walk_success(plan: Plan, moves: int, limit: float = inf) -> float:
     """Return the probability that a random walk is at the goal within so many moves.
 
     The walk chooses among all exits but the one back to where it has just been, which it takes in dead ends only.
+
+    Args:
+        plan: The world.
+        moves: The number of moves.
+        limit: A probability beyond which it does not matter: once it is exceeded, no more moves are counted.
     """
     chances: dict[tuple[int, int], float] = {(-1, plan.start): 1.0}
     reached = 0.0
     for _ in range(moves):
+        if reached > limit:
+            break
         following: dict[tuple[int, int], float] = {}
-        for (before, place), chance in chances.items():
-            neighbours = plan.neighbours(place)
-            onward = [after for after in neighbours if after != before] or neighbours
+        for walk, chance in chances.items():
+            onward = plan.walks.get(walk) or plan.walk_on(*walk)
+            share = chance / len(onward)
             for after in onward:
-                if after == plan.goal:
-                    reached += chance / len(onward)
+                if after[1] == plan.goal:
+                    reached += share
                 else:
-                    key = place, after
-                    following[key] = following.get(key, 0.0) + chance / len(onward)
+                    following[after] = following.get(after, 0.0) + share
         chances = following
     return reached
 
