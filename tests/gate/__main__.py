@@ -13,7 +13,7 @@ from tests.gate import _designs as designs
 from tests.gate._contrasts import shown_costs
 from tests.gate._profile import predictions
 from tests.gate._rate import Rate
-from tests.gate._worlds import check_worlds
+from tests.gate._worlds import check_worlds, floor_rates
 from waybench.envs.atlas._generate import LADDER
 
 Line = tuple[str, Rate, str]  # what, how often, and what is wanted
@@ -94,6 +94,12 @@ def _worlds(runs: int, levels: Sequence[int] = LADDER) -> Iterator[Line]:
         yield f"Atlas, worlds of level {level} with an earlier one's shape", found.repeated, "0" if level >= 6 else "-"
 
 
+def _floors(runs: int) -> Iterator[Line]:
+    for level in LADDER:
+        for condition, rate, floor in floor_rates(level, max(2, runs)):
+            yield f"Atlas, a random walk at level {level}, {condition}", rate, f"{floor:.3f}"
+
+
 PARTS: Mapping[str, Callable[[int], Iterator[Line]]] = {
     "maps": _same_maps,
     "wordings": _wordings,
@@ -105,6 +111,7 @@ PARTS: Mapping[str, Callable[[int], Iterator[Line]]] = {
     "profile": _profile,
     "contrasts": _contrasts,
     "worlds": _worlds,
+    "floors": _floors,
 }
 RUNS = 200
 

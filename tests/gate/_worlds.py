@@ -1,12 +1,15 @@
 """Worlds of Atlas against a graph library: one shortest route, the certificate, and no shape twice."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import networkx
 import numpy as np
 
 from tests.gate._rate import Rate
+from waybench.core import End, play_out, policy
+from waybench.envs import registry
+from waybench.envs.atlas._game import CONDITIONS, floors
 from waybench.envs.atlas._generate import WorldSource
 from waybench.envs.atlas._world import World, decode, prove
 
@@ -119,3 +122,16 @@ def check_worlds(level: int, indices: Iterable[int]) -> WorldCheck:
         confirmed += not disagreements(world, level)
         shapes.add(hash(shape(world)))  # a hash of 64 bits: no two of 10^5 shapes are likely to share one
     return WorldCheck(Rate(confirmed, count), Rate(count - len(shapes), count))
+
+
+def floor_rates(level: int, worlds: int, walks: int = 4) -> Iterator[tuple[str, Rate, float]]:
+    """Yield condition, how often a random walk succeeds in worlds of a level, and the floor that horizons use."""
+    env = registry.load("atlas/world")
+    items = [env.source("floors", level).item(index) for index in range(worlds)]
+    for condition in ("act", "detour", "known", "explore"):
+        solved = sum(
+            play_out(env, item, policy("random"), {"condition": condition}, attempt=walk + 1).end_reason is End.SOLVED
+            for item in items
+            for walk in range(walks)
+        )
+        yield condition, Rate(solved, worlds * walks), floors(CONDITIONS[condition])[level]

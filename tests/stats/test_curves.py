@@ -15,6 +15,7 @@ from waybench.results.stats._fit import fit_curves
         CurvePrior(guess={0.25: 1.0}, lapse={0.02: 1.0}),
         FIXED_DESIGN,
         CurvePrior(links=("normal",), log=False),
+        CurvePrior().with_guess_rates({5.0: 0.3, 9.0: 0.1, 57.0: 0.02}),
     ],
 )
 def test_sums_are_those_of_the_rates(shape: CurvePrior) -> None:
@@ -32,6 +33,38 @@ def test_where_a_share_is_reached_is_worked_out_once_and_stays() -> None:
     with pytest.raises(ValueError, match="read-only"):
         first[0] = 0.0
     assert curves.reaches(0.9).tolist() != first.tolist()
+
+
+_LUCK = {5.0: 0.3, 9.0: 0.1, 29.0: 0.05, 101.0: 0.01}
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8])
+def test_curves_with_luck_fall_to_a_share_where_their_rates_do(share: float) -> None:
+    curves = Curves(FIXED_DESIGN.with_guess_rates(_LUCK), 5, 101)
+    places = curves.reaches(share)
+    for number in np.flatnonzero(np.isfinite(places))[::701]:
+        rate = curves.rates(2 ** places[[number]], np.array([number]))
+        assert rate.item() == pytest.approx(share, abs=1e-6)
+    # A curve that has none is nowhere above the share, not even with the luck of the easiest items.
+    unreached = np.isneginf(places)
+    assert (curves.rates(np.array([5.0]), unreached) < share + 1e-9).all()
+    assert unreached.any() == (share == 0.8)
+
+
+@pytest.mark.parametrize("middle", [8.0, 12.0])
+def test_known_guess_rates_take_luck_out_of_a_horizon(middle: float) -> None:
+    at = np.geomspace(5, 101, 4_000)
+    luck = np.interp(np.log2(at), np.log2(list(_LUCK)), list(_LUCK.values()))
+    rates = luck + (1 - luck) / (1 + (at / middle) ** 4)
+    true = float(at[np.argmin(np.abs(rates - 0.5))])
+    places = np.repeat(_LADDER, 40)
+    solved = np.interp(places, at, rates)  # the expected share of each trial
+    horizons = [
+        fit_curves(shape, places, solved, range(len(places))).position(0.5, 0.9).value
+        for shape in (FIXED_DESIGN, FIXED_DESIGN.with_guess_rates(_LUCK))
+    ]
+    assert horizons[1] == pytest.approx(true, rel=0.02)
+    assert abs(horizons[1] - true) < abs(horizons[0] - true)
 
 
 _LADDER: Array = np.array([5.0, 9, 13, 21, 29, 35, 41, 49, 69, 101], dtype=np.float64)

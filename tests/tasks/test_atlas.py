@@ -10,6 +10,7 @@ import pytest
 from waybench.core import Episode, EpisodeRecord, Item, UsageError, policy
 from waybench.envs import registry
 from waybench.evaluation._ladders import Ladders
+from waybench.evaluation._token_budget import WithinBudget
 from waybench.evaluation.tasks import find_task, resolve_key
 from waybench.evaluation.tasks._estimate import TaskQuote
 from waybench.evaluation.tasks._items import task_items
@@ -78,3 +79,28 @@ def test_all_conditions_have_the_same_worlds() -> None:
 def test_the_quote_has_all_ladders() -> None:
     quote = TaskQuote(ATLAS, ATLAS.resolve({"limit": 1, "max_level": 4}))
     assert "climbs from route length 3" in " ".join(quote.notes)
+
+
+def spent(tokens: int | None) -> list[int]:
+    """Return how many samples `atlas_quick` supplies in each round to a player that takes so many tokens for each."""
+    source = task_samples(QUICK, resolve_key(QUICK.resolve({})))
+    assert isinstance(source, WithinBudget)
+    samples, rounds, state = source.initial_samples(), list[int](), source.begin("m")
+    while samples:
+        rounds.append(len(samples))
+        following: list[Any] = []
+        for sample in samples:
+            assert not following  # before the last is finished nothing follows
+            record: Any = SimpleNamespace(tokens=(tokens or 0, 0))
+            following = source.follow(state, str(sample.id), record)
+        samples = following
+    return rounds
+
+
+def test_the_sketch_goes_on_to_level_eight_while_its_budget_lasts() -> None:
+    assert spent(None) == [58, 18]
+    assert spent(1_000) == [58, 18]  # 142,000 are left
+    assert spent(200_000 // 58) == [58]
+    few = spent(3_300)  # 8,600 are left: some of the single replies
+    assert few[0] == 58
+    assert 0 < sum(few[1:]) < 18

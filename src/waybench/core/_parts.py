@@ -318,6 +318,9 @@ class Difficulty:
         competent: EpisodeRecord of a solved episode -> whether it is such a success, where not every solved one is: a
             random walk that meets the goal some time shows no competence. It does not depend on the options of play,
             such as a greater limit on steps. None if every solved episode is a success.
+        guess_rates: Options of play -> difficulty on the first axis -> rate at which luck succeeds, as horizons take it
+            for granted; each is below 0.5, and none greater than that of an easier one. None where a guess rate is
+            estimated, if at all.
         horizon: The levels on which a model's horizon is searched for, as `Entry.horizon` says; None if there is
             no such search.
         explanatory_variables: Explanatory variables of items, and of clusters (for example, of maps); None if there are
@@ -329,6 +332,7 @@ class Difficulty:
     axes: tuple[Axis, ...] = ()
     success: str = ""
     competent: Callable[[EpisodeRecord], bool] | None = None
+    guess_rates: Callable[[Mapping[str, Json]], Mapping[float, float]] | None = None
     horizon: HorizonSpec | None = None
     explanatory_variables: ExplanatoryVariables | None = None
     token_budgets: bool = False
@@ -337,6 +341,12 @@ class Difficulty:
     def item_variables(self) -> tuple[Axis, ...]:
         """The explanatory variables of items; none if none are declared."""
         return self.explanatory_variables.items if self.explanatory_variables is not None else ()
+
+    def guess_rates_on(self, axis: str, options: Mapping[str, Json]) -> Mapping[float, float]:
+        """Return by difficulty the rates at which luck succeeds; none on other axes than the first."""
+        if self.guess_rates is None or axis != self.axes[0].name:
+            return {}
+        return self.guess_rates(options)
 
     def is_success(self, record: EpisodeRecord) -> bool:
         """Return whether an episode is a success for horizons: solved, and competently so (`competent`)."""

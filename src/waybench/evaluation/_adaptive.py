@@ -32,6 +32,7 @@ from waybench.evaluation._agents import PrerequisiteError, one_line_errors, pict
 from waybench.evaluation._sample import finished_record, to_sample
 from waybench.results.stats import Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import Candidate
+from waybench.results.stats._curves import CurvePrior
 
 S = TypeVar("S")
 _BINS = 3  # strata for each doubling of the difficulty, where items have difficulties of their own
@@ -316,7 +317,8 @@ class HorizonSearch(AdaptiveSampleSource[_Search]):
         super().__init__()
         self._config = config
         lowest, highest = config.strata[0].at, config.strata[-1].at
-        self._seeker = Seeker(config.rule, lowest, highest)
+        rates = config.environment.difficulty.guess_rates_on(config.axis.name, config.options)
+        self._seeker = Seeker(config.rule, lowest, highest, CurvePrior().with_guess_rates(rates))
         plan = {**asdict(config.rule), "lowest": lowest, "highest": highest, "axis": config.axis.name}
         if config.item_index is not None:
             plan[DIFFICULTY_INDEX] = config.item_index.to_json()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from statistics import fmean, stdev
 from typing import Any
 
 import networkx
@@ -11,7 +12,16 @@ import pytest
 import waybench
 from tests.gate._worlds import disagreements, graph_of, shape
 from waybench.core import DataError, End, Episode, Invalid, Option, Reply, Stream, UsageError, play_out, policy
-from waybench.envs.atlas._game import CONDITIONS, Moves, Walk, WorldGame, crossed_passages, shortest_way, story_parts
+from waybench.envs.atlas._game import (
+    CONDITIONS,
+    Moves,
+    Walk,
+    WorldGame,
+    crossed_passages,
+    floors,
+    shortest_way,
+    story_parts,
+)
 from waybench.envs.atlas._generate import LADDER, WorldSource, story_leak
 from waybench.envs.atlas._wording import WorldWording, drawing, passages_text, read_moves
 from waybench.envs.atlas._world import World, decode, plan_of, prove
@@ -58,10 +68,24 @@ def test_worlds_have_what_their_certificate_says(level: int) -> None:
         assert disagreements(WorldSource("graphs", level, {"places": None}).instance(index), level) == []
 
 
-def test_a_world_with_two_shortest_routes_is_not_confirmed() -> None:
+def test_a_world_with_two_shortest_routes_is_not_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert disagreements(LINE, 3) == ["its length", "places"]
     shorter = replace(LINE, passages=(*LINE.passages, (6, 2, False)), story=(*LINE.story[:3], 6, 2, *LINE.story[3:]))
     assert disagreements(shorter, 4) == ["places"]
+    proof = prove(shorter)
+    for name, problem in (
+        ("routes", "one shortest route"),
+        ("known", "the way round"),
+        ("detour", "the closure"),
+        ("random_walk", "the random walk"),
+    ):
+        wrong = {**proof, name: proof[name] + 1}
+
+        def prove_wrongly(world: World, wrong: dict[str, Any] = wrong) -> dict[str, Any]:
+            return wrong
+
+        monkeypatch.setattr("tests.gate._worlds.prove", prove_wrongly)
+        assert problem in disagreements(shorter, 4)
     assert shape(shorter) != shape(LINE)
     assert shape(replace(LINE, names=LINE.names[::-1], cells=tuple((x + 2, y + 1) for x, y in LINE.cells))) == shape(
         LINE
@@ -95,6 +119,25 @@ def test_luck_is_bounded_from_level_six() -> None:
         item = WORLD.source("luck", 6).item(index)
         assert item.proof["random_walk"] <= 0.05
         assert play_out(WORLD, item, policy("heuristic"), {"condition": "act"}).end_reason is not End.SOLVED
+
+
+def test_floors_are_those_of_random_walks() -> None:
+    for condition in CONDITIONS.values():
+        rates = list(floors(condition).values())
+        assert list(floors(condition)) == list(LADDER)
+        assert rates == sorted(rates, reverse=True), condition.name
+        assert rates[0] < 0.5, condition.name
+        assert max(rates[LADDER.index(6) :]) < 0.05, condition.name
+    for level, count in ((3, 30), (6, 8)):
+        exact = [WORLD.source("floor", level).item(index).proof["random_walk"] for index in range(count)]
+        error = stdev(exact) / len(exact) ** 0.5
+        assert abs(fmean(exact) - floors(CONDITIONS["act"])[level]) < 4 * error, level
+
+
+def test_horizons_take_the_floor_of_their_condition() -> None:
+    difficulty = WORLD.difficulty
+    assert difficulty.guess_rates_on("moves", {"condition": "explore"}) == floors(CONDITIONS["explore"])
+    assert difficulty.guess_rates_on("steps_left", {"condition": "explore"}) == {}
 
 
 def test_the_walk_at_random_is_the_one_that_is_counted() -> None:

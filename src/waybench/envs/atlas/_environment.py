@@ -50,6 +50,7 @@ from waybench.envs.atlas._game import (
     Walk,
     WorldGame,
     first_budget,
+    floors,
     story_parts,
 )
 from waybench.envs.atlas._generate import HIGHEST_LEVEL, LADDER, OPTIONS, SAMPLE_LEVELS, WorldSource
@@ -57,6 +58,7 @@ from waybench.envs.atlas._players import POLICIES
 from waybench.envs.atlas._wording import WorldWording, read_moves
 from waybench.envs.atlas._world import DIRECTIONS, World, decode, isomorph, prove
 
+_USUAL = "act"  # the default condition
 _KEYS = dict(zip(DIRECTIONS, ("up", "right", "down", "left"), strict=True))
 
 
@@ -358,7 +360,7 @@ WORLD: Environment[World, Walk, Moves] = Environment(
         options=(
             Option(
                 name=CONDITION,
-                default="act",
+                default=_USUAL,
                 choices=tuple(CONDITIONS),
                 separate_tables=True,
                 doc=f"How the world is met; {_DOCS}.",
@@ -383,6 +385,7 @@ WORLD: Environment[World, Walk, Moves] = Environment(
     ),
     difficulty=Difficulty(
         axes=(level_axis("moves", "Moves of the shortest route."),),
+        guess_rates=lambda options: floors(CONDITIONS[options.get(CONDITION, _USUAL)]),
         horizon=HorizonSpec(levels=LADDER),
         success="the goal is reached within the budget of the condition",
     ),

@@ -209,7 +209,7 @@ def _with_defaults(options: Iterable[Option], values: Mapping[str, Json]) -> tup
 
 
 def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
-    """Return the number of episodes of a task per model; None for ladders and searches, where results decide.
+    """Return the number of episodes of a task per model; None where results decide (`TaskEntry.is_adaptive`).
 
     Raises:
         UsageError: If a parameter is unfit, or the data set that it names is not here.
@@ -240,7 +240,7 @@ def shard_args(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Ma
     """Return the parameters of each job if several share the items of a task.
 
     Args:
-        entry: The task. Ladders and searches are one job, since their results decide what comes next.
+        entry: The task. It is one job where results decide what comes next, as in ladders.
         args: Parameters that are given, checked.
         count: Number of shards; there are fewer if there are fewer items.
 

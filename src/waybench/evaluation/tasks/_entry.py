@@ -142,6 +142,8 @@ class TaskEntry:
         parts: Its environments.
         climb: The levels of a ladder; each part is climbed by itself.
         searches: Whether it searches for the horizon of its one environment.
+        further: Parts that follow, one after another, while what they take at most is within the budget.
+        budget: Tokens of a model, input and output; of `further` alone it decides.
     """
 
     name: str
@@ -150,6 +152,8 @@ class TaskEntry:
     parts: tuple[TaskPart, ...]
     climb: Climb | None = None
     searches: bool = False
+    further: tuple[TaskPart, ...] = ()
+    budget: int = 0
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
@@ -166,8 +170,8 @@ class TaskEntry:
 
     @property
     def is_adaptive(self) -> bool:
-        """Whether results decide which items follow, as in ladders and searches."""
-        return self.climb is not None or self.searches
+        """Whether results decide which items follow, as in ladders, in searches and within a budget."""
+        return self.climb is not None or self.searches or bool(self.further)
 
     @property
     def horizon(self) -> HorizonSpec | None:

@@ -160,6 +160,10 @@ class TaskQuote:
                 f"{name}: of episodes of up to {estimate.turns:,} turns the first {_TURNS} are played, the rest is "
                 "extrapolated."
             )
+        if self._entry.further:
+            notes.append(
+                f"{name}: further items follow while all tokens stay within {short_count(self._entry.budget)}."
+            )
         if probe is not None:
             notes.append(f"{name}: the requests of probe={probe[:40]} come on top.")
         return notes

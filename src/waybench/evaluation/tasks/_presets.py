@@ -132,6 +132,8 @@ def _task(
     parts: tuple[TaskPart, ...],
     options: Callable[[], tuple[Option, ...]],
     climb: Climb | None = None,
+    further: tuple[TaskPart, ...] = (),
+    budget: int = 0,
 ) -> TaskEntry:
     """Return a task, with the parameter `isomorph` if all of its environments have isomorphic items."""
 
@@ -139,7 +141,9 @@ def _task(
         isomorphic = all(registry.load(part.env).items.isomorph is not None for part in parts)
         return (*options(), *((ISOMORPH,) if isomorphic else ()))
 
-    return TaskEntry(name=name, summary=summary, declare=declare, parts=parts, climb=climb)
+    return TaskEntry(
+        name=name, summary=summary, declare=declare, parts=parts, climb=climb, further=further, budget=budget
+    )
 
 
 def _small(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, Json]) -> TaskEntry:
@@ -233,6 +237,8 @@ def _alicia_options() -> tuple[Option, ...]:
 
 
 _WORLDS = 10  # of each level of Atlas
+_QUICK_BUDGET = 200_000  # tokens; the parts take 196,000 even if all items fail
+_QUICK_LEVEL = 8  # to which it goes on while that lasts
 _QUICK = (
     *((name, (3, 4, 6), 3) for name in ("plan", "map", "read", "recall", "act", "detour")),
     ("explore", (3, 4), 2),
@@ -259,6 +265,10 @@ def _atlas_part(condition: str, **fixed: Json) -> TaskPart:
     return TaskPart(env="atlas/world", fixed={CONDITION: condition, **fixed}, item_id=f"{condition}-{{id}}")
 
 
+def _quick_part(condition: str, level: int, limit: int) -> TaskPart:
+    return _atlas_part(condition, level=level, limit=limit, source="generated", places=None)
+
+
 PRESETS = (
     _task(
         "atlas",
@@ -275,12 +285,10 @@ PRESETS = (
     _task(
         "atlas_quick",
         "Atlas as a sketch: seven conditions at short routes, in about 200k tokens",
-        tuple(
-            _atlas_part(name, level=level, limit=limit, source="generated", places=None)
-            for name, levels, limit in _QUICK
-            for level in levels
-        ),
+        tuple(_quick_part(name, level, limit) for name, levels, limit in _QUICK for level in levels),
         partial(_options, "atlas/world", "*play key attempts", fixed=(CONDITION,)),
+        further=tuple(_quick_part(name, _QUICK_LEVEL, limit) for name, levels, limit in _QUICK if 6 in levels),
+        budget=_QUICK_BUDGET,
     ),
     _task(
         "alicia",

@@ -39,12 +39,13 @@ from waybench.core._datasets import GENERATED
 from waybench.core._designs import levels_design
 from waybench.core._texts import ENGLISH_NAME
 from waybench.envs import registry
-from waybench.evaluation._adaptive import AdaptiveSampleSource, HorizonSearch
+from waybench.evaluation._adaptive import AdaptiveSampleSource, HorizonSearch, Tokens, episode_tokens
 from waybench.evaluation._agents import agent_sandbox, one_line_errors
 from waybench.evaluation._ladders import Ladder, Ladders
 from waybench.evaluation._sample import read_plan, to_sample
 from waybench.evaluation._scores import episode, solved
 from waybench.evaluation._solver import play
+from waybench.evaluation._token_budget import SampleGroup, WithinBudget
 from waybench.evaluation.tasks._entry import (
     ISOMORPH,
     TaskEntry,
@@ -156,7 +157,21 @@ def task_samples(entry: TaskEntry, args: Mapping[str, Any]) -> Samples:
         return Ladders(dict(zip(names, all_ladders, strict=True)))
     if entry.searches:
         return HorizonSearch(horizon_config(entry, args))
+    if entry.further:
+        first, further = ([_group(part, args) for part in parts] for parts in (entry.parts, entry.further))
+        return WithinBudget(first, further, entry.budget)
     return item_samples(task_items(entry.parts, args))
+
+
+def _group(part: TaskPart, args: Mapping[str, Any]) -> SampleGroup:
+    """Return the samples of a part of a task as a group, with what its first item takes."""
+    items = list(task_items([part], args))
+    environment, options, item, _, _ = items[0]
+
+    def tokens(player: str) -> Callable[[], Tokens]:
+        return cache(lambda: episode_tokens(environment, options, [item], player))
+
+    return SampleGroup(list(_each_attempt(items)), tokens("oracle"), tokens("random"))
 
 
 def item_samples(items: Iterable[TaskItem]) -> Samples:
@@ -168,9 +183,13 @@ def item_samples(items: Iterable[TaskItem]) -> Samples:
     all_items = chain([first], items)
     if first.environment.scoring.best_of:  # no task plays such an environment together with others
         return best_of_ladder(list(all_items))
+    return _each_attempt(all_items)
+
+
+def _each_attempt(items: Iterable[TaskItem]) -> Iterator[Sample]:
     return (
         to_sample(environment, item, options, attempt, drawn=drawn)
-        for environment, options, item, attempts, drawn in all_items
+        for environment, options, item, attempts, drawn in items
         for attempt in range(1, attempts + 1)
     )
 

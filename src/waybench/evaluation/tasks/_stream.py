@@ -115,7 +115,13 @@ def task_stream(
         UsageError: If the task cannot be compared so.
     """
     if entry.is_adaptive:
-        what = "searches for a horizon" if entry.searches else "climbs as long as a model solves an item"
+        what = (
+            "searches for a horizon"
+            if entry.searches
+            else "goes on while its budget lasts"
+            if entry.further
+            else "climbs as long as a model solves an item"
+        )
         raise UsageError(f"--until decided: {entry.name} {what}, which ends by itself; choose another task")
     most = max_items or MOST_UNITS
     endless = endless_parts(entry.parts, args) if over == ITEMS else []

@@ -30,6 +30,11 @@ from waybench.results.results import LONGEST, ItemKey, Row, RunKey, environment_
 from waybench.results.results._groups import other_settings
 from waybench.results.stats._horizon_ratios import HorizonRatio, horizon_ratio
 
+# Of tables of costs, beside which they stand.
+_RATIO = "The ratio has all levels that each condition was played at, and p is that of the cost, not of the ratio."
+_MOVED = "An interval that ends at 0 was moved there to agree with its test, which is exact where few {items} differ."
+_UNADJUSTED = "Unadjusted: too few {items} differ for any result to be significant."
+
 
 def _demand(effect: "ContrastEffect") -> str:
     return effect.contrast.demand
@@ -87,8 +92,9 @@ class ContrastEffect(Effect):
         "together at 95 % (Bonferroni). p is from a paired test, adjusted by Holm’s procedure over the rows of a "
         "player; a difference is bold where p is below 0.05. One that is not shown is no evidence of none: at 80 "
         "{items} a cost of about 0.24 is shown in 80 % of samples. The last column is the 50 % horizon with the demand "
-        "divided by the one without it, with its 90 % interval. {Items} above the level at which a ladder ended count "
-        "as failed.",
+        "divided by the one without it, with its 90 % interval. "
+        f"{_RATIO} {_MOVED} {_UNADJUSTED} "
+        "{Items} above the level at which a ladder ended count as failed.",
         table=("demand", "values", "items", "mean", "demanding_mean", "difference", "p_adjusted", "ratio"),
     )
     contrast: Contrast
@@ -305,14 +311,29 @@ def contrast_table(all_rows: Iterable[Row], horizons: Iterable[Horizon] = ()) ->
     profiles = contrast_profiles(effects, horizons)
     texts: list[str] = []
     for env, of_env in group_by(effects, lambda effect: effect.group.env).items():
-        texts.append(align_columns(*_lines(of_env)))
+        texts.append("\n".join([align_columns(*_lines(of_env)), *_notes(of_env)]))
         texts += ["\n".join(profile.text for profile in profiles if profile.group.env == env)]
     return "\n\n".join(filter(None, texts))
 
 
+def _notes(effects: Sequence[ContrastEffect]) -> list[str]:
+    """Return in sentences what the table of costs shows of some effects, where that needs one."""
+    costs, items = list(map(_cost_text, effects)), effects[0].group.environment.presentation.items
+    cases = (
+        (
+            "In brackets: the 95 % interval of a cost, which holds together with those of the player's other costs.",
+            True,
+        ),
+        (_RATIO, any(map(ratio_text, (effect.ratio for effect in effects)))),
+        (_MOVED, any("(±" in cost or "to ±" in cost for cost in costs)),
+        (_UNADJUSTED, any(effect.comparison.adjusted is None for effect in effects)),
+    )
+    return [text.format(items=items) for text, is_shown in cases if is_shown]
+
+
 def _lines(effects: Sequence[ContrastEffect]) -> tuple[list[list[str]], list[str]]:
     env = effects[0].group.environment
-    head = ["difference of", env.presentation.items, "cost", "p (Holm)", "ratio of horizons"]
+    head = ["difference of", env.presentation.items, "cost", "p of the cost (Holm)", "ratio of horizons"]
     lines, marks = [[f"{env.title}: what each demand costs", *head]], [""]
     for number, of_model in enumerate(group_by(effects, lambda effect: effect.group.model).values()):
         lines.append([one_line(of_model[0].group.model, LONGEST), *[""] * len(head)])

@@ -150,7 +150,7 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[RunKey] = ())
     ordered = [totals[group] for group in order]
     passed = _pass_rates([total for total in ordered if total.group not in searched])
     explained = _legend_lines(ordered, searched, fitting[0])
-    return "\n".join([*table, *passed, *_notes(ordered, searched), *levels, *explained])
+    return "\n".join([*table, *passed, *_notes(ordered, searched), *dict.fromkeys(levels), *explained])
 
 
 def _fit_names(lines: Sequence[Sequence[str]], shorter: Sequence[str]) -> list[list[str]]:

@@ -120,7 +120,8 @@ class AxisItems:
     @cached_property
     def plain(self) -> Fit:
         """The fit that horizons come from; that of a search is the one that the search itself has gone by."""
-        return self.fit(CurvePrior() if self.searched else FIXED_DESIGN)
+        rates = self.group.guess_rates(self.axis.name)
+        return self.fit((CurvePrior() if self.searched else FIXED_DESIGN).with_guess_rates(rates))
 
     @cached_property
     def _alternative_horizons(self) -> dict[str, Mapping[float, HorizonPosition]]:

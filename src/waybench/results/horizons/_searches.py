@@ -18,6 +18,7 @@ from waybench.results.results import UNFINISHED, Row, RunKey, group_by, labels
 from waybench.results.results._rows import search_range
 from waybench.results.stats import Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import STOPS
+from waybench.results.stats._curves import CurvePrior
 from waybench.results.stats._fit import MAYBE, NEVER
 
 
@@ -132,14 +133,15 @@ def _search_result(group: RunKey, pairs: Sequence[tuple[LoggedEpisode, Row]], un
     axis, lowest, highest = tried
     counted = [row for _, row in pairs if row.is_included and row.axes.get(axis) is not None]
     trials = [Trial(row.axes[axis] or 0.0, row.succeeded, None, 1.0) for row in counted]
-    result = Seeker(goal, lowest, highest).state(trials)
+    seeker = Seeker(goal, lowest, highest, CurvePrior().with_guess_rates(group.guess_rates(axis)))
+    result = seeker.state(trials)
     # Of episodes whose records do not replay nothing is known, not even the difficulty.
     lost = [row for _, row in pairs if not row.is_included and row.axes.get(axis) is not None]
     lost = [row for row in lost if row.exclusion_reason in ("", UNFINISHED)]
     ends: dict[str, float] = {}
     for name, solved in (("lowest", False), ("highest", True)) if lost else ():
         completed = [*trials, *(Trial(row.axes[axis] or 0.0, solved, None, 1.0) for row in lost)]
-        ends[name] = Seeker(goal, lowest, highest).state(completed).horizon.value
+        ends[name] = seeker.state(completed).horizon.value
     stop = result.stop(lowest, highest)
     if not stop and not unfinished:
         stop = "supply" if goal.budget is None else "budget"

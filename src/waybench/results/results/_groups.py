@@ -88,6 +88,10 @@ class RunKey:
             if name in options and (options[name] != default or name in compared)
         )
 
+    def guess_rates(self, axis: str) -> Mapping[float, float]:
+        """Return by difficulty the rates at which luck succeeds, where the environment declares them."""
+        return self.environment.difficulty.guess_rates_on(axis, dict(self.options))
+
     @property
     def difficulty_options(self) -> tuple[str, ...]:
         """Those of its options, in words, that make items easier or harder than by default (`Option.effect`)."""

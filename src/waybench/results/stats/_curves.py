@@ -31,6 +31,7 @@ _BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of th
 _LEAST_WIDTH = 1.0
 CELLS = 1000  # of rates, for their intervals
 _EQUAL = 1e-9  # a curve that begins at the share, such as one with a lapse rate of 20 % at 80 %, is nowhere above it
+_BISECTIONS = 36  # from some ten doublings to less than the error of a sum
 NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
 # Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
 _LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
@@ -147,6 +148,9 @@ class CurvePrior:
         guess: Shares of items that are solved however hard they are, with their prior probabilities.
         spread: Standard deviation of the prior of the slope's logarithm; the median is a curve that falls from 90 to
             10 % within a quarter of the tried range, or within one and a half doublings.
+        guess_rates: Rates at which luck solves items, where they are known, each below 0.5 and none greater than that
+            of an easier one: (difficulty, rate), rising in difficulty. Between these the rate is linear on the scale of
+            the curve, and outside them it is that of the nearest one.
     """
 
     links: tuple[str, ...] = ("logistic", "gumbel")
@@ -154,6 +158,11 @@ class CurvePrior:
     lapse: Mapping[float, float] | None = None
     guess: Mapping[float, float] | None = None
     spread: float = 1.0
+    guess_rates: tuple[tuple[float, float], ...] = ()
+
+    def with_guess_rates(self, rates: Mapping[float, float]) -> "CurvePrior":
+        """Return it with rates of luck that are known, by difficulty, in place of a guess rate that is estimated."""
+        return replace(self, guess=None, guess_rates=tuple(sorted(rates.items()))) if rates else self
 
     def scale(self, x: Array) -> Array:
         """Return difficulties on the scale on which curves are symmetrical."""
@@ -251,7 +260,16 @@ class Curves:
         # Curves that differ in their ends alone have the same tail, so each tail is computed once.
         tails = self._tails_at(at)[self._row if selection is None else self._row[selection]]
         guess, lapse = (ends if selection is None else ends[selection] for ends in (self.guess, self.lapse))
-        return guess[:, None] + (1 - guess - lapse)[:, None] * tails
+        rates = guess[:, None] + (1 - guess - lapse)[:, None] * tails
+        if not self.shape.guess_rates:
+            return rates
+        luck = self._luck(self.shape.scale(at))
+        return luck + (1 - luck) * rates
+
+    def _luck(self, x: Array) -> Array:
+        """Return the known guess rates at some places on the shape's scale."""
+        at, rates = zip(*self.shape.guess_rates, strict=True)
+        return np.interp(x, self.shape.scale(np.array(at)), rates)
 
     def cells(self, at: Array) -> NDArray[np.int16]:
         """Return the success rates of all curves (columns) at some difficulties (rows), in thousandths, rounded down.
@@ -262,8 +280,10 @@ class Curves:
         if self._cells[0] != places:
             tails, span = self._tails_at(at), 1 - self.guess - self.lapse
             cells = np.empty((len(at), len(self.guess)), dtype=np.int16)
+            luck = self._luck(self.shape.scale(at)) if self.shape.guess_rates else np.zeros(len(at))
             for number, column in enumerate(tails.T.copy()):
-                cells[number] = np.minimum((self.guess + span * column[self._row]) * CELLS, CELLS - 1)
+                rates = luck[number] + (1 - luck[number]) * (self.guess + span * column[self._row])
+                cells[number] = np.minimum(rates * CELLS, CELLS - 1)
             self._cells = places, cells
         return self._cells[1]
 
@@ -291,7 +311,11 @@ class Curves:
         """
         tails = self._tails_at(at)
         parts = weights.reshape(-1, len(self._spans)) @ self._spans
-        return (weights @ self.guess)[:, None] + parts.reshape(-1, len(tails)) @ tails
+        sums = (weights @ self.guess)[:, None] + parts.reshape(-1, len(tails)) @ tails
+        if not self.shape.guess_rates:
+            return sums
+        luck = self._luck(self.shape.scale(at))
+        return luck * weights.sum(axis=1)[:, None] + (1 - luck) * sums
 
     def posterior(self, log_likelihood: Array) -> Array:
         """Return the posterior probability of each curve, by its log-likelihood; the sum is 1."""
@@ -321,16 +345,49 @@ class Curves:
 
     def reaches(self, share: float) -> Array:
         """Return for each curve, on the shape's scale, where it falls below a share; -inf if it never is above."""
-        if share in self._reaches:
-            return self._reaches[share]
+        if share not in self._reaches:
+            places = self._places_with_luck(share) if self.shape.guess_rates else self._places(share)
+            places.flags.writeable = False  # it is kept
+            self._reaches[share] = places
+        return self._reaches[share]
+
+    def _places(self, share: float) -> Array:
+        """Return where each curve falls below a share without luck; -inf if it never is above."""
         part = (share - self.guess) / (1 - self.guess - self.lapse)
         places = np.full(part.shape, -np.inf)
         for number, link in enumerate(self.shape.links):
             is_reached = (self._link == number) & (part < 1 - _EQUAL) & (part > 0)
             places[is_reached] = self.middle[is_reached] + _place(link, part[is_reached]) / self.slope[is_reached]
-        places.flags.writeable = False  # it is kept
-        self._reaches[share] = places
         return places
+
+    def _places_with_luck(self, share: float) -> Array:
+        """Return the same with the known guess rates, by bisection: both the curves and the rates fall."""
+        (easiest, most), (hardest, least) = self.shape.guess_rates[0], self.shape.guess_rates[-1]
+        first, last = (float(end) for end in self.shape.scale(np.array([easiest, hardest])))
+        # Outside the known difficulties the rate of luck is constant, so that there the place is that of another share.
+        highest = self._places((share - most) / (1 - most))
+        low = np.minimum(highest, first)
+        high = np.maximum(self._places((share - least) / (1 - least)), last)
+        reached = np.flatnonzero(np.isfinite(highest))
+        low, high = low[reached], high[reached]
+        tops = 1 - self.guess - self.lapse
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            rates = self.guess[reached] + tops[reached] * self._tails_of(reached, middle)
+            luck = self._luck(middle)
+            is_above = luck + (1 - luck) * rates > share
+            low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
+        places = np.full(highest.shape, -np.inf)
+        places[reached] = (low + high) / 2
+        return places
+
+    def _tails_of(self, selection: Indices, places: Array) -> Array:
+        """Return the tail of each of some curves at a place of its own, on the shape's scale."""
+        tails = self.slope[selection] * (places - self.middle[selection])
+        for number, link in enumerate(self.shape.links):
+            of_link = self._link[selection] == number
+            tails[of_link] = _tail(link, tails[of_link])
+        return tails
 
 
 def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> list[float]:
