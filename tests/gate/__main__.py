@@ -8,15 +8,16 @@ import argparse
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from statistics import median
 
 from tests.gate import _designs as designs
-from tests.gate._contrasts import shown_costs
+from tests.gate._contrasts import shown_costs, variance_ratios
 from tests.gate._profile import predictions
 from tests.gate._rate import Rate
 from tests.gate._worlds import check_worlds, floor_rates
 from waybench.envs.atlas._generate import LADDER
 
-Line = tuple[str, Rate, str]  # what, how often, and what is wanted
+Line = tuple[str, Rate | str, str]  # what, how often, and what is wanted
 
 
 def _same_maps(runs: int) -> Iterator[Line]:
@@ -87,6 +88,12 @@ def _contrasts(runs: int) -> Iterator[Line]:
         yield f"Atlas, {what}: a cost of {100 * cost:.0f} points is shown", rate, "<= .05 for no cost"
 
 
+def _pairing(runs: int) -> Iterator[Line]:
+    for player, ratios in variance_ratios(max(2, runs // 20)):
+        found = f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        yield f"Atlas, {player}: variance of paired over unpaired", found, "-"
+
+
 def _worlds(runs: int, levels: Sequence[int] = LADDER) -> Iterator[Line]:
     for level in levels:
         found = check_worlds(level, range(runs))
@@ -110,6 +117,7 @@ PARTS: Mapping[str, Callable[[int], Iterator[Line]]] = {
     "graded": _graded,
     "profile": _profile,
     "contrasts": _contrasts,
+    "pairing": _pairing,
     "worlds": _worlds,
     "floors": _floors,
 }

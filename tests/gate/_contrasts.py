@@ -1,12 +1,13 @@
 """How often Atlas's contrasts show the deficit of a reference player, and how often they show what it does not lack."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tests.gate._rate import Rate
-from waybench.core import End, play_out, policy
+from waybench.core import End, Item, play_out, policy
 from waybench.envs import registry
 from waybench.envs.atlas._generate import LADDER
 from waybench.envs.atlas._players import ABILITIES
@@ -17,6 +18,53 @@ WORLD = registry.load("atlas/world")
 _ITEMS = 10  # of each level, as `atlas` has them
 _LEAST = 0.1  # as in the specification: a smaller cost is not looked for
 Success = NDArray[np.float64]
+
+
+def _items(worlds: int) -> list[Item[Any]]:
+    return [WORLD.source("contrasts", level).item(index) for level in LADDER for index in range(worlds)]
+
+
+def _solved(player: str, items: Sequence[Item[Any]]) -> dict[str, Success]:
+    """Return for each condition of a contrast which items a player solves: 1 or 0."""
+    contrasts = WORLD.scoring.contrasts
+    conditions = sorted({value for contrast in contrasts for value in (contrast.base, contrast.demanding)})
+    return {
+        condition: np.array(
+            [
+                play_out(WORLD, item, policy(player), {"condition": condition}).end_reason is End.SOLVED
+                for item in items
+            ],
+            dtype=np.float64,
+        )
+        for condition in conditions
+    }
+
+
+def variance_ratios(worlds: int, players: tuple[str, ...] = tuple(ABILITIES)) -> Iterator[tuple[str, list[float]]]:
+    """Yield player, and for each contrast the variance of paired differences over that of unpaired ones.
+
+    Both are within levels. 1 says that pairing gains nothing. Contrasts in which neither condition varies are left out.
+
+    Args:
+        worlds: Number of worlds that are played at each level.
+        players: The reference players.
+    """
+    items = _items(worlds)
+
+    def variance(values: Success) -> float:
+        return float(values.reshape(len(LADDER), worlds).var(axis=1, ddof=1).sum())
+
+    for player in players:
+        solved = _solved(player, items)
+        pairs = [(solved[contrast.base], solved[contrast.demanding]) for contrast in WORLD.scoring.contrasts]
+        yield (
+            player,
+            [
+                variance(base - demanding) / unpaired
+                for base, demanding in pairs
+                if (unpaired := variance(base) + variance(demanding)) > 0
+            ],
+        )
 
 
 def shown_costs(
@@ -32,25 +80,15 @@ def shown_costs(
         worlds: Number of worlds that are played at each level.
         players: The reference players.
     """
-    items = [WORLD.source("contrasts", level).item(index) for level in LADDER for index in range(worlds)]
+    items = _items(worlds)
     contrasts = WORLD.scoring.contrasts
-    conditions = sorted({value for contrast in contrasts for value in (contrast.base, contrast.demanding)})
     rng = np.random.default_rng(1)
     draws = [
         np.concatenate([first + rng.integers(0, worlds, _ITEMS) for first in range(0, len(items), worlds)])
         for _ in range(samples)
     ]
     for player in players:
-        solved = {
-            condition: np.array(
-                [
-                    play_out(WORLD, item, policy(player), {"condition": condition}).end_reason is End.SOLVED
-                    for item in items
-                ],
-                dtype=np.float64,
-            )
-            for condition in conditions
-        }
+        solved = _solved(player, items)
         hits = [0] * len(contrasts)
         for drawn in draws:
             pairs = [

@@ -114,14 +114,8 @@ def task_stream(
     Raises:
         UsageError: If the task cannot be compared so.
     """
-    if entry.is_adaptive:
-        what = (
-            "searches for a horizon"
-            if entry.searches
-            else "goes on while its budget lasts"
-            if entry.further
-            else "climbs as long as a model solves an item"
-        )
+    if entry.climb is not None or entry.searches:  # of items within a budget, those that are played in any case
+        what = "searches for a horizon" if entry.searches else "climbs as long as a model solves an item"
         raise UsageError(f"--until decided: {entry.name} {what}, which ends by itself; choose another task")
     most = max_items or MOST_UNITS
     endless = endless_parts(entry.parts, args) if over == ITEMS else []

@@ -164,8 +164,11 @@ def place_text(horizon: ReferenceHorizon | Extreme | Horizon, share: float | Non
 
 
 def success_text(env: Environment[Any, Any, Any]) -> str:
-    """Return in a sentence what counts as success for an environment's horizons; "" if it does not declare it."""
-    return f"Success, regardless of the score: {env.difficulty.success}." if env.difficulty.success else ""
+    """Return in sentences what counts as success for an environment's horizons; "" if it does not declare it."""
+    if not env.difficulty.success:
+        return ""
+    luck = "" if env.difficulty.guess_rates is None else " The curves take the success of luck at each level as known."
+    return f"Success, regardless of the score: {env.difficulty.success}.{luck}"
 
 
 def horizon_text(horizon: Horizon) -> str:
