@@ -3,7 +3,7 @@
 from inspect_ai.model import ChatMessageAssistant, ContentReasoning, ContentText
 from inspect_ai.util import Store
 
-from waybench.evaluation._sample import REASONING, store_reasoning
+from waybench.evaluation._reasoning import REASONING, store_reasoning
 from waybench.results.logs._inspect import REASONING as READ
 
 

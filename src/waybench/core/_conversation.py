@@ -141,6 +141,38 @@ def _check_size(size: int) -> None:
         )
 
 
+def repeating_options(environment: AnyEnvironment, options: Mapping[str, Json]) -> list[str] | None:
+    """Return the options with which prompts repeat the player's earlier replies, and so its reasoning.
+
+    Args:
+        environment: The environment.
+        options: Its options of play; missing ones have their defaults.
+
+    Returns:
+        Each as NAME=VALUE, a change of one option; none where no option does it. None if the prompts repeat the replies
+        already, or if there is only one turn.
+    """
+    resolved = environment.resolve_options(options)
+    play = environment.play_with(resolved)
+    if play.wording.repeats_replies or not _has_turns(play):
+        return None
+    return [
+        f"{option.name}={value}"
+        for option in environment.playing.options
+        for value in option.choices
+        if option.name in resolved and _repeats_all(environment.play_with({**resolved, option.name: value}))
+    ]
+
+
+def _has_turns(play: AnyPlay) -> bool:
+    """Return whether an episode can have more than one turn."""
+    return play.turns is not None or play.limits.turns > 1
+
+
+def _repeats_all(play: AnyPlay) -> bool:
+    return _has_turns(play) and play.wording.repeats_replies and play.wording.memory.kind == "chat"
+
+
 class Conversation(Generic[I, S, A]):
     """What a player is shown in an episode. Replies and feedback are in its turns, and here is what turns do not have.
 

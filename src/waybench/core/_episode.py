@@ -81,6 +81,8 @@ class Episode(Generic[I, S, A]):
         "options",
         "play",
         "player",
+        "reasoning_returned",
+        "reasoning_sent_back",
         "state",
     )
 
@@ -121,6 +123,7 @@ class Episode(Generic[I, S, A]):
         self.state: S = play.game.start(item.instance)
         self.end_reason: End | None = play.game.terminal(self.state)
         self.error: str | None = None
+        self.reasoning_returned = self.reasoning_sent_back = ""  # known to whoever sends the requests
         self._stream: Stream | None = None
         self._turns: list[TurnRecord] = []
         self._probes: list[ProbeRecord] = []
@@ -377,6 +380,8 @@ class Episode(Generic[I, S, A]):
             opening=tuple(message._replace(picture=None) for message in self._conversation.opening),
             turns=self.turns,
             probes=self.probes,
+            reasoning_returned=self.reasoning_returned,
+            reasoning_sent_back=self.reasoning_sent_back,
             end=self.end_reason,
             error=self.error,
         )

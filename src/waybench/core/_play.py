@@ -236,12 +236,14 @@ class PromptKinds(NamedTuple):
         has_tools: Whether the player acts by tools.
         has_system: Whether there are system messages.
         agent_with_tools: The agent around the model that gives it tools; "" without one.
+        notes: What users should know of the prompts.
     """
 
     picture: Picture | None = None
     has_tools: bool = False
     has_system: bool = False
     agent_with_tools: str = ""
+    notes: tuple[str, ...] = ()
 
     def __or__(self, other: "PromptKinds") -> "PromptKinds":
         """Return what a model has to take for both."""
@@ -250,6 +252,7 @@ class PromptKinds(NamedTuple):
             self.has_tools or other.has_tools,
             self.has_system or other.has_system,
             self.agent_with_tools or other.agent_with_tools,
+            tuple(dict.fromkeys((*self.notes, *other.notes))),
         )
 
 

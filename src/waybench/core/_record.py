@@ -18,7 +18,14 @@ from waybench.core._wording import Message
 SCHEMA = 3
 _MOST_VALUES = 2_000_000  # of the part of a record that is known before the first reply, and of a turn
 _MOST_SPENT = 10**15
-_PROGRESS = ("player", "turns", "probes", "end", "error")
+_PROGRESS = ("player", "turns", "probes", "reasoning_returned", "reasoning_sent_back", "end", "error")
+_ONLY_IF_ANY = (
+    "probes",
+    "reasoning_returned",
+    "reasoning_sent_back",
+)  # JSON has these fields only if there is something
+REASONING_FORMS = ("text", "summary", "encrypted")
+SENT_BACK = ("all", "last", "none", "some")
 
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -202,6 +209,11 @@ class EpisodeRecord:
         error: The error's text where the end is an infrastructure error.
         probes: The belief probes, in the order in which they were asked; JSON has the field
             only if there are any.
+        reasoning_returned: In which of `REASONING_FORMS` the player's provider returned reasoning, joined by "+": the
+            text itself, a summary of it, or neither, but what the provider can decrypt. "" if it returned none, or if
+            nobody watched; JSON has the field only otherwise.
+        reasoning_sent_back: What of it later requests repeated, one of `SENT_BACK`: "all" of it, that of the "last"
+            reply that had some, "none", or "some" of it. "" where nothing could be sent back; likewise.
         package: The version of waybench that wrote the record.
         schema: Version of this form.
     """
@@ -221,6 +233,8 @@ class EpisodeRecord:
     end: End | None = None
     error: str | None = None
     probes: tuple[ProbeRecord, ...] = ()
+    reasoning_returned: str = ""
+    reasoning_sent_back: str = ""
     package: str = field(default=__version__)
     schema: int = SCHEMA
 
@@ -247,10 +261,10 @@ class EpisodeRecord:
         out["examples"] = list(self.examples)
         out["opening"] = [{"role": m.role, "text": m.text} for m in self.opening]
         out["turns"] = [turn.to_json() for turn in self.turns]
-        if self.probes:
-            out["probes"] = [probe.to_json() for probe in self.probes]
-        else:
-            del out["probes"]
+        out["probes"] = [probe.to_json() for probe in self.probes]
+        for name in _ONLY_IF_ANY:
+            if not out[name]:
+                del out[name]
         out["end"] = None if self.end is None else str(self.end)
         return out
 
@@ -304,6 +318,10 @@ class EpisodeRecord:
             fields["turns"] = tuple(TurnRecord.from_json(turn) for turn in data["turns"])
             fields["probes"] = tuple(ProbeRecord.from_json(probe) for probe in data.get("probes", ()))
             fields["end"] = None if data["end"] is None else End(data["end"])
+            if not {*fields.get("reasoning_returned", "text").split("+")} <= {*REASONING_FORMS}:
+                raise DataError("not an episode record: 'reasoning_returned' has an unknown form of reasoning")
+            if fields.get("reasoning_sent_back", SENT_BACK[0]) not in SENT_BACK:
+                raise DataError("not an episode record: 'reasoning_sent_back' is none of " + ", ".join(SENT_BACK))
             return cls(**fields)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"not an episode record: {type(error).__name__} {str(error)[:200]}") from None
@@ -359,6 +377,8 @@ _RECORD: dict[str, tuple[type, ...]] = {
     "opening": (list,),
     "turns": (list,),
     "probes": (list,),
+    "reasoning_returned": _TEXT,
+    "reasoning_sent_back": _TEXT,
     "error": (str, type(None)),
     "package": _TEXT,
 }

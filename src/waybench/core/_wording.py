@@ -152,6 +152,11 @@ class Wording(ABC, Generic[I, S, A]):
     call_rules: str = ""
     texts: Texts = ENGLISH
 
+    @property
+    def repeats_replies(self) -> bool:
+        """Whether later prompts repeat the player's replies as they came, and with them its reasoning."""
+        return self.memory.kind != "fresh" and not self.rewrites
+
     def in_language(self, texts: Texts) -> "Wording[I, S, A]":
         """Return the same wording with other texts, which are those that the environment declares (`Playing.texts`)."""
         raise NotImplementedError(f"{type(self).__name__} has no texts by language: define in_language")

@@ -48,6 +48,7 @@ from waybench.evaluation._preflight import (
     says_full,
 )
 from waybench.evaluation._provider import EmbeddedPlayer
+from waybench.evaluation._reasoning import forced_history
 from waybench.evaluation._run_journals import RunJournals, interrupt, selected_tasks, task_args
 from waybench.evaluation._run_progress import RunProgress, follow_reports, write_regularly
 from waybench.evaluation._secrets import Secrets, follow_older_logs, hide_secrets, seal
@@ -169,6 +170,11 @@ def evaluate(
         if has_server(model):
             form.watch = followed.watch_server(str(model), model.api.base_url, form.tell)
         form.keeps_reasoning = config.get("reasoning_history") in ("all", "last")
+        if forced := forced_history(model.api, config):
+            form.tell_once("reasoning history", forced)
+    if any(not isinstance(model.api, EmbeddedPlayer) for model in ready):
+        for note in prompts.notes:
+            (followed.notes.append if progress is not None else warn or _to_stderr)(note)
     if check:
         # Models of their own: connections belong to the event loop of their first request.
         patience = config.get("attempt_timeout")

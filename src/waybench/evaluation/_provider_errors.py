@@ -5,8 +5,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ContentReasoning, ModelUsage
+from inspect_ai.model import ChatMessage, ModelUsage
 from tenacity import RetryError
+
+from waybench.evaluation._reasoning import reasoning_parts
 
 _LONGEST = 20_000  # characters of an error that are searched; the engine's own have the whole request
 _REQUEST = "\nRequest:\n"
@@ -262,15 +264,10 @@ class PromptTokens:
         advice = "so it has read only a part of it: give the server a longer context (Ollama: num_ctx)"
         if pieces >= _FEWEST_PIECES and pieces > _PIECES_A_TOKEN * tokens:
             return f"{counted}, {advice}"
-        if before is None or any(map(_has_reasoning, messages)):  # which a server may leave out of later prompts
+        if before is None or any(map(reasoning_parts, messages)):  # which a server may leave out of later prompts
             return ""
         ids_before, tokens_before = before
         has_grown = len(ids) > len(ids_before) and ids[: len(ids_before)] == ids_before
         if has_grown and tokens < tokens_before:
             return f"{counted}, and {tokens_before:,} for the shorter one before it, {advice}"
         return ""
-
-
-def _has_reasoning(message: ChatMessage) -> bool:
-    is_list = isinstance(message, ChatMessageAssistant) and not isinstance(message.content, str)
-    return is_list and any(isinstance(part, ContentReasoning) for part in message.content)

@@ -12,7 +12,6 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
-    ContentReasoning,
     ContentText,
 )
 from inspect_ai.util import Store
@@ -25,7 +24,6 @@ from waybench.evaluation._provider import call_results, engine_calls
 from waybench.evaluation._sent_form import sendable
 
 KEY = "waybench"  # where a sample's metadata has the episode's head, and its store the episode's progress
-REASONING = "waybench_reasoning"  # where the store has the reasoning of the model
 DRAWN = "waybench_drawn"  # where a sample's metadata has how its item was drawn, as JSON
 METRICS = "metrics"  # where the metadata of its score has all metrics of the environment by name
 SENT = "waybench_sent"  # where it has the form in which the conversation was sent, if that is not the usual one
@@ -78,20 +76,12 @@ def store_episode(store: Store, episode: Episode[Any, Any, Any]) -> None:
     end = None if episode.end_reason is None else str(episode.end_reason)
     turns, probes = ([part.dumps() for part in parts] for parts in (episode.turns, episode.probes))
     progress = {"player": episode.player, "turns": turns, "end": end, "error": episode.error}
-    store.set(KEY, progress | ({"probes": probes} if probes else {}))
-
-
-def store_reasoning(store: Store, turn: int, message: ChatMessageAssistant) -> None:
-    """Write what a provider returns as reasoning, apart from the reply, to a sample's store; a report shows it.
-
-    It is no part of the record, which nothing but the reply decides.
-    """
-    content = message.content
-    parts = [] if isinstance(content, str) else [part for part in content if isinstance(part, ContentReasoning)]
-    texts = [part.summary or "" if part.redacted else part.reasoning for part in parts]
-    text = "\n\n".join(text for text in texts if text.strip())
-    if text:
-        store.set(REASONING, {**(store.get(REASONING) or {}), str(turn): text})
+    some = {
+        "probes": probes,
+        "reasoning_returned": episode.reasoning_returned,
+        "reasoning_sent_back": episode.reasoning_sent_back,
+    }
+    store.set(KEY, progress | {name: value for name, value in some.items() if value})
 
 
 class _Readable(Protocol):

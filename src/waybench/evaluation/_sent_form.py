@@ -15,7 +15,6 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageUser,
     Content,
-    ContentReasoning,
     ContentText,
     ModelCall,
     ModelOutput,
@@ -24,6 +23,7 @@ from inspect_ai.model import (
 
 from waybench.core import FIRST_REPLIES, reasoning_warning
 from waybench.evaluation._provider_errors import ProviderError, is_overflow, read_error
+from waybench.evaluation._reasoning import reasoning_parts, without_reasoning
 from waybench.evaluation._server_watch import ServerWatch
 
 BLANK_REPLY = "(empty reply)"
@@ -65,15 +65,6 @@ def _change_replies(change: Callable[[ChatMessageAssistant], ChatMessageAssistan
         return messages if all(map(is_, changed, messages)) else changed
 
     return apply
-
-
-def _without_reasoning(message: ChatMessageAssistant) -> ChatMessageAssistant:
-    if isinstance(message.content, str):
-        return message
-    answer: list[Content] = [part for part in message.content if not isinstance(part, ContentReasoning)]
-    if len(answer) == len(message.content):
-        return message
-    return sendable(message.model_copy(update={"content": answer}))
 
 
 def _join_roles(messages: list[ChatMessage]) -> list[ChatMessage]:
@@ -138,9 +129,7 @@ def sendable(message: ChatMessageAssistant) -> ChatMessageAssistant:
         return message.model_copy(update={"tool_calls": calls})
     if message.text.strip():
         return message
-    content = message.content
-    reasoning = [] if isinstance(content, str) else [part for part in content if isinstance(part, ContentReasoning)]
-    placeholder = ContentText(text=BLANK_REPLY)
+    reasoning, placeholder = reasoning_parts(message), ContentText(text=BLANK_REPLY)
     return message.model_copy(update={"content": [*reasoning, placeholder] if reasoning else BLANK_REPLY})
 
 
@@ -159,7 +148,7 @@ _CHANGES = (
         (400, 422),
         # DeepSeek, Kimi, Gemini: it has to be sent back, and something else is wrong.
         re.compile(r"must be passed back|is missing|missing [`a-z ]*(?:reasoning|thought)", re.IGNORECASE),
-        _change_replies(_without_reasoning),
+        _change_replies(lambda message: sendable(without_reasoning(message))),
         "Reasoning is not sent back to it from now on (reasoning_history=none; docs/howto/reasoning.md)",
     ),
     _Change(

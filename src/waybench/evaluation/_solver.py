@@ -36,6 +36,13 @@ from waybench.evaluation._provider import (
     text_request_arguments,
 )
 from waybench.evaluation._provider_errors import PromptTokens, cause_of, read_error
+from waybench.evaluation._reasoning import (
+    ReasoningWatch,
+    apply_history,
+    current_watch,
+    reasoning_history,
+    store_reasoning,
+)
 from waybench.evaluation._responses import prepare_provider, restate_stop_reason
 from waybench.evaluation._run_journals import SampleTurns, task_journals
 from waybench.evaluation._sample import (
@@ -46,7 +53,6 @@ from waybench.evaluation._sample import (
     open_episode,
     read_plan,
     store_episode,
-    store_reasoning,
 )
 from waybench.evaluation._sent_form import BLANK_REPLY, SentForm
 from waybench.evaluation._states import STATES, HiddenStates
@@ -94,10 +100,16 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
 
     @functools.wraps(generate)
     async def guarded(input: list[ChatMessage], tools: Any, tool_choice: Any, config: Any) -> Any:
+        watch = current_watch.get()
         if (stored := _known.get()) is not None:
+            if watch is not None:
+                watch.add_reply(stored.message)
             return stored
+        sent = input
 
         async def send(messages: list[ChatMessage]) -> Any:
+            nonlocal sent
+            sent = messages
             states: HiddenStates | None = getattr(api, STATES, None)
             episode = current_episode.get()
             if states is not None and episode is not None and current_belief.get() is None:
@@ -105,14 +117,20 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
             return await generate(messages, tools, tool_choice, config)
 
         sent_form: SentForm = getattr(api, _FORM)
-        match await sent_form.send(send, input):
+        history = reasoning_history(api, config)
+        match await sent_form.send(send, apply_history(input, history, watch.think_tags if watch else None)):
             case (output, ModelCall() as call):
                 restate_stop_reason(output, call)
                 if not _is_writable(call.response):
                     call.response = _escape(call.response)
-                return _make_writable(output), call
+                output = _make_writable(output)
+                result = output, call
             case output:
-                return _make_writable(output)
+                result = output = _make_writable(output)
+        if watch is not None and isinstance(output, ModelOutput):
+            watch.add_request(sent)
+            watch.add_reply(output.message)
+        return result
 
     api.generate = guarded
     return getattr(api, _FORM)
@@ -179,6 +197,8 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
         progress = journals.progress.get(str(model)) if journals else None
         watched = EpisodeProgress(progress or TaskProgress("", ""), state.sample_id, state.epoch, episode)
         token, boards = current_episode.set(episode), Boards()
+        watch = ReasoningWatch(episode.play.think_tags)
+        watch_token = current_watch.set(watch)
         try:
             while not episode.done:
                 state.messages = chat.messages(episode)
@@ -224,7 +244,9 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
             blank_reply = {"blank_reply": BLANK_REPLY} if chat.has_placeholder else {}
             if sent := form.settings_of(chat.messages(episode)) | blank_reply:
                 state.store.set(SENT, sent)
+            episode.reasoning_returned, episode.reasoning_sent_back = watch.returned, watch.sent_back
             store_episode(state.store, episode)  # once, for the engine compares the store wherever an agent's part ends
+            current_watch.reset(watch_token)
             current_episode.reset(token)
             watched.end()
         state.messages = chat.messages(episode)
@@ -244,11 +266,12 @@ async def _probe(
 ) -> None:
     """Ask a player what it knows, in a fork of the conversation that nothing else sees."""
     stored, began = turns.read(belief.name), time.monotonic()
-    token = current_belief.set(belief)
+    token, watch_token = current_belief.set(belief), current_watch.set(None)
     try:
         with answer_from(stored):
             output = await model.generate(fork(messages, belief.text), **text_request_arguments(episode))
     finally:
+        current_watch.reset(watch_token)
         current_belief.reset(token)
     probe = episode.probe(belief, read_reply(output, time.monotonic() - began))
     if stored is None:

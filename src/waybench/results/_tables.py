@@ -8,7 +8,7 @@ from waybench.envs import registry
 from waybench.results.comparisons import failure
 from waybench.results.comparisons._beliefs import knew_at_first_error
 from waybench.results.estimates import Estimate
-from waybench.results.estimates._ledger import REASONING_TOKENS, TIME_AND_COST
+from waybench.results.estimates._ledger import REASONING, REASONING_TOKENS, TIME_AND_COST
 from waybench.results.frames import Column, Frame, Meaning, group_frame
 from waybench.results.results import Row
 from waybench.results.stats import CONFIDENCE, IntervalEstimate
@@ -159,6 +159,7 @@ _COST: tuple[Column[Row], ...] = (
         unit="tokens",
     ),
     REASONING_TOKENS,
+    *REASONING,
     Column(
         "probe_input_tokens",
         int,

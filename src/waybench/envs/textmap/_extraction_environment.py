@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import fmean
 
 from waybench._package_data import read_text
@@ -300,7 +300,8 @@ def _play(
 ) -> Play[Extraction, ExtractionState, Trajectory]:
     words = ExtractionWording(mode, resolve_lists(protocol, lists))
     game = ExtractionRules(mode, before or ("told" if protocol == PAPER.name else "own"), RULES[protocol])
-    return Play(game, words, Limits(turns=1), lambda task: turn_count(task, mode))
+    turns = partial(turn_count, mode=mode) if mode == "steps" else None
+    return Play(game, words, Limits(turns=1), turns)
 
 
 EXTRACT = map_environment(

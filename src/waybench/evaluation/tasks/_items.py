@@ -19,6 +19,7 @@ from waybench.core import (
     UsageError,
     has_images,
 )
+from waybench.core._conversation import repeating_options
 from waybench.core._datasets import GENERATED
 from waybench.core._defects import reraise_as_defect
 from waybench.core._designs import SHOWN
@@ -135,8 +136,21 @@ def prompt_kinds(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> PromptKi
         picture: Picture | None = None
         if kinds.picture is None and has_images(options):
             picture = Episode(environment, environment.source().item(0), options).messages[-1].picture
-        kinds |= PromptKinds(picture, wording.acts_by_tools, wording.rules_role == "system")
+        notes = () if wording.repeats_replies else _history_notes(environment, options)
+        kinds |= PromptKinds(picture, wording.acts_by_tools, wording.rules_role == "system", notes=notes)
     return kinds
+
+
+def _history_notes(environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return what users should know of prompts that do not repeat replies: nothing where there is only one turn."""
+    others = repeating_options(environment, options)
+    if others is None:
+        return ()
+    advice = f"-T {' or '.join(others)} repeats them" if others else "no option of it does"
+    return (
+        f"{environment.id}: with these options a prompt does not repeat the model's earlier replies, and so none of "
+        f"their reasoning, whatever reasoning_history says; {advice} (docs/howto/reasoning.md)",
+    )
 
 
 def check_programs(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> None:

@@ -35,6 +35,8 @@ class LedgerEntry(GroupResult):
     input_tokens: int | None
     output_tokens: int | None
     reasoning_tokens: int | None
+    reasoning_returned: str
+    reasoning_sent_back: str
     cached_tokens: int | None
     seconds: float | None
     cost: float | None
@@ -92,6 +94,8 @@ def _entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
         input_tokens=_total(row.input_tokens for row in counted),
         output_tokens=_total(row.output_tokens for row in counted),
         reasoning_tokens=_total(row.reasoning_tokens for row in counted),
+        reasoning_returned=_with_counts(row.reasoning_returned for row in rows),
+        reasoning_sent_back=_with_counts(row.reasoning_sent_back for row in rows),
         cached_tokens=_total(row.cached_tokens for row in counted),
         seconds=_total(row.seconds for row in counted),
         cost=_total(row.cost for row in counted),
@@ -101,6 +105,12 @@ def _entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
         per_thousand=None if guided else _ratio(tried, _is_solved, _thousands),
         per_dollar=None if guided else _ratio(tried, _is_solved, lambda item: total_if_known(row.cost for row in item)),
     )
+
+
+def _with_counts(values: Iterable[str]) -> str:
+    """Return the values but for "", the most frequent first: "all", or "all 28, none 2" where there are several."""
+    counts = Counter(filter(None, values)).most_common()
+    return counts[0][0] if len(counts) == 1 else ", ".join(f"{value} {count}" for value, count in counts)
 
 
 def _is_solved(item: Sequence[Row]) -> bool:
@@ -158,6 +168,22 @@ REASONING_TOKENS: Column[Any] = Column(
     "are not known.",
     unit="tokens",
 )
+REASONING: tuple[Column[Any], ...] = (
+    Column(
+        "reasoning_returned",
+        str,
+        "In which form the provider returned reasoning: text, a summary, or encrypted, several joined by +; null if it "
+        "returned none, or if it is not known.",
+        lambda source: source.reasoning_returned or None,
+    ),
+    Column(
+        "reasoning_sent_back",
+        str,
+        "What of the reasoning of earlier replies later requests repeated: all, that of the last reply with some, "
+        "none, or some; null if there was nothing to repeat, or if it is not known.",
+        lambda source: source.reasoning_sent_back or None,
+    ),
+)
 TIME_AND_COST: tuple[Column[Any], ...] = (
     Column("seconds", float, "Time spent on the replies; null if not known.", unit="s"),
     Column("cost", float, "What it cost; null if tokens or prices are not known.", unit="USD"),
@@ -179,6 +205,7 @@ _FACTS: tuple[Column[LedgerEntry], ...] = (
     Column("input_tokens", int, "Tokens of all requests; null if not known.", unit="tokens"),
     Column("output_tokens", int, "Tokens of all replies, reasoning included, likewise.", unit="tokens"),
     REASONING_TOKENS,
+    *REASONING,
     Column(
         "cached_tokens", int, "Input tokens that the provider says it read from its cache, likewise.", unit="tokens"
     ),

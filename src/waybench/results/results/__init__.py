@@ -1,5 +1,6 @@
 """Rows: one for each episode, and which of them are excluded."""
 
+from waybench.results.results._exclusion import exclude
 from waybench.results.results._groups import (
     EXAMPLES,
     LONGEST,
@@ -17,7 +18,7 @@ from waybench.results.results._groups import (
     settings_order,
     short_labels,
 )
-from waybench.results.results._measured_row import Verifier, exclude, measurable, rows
+from waybench.results.results._measured_row import Verifier, measurable, rows
 from waybench.results.results._rows import (
     UNCONFIRMED,
     UNFINISHED,

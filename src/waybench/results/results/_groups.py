@@ -25,6 +25,7 @@ from waybench.results.formatting import one_line
 from waybench.results.logs._settings import SCALARS
 
 EXAMPLES = "examples"  # the setting that says how many in-context examples there were
+REASONING_HISTORY = "reasoning_history"  # the setting of Inspect that says what reasoning is sent back
 # Settings of the test beside the options of its environment; groups without them have the default.
 TEST_SETTINGS = frozenset((EXAMPLES, LANGUAGE))
 # The option along which a search goes, and what stands in its place: the episodes of the search belong together.
@@ -107,6 +108,10 @@ class RunKey:
     def without(self, option: str) -> "RunKey":
         """Return the group with one option left out."""
         return replace(self, options=tuple((name, value) for name, value in self.options if name != option))
+
+    def with_setting(self, name: str, value: Json) -> "RunKey":
+        """Return the group with another value of one setting."""
+        return replace(self, options=(*self.without(name).options, (name, value)))
 
     def without_key(self) -> "RunKey":
         """Return the group of any set of items."""

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -34,6 +34,7 @@ from waybench.envs import registry
 from waybench.results.logs import LoggedEpisode, Skipped, skipped_part
 from waybench.results.references._measure import ReferenceScores
 from waybench.results.results._anchors import ReferenceLookup, known_bounds
+from waybench.results.results._exclusion import exclude
 from waybench.results.results._groups import (
     EXAMPLES,
     SEARCHED,
@@ -49,16 +50,10 @@ from waybench.results.results._rows import (
     Probed,
     ReferenceBounds,
     Row,
-    group_by,
-    is_perfect,
     record_ranges,
     search_range,
-    with_original_clusters,
 )
 from waybench.results.results._simulation import Simulated, simulate, with_outcomes
-
-REPEATED = "repeated"
-AFTER_PERFECT = "after a perfect attempt"
 
 
 def row(
@@ -154,6 +149,8 @@ def row(
             reasoning_tokens=sum(usage.reasoning_tokens for usage in usages) if has_tokens else None,
             seconds=record.seconds if usages else None,
             cost=price.episode_cost(record) if price else None,
+            reasoning_returned=record.reasoning_returned,
+            reasoning_sent_back=record.reasoning_sent_back,
             answered=tuple(dict.fromkeys(usage.model for usage in usages if usage.model)),
             replies=hashlib.sha256(json.dumps(replies).encode("ascii")).hexdigest()[:16] if replies else "",
             setting=published,
@@ -285,54 +282,6 @@ def rows(
 ) -> list[Row]:
     """Return one row for each episode that can be measured: the rows of `measurable`."""
     return measurable(episodes, on_problem=on_problem, confirm=confirm)[1]
-
-
-def exclude(episode_rows: Iterable[Row]) -> list[Row]:
-    """Mark the rows that never count as excluded, and give isomorphic items the clusters of their originals.
-
-    There are four reasons:
-
-    * "does not replay": the caller says that re-simulation does not confirm the record (see `row`);
-    * "unfinished": the episode has no end, because a person quit or the stored replies ran out;
-    * "repeated": several runs of one model have the same settings. All attempts at an item come from the last run that
-      has one without an infrastructure error there, or else from the last run, since attempts of different runs are
-      not one series. Within a run, the same holds for episodes of the same item and attempt;
-    * "after a perfect attempt": the attempt has a higher number than the first perfect one at the item. A run that
-      skips such attempts must have the same scores, so their results are ignored. This applies only where the best
-      attempt at an item is its score; with a teacher, no attempt is perfect.
-
-    Args:
-        episode_rows: The rows, ordered by run.
-    """
-    all_rows = with_original_clusters(episode_rows)
-    runs = {run: number for number, run in enumerate(dict.fromkeys(row.run for row in all_rows))}
-
-    def attempts(key: Callable[[Row], Hashable]) -> Iterable[list[int]]:
-        """Return the numbers of the rows that count so far, those of one key together."""
-        valid = [number for number, row in enumerate(all_rows) if not row.exclusion_reason]
-        return group_by(valid, lambda number: key(all_rows[number])).values()
-
-    def item(row: Row) -> Hashable:
-        return row.group, row.level, row.item, row.instance
-
-    def mark(numbers: Iterable[int], reason: str) -> None:
-        for number in numbers:
-            all_rows[number] = replace(all_rows[number], exclusion_reason=reason)
-
-    for numbers in attempts(item):
-        last = max((all_rows[number] for number in numbers), key=lambda row: (not row.error, runs[row.run]))
-        mark((number for number in numbers if all_rows[number].run != last.run), REPEATED)
-    for numbers in attempts(lambda row: (item(row), row.attempt)):
-        latest = max(numbers, key=lambda number: (not all_rows[number].error, number))
-        mark((number for number in numbers if number != latest), REPEATED)
-    for numbers in attempts(item):
-        scoring = registry.load(all_rows[numbers[0]].group.env).scoring
-        unguided = [all_rows[number] for number in numbers if scoring.best_of and not all_rows[number].guided]
-        headline = scoring.metrics[0]
-        perfect = [row.attempt for row in unguided if is_perfect(row.metrics[headline.name], headline)]
-        if perfect:
-            mark((number for number in numbers if all_rows[number].attempt > min(perfect)), AFTER_PERFECT)
-    return all_rows
 
 
 class Verified(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import fsum
 from types import MappingProxyType
@@ -165,6 +165,10 @@ class Row:
         cached_tokens: Those of the requests' tokens that a provider says it read from its cache, 0 also where it says
             nothing; None if the tokens are not known.
         reasoning_tokens: Those of the replies' tokens that a provider says were spent on reasoning, likewise.
+        reasoning_returned: In which forms a provider returned reasoning (`EpisodeRecord.reasoning_returned`); "" if it
+            did not.
+        reasoning_sent_back: What of it later requests repeated (`EpisodeRecord.reasoning_sent_back`); "" if there was
+            nothing to send back, or if it is not known.
         seconds: Time spent on the replies; None if not known.
         cost: What the episode cost, in dollars; None if tokens or prices are not known.
         answered: The models that answered, as the provider calls them, in order of first appearance; none if it does
@@ -217,6 +221,8 @@ class Row:
     reasoning_tokens: int | None
     seconds: float | None
     cost: float | None = None
+    reasoning_returned: str = ""
+    reasoning_sent_back: str = ""
     answered: tuple[str, ...] = ()
     replies: str = ""
     setting: str = ""
@@ -258,35 +264,6 @@ def original_rows(rows: Iterable[Row]) -> list[Row]:
     all_rows = list(rows)
     envs = {row.group.env for row in all_rows if not split_isomorphic_label(row.group.key)[1]}
     return [row for row in all_rows if row.group.env not in envs or not split_isomorphic_label(row.group.key)[1]]
-
-
-def with_original_clusters(rows: Iterable[Row]) -> list[Row]:
-    """Return rows in which isomorphic items have the clusters of their originals: they are no other observations.
-
-    That is for clusters that are instances. The original of an item is that of the same name in the set of the same key
-    and source options, in the same environment or its twin. Where the rows have no original, forms of an item have the
-    cluster of the one with the lowest number.
-    """
-    all_rows = list(rows)
-    numbered = [(split_isomorphic_label(row.group.key), row) for row in all_rows]
-    if not any(number for (_, number), _ in numbered):
-        return all_rows
-    originals: dict[Hashable, tuple[int, Cluster]] = {}
-    places = [_original_place(row, key) for (key, _), row in numbered]
-    for place, ((_, number), row) in zip(places, numbered, strict=True):
-        if not row.cluster.key:
-            originals[place] = min(originals.get(place, (number, row.cluster)), (number, row.cluster))
-    return [
-        replace(row, cluster=originals[place][1]) if number and not row.cluster.key else row
-        for place, ((_, number), row) in zip(places, numbered, strict=True)
-    ]
-
-
-def _original_place(row: Row, key: str) -> Hashable:
-    """Return what an isomorphic item has in common with its original, where `key` is that of the original set."""
-    items, options = row.group.environment.items, dict(row.group.options)
-    drawn = tuple(repr(options.get(option.name)) for option in items.options)
-    return items.twin or row.group.env, drawn, key, row.level, row.item
 
 
 def group_by(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
