@@ -30,6 +30,7 @@ from pieces import between, table
 from task_page import tasks_page
 
 from waybench.core import FORMS, Environment, Episode, EpisodeRecord, Metric, Option, play_out, policy
+from waybench.core._conversation import repeating_options
 from waybench.envs import registry
 from waybench.envs.spaces import TREES
 from waybench.reporting._files import task_page
@@ -101,7 +102,7 @@ def page(environment: Environment[Any, Any, Any]) -> str:
         example_blocks(play_example(environment.id), pictures="../images/games", lines=16),
         f"This is `{environment.id}`, version {environment.version}, played by the oracle.",
         f"## Rules\n\n{details}" if details else "",
-        "## How it is played\n\n" + option_table(environment.playing.options),
+        "## How it is played\n\n" + option_table(environment.playing.options) + reasoning_text(environment),
         f"## How its items are drawn\n\n{_levels(environment)}; the public set's key "
         f"is `{environment.items.public_key}`.\n\n" + option_table(environment.items.options),
         "## Metrics\n\nThe first is the headline. A range with a star depends on the options and the item, and is that "
@@ -148,6 +149,19 @@ def page(environment: Environment[Any, Any, Any]) -> str:
         shown = "\n\n".join(f"[{message.role}]\n{message.text}" for message in opening)
         parts.append(f"### {name}\n\n```text\n{excerpt(shown, 40, 2_000)}\n```")
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
+
+
+def reasoning_text(environment: Environment[Any, Any, Any]) -> str:
+    """Return what becomes of reasoning between turns, where prompts do not repeat the model's replies by default."""
+    others = repeating_options(environment, {})
+    if others is None:
+        return ""
+    advice = f"`-T {' or '.join(others)}` repeats them" if others else "No option of it repeats them"
+    return (
+        "\n\nWith the default options a prompt does not repeat the model's replies of earlier steps as they came, and "
+        f"so none of their reasoning. {advice} "
+        "([What is sent back](../howto/reasoning.md#what-is-sent-back-in-later-turns))."
+    )
 
 
 def reward_text(environment: Environment[Any, Any, Any]) -> str:

@@ -56,6 +56,7 @@ RECORDS: dict[str, Callable[[], EpisodeRecord]] = {
     "infrastructure before the first turn": lambda: played(end=End.INFRASTRUCTURE),
     "budget of the caller's": lambda: played("up", end=End.TURN_LIMIT),
     "guided": guided,
+    "with reasoning": lambda: replace(played("up"), reasoning_returned="text+summary", reasoning_sent_back="last"),
 }
 
 
@@ -126,6 +127,9 @@ def with_field(path: tuple[Any, ...], value: object) -> dict[str, Any]:
         with_field(("opening",), [{"role": "user"}]),
         with_field(("opening",), "hello"),
         with_field(("end",), "won"),
+        with_field(("reasoning_returned",), "text+shouted"),
+        with_field(("reasoning_returned",), None),
+        with_field(("reasoning_sent_back",), "most"),
         with_field(("end",), {}),
         with_field(("options",), []),
         with_field(("item",), None),

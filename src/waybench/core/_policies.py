@@ -232,6 +232,7 @@ def replay(
         episode.end(end, record.error)
     _require_same("end", record.end, episode.end_reason)
     _require_same("error", record.error, episode.error)
+    episode.reasoning_returned, episode.reasoning_sent_back = record.reasoning_returned, record.reasoning_sent_back
     return episode
 
 

@@ -187,7 +187,7 @@ def _ledger_table(
             *parts(dict.fromkeys([*values, *distinguishing_settings(group, rivals[group.env])])),
             *notes([one_line(_answered_note(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
             *notes([one_line(mark, 200) for mark in marks.get(group, [])], "flag"),
-            *notes([_lost_note(entry)]),
+            *notes([_reasoning_note(entry), _lost_note(entry)]),
         )
         return TableCell(notes=lines, order=" ".join(line.text for line in lines), kind="name")
 
@@ -245,6 +245,13 @@ def _answered_note(entry: LedgerEntry) -> str:
         models = (f"{name} ({plural(count, 'episode')})" for name, count in entry.answered.items())
         return f"several models answered: {', '.join(models)}"
     return f"answered by {entry.stand_ins[0]}" if entry.stand_ins else ""
+
+
+def _reasoning_note(entry: LedgerEntry) -> str:
+    if not entry.reasoning_returned:
+        return ""
+    sent_back = f"; sent back in later turns: {entry.reasoning_sent_back}" if entry.reasoning_sent_back else ""
+    return f"reasoning returned: {entry.reasoning_returned}{sent_back}"
 
 
 def _lost_note(entry: LedgerEntry) -> str:

@@ -51,7 +51,7 @@ from waybench.envs.tilemap._locks import MOST_DOORS
 from waybench.envs.tilemap._metrics import AGGREGATES, METRICS, STATE_METRICS
 from waybench.envs.tilemap._players import PLAYERS, distances_to, oracle_is_ceiling
 from waybench.envs.tilemap._protocols import MOVES, PROTOCOLS
-from waybench.envs.tilemap._wording import TileWording
+from waybench.envs.tilemap._wording import CHAT, TileWording
 
 ENEMY = FailureKind("enemy", "meeting an enemy", "Most objectives were lost because an enemy met the player.")
 HAZARD = FailureKind("hazard", "stepping on a hazard", "Most objectives were lost because the player stepped on one.")
@@ -271,8 +271,9 @@ OPTIONS = (
     Option(
         name="wording",
         default="plain",
-        choices=("plain",),
-        doc="The only wording: our own text with the published facts.",
+        choices=("plain", CHAT),
+        doc='"plain": our own text with the published facts, one prompt for each plan; "chat": the same as a '
+        "conversation, in which later messages say what has changed.",
     ),
     number_option(
         "max_failures",

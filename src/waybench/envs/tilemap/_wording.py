@@ -150,14 +150,20 @@ _REWARDS = {
 }
 
 
+CHAT = "chat"  # the wording that is a conversation
+
+
 class TileWording(Wording[TileMap, TileState, MovePlan]):
-    """One prompt for each goal, with the map as it is now; nothing of earlier prompts is shown again."""
+    """The map as it is now, and the next goal: each time a prompt of its own, or in a conversation (`CHAT`).
+
+    In a conversation what stays the same is in the first message only.
+    """
 
     rules_role = "system"
-    memory = Memory("fresh")
 
     def __init__(self, name: str, style: Style) -> None:
         self.name = name
+        self.memory = Memory("chat" if name == CHAT else "fresh")
         self._style = style
         self._literal = style.protocol.literal and not style.single and not style.predicts
         self._request_text = self._request()
@@ -179,14 +185,15 @@ class TileWording(Wording[TileMap, TileState, MovePlan]):
         if objective is None:
             return f"The map is over. {_feedback(state)}".strip()
         explains = self._style.protocol.explains
+        is_new = last is None or self.memory.kind == "fresh"
         target = f"the tile {objective.tile!r} at ({objective.row}, {objective.column})" if explains else _target(state)
         parts = [
             f"The map:\n{_map_text(state)}",
-            _constant(state.board),
+            _constant(state.board) if is_new else "",
             *_beings(state),
-            _TERMS.format(count="six" if self._style.doors else "four") if explains else "",
+            _TERMS.format(count="six" if self._style.doors else "four") if explains and is_new else "",
             f"The agent is at {_position(state)}.",
-            f"Rewards: {_rewards(state)}",
+            f"Rewards: {_rewards(state)}" if is_new else "",
             _feedback_or_first(state),
             f"The target is {target}.",
             self._request_text,

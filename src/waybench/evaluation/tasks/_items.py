@@ -148,8 +148,8 @@ def _history_notes(environment: Environment[Any, Any, Any], options: Mapping[str
         return ()
     advice = f"-T {' or '.join(others)} repeats them" if others else "no option of it does"
     return (
-        f"{environment.id}: with these options a prompt does not repeat the model's earlier replies, and so none of "
-        f"their reasoning, whatever reasoning_history says; {advice} (docs/howto/reasoning.md)",
+        f"{environment.id}: with these options a prompt does not repeat the model's replies of earlier steps as they "
+        f"came, and so none of their reasoning; {advice} (docs/howto/reasoning.md)",
     )
 
 

@@ -12,7 +12,7 @@ from waybench.core._metrics import GENERAL_FAILURES, FirstError
 from waybench.envs import registry
 from waybench.results.estimates import headline_spec, lost_rows
 from waybench.results.estimates._bounds import Items, LostRows, contributions
-from waybench.results.formatting import one_line
+from waybench.results.formatting import counts_text, one_line
 from waybench.results.results import (
     LONGEST,
     UNCONFIRMED,
@@ -175,6 +175,8 @@ class ItemScores:
         first_errors: The first errors of the attempts that failed, by item.
         attempts: Number of attempts that are included, by item.
         inputs: Stands for the text that was shown, by item; none where an item's instance identifies it.
+        reasoning_sent_back: What of the reasoning of earlier replies later requests repeated (`counts_text`); "" if
+            there was nothing to repeat, or if it is not known.
         logs: The logs that the scores come from.
         group: Model, task and settings; None of a task that is not ours.
     """
@@ -198,6 +200,7 @@ class ItemScores:
     first_errors: Mapping[ItemKey, Sequence[FirstError]] = field(default_factory=dict[ItemKey, Sequence[FirstError]])
     attempts: Mapping[ItemKey, int] = field(default_factory=dict[ItemKey, int])
     inputs: Mapping[ItemKey, str] = field(default_factory=dict[ItemKey, str])
+    reasoning_sent_back: str = ""
     logs: frozenset[str] = frozenset()
     group: RunKey | None = None
 
@@ -348,6 +351,7 @@ def _scores(group: RunKey, all_of_it: Sequence[Row], name: str) -> ItemScores | 
         incomplete=incomplete,
         unconfirmed=frozenset(item_key(row) for row in all_of_it if row.exclusion_reason == UNCONFIRMED),
         undefined=frozenset(items.keys() - values.keys()),
+        reasoning_sent_back=counts_text(row.reasoning_sent_back for row in rows),
         failures=kinds,
         failure_kinds=failure_kinds(group.env),
         first_errors={key: [row.first_error for row in item if row.first_error] for key, item in items.items()},

@@ -213,6 +213,9 @@ def comparison_lines(comparison: Comparison, *, settings: bool = True) -> Iterat
         for letter, values in of_sides.items() if names else ():
             text = ", ".join(setting(name, values.get(name)) for name in names)
             yield f"{letter} with {one_line(text, 2 * LONGEST)}."
+    sent_back = [side.reasoning_sent_back for side in (comparison.first, comparison.second)]
+    if all(sent_back) and len(set(sent_back)) > 1:
+        yield f"Reasoning of earlier turns that was sent back: A {sent_back[0]}, B {sent_back[1]}."
     yield from _exclusion_lines(comparison)
     if count := comparison.n_inputs_differing:
         yield (

@@ -7,6 +7,7 @@ from math import fsum
 from typing import Any, TypeVar, cast
 
 from waybench.core import End
+from waybench.results.formatting import counts_text
 from waybench.results.frames import Column, Frame, group_frame
 from waybench.results.results import GroupResult, ItemKey, Row, RunKey, group_by, group_by_item, whole_items
 from waybench.results.stats import IntervalEstimate, clustered_mean
@@ -94,8 +95,8 @@ def _entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
         input_tokens=_total(row.input_tokens for row in counted),
         output_tokens=_total(row.output_tokens for row in counted),
         reasoning_tokens=_total(row.reasoning_tokens for row in counted),
-        reasoning_returned=_with_counts(row.reasoning_returned for row in rows),
-        reasoning_sent_back=_with_counts(row.reasoning_sent_back for row in rows),
+        reasoning_returned=counts_text(row.reasoning_returned for row in rows),
+        reasoning_sent_back=counts_text(row.reasoning_sent_back for row in rows),
         cached_tokens=_total(row.cached_tokens for row in counted),
         seconds=_total(row.seconds for row in counted),
         cost=_total(row.cost for row in counted),
@@ -105,12 +106,6 @@ def _entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
         per_thousand=None if guided else _ratio(tried, _is_solved, _thousands),
         per_dollar=None if guided else _ratio(tried, _is_solved, lambda item: total_if_known(row.cost for row in item)),
     )
-
-
-def _with_counts(values: Iterable[str]) -> str:
-    """Return the values but for "", the most frequent first: "all", or "all 28, none 2" where there are several."""
-    counts = Counter(filter(None, values)).most_common()
-    return counts[0][0] if len(counts) == 1 else ", ".join(f"{value} {count}" for value, count in counts)
 
 
 def _is_solved(item: Sequence[Row]) -> bool:

@@ -3,7 +3,8 @@
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -276,6 +277,12 @@ def adjusted_p_text(p: float | None, adjusted: float | None, show: Callable[[flo
     if p is None:
         return NOTHING
     return f"{show(p)} unadjusted" if adjusted is None else show(adjusted)
+
+
+def counts_text(values: Iterable[str]) -> str:
+    """Return the values but for "", the most frequent first: "all", or "all 28, none 2" where there are several."""
+    counts = Counter(filter(None, values)).most_common()
+    return counts[0][0] if len(counts) == 1 else ", ".join(f"{value} {count:,}" for value, count in counts)
 
 
 def align_columns(lines: Sequence[Sequence[str]], kinds: Sequence[str] = ()) -> str:
