@@ -6,6 +6,7 @@ from typing import Any
 
 import inspect_ai.log as inspect_log
 import pytest
+from inspect_ai.model import GenerateConfig
 
 from tests.analysis.test_logs import run
 from waybench.core import UsageError
@@ -76,6 +77,14 @@ def test_numbers_that_json_has_not_are_settings_as_text(whole: Path, tmp_path: P
     (settings,) = {json.dumps(dict(episode.settings), allow_nan=False) for episode in read_logs(tmp_path / "logs")}
     found = json.loads(settings)
     assert [found[f"model.{name}"] for name in arguments] == ["NaN", "Infinity", 0.5]
+
+
+def test_what_providers_do_by_default_is_the_default(whole: Path, tmp_path: Path) -> None:
+    for value in (None, "auto", "all", "last", "none"):
+        config = GenerateConfig(reasoning_history=value)
+        as_if(whole, tmp_path / f"2026-01-01T00-00-00_alicia_{value}.eval", model_generate_config=config)
+    found = [episode.settings.get("reasoning_history") for episode in read_logs(tmp_path)]
+    assert set(found) == {None, "last", "none"}
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-FOLDER = Path(__file__).parents[2] / "examples" / "finetune"
+FOLDER = Path(__file__).parents[2] / "examples"
 
 
-def script(name: str) -> Any:
-    spec = spec_from_file_location(name, FOLDER / f"{name}.py")
+def script(name: str, folder: str = "finetune") -> Any:
+    """Return a script of an example as a module."""
+    spec = spec_from_file_location(name, FOLDER / folder / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)

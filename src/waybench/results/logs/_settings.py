@@ -40,6 +40,8 @@ _TRANSPORT = {
     *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
     *("stream_idle_timeout", "batch", "cache", "cache_prompt", "extra_headers"),
 }
+# What all of Inspect's providers do by default, named or not.
+_DEFAULTS: Mapping[str, tuple[str, ...]] = {"reasoning_history": ("auto", "all")}
 _FLAGS = ("temperature", "max_tokens", "reasoning_effort", "seed")  # of `waybench run`, named as the settings are
 # Limits that end an episode as a part of the test, unlike those on time.
 _LIMITS = ("token_limit", "token_limit_type", "message_limit", "turn_limit", "cost_limit")
@@ -235,11 +237,15 @@ def _model_settings(header: Any) -> dict[str, Any]:
     spec, generation = header.eval, _generation(header)
     return {
         **_harmless({f"model.{name}": value for name, value in spec.model_args.items()}),
-        **_harmless({name: value for name, value in generation.items() if name not in _TRANSPORT}),
+        **_harmless({name: value for name, value in generation.items() if _makes_a_difference(name, value)}),
         **{name: value for name in _LIMITS if (value := getattr(spec.config, name, None))},
         **({SERVER: host(spec.model_base_url)} if spec.model_base_url else {}),
         **_roles(spec.model_roles or {}),
     }
+
+
+def _makes_a_difference(name: str, value: Any) -> bool:
+    return name not in _TRANSPORT and value not in _DEFAULTS.get(name, ())
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Json]:
