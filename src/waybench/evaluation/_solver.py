@@ -105,20 +105,20 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
             if watch is not None:
                 watch.add_reply(stored.message)
             return stored
-        sent = input
+        episode, sent = current_episode.get(), input
+        if episode is not None:
+            input = apply_history(input, reasoning_history(api, config), episode.play.think_tags)
 
         async def send(messages: list[ChatMessage]) -> Any:
             nonlocal sent
             sent = messages
             states: HiddenStates | None = getattr(api, STATES, None)
-            episode = current_episode.get()
             if states is not None and episode is not None and current_belief.get() is None:
                 await states.store(api, messages, tools, episode)
             return await generate(messages, tools, tool_choice, config)
 
         sent_form: SentForm = getattr(api, _FORM)
-        history = reasoning_history(api, config)
-        match await sent_form.send(send, apply_history(input, history, watch.think_tags if watch else None)):
+        match await sent_form.send(send, input):
             case (output, ModelCall() as call):
                 restate_stop_reason(output, call)
                 if not _is_writable(call.response):
@@ -127,7 +127,7 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
                 result = output, call
             case output:
                 result = output = _make_writable(output)
-        if watch is not None and isinstance(output, ModelOutput):
+        if watch is not None and isinstance(output, ModelOutput) and output.choices:
             watch.add_request(sent)
             watch.add_reply(output.message)
         return result
