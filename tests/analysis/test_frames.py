@@ -74,6 +74,7 @@ def test_what_an_episode_says() -> None:
         output_tokens=60,
         cached_tokens=900,
         reasoning_tokens=40,
+        reasoning_returned="text+summary",
         seconds=2.5,
         cost=0.0125,
         setting="Easy",
