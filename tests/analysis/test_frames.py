@@ -106,6 +106,7 @@ def test_what_an_episode_says() -> None:
         **{"outcome.overflow": 0, "outcome.refused": 0, "refusals_in_words": 0},
         **{"metric.score": 62.5, "metric.raw_score": None, "input_tokens": 1000, "output_tokens": 60},
         **{"cached_tokens": 900, "reasoning_tokens": 40, "seconds": 2.5, "cost": 0.0125},
+        **{"reasoning_returned": "text+summary", "reasoning_sent_back": None},
         **{"option.wording": "ascii", "option.temperature": 0.5},
     }
     assert {name: found[name] for name in expected} == expected
