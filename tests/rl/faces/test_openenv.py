@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from waybench.core import UsageError
 from waybench.ext.train import openenv as face
 from waybench.ext.train import split_of
 from waybench.ext.train._episode_file import EpisodeFile
-from waybench.ext.train._session import Session
+from waybench.ext.train._session import SPLITS, Session
 from waybench.ext.train.openenv import _Limited
 
 PATIENCE = 300
@@ -108,7 +108,7 @@ def test_tasks_are_items_of_a_split_and_a_level() -> None:
             assert client.state()["item"] == task["id"]
     environment = face.TextEnvironment("maze/alicia")
     hashes = {
-        name: {environment.get_task(f"{name}-9", index)["hash"] for index in range(40)}
+        name: {environment._make(name, 9).source.item(index).instance.hash for index in range(40)}
         for name in ("train", "validation", "test")
     }
     assert all(len(found) == 40 for found in hashes.values())
@@ -142,6 +142,20 @@ def test_a_reply_without_an_episode_is_an_error() -> None:
     environment = face.TextEnvironment("search/guessnum")
     with pytest.raises(UsageError, match="start one"):
         environment.step(face.TextAction(text="5"))
+    with serving("maze/alicia") as url:
+        for path, sent, status, message in (
+            ("/step", {"action": {"text": "5"}}, 409, "no episode has started: start one. Episodes are played over"),
+            ("/reset", {"index": -1}, 400, "index=-1"),
+            ("/reset", {"split": "x"}, 400, "split='x'"),
+            ("/maze-alicia/task", {"split": "train-4", "index": 0}, 400, "from 5 to 1001"),
+        ):
+            found, text = request(url + path, json.dumps(sent).encode())
+            assert (found, list(json.loads(text))) == (status, ["detail"]) and message in text, path
+        with (
+            GenericEnvClient(base_url=url).sync() as client,
+            pytest.raises(Exception, match="no episode has started: start one"),
+        ):
+            client.step({"text": "5"})
 
 
 def test_sessions_are_separate_limited_and_freed() -> None:
@@ -231,6 +245,9 @@ def test_nothing_that_is_answered_has_the_instance_or_the_solution(env: str) -> 
                 break
         answers.append(environment.state.model_dump_json())
     answers.append(environment.get_metadata().model_dump_json())
+    for split in SPLITS:
+        with suppress(UsageError):  # a level of few items has none in some splits
+            answers.append(json.dumps(environment.get_task(f"{split}-{environment._level}", 0)))
     legal = json.dumps(environment.reset(index=0).info["legal_actions"])  # which are replies, not what is right
     assert [text for text in hidden if text not in legal and any(text in answer for answer in answers)] == []
     assert not any(f'"{name}"' in answer for name in ("proof", "instance", "record") for answer in answers)

@@ -15,7 +15,8 @@ from openenv.core.env_server.types import Action, ConcurrencyConfig, Environment
 from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.responses import PlainTextResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from waybench.core import Environment as Catalogued
@@ -199,7 +200,8 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         if not 0 <= index < ITEMS:
             raise IndexError(f"index={index}: the split {split} has the items 0 to {ITEMS - 1}")
         item = self._make(name, level).source.item(index)
-        return {"id": item.id, "index": index, "split": split, "level": level, "hash": item.instance.hash}
+        # Without the instance's hash: of a small one, such as a number to guess, it gives the instance away.
+        return {"id": item.id, "index": index, "split": split, "level": level}
 
     def get_task_range(self, split: str, start: int | None = None, stop: int | None = None) -> list[Json]:
         """Return items of a split, with bounds as of a slice of Python; 1,000 at most."""
@@ -260,10 +262,19 @@ def app(
         state_cls=TextState,
         concurrency_config=ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=IDLE),
     )
+    application.add_exception_handler(UsageError, _refusal)
     application.add_middleware(_Limited)
     application.add_middleware(TokenAccess, token=token)
     application.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
     return application
+
+
+async def _refusal(request: Request, error: Exception) -> JSONResponse:
+    """Answer a request that the environment refuses: 409 without an episode, 400 for what else is wrong."""
+    if request.url.path != "/step":
+        return JSONResponse({"detail": str(error)}, 400)
+    # Each request has an environment of its own, so that over HTTP no episode has ever started.
+    return JSONResponse({"detail": f"{error}. Episodes are played over the WebSocket /ws: use OpenEnv's client"}, 409)
 
 
 class _Limited:
