@@ -9,8 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from waybench import __version__
 
 LINES = (ROOT / "examples" / "openenv" / "Dockerfile").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_package_has_waybench_s_version_and_names_a_file() -> None:
+    lines = (ROOT / "examples" / "openenv" / "openenv.yaml").read_text(encoding="utf-8").splitlines()
+    assert f"version: {__version__}" in lines and "app: server.app:app" in lines
+    assert (ROOT / "examples" / "openenv" / "server" / "app.py").is_file()
 
 
 def test_what_it_copies_is_there_and_reaches_the_build() -> None:

@@ -268,6 +268,7 @@ def openenv(
     attempts: int = ATTEMPTS,
     token: str | None = TOKEN,
     no_token: bool = option("Ask for no token, on a machine that nobody else reaches.", default=False),
+    web: bool = option("Show OpenEnv's page at /web, for people to play; no records.", default=False),
 ) -> None:
     """Serve ENV (an environment, its family or its task) for training programs that speak OpenEnv.
 
@@ -286,6 +287,7 @@ def openenv(
     app = face.app(
         environment.id,
         token=secret,
+        web=web,
         file=file,
         player=player,
         sessions=sessions,
@@ -298,6 +300,8 @@ def openenv(
     click.echo(f"serve: {environment.id} at http://{host}:{port} (press Ctrl-C to stop)")
     if token is None and secret is not None:
         click.echo(f"token: {secret}")
+    if web:
+        click.echo(f"page: http://{host}:{port}/web/" + ("" if token or secret is None else f"?token={secret}"))
     _serve_http(app, host, port, file.close, ws_max_size=face.LARGEST_BODY)
 
 

@@ -2,6 +2,7 @@ import asyncio
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,13 +12,16 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import pytest
 import uvicorn
 from openenv.core import GenericEnvClient
+from openenv.validation import Level, Verdict, run_validation
+from openenv.validation.types import ProviderCapability
 from scripts import ENVIRONMENTS, script, told
 from starlette.exceptions import HTTPException
 
@@ -30,13 +34,18 @@ from waybench.ext.train._session import SPLITS, Session
 from waybench.ext.train.openenv import _Limited
 
 PATIENCE = 300
+PACKAGE = Path(__file__).parents[3] / "examples" / "openenv"
+
+
+def serving(env: str, **settings: object) -> AbstractContextManager[str]:
+    """Serve an environment from a thread, and end it."""
+    return running(face.app(env, **settings))
 
 
 @contextmanager
-def serving(env: str, **settings: object) -> Iterator[str]:
-    """Serve an environment from a thread, and end it."""
+def running(application: Any) -> Iterator[str]:
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(face.app(env, **settings), log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(application, log_level="error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
@@ -94,6 +103,78 @@ def test_the_protocol_s_own_checks_pass() -> None:
         report = json.loads(done.stdout)
     assert report["passed"] and len(report["criteria"]) >= 6
     assert all(criterion["passed"] for criterion in report["criteria"])
+
+
+class ThisMachine:
+    """A provider of OpenEnv's validator that measures a server which runs already, in place of one in a container."""
+
+    name = "this machine"
+    capabilities = frozenset({ProviderCapability.IMAGE_BUILD})
+    supported_network_modes = frozenset({"no-network"})
+
+    def __init__(self, url: str) -> None:
+        self.base_url = url
+
+    def build(self, root: Path, execution: object) -> str:
+        return f"sha256:{0:064}"
+
+    def start(self, spec: object) -> "ThisMachine":
+        return self
+
+    def inspect(self) -> dict[str, str]:
+        return {}
+
+    def stop(self) -> None:
+        pass
+
+
+def test_the_validator_passes_the_package_and_its_server(tmp_path: Path) -> None:
+    assert run_validation(PACKAGE, max_level=Level.STATIC).verdict is Verdict.PASS
+    # What the validator measures of a container, of a server in this process: the package, with what it should play.
+    package = shutil.copytree(PACKAGE, tmp_path / "package")
+    with (package / "openenv.yaml").open("a", encoding="utf-8") as file:
+        file.write("  execution:\n    probe_path: runtime.json\n")
+    plan = {"plan_schema_version": "1", "reset": {"episode_id": "a", "seed": 3}, "actions": [{"text": "x"}] * 2}
+    (package / "runtime.json").write_text(json.dumps(plan), encoding="utf-8")
+    with serving("maze/alicia") as url:
+        report = run_validation(package, provider=ThisMachine(url))
+    passed = {result.check_id for result in report.results if result.status.value == "pass"}
+    assert passed == {
+        "static.manifest",
+        *(f"runtime.{name}" for name in ("startup", "observation_schema", "reward_well_formed", "state_contract")),
+    }
+    assert {result.status.value for result in report.results} == {"pass", "skip"}
+
+
+def test_a_person_plays_on_openenv_s_page_with_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("TOKEN", "a secret"), ("ENABLE_WEB_INTERFACE", "true"), ("WAYBENCH_ENV", "search/guessnum")):
+        monkeypatch.setenv(name, value)
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with running(run_path(str(PACKAGE / "server" / "app.py"))["app"]) as url:
+        assert request(f"{url}/web/")[0] == request(f"{url}/web/?token=another")[0] == 401
+        with browser.open(f"{url}/web/?token=a%20secret", timeout=PATIENCE) as page:
+            assert (page.url, page.status) == (f"{url}/web/", 200) and "gradio" in page.read().decode()
+
+        def send(name: str, sent: Any, **headers: str) -> Any:
+            form = {"Content-Type": "application/json", **headers}
+            asked = urllib.request.Request(f"{url}/web/{name}", json.dumps(sent).encode(), form)
+            with browser.open(asked, timeout=PATIENCE) as answer:
+                return json.load(answer)
+
+        for refused, status in (({}, 400), ({"Origin": "http://evil.example"}, 403)):
+            with pytest.raises(urllib.error.HTTPError) as error:
+                send("step", {"action": {"text": "5"}}, **refused)
+            assert error.value.code == status, "before the first reset"
+        assert "guess" in send("reset", {})["observation"]["text"].lower()
+        assert send("step", {"action": {"text": "5"}}, Origin=url)["observation"]["text"]
+        with browser.open(f"{url}/web/state", timeout=PATIENCE) as answer:
+            state = json.load(answer)
+        assert state.keys() == face.TextState.model_fields.keys() and state["step_count"] == 1
+
+
+def test_a_page_keeps_no_records(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="leave out --web or --out"):
+        face.app("maze/alicia", web=True, file=EpisodeFile(tmp_path / "records.jsonl"))
 
 
 def test_tasks_are_items_of_a_split_and_a_level() -> None:

@@ -5,7 +5,9 @@
 A split of OpenEnv's task API is a split of this package and a level, as "train-9"; an index is an item's number in it.
 """
 
+import os
 from collections.abc import Callable
+from importlib import import_module
 from itertools import islice
 from typing import Any
 
@@ -234,6 +236,7 @@ def app(
     sessions: int = 16,
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]"),
     token: str | None = None,
+    web: bool = False,
     **settings: Any,
 ) -> Any:
     """Return the ASGI application of an environment.
@@ -243,17 +246,22 @@ def app(
         sessions: Most sessions at once. A session ends with its connection, and after an hour without a request.
         hosts: Host names that requests may use.
         token: What clients have to send as "Authorization: Bearer TOKEN"; None to ask for none.
+        web: Whether OpenEnv's own page is at /web, where a person plays one episode that all visitors share.
         **settings: As `TextEnvironment`.
 
     Raises:
-        UsageError: For an unknown environment, level or option.
+        UsageError: For an unknown environment, level or option, or if records are kept of a page, where nobody knows
+            who plays.
     """
+    file = settings.get("file")
+    if web and file is not None and file.path is not None:
+        raise UsageError("records of the page at /web would be nobody's: leave out --web or --out")
     TextEnvironment(env_id, **settings)  # says what is wrong before the first request
 
     def environment() -> TextEnvironment:
         return TextEnvironment(env_id, **settings)
 
-    make: Callable[..., Any] = create_fastapi_app
+    make: Callable[..., Any] = _web_interface() if web else create_fastapi_app
     application = make(
         environment,
         TextAction,
@@ -267,6 +275,12 @@ def app(
     application.add_middleware(TokenAccess, token=token)
     application.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
     return application
+
+
+def _web_interface() -> Callable[..., Any]:
+    """Return what makes OpenEnv's application with a page; it takes Gradio, which loads for seconds."""
+    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # or it would tell its makers of each start
+    return import_module("openenv.core.env_server.web_interface").create_web_interface_app
 
 
 async def _refusal(request: Request, error: Exception) -> JSONResponse:
