@@ -116,6 +116,7 @@ def test_agents_and_solvers_of_one_s_own(module: Path) -> None:
     for each in read_logs(module / "out"):
         by_agent.setdefault(each.settings.get("agent"), []).append(each.record)
     assert len(by_agent) == 3 and None in by_agent
+    assert all(record.agent == (agent or "") for agent, records in by_agent.items() for record in records)
     # The same player plays alike, whatever is around it, and each record is kept apart.
     replies = [
         sorted((r.item["id"], r.attempt, *(t.reply for t in r.turns)) for r in some) for some in by_agent.values()

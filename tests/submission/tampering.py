@@ -206,6 +206,14 @@ def dropped_agent(run: Run, lines: Lines) -> None:
     run["parameters"]["agent"] = "react"
 
 
+def invented_agent_everywhere(run: Run, lines: Lines) -> None:
+    run["parameters"]["agent"] = run["settings"]["agent"] = "react"
+
+
+def agent_of_one_record(run: Run, lines: Lines) -> None:
+    lines[-1]["record"]["agent"] = "react"
+
+
 def invented_search(run: Run, lines: Lines) -> None:
     run["search"] = {} if run["search"] else {"axis": "difficulty"}
 
@@ -231,6 +239,7 @@ KINDS: dict[str, Callable[[Run, Lines], None]] = {
         *(dropped_failure, half_of_the_set, duplicated_success, success_as_new_attempt),
         *(failure_called_infrastructure, cut_short, hidden_subset),
         *(changed_loops, dropped_item_options, invented_agent, dropped_agent, invented_search),
+        *(invented_agent_everywhere, agent_of_one_record),
         *(changed_date, future_date, changed_program),
     )
 }

@@ -18,8 +18,9 @@ from waybench.core._wording import Message
 SCHEMA = 3
 _MOST_VALUES = 2_000_000  # of the part of a record that is known before the first reply, and of a turn
 _MOST_SPENT = 10**15
-_PROGRESS = ("player", "turns", "probes", "reasoning_returned", "reasoning_sent_back", "end", "error")
+_PROGRESS = ("player", "agent", "turns", "probes", "reasoning_returned", "reasoning_sent_back", "end", "error")
 _ONLY_IF_ANY = (
+    "agent",
     "probes",
     "reasoning_returned",
     "reasoning_sent_back",
@@ -203,6 +204,8 @@ class EpisodeRecord:
         examples: The instances of the in-context examples, as JSON; empty without.
         attempt: Number of this attempt at the item, from 1.
         player: Who played.
+        agent: The agent that worked out the replies with the player, as NAME[:arg=value,...]; "" for the player
+            alone, and then JSON has no such field.
         opening: The messages shown before the first reply.
         turns: The turns so far.
         end: How it ended; None while it goes on.
@@ -228,6 +231,7 @@ class EpisodeRecord:
     examples: tuple[Json, ...] = ()
     attempt: int = 1
     player: str = ""
+    agent: str = ""
     opening: tuple[Message, ...] = ()
     turns: tuple[TurnRecord, ...] = ()
     end: End | None = None
@@ -280,7 +284,7 @@ class EpisodeRecord:
         Args:
             head: What `head` returned; also as the one text of a list, as logs have it.
             progress: "player", "end", "error", and "turns", each turn as one JSON text, and "probes", if there are
-                any, likewise; None before the first.
+                any, likewise; "agent", if there is one; None before the first.
 
         Raises:
             DataError: If they are no record.
@@ -376,6 +380,7 @@ _RECORD: dict[str, tuple[type, ...]] = {
     "player": _TEXT,
     "opening": (list,),
     "turns": (list,),
+    "agent": _TEXT,
     "probes": (list,),
     "reasoning_returned": _TEXT,
     "reasoning_sent_back": _TEXT,

@@ -71,12 +71,19 @@ def open_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any,
     return Episode(environment, item, head.options, attempt=head.attempt, player=player)
 
 
-def store_episode(store: Store, episode: Episode[Any, Any, Any]) -> None:
-    """Write an episode's progress to its sample's store: what it has when a limit or an error ends it, too."""
+def store_episode(store: Store, episode: Episode[Any, Any, Any], agent: str = "") -> None:
+    """Write an episode's progress to its sample's store: what it has when a limit or an error ends it, too.
+
+    Args:
+        store: The store.
+        episode: The episode.
+        agent: The agent that works out the replies; "" for none.
+    """
     end = None if episode.end_reason is None else str(episode.end_reason)
     turns, probes = ([part.dumps() for part in parts] for parts in (episode.turns, episode.probes))
     progress = {"player": episode.player, "turns": turns, "end": end, "error": episode.error}
     some = {
+        "agent": agent,
         "probes": probes,
         "reasoning_returned": episode.reasoning_returned,
         "reasoning_sent_back": episode.reasoning_sent_back,

@@ -245,7 +245,8 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
             if sent := form.settings_of(chat.messages(episode)) | blank_reply:
                 state.store.set(SENT, sent)
             episode.reasoning_returned, episode.reasoning_sent_back = watch.returned, watch.sent_back
-            store_episode(state.store, episode)  # once, for the engine compares the store wherever an agent's part ends
+            # Once, for the engine compares the store wherever an agent's part ends.
+            store_episode(state.store, episode, agent or "")
             current_watch.reset(watch_token)
             current_episode.reset(token)
             watched.end()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench.core import (
+    AGENT,
     PROBE,
     SHARD,
     DataError,
@@ -167,6 +168,9 @@ class RecordChecker:
         problems: list[Finding] = []
         if record.player != run["model"]:
             problems.append(Finding("player", f"played by {record.player[:80]!r}", sample))
+        if record.agent != (agent := str(run["parameters"].get(AGENT) or "")):
+            text = f"replies of the {_agent_text(record.agent)}; the parameters say {_agent_text(agent)}"
+            problems.append(Finding("agent", text, sample))
         if record.end in (None, End.INFRASTRUCTURE):
             problems.append(_finding("unfinished", (record.error or "it has no end")[:200], sample))
         again: Simulated | None = None
@@ -208,6 +212,10 @@ class RecordChecker:
         return CheckedRecord(
             key, problems, level, verified.row, examine_conduct(episode, against_oracle=against_oracle)
         )
+
+
+def _agent_text(agent: str) -> str:
+    return f"agent {agent[:80]!r}" if agent else "model without an agent"
 
 
 def probe_difference(record: EpisodeRecord, announced: Json) -> str:

@@ -27,6 +27,7 @@ PROBLEMS = {
     "defect": "The environment has a defect: its code raised an exception, so the episode has no result.",
     "record": "A new simulation does not agree with the record.",
     "player": "The record names another player than the run.",
+    "agent": "The record names another agent than the parameters, or none.",
     "not simulated": "The record cannot be simulated here.",
     "settings": "The settings of a run differ from those that follow from its parameters.",
     "form": "A date or version has another form than those that waybench writes.",
@@ -308,7 +309,8 @@ def examine_conduct(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
     """Return what may look odd in an episode, which a simulation need not confirm."""
     record = episode.record
     item = (record.instance_hash, record.attempt)
-    same = replace(record, player="", package="", opening=(), turns=tuple(t._replace(message="") for t in record.turns))
+    turns = tuple(turn._replace(message="") for turn in record.turns)
+    same = replace(record, player="", agent="", package="", opening=(), turns=turns)
     identity = hashlib.sha256(same.dumps().encode()).digest()[:_SHORT]
     is_timed = any(turn.usage and turn.usage.seconds > 0 for turn in record.own_turns)
     if is_embedded(episode.model) or not record.own_turns:

@@ -259,11 +259,12 @@ def _plain(settings: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def settings_of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a run's settings without the item options of other environments."""
+    """Return a run's settings without the item options of other environments, and with the record's agent."""
     names = {option.name for option in registry.load(record.env).items.options}
     if settings.get(SHOWN[0]):  # another environment's items may have an option of the same name
         names.update(SHOWN)
-    return {name: value for name, value in settings.items() if name in names or name not in _item_options()}
+    own_settings = {name: value for name, value in settings.items() if name in names or name not in _item_options()}
+    return own_settings | ({AGENT: record.agent} if record.agent else {})
 
 
 def without_key(record: EpisodeRecord, header: Any) -> EpisodeRecord:
