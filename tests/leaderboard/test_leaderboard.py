@@ -105,7 +105,7 @@ def test_what_is_refused_later_leaves_the_site(honest: Path, tmp_path: Path) -> 
 
 
 def entries_of(board: Path, settings: Settings | None = None, **options: Any) -> dict[str, tuple[str, str]]:
-    entries, refused = read_board(board, settings or read_settings(board), **options)
+    entries, refused, _ = read_board(board, settings or read_settings(board), **options)
     return {entry.id: (str(entry.status), entry.signer) for entry in entries} | {
         each.file: ("refused", each.reason) for each in refused
     }
@@ -252,7 +252,7 @@ def test_versions_of_an_environment_are_never_mixed(
     newer = replace(load(env), version=load(env).version + 1)
     monkeypatch.setattr(registry, "load", lambda name: newer if name == env else load(name))
     settings = read_settings(board)
-    entries, refused = read_board(board, settings)
+    entries, refused, _ = read_board(board, settings)
     assert [(entry.status, entry.signer) for entry in entries] == [(Status.VERIFIED, "keeper")]
     write_leaderboard(out, settings, entries, refused)
     feed = feed_of(out)
@@ -266,7 +266,7 @@ def test_versions_of_an_environment_are_never_mixed(
     (signed,) = [each for each in verdict["scores"] if each["kind"] == "overall" and each["group"]["env"] == env]
     assert earlier["value"] == signed["metrics"][signed["headline"]]["value"]
     (board / "x.verdict.json.sig").unlink()
-    entries, _ = read_board(board, settings)
+    entries, *_ = read_board(board, settings)
     assert [(entry.status, list(entry.earlier)) for entry in entries] == [(Status.COMMUNITY, [])]
 
 
@@ -278,7 +278,7 @@ def test_a_report_of_what_is_not_verified_takes_nothing_with_it(
 
     monkeypatch.setattr("waybench.ext.publish.leaderboard._site.write_report", fail)
     out, settings = tmp_path / "site", read_settings(private)
-    entries, refused = read_board(private, settings)
+    entries, refused, _ = read_board(private, settings)
     board = write_leaderboard(out, settings, entries, refused)
     assert [each.error for each in board.skipped] == ["no report can be made of these submissions: ZeroDivisionError"]
     assert feed_of(out)["rows"] == []
@@ -323,7 +323,7 @@ def test_easier_items_are_not_ranked_beside_the_declared_presets(tmp_path: Path)
         ("attempts", "random", {"attempts": 3}),
     ):
         submit(tmp_path / name, f"waybench/{player}", board / f"{name}.zip", f"lab/{name}", tasks=tasks, **options)
-    entries, refused = read_board(board, Settings())
+    entries, refused, _ = read_board(board, Settings())
     assert [str(entry.status) for entry in entries] == ["verified"] * 5
     write_leaderboard(tmp_path / "site", Settings(), entries, refused)
     feed = feed_of(tmp_path / "site")
@@ -381,7 +381,7 @@ def test_one_set_of_records_makes_one_row(tmp_path: Path) -> None:
             turn["usage"] = {"seconds": 2.0, "output_tokens": 7}
     write(tmp_path / "times.zip", manifest, {file: changed for file in records})
     rename(tmp_path / "times.zip", "lab/plagiarist")
-    entries, refused = read_board(tmp_path, Settings())
+    entries, refused, _ = read_board(tmp_path, Settings())
     assert {file: reason.partition(" (")[0] for file, reason in refused} == {
         f"{name}.zip": "the same records as a.zip" for name in ("byte", "name", "order", "half")
     }
@@ -481,6 +481,15 @@ def test_rows_that_were_committed_to_before_the_run_are_marked_and_come_first(tm
     assert page.index("Committed before the run") < page.index("lab/first") < page.index("lab/second"), (
         "by status first"
     )
+    committed = {facts["file"].removesuffix(".json"): facts for facts in feed["commitments"]}
+    results = {name: facts["submissions"] or facts["problem"][-12:] for name, facts in committed.items()}
+    assert results == {
+        **dict.fromkeys(("unsigned", "by-a-stranger"), "has added it"),
+        **dict.fromkeys(("another-limit", "another-option", "after-the-run"), ""),
+        "before-the-run": ["first"],
+    }
+    assert (committed["another-limit"]["model"], committed["another-limit"]["options"]) == ("lab/first", "limit=60")
+    assert "3 of 4 commitments to runs have no result" in (tmp_path / "site" / "index.html").read_text()
     path = board / "commitments" / "before-the-run.json"
     path.write_text(path.read_text() + " ")
     assert statuses() == {"first": "verified", "second": "verified"}, "it was changed"

@@ -31,7 +31,7 @@ from waybench.results.results import Verifier
 from waybench.reporting._cache import ReportCache
 from waybench.reporting._reading import read
 
-_logs._BATCH = 1
+_logs.BATCH = 1
 folder, file = Path(sys.argv[1]), Path(sys.argv[1]) / "kept"
 kept = ReportCache(file)
 here, verify = os.getpid(), Verifier.verify

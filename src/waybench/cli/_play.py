@@ -150,7 +150,7 @@ def _attempts(path: str, player: str, chosen: ItemChoice) -> int:
     """Return how many attempts of a player at an item a file of records has; 0 without the file."""
     if not os.path.isfile(path):
         return 0
-    from waybench.results.logs._logs import read_records
+    from waybench.results.logs._record_files import read_records
 
     environment, item = chosen.environment, chosen.item
     options: dict[str, Any] = dict(Episode(environment, item, chosen.options).options)

@@ -60,7 +60,8 @@ def leaderboard(
     it, with a workflow that verifies what a pull request adds.
     """
     from waybench.ext.publish.leaderboard._entries import read_board, read_settings
-    from waybench.ext.publish.leaderboard._site import write_leaderboard, write_template
+    from waybench.ext.publish.leaderboard._site import write_leaderboard
+    from waybench.ext.publish.leaderboard._template import write_template
     from waybench.results.formatting import one_line
 
     if init:
@@ -76,14 +77,15 @@ def leaderboard(
         if commitment(key) not in committed:
             raise UsageError(f"the key of {key_label(key)} belongs to no commitment in leaderboard.toml: add it first")
     site = prepare_folder(out or folder / "site")
-    entries, refused = read_board(folder, settings, keys=secrets, data_dir=data_dir, progress=_show_names("verifying"))
-    board = write_leaderboard(site, settings, entries, refused, progress=_show_names("writing"))
-    tell_skipped(board.skipped)
-    for refusal in refused:
+    board = read_board(folder, settings, keys=secrets, data_dir=data_dir, progress=_show_names("verifying"))
+    written = write_leaderboard(site, settings, *board, progress=_show_names("writing"))
+    tell_skipped(written.skipped)
+    for refusal in board.refused:
         to_stderr(f"refused: {one_line(refusal.file, 80)}: {one_line(refusal.reason, 200)}")
-    statuses = Counter(entry.status for entry in entries)
+    statuses = Counter(entry.status for entry in board.entries)
     counts = "".join(f", {count} {status}" for status, count in sorted(statuses.items()))
-    click.echo(f"leaderboard: {board.page} ({plural(len(entries), 'submission')}{counts}, {len(refused)} refused)")
+    count = plural(len(board.entries), "submission")
+    click.echo(f"leaderboard: {written.page} ({count}{counts}, {len(board.refused)} refused)")
 
 
 def _show_names(what: str) -> Callable[[str], None] | None:

@@ -1,15 +1,14 @@
 """Episode store: one row per episode in memory, records on disk, and the common prefix of prompts."""
 
+import hashlib
 import json
-import os
-import tempfile
-import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
-from waybench.core import EpisodeRecord, Instance, Message, Price
+from waybench.core import EpisodeRecord, Instance, Message, Price, to_pickle
+from waybench.core._spool import Spool
 from waybench.envs import registry
 from waybench.reporting._cache import ReportCache
 from waybench.reporting._format import Excerpt, excerpt_with_end
@@ -19,6 +18,7 @@ from waybench.results.estimates._bounds import ClusterVariables, Variables
 from waybench.results.logs import EpisodeBatches, Skipped, skipped_part
 from waybench.results.results import Cluster, RunKey, Simulated, exclude, group_by
 
+T = TypeVar("T")
 LEAST = 400  # characters: a shorter common beginning of a message stays where it is
 
 
@@ -229,8 +229,7 @@ class EpisodeStore:
         self.identities: list[bytes] = []
         self.simulated = 0
         # A run of 10,000 questions about long stories takes gigabytes in memory.
-        self._file = tempfile.TemporaryFile(prefix="waybench-report-")  # noqa: SIM115 (closed by close)
-        self._locations: list[tuple[int, int]] = []
+        self._records = Spool[int]()
         self.again: list[Simulated] = []
         self.passed_over: list[Skipped] = []
         self.unread: list[Skipped] = []
@@ -245,7 +244,7 @@ class EpisodeStore:
 
     def _gather(self, batches: Iterable[ReadBatch], progress: Callable[[int], None]) -> None:
         rows: list[Row] = []
-        variables = ClusterVariables()
+        variables, shared = ClusterVariables(), _SharedValues()
         for batch in batches:
             self.unread += batch.unread
             self.passed_over += batch.problems
@@ -259,14 +258,12 @@ class EpisodeStore:
                 # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
                 for cluster in (None, row.cluster) if row.cluster.key else (None,):
                     self._common[row.group, row.level, cluster].add(episode.record.opening)
-                self._locations.append((self._file.tell(), len(data)))
-                self._file.write(data)
-                self.again.append(again)
-                self._heads.append(replace(episode, record=_NO_RECORD))
+                self._records.add_compressed(len(rows), data)
+                self.again.append(shared.fields(again, _ALIKE_SIMULATIONS))
+                self._heads.append(shared.fields(episode, _ALIKE_EPISODES, record=_NO_RECORD))
                 self.identities.append(identity)
-                rows.append(row)
+                rows.append(shared.fields(row, _ALIKE_ROWS))
             progress(len(rows))
-        self._file.flush()
         self.rows = exclude(rows)
         self.variables: Mapping[RunKey, Mapping[Cluster, Variables]] = variables.of(self.rows)
         counts = Counter[RunKey]()
@@ -277,8 +274,8 @@ class EpisodeStore:
         self._positions = group_by(range(len(self.rows)), lambda position: self.rows[position].group)
 
     def close(self) -> None:
-        """Remove the files."""
-        self._file.close()
+        """Remove the records."""
+        self._records.close()
 
     def positions(self, group: RunKey) -> list[int]:
         """Return the numbers of a group's episodes among all."""
@@ -287,7 +284,7 @@ class EpisodeStore:
     def load(self, positions: Iterable[int]) -> Iterator[StoredEpisode]:
         """Yield episodes, read back one at a time."""
         for position in positions:
-            record = EpisodeRecord.from_json(json.loads(zlib.decompress(self._read(*self._locations[position]))))
+            record = EpisodeRecord.from_json(json.loads(self._records.get(position)))
             yield StoredEpisode(
                 self.numbers[position],
                 self.rows[position],
@@ -295,12 +292,6 @@ class EpisodeStore:
                 self.again[position],
                 self._instance(record, self.again[position]),
             )
-
-    def _read(self, start: int, size: int) -> bytes:
-        if hasattr(os, "pread"):  # processes that are copies of this one share the place in the file, but not this
-            return os.pread(self._file.fileno(), size, start)
-        self._file.seek(start)
-        return self._file.read(size)
 
     def shared_prefix(self, group: RunKey, level: int, cluster: Cluster | None) -> SharedPrefix:
         """Return the common prefix of the prompts of a group's level, of one cluster or (None) of all."""
@@ -321,4 +312,33 @@ class EpisodeStore:
         return instance
 
 
+class _SharedValues:
+    """Keeps one of equal values: each episode that comes from another process has copies of its own."""
+
+    def __init__(self) -> None:
+        self._values: dict[bytes, Any] = {}
+
+    def fields(self, holder: T, names: Sequence[str], **changes: Any) -> T:
+        """Return a named tuple or a data class that has shared values in some fields, and changes in others."""
+        values = {name: self._value(getattr(holder, name)) for name in names} | changes
+        return cast(
+            T, holder._replace(**values) if isinstance(holder, Simulated) else replace(cast(Any, holder), **values)
+        )
+
+    def _value(self, value: Any) -> Any:
+        if not value:
+            return value
+        if len(self._values) > _MOST_SHARED:
+            self._values.clear()
+        return self._values.setdefault(hashlib.blake2b(to_pickle(value), digest_size=16).digest(), value)
+
+
+_MOST_SHARED = 20_000
+# Fields of which many episodes have the same values.
+_ALIKE_ROWS = (
+    *("group", "instance", "cluster", "item", "metrics", "series", "outcomes", "axes", "variables", "sizes", "ranges"),
+    *("anchors", "probes", "answered", "search_range", "declared_levels", "log", "run", "origin"),
+)
+_ALIKE_EPISODES = "model", "task", "settings", "log", "run", "design", "origin"
+_ALIKE_SIMULATIONS = "read", "outcomes", "executed"
 _NO_RECORD = EpisodeRecord(env="", env_version=0, options={}, instance=None, instance_hash="")

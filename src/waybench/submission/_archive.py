@@ -1,67 +1,18 @@
-"""The archive of a submission: a ZIP file with fixed names and order, its manifest, and large files of byte strings."""
+"""The archive of a submission: a ZIP file with fixed names and order, and its manifest."""
 
 import hashlib
 import io
 import json
 import os
 import re
-import tempfile
-import zlib
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import BufferedIOBase, BufferedReader
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Generic, NamedTuple, Self, TypeVar, cast
+from typing import IO, Any, NamedTuple, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from waybench.core import DataError, Json, check_json, is_object
-
-K = TypeVar("K", bound=Hashable)
-
-
-class Spool(Generic[K]):
-    """Byte strings by key, in a temporary file that is removed when the spool is closed.
-
-    Copies of the process can get what was added before they were made, at the same time.
-    """
-
-    def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="waybench-spool-", buffering=0)  # noqa: SIM115  closed by close
-        self._places: dict[K, tuple[int, int]] = {}
-
-    def __enter__(self) -> Self:
-        """Return it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Remove the file."""
-        self._file.close()
-
-    def __contains__(self, key: K) -> bool:
-        """Whether there is a byte string of this key."""
-        return key in self._places
-
-    def __iter__(self) -> Iterator[K]:
-        """Return the keys, in the order in which they were added."""
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        """Return the number of keys."""
-        return len(self._places)
-
-    def add(self, key: K, content: bytes) -> None:
-        """Add a byte string; a second one of a key replaces the first."""
-        packed = zlib.compress(content, 1)
-        self._file.seek(0, 2)
-        self._places[key] = (self._file.tell(), len(packed))
-        self._file.write(packed)
-
-    def get(self, key: K) -> bytes:
-        """Return the byte string of a key."""
-        start, size = self._places[key]
-        return zlib.decompress(read_at(self._file, start, size))
+from waybench.core._spool import read_at
 
 
 class SharedReader(io.RawIOBase):
@@ -95,14 +46,6 @@ class SharedReader(io.RawIOBase):
         buffer[: len(content)] = content
         self._at += len(content)
         return len(content)
-
-
-def read_at(file: IO[bytes], start: int, size: int) -> bytes:
-    """Return bytes of an unbuffered file from a position on; where there is `pread`, without moving the file's own."""
-    if hasattr(os, "pread"):
-        return os.pread(file.fileno(), size, start)
-    file.seek(start)
-    return file.read(size)
 
 
 MANIFEST = "submission.json"

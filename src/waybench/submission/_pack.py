@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 from waybench._version import __version__
 from waybench.core import EpisodeRecord, Json, UsageError, WaybenchError, map_in_processes
 from waybench.core._designs import run_design
+from waybench.core._spool import Spool
 from waybench.evaluation.tasks._samples import implied_samples
 from waybench.results.estimates import by_level, overall
 from waybench.results.horizons import Horizon, horizons
@@ -26,7 +27,6 @@ from waybench.submission._archive import (
     VERSION,
     ArchiveWriter,
     Member,
-    Spool,
     canonical_json,
 )
 from waybench.submission._parameters import digest, open_run, portable

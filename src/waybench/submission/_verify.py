@@ -15,10 +15,11 @@ from uuid import uuid4
 from jinja2 import Environment, StrictUndefined
 
 from waybench.core import PROCESSES, SHARD, Json, Workers, key_label, map_in_processes, plural
+from waybench.core._spool import Spool
 from waybench.core._workers import Copies
 from waybench.results.formatting import visible
 from waybench.results.results import Row, RunKey
-from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission, Spool, read_manifest
+from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission, read_manifest
 from waybench.submission._pack import first_difference, score_entries
 from waybench.submission._parameters import run_findings
 from waybench.submission._records import CheckedRecord, Coverage, Key, RecordChecker, coverage

@@ -1,29 +1,21 @@
 """Reading episodes out of Inspect's logs, one sample at a time, and from files of records."""
 
-import gzip
 import hashlib
 import json
-import os
 import zlib
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from waybench._version import __version__
-from waybench.core import DataError, End, EpisodeRecord, Json, UsageError, WaybenchError, check_json, json_lines
+from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
 from waybench.core._defects import DEFECT
 from waybench.core._designs import DESIGN
-from waybench.envs import registry
 from waybench.results.logs._guard import (
-    LINE,
-    MOST_BYTES,
-    MOST_VALUES,
     Skipped,
     log_path,
     sample_part,
@@ -33,7 +25,6 @@ from waybench.results.logs._guard import (
 )
 from waybench.results.logs._inspect import (
     KEY,
-    LOG,
     OF_TIME,
     REASONING,
     SENT,
@@ -43,8 +34,8 @@ from waybench.results.logs._inspect import (
     runs,
     to_stderr,
 )
+from waybench.results.logs._record_files import BATCH, BATCH_BYTES, RecordSpool, read_records
 from waybench.results.logs._settings import (
-    SCALARS,
     LoggedEpisode,
     allowed_attempts,
     is_embedded,
@@ -58,110 +49,6 @@ from waybench.results.logs._settings import (
 _CANCELLED, _INTERRUPTED = "CancelledError(", "the run was interrupted"  # as the engine says it, and as we do
 SYSTEM_ROLE = "system_role"  # the setting that says in which role a server takes the rules
 _UNUSED = {"events", "timelines", "messages", "output"}
-_BATCH = 100  # samples in memory at a time, and of large ones fewer
-_BATCH_BYTES = 1 << 23  # of theirs together: several processes end a log of large ones together
-RUN = "records"  # one run: a person's attempts at an item are a series, whichever file each of them is in
-UNNAMED = "stored replies"
-_ENDINGS = (".jsonl", ".jsonl.gz")
-_PERSON = "person"  # what older versions call a player whom newer ones call "human"
-
-
-def read_records(paths: Iterable[Path], report: Callable[[Skipped], None]) -> Iterator[LoggedEpisode]:
-    """Yield the episodes of all files of records.
-
-    A line is a record as JSON, and may hold two fields more: "task", the name of the task, and "settings", how the
-    item was generated. Attempts of one player at one item with the same options are numbered in the order in which
-    they are read.
-
-    Args:
-        paths: Files, and folders, in any depth of which files called *.jsonl and *.jsonl.gz are looked for. A file
-            found in a folder is skipped without a message if no line of it is a record: it holds something else.
-        report: Is called with each line that is skipped, and the reason.
-    """
-    attempts: Counter[Hashable] = Counter()
-    for path, named in _files(paths):
-        problems: list[Skipped] = []
-        has_record = False
-        for number, line in _lines(path, problems):
-            try:
-                data = _json_object(line)
-                if not named and not ("schema" in data and "turns" in data):
-                    continue
-                episode = _episode_of_line(data, path, number)
-            except (WaybenchError, RecursionError) as error:
-                problems.append(skipped_part(str(path), error, f"{LINE}{number}"))
-                continue
-            has_record = True
-            record = episode.record
-            item = json.dumps([dict(record.options), dict(record.item)], sort_keys=True, default=str)
-            attempts[series := (episode.model, episode.task, record.env, item, record.instance_hash)] += 1
-            # The record itself keeps its number, since its randomness depends on it.
-            yield replace(episode, attempt=attempts[series])
-        if has_record or named:
-            for problem in problems or ([] if has_record else [skipped_part(str(path), "it holds no record")]):
-                report(problem)
-
-
-def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield each file once, and whether it is named by the user."""
-    seen: set[Path] = set()
-    for path in paths:
-        if path.suffix == LOG:
-            continue
-        named = os.path.isfile(path)
-        files = [path] if named else sorted(file for ending in _ENDINGS for file in path.rglob(f"*{ending}"))
-        for file in files:
-            if (resolved := file.resolve()) not in seen and file.is_file():
-                seen.add(resolved)
-                yield file, named
-
-
-def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the bytes of each line that is not empty; a file that ends in damage ends there."""
-    number = 0
-    try:
-        is_zipped = path.name.endswith(".gz")
-        with closing(cast(IO[bytes], gzip.open(path, "rb")) if is_zipped else path.open("rb")) as stream:
-            for number, line in json_lines(stream, MOST_BYTES, str(path)):
-                if line is None:
-                    problems.append(skipped_part(str(path), f"longer than {MOST_BYTES >> 20} MiB", f"{LINE}{number}"))
-                    return
-                if line.strip():
-                    yield number, line
-    except (DataError, OSError, EOFError, zlib.error) as error:
-        problems.append(skipped_part(str(path), error, f"{LINE}{number + 1}"))
-
-
-def _json_object(line: bytes) -> dict[str, Json]:
-    check_json(line, MOST_VALUES)
-    try:
-        data: Any = json.loads(line.decode("utf-8-sig"))
-    except ValueError:
-        raise DataError("the line is not JSON") from None
-    if not isinstance(data, dict):
-        raise DataError("the line is not an object")
-    return cast(dict[str, Json], data)
-
-
-def _episode_of_line(data: dict[str, Json], path: Path, line_number: int) -> LoggedEpisode:
-    """Return the episode of a line of a file of records, whose number from 1 becomes the sample's name."""
-    record = EpisodeRecord.from_json(data)
-    family, _, variant = record.env.partition("/")
-    player = record.player
-    is_person = player == _PERSON or player.startswith(f"{_PERSON} ")
-    task, settings_json = data.get("task"), data.get("settings")
-    settings = cast(dict[str, Json], settings_json) if isinstance(settings_json, dict) else {}
-    return LoggedEpisode(
-        model=f"human{player.removeprefix(_PERSON)}" if is_person else player or UNNAMED,
-        task=task if isinstance(task, str) and task else registry.entry(record.env).task or variant or family,
-        record=record,
-        settings=settings_of_record(
-            record, {name: value for name, value in settings.items() if isinstance(value, SCALARS)}
-        ),
-        log=str(path.absolute()),
-        sample=f"{LINE}{line_number}",
-        run=RUN,
-    )
 
 
 class Contents(Protocol):
@@ -210,8 +97,11 @@ def read_logs(*directories: Path, on_problem: Callable[[Skipped], None] | None =
 
     batches = EpisodeBatches(*directories, on_problem=report)
     has_episode = False
-    for number in range(len(batches)):
-        for episode in batches.read(number, report):
+    for episodes in (
+        *(batches.read(number, report) for number in range(batches.of_logs)),
+        read_records(directories, report),
+    ):
+        for episode in episodes:
             has_episode = True
             yield episode
     if not has_episode:
@@ -255,7 +145,17 @@ class EpisodeBatches:
         self._digests = {location: _digest(location) for location in locations} if cache else {}
 
     def __len__(self) -> int:
-        return len(self._batches) + 1  # the last one is that of all files of records
+        return self.of_logs + len(self._records)
+
+    @property
+    def of_logs(self) -> int:
+        """Number of the batches that are from logs; those from files of records come after them."""
+        return len(self._batches)
+
+    @cached_property
+    def _records(self) -> RecordSpool:
+        """The files of records, which are read through once to number the attempts."""
+        return RecordSpool(self._directories)
 
     def read(self, number: int, on_problem: Callable[[Skipped], None]) -> Iterator[LoggedEpisode]:
         """Read a batch.
@@ -267,8 +167,8 @@ class EpisodeBatches:
         Yields:
             Its episodes.
         """
-        if number == len(self._batches):
-            yield from read_records(self._directories, on_problem)
+        if number >= self.of_logs:
+            yield from self._records.read(number - self.of_logs, on_problem)
             return
         location, _ = self._batches[number]
         for sample in self._samples(number):
@@ -389,7 +289,7 @@ def _batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[
     size = 0
     for sample in wanted:
         sample_size = size_of.get(sample_part(*sample), 0)
-        if batch and (len(batch) == _BATCH or size + sample_size > _BATCH_BYTES):
+        if batch and (len(batch) == BATCH or size + sample_size > BATCH_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(sample)

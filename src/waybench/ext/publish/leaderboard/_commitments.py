@@ -2,54 +2,77 @@
 
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from waybench.core import WaybenchError
+from waybench.core import NOTHING, Json, WaybenchError, is_object
+from waybench.results.formatting import one_line
 from waybench.submission._run_commitments import is_of_run, read_run_commitment
 from waybench.submission._verdict import RunVerdict
 
 FOLDER = "commitments"
+SETTINGS = "leaderboard.toml"
 _MOST = 1_000
 _PATIENCE = 60  # seconds
-_CREATED = "%Y-%m-%d %H:%M UTC"
+_UNSIGNED = "no commit that one of the signers signed has added it"
+CREATED = "%Y-%m-%d %H:%M UTC"
 
 
 class Committed(NamedTuple):
-    """A commitment to a run: its file, what it says, when it was committed and who signed that."""
+    """A file of a commitment to a run.
+
+    Attributes:
+        file: Its name.
+        content: What it says; empty if it cannot be read.
+        time: When it was committed; None if it does not count.
+        signer: Who signed that.
+        problem: Why it does not count; "" if it does.
+    """
 
     file: str
-    content: Mapping[str, Any]
-    time: datetime
-    signer: str
+    content: Mapping[str, Any] = NOTHING
+    time: datetime | None = None
+    signer: str = ""
+    problem: str = ""
 
 
 def read_commitments(folder: Path, signers: Path | None) -> list[Committed]:
-    """Return the commitments in a leaderboard's folder that an allowed signer's commit of git added, and none changed.
+    """Return the commitments in a leaderboard's folder; those count that a signed commit of git added and none changed.
 
     The time is that of the commit: the signer, who keeps the board and not the model, vouches for it.
     """
-    if signers is None or not (folder / FOLDER).is_dir():
-        return []
-    commitments: list[Committed] = []
-    for path in sorted((folder / FOLDER).glob("*.json"))[:_MOST]:
-        with suppress(WaybenchError, OSError, ValueError, subprocess.SubprocessError):
-            if path.is_symlink():
-                continue
-            content = read_run_commitment(path)
-            options = ("-c", "gpg.format=ssh", "-c", f"gpg.ssh.allowedSignersFile={signers.resolve()}")
-            lines = _git(
-                folder, *options, "log", "--format=%G?%x00%GS%x00%cI", "--", f"{FOLDER}/{path.name}"
-            ).splitlines()
-            is_changed = _git(folder, "status", "--porcelain", "--", f"{FOLDER}/{path.name}")
-            if len(lines) == 1 and not is_changed:
-                state, signer, time = lines[0].split("\0")
-                if state == "G":
-                    when = datetime.fromisoformat(time).astimezone(UTC)
-                    commitments.append(Committed(path.name, content, when, signer))
-    return commitments
+    paths = sorted((folder / FOLDER).glob("*.json"))[:_MOST] if (folder / FOLDER).is_dir() else []
+    return [_read(folder, path, signers) for path in paths]
+
+
+def _read(folder: Path, path: Path, signers: Path | None) -> Committed:
+    if path.is_symlink():
+        return Committed(path.name, problem="it is a link, and no file")
+    try:
+        content = read_run_commitment(path)
+    except (WaybenchError, OSError, ValueError):
+        return Committed(path.name, problem="it is no commitment to a run")
+    if signers is None:
+        return Committed(path.name, content, problem=f"no signers are named in {SETTINGS}")
+    name = f"{FOLDER}/{path.name}"
+    options = ("-c", "gpg.format=ssh", "-c", f"gpg.ssh.allowedSignersFile={signers.resolve()}")
+    try:
+        lines = _git(folder, *options, "log", "--format=%G?%x00%GS%x00%cI", "--", name).splitlines()
+        is_changed = _git(folder, "status", "--porcelain", "--", name)
+        if len(lines) != 1 or is_changed:
+            return Committed(
+                path.name, content, problem="it was changed after it was committed" if lines else _UNSIGNED
+            )
+        state, signer, time = lines[0].split("\0")
+        when = datetime.fromisoformat(time).astimezone(UTC)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return Committed(path.name, content, problem=_UNSIGNED)
+    return (
+        Committed(path.name, content, when, signer)
+        if state == "G"
+        else Committed(path.name, content, problem=_UNSIGNED)
+    )
 
 
 def _git(folder: Path, *arguments: str) -> str:
@@ -60,13 +83,34 @@ def _git(folder: Path, *arguments: str) -> str:
 
 def are_committed(runs: Sequence[RunVerdict], commitments: Sequence[Committed]) -> bool:
     """Return whether each run of a submission was committed to before it began."""
-    return bool(runs) and all(any(_is_before(run, committed) for committed in commitments) for run in runs)
+    return bool(runs) and all(any(precedes(committed, run) for committed in commitments) for run in runs)
 
 
-def _is_before(run: RunVerdict, committed: Committed) -> bool:
+def precedes(committed: Committed, run: RunVerdict) -> bool:
+    """Return whether a commitment is the one to a run, and older."""
     try:
-        began = datetime.strptime(run.created, _CREATED).replace(tzinfo=UTC)
+        began = datetime.strptime(run.created, CREATED).replace(tzinfo=UTC)
     except ValueError:
         return False
     is_its = is_of_run(committed.content, run.model, run.task, run.parameters, run.epochs)
-    return is_its and committed.time < began
+    return is_its and committed.time is not None and committed.time < began
+
+
+def commitment_facts(committed: Committed, runs: Mapping[str, Sequence[RunVerdict]]) -> dict[str, Json]:
+    """Return what a leaderboard says of a commitment, as JSON values.
+
+    Args:
+        committed: The commitment.
+        runs: The runs of each submission by its name.
+    """
+    content, parameters = committed.content, committed.content.get("parameters")
+    options = [f"{name}={value}" for name, value in parameters.items()] if is_object(parameters) else []
+    return {
+        "file": committed.file.encode("utf-8", "replace").decode(),
+        **{name: one_line(str(content.get(name, "")), 200) for name in ("model", "task")},
+        "options": one_line(", ".join(options), 300),
+        "time": committed.time.strftime(CREATED) if committed.time else None,
+        "signer": committed.signer,
+        "problem": committed.problem,
+        "submissions": [name for name, its_runs in runs.items() if any(precedes(committed, run) for run in its_runs)],
+    }

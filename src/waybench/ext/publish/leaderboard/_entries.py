@@ -22,14 +22,13 @@ from waybench.core import (
     read_text,
 )
 from waybench.envs import registry
-from waybench.ext.publish.leaderboard._commitments import are_committed, read_commitments
+from waybench.ext.publish.leaderboard._commitments import SETTINGS, Committed, are_committed, read_commitments
 from waybench.ext.publish.leaderboard._likeness import likeness, shared_replies
 from waybench.results.formatting import one_line, stored_lost_text
 from waybench.submission import check_signature, verify
 from waybench.submission._names import name_problem
 from waybench.submission._verdict import SubmissionVerdict
 
-SETTINGS = "leaderboard.toml"
 _MOST_BYTES = 1 << 20
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LABEL = re.compile(r"private-[0-9a-f]{8}")
@@ -267,6 +266,14 @@ class BoardEntry:
         return self.status in (Status.COMMITTED, Status.RUN_AGAIN, Status.VERIFIED)
 
 
+class Board(NamedTuple):
+    """What a leaderboard's folder has: submissions, files that are refused, and commitments to runs."""
+
+    entries: list[BoardEntry]
+    refused: list[RefusedFile]
+    commitments: list[Committed]
+
+
 def read_board(
     folder: Path,
     settings: Settings,
@@ -274,7 +281,7 @@ def read_board(
     keys: Sequence[str] = (),
     data_dir: str | None = None,
     progress: Callable[[str], None] | None = None,
-) -> tuple[list[BoardEntry], list[RefusedFile]]:
+) -> Board:
     """Verify all submissions of a folder. What is wrong with one of them has no effect on the others.
 
     Args:
@@ -285,7 +292,7 @@ def read_board(
         progress: Receives the name of each submission before it is verified.
 
     Returns:
-        The submissions, and the files that are refused.
+        The submissions, the files that are refused, and the commitments to runs.
 
     Raises:
         UsageError: If there are too many files.
@@ -330,7 +337,7 @@ def read_board(
         for entry in entries
     ]
     _name_models(entries)
-    return entries, refused
+    return Board(entries, refused, committed)
 
 
 def _archives(folder: Path) -> Iterator[Path]:

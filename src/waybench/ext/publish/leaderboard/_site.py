@@ -1,4 +1,4 @@
-"""The site of a leaderboard: first page, feed, reports, verdicts, and the files of a new one."""
+"""The site of a leaderboard: first page, feed, reports and verdicts."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench._version import __version__
-from waybench.core import Json, UsageError, plural
+from waybench.core import Json, plural
 from waybench.envs import registry
+from waybench.ext.publish.leaderboard._commitments import Committed, commitment_facts
 from waybench.ext.publish.leaderboard._entries import BoardEntry, RefusedFile, Settings, Status
 from waybench.reporting import write_report
 from waybench.reporting._files import slug
@@ -49,13 +50,6 @@ _LEADS = {
     COMMUNITY: "These submissions are not verified: records may be missing or wrong. They have no ranks.",
 }
 _HEADINGS = {CONFIRMED: "Ranking", OTHER_OPTIONS: "Other options", COMMUNITY: "Community"}
-# File of the template -> where it goes.
-_FILES = {
-    "leaderboard.toml": "leaderboard.toml",
-    "README.md": "README.md",
-    "submissions.md": "submissions/README.md",
-    "workflow.yml": ".github/workflows/leaderboard.yml",
-}
 FORMAT = "waybench-leaderboard"
 VERSION = 1
 _MOST_SKIPPED = 1_000  # records that are named; a hostile submission can have a million of them
@@ -234,6 +228,33 @@ def _row(entry: BoardEntry, parts: Sequence[BoardReport]) -> TableRow:
     )
 
 
+def _commitments(committed: Sequence[Mapping[str, Any]]) -> BoardSection:
+    """Return what became of each commitment to a run, those without a result first."""
+    rows = [
+        TableRow(
+            TableCell(text=one_line(facts["file"], 80)),
+            [
+                TableCell(text=model_label(facts["model"]) or "–", kind="words"),
+                TableCell(text=", ".join(filter(None, (facts["task"], facts["options"]))) or "–", kind="words"),
+                TableCell(text=facts["time"] or "–", kind="words"),
+                TableCell(text=facts["signer"] or "–", kind="words"),
+                TableCell(text=facts["problem"] or ", ".join(facts["submissions"]) or "no result", kind="words"),
+            ],
+        )
+        for facts in sorted(committed, key=lambda facts: (bool(facts["submissions"]), bool(facts["problem"])))
+    ]
+    valid = [facts for facts in committed if not facts["problem"]]
+    missing = sum(not facts["submissions"] for facts in valid)
+    names = ("Commitment", "Model", "Task", "Committed", "Signed by", "Result")
+    caption = "Results are submissions whose runs began after the commitment, with its task, items, options and model."
+    title = plural(len(valid), "commitment")
+    table = _table("commitments", title, caption, names, groups=single_group(rows), kind="prose")
+    lead = (
+        f"{missing} of {len(valid)} commitments to runs have no result here: a run that was not submitted is visible."
+    )
+    return BoardSection("Commitments to runs", lead, [table])
+
+
 def _private_sets(settings: Settings) -> BoardSection:
     rows = [
         TableRow(
@@ -256,28 +277,6 @@ def _verdict_link(entry: BoardEntry, root: str = "") -> str:
 def _results_link(name: str, parts: Sequence[BoardReport]) -> str:
     folders = [part.folder for part in parts if any(row.model == name for row in part.matrix.rows)]
     return f"{folders[0]}/{model_page(name)}" if folders else ""
-
-
-def write_template(folder: Path) -> Iterator[tuple[str, bool]]:
-    """Write the files of a new leaderboard, and yield the name of each and whether it is new; none is replaced.
-
-    Raises:
-        UsageError: If a file cannot be written.
-    """
-    source = files("waybench.ext.publish.leaderboard") / "template"
-    for name, target in _FILES.items():
-        path = folder / target
-        text = (source / name).read_text(encoding="utf-8").replace("@VERSION@", __version__)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("x", encoding="utf-8") as stream:
-                stream.write(text)
-        except FileExistsError:
-            yield target, False
-            continue
-        except OSError as error:
-            raise UsageError(f"cannot write {path} ({error.strerror}): choose another folder") from None
-        yield target, True
 
 
 def feed(
@@ -348,10 +347,11 @@ def write_leaderboard(
     settings: Settings,
     entries: Sequence[BoardEntry],
     refused: Sequence[RefusedFile],
+    commitments: Sequence[Committed] = (),
     *,
     progress: Callable[[str], None] | None = None,
 ) -> WrittenBoard:
-    """Write the site of a leaderboard; `progress` receives the name of each part before it is written.
+    """Write the site of a leaderboard (see `Board`); `progress` receives the name of each part before it is written.
 
     Raises:
         UsageError: If the folder cannot be written.
@@ -367,17 +367,19 @@ def write_leaderboard(
         if progress is not None and reported:
             progress(folder)
         parts += _report(out, folder, title, reported, skipped)
+    runs = {entry.id: entry.verdict.runs for entry in entries if entry.verdict}
+    committed = [commitment_facts(commitment, runs) for commitment in commitments]
+    content = feed(settings, entries, refused, parts) | {"commitments": committed}
     files: dict[str, str | bytes] = {
-        "data/feed.json": json.dumps(feed(settings, entries, refused, parts), indent=1) + "\n",
+        "data/feed.json": json.dumps(content, indent=1) + "\n",
         "data/feed.schema.json": feed_schema(),
     }
     for entry in entries:
         if entry.verdict is not None:
             files[f"verdicts/{page_stem(entry)}.html"] = _verdict_page(entry, parts)
             files[f"verdicts/{page_stem(entry)}.json"] = json.dumps(entry.verdict.to_json(), indent=1) + "\n"
-    page = write_board(
-        out, settings.title, settings.about or _ABOUT, sections(settings, entries, refused, parts), files
-    )
+    shown = sections(settings, entries, refused, parts) + ([_commitments(committed)] if committed else [])
+    page = write_board(out, settings.title, settings.about or _ABOUT, shown, files)
     return WrittenBoard(page, skipped)
 
 

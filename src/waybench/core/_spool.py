@@ -1,0 +1,70 @@
+"""Byte strings in a temporary file, which copies of the process read at the same time."""
+
+import os
+import tempfile
+import zlib
+from collections.abc import Hashable, Iterator
+from types import TracebackType
+from typing import IO, Generic, Self, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Spool(Generic[K]):
+    """Byte strings by key, in a temporary file that is removed when the spool is closed.
+
+    Copies of the process can get what was added before they were made, at the same time.
+    """
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="waybench-spool-", buffering=0)  # noqa: SIM115  closed by close
+        self._places: dict[K, tuple[int, int]] = {}
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove the file."""
+        self.close()
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._file.close()
+
+    def __contains__(self, key: K) -> bool:
+        """Whether there is a byte string of this key."""
+        return key in self._places
+
+    def __iter__(self) -> Iterator[K]:
+        """Return the keys, in the order in which they were added."""
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        """Return the number of keys."""
+        return len(self._places)
+
+    def add(self, key: K, content: bytes) -> None:
+        """Add a byte string; a second one of a key replaces the first."""
+        self.add_compressed(key, zlib.compress(content, 1))
+
+    def add_compressed(self, key: K, packed: bytes) -> None:
+        """Add a byte string that zlib has compressed."""
+        self._file.seek(0, 2)
+        self._places[key] = (self._file.tell(), len(packed))
+        self._file.write(packed)
+
+    def get(self, key: K) -> bytes:
+        """Return the byte string of a key."""
+        start, size = self._places[key]
+        return zlib.decompress(read_at(self._file, start, size))
+
+
+def read_at(file: IO[bytes], start: int, size: int) -> bytes:
+    """Return bytes of an unbuffered file from a position on; where there is `pread`, without moving the file's own."""
+    if hasattr(os, "pread"):
+        return os.pread(file.fileno(), size, start)
+    file.seek(start)
+    return file.read(size)
