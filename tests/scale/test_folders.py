@@ -9,6 +9,7 @@ from typing import Any
 
 import fsspec
 import pytest
+from fsspec.implementations.memory import MemoryFile
 from inspect_ai._util.file import cleanup_s3_sessions
 
 from waybench.core import UsageError
@@ -192,3 +193,41 @@ def test_who_closes_all_clients_of_s3_in_this_process_does_not_close_a_folders()
     shared._s3creator, own._files._s3creator = Client("shared"), Client("own")
     asyncio.run(cleanup_s3_sessions())
     assert closed == ["shared"]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_copied"),
+    [
+        *[(name, False) for name in ("y" * 300 + ".eval", "/".join(["d" * 200] * 30) + "/x.eval", "a\0.eval")],
+        *[(name, False) for name in ("../../x.eval", "a/../../x.eval", "..\\x.eval", "a\nb.eval", "\x1b[2J.eval")],
+        *[(name, False) for name in ("\udcff.eval", "x.eval.part/y.eval")],
+        *[(name, True) for name in ("é/x y.eval", "C:/x.eval")],
+    ],
+)
+def test_no_name_in_a_bucket_stops_or_leaves_the_copy(name: str, is_copied: bool, tmp_path: Path, memory: Any) -> None:
+    for number in range(2):
+        memory.store.clear()
+        for path in ("good.eval", name):
+            memory.store[f"/bucket/runs/{path}"] = MemoryFile(memory, f"/bucket/runs/{path}", b"log" * number)
+        copy = local_copy("memory://bucket/runs", tmp_path / "cache")
+        copied = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
+        assert copied == ({"good.eval", name} if is_copied else {"good.eval"})
+        assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+
+
+def test_a_file_can_take_the_place_of_a_folder(tmp_path: Path, memory: Any) -> None:
+    for before, after in (("a/b.eval", "a"), ("a", "a/b.eval")):
+        for name in (before, after):
+            memory.store.clear()
+            memory.store[f"/bucket/runs/{name}"] = MemoryFile(memory, f"/bucket/runs/{name}", b"log")
+            copy = local_copy("memory://bucket/runs", tmp_path)
+            assert [path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()] == [name]
+
+
+def test_a_bucket_that_is_larger_than_the_disk_is_one_line(
+    tmp_path: Path, memory: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.pipe_file("/bucket/runs/x.eval", b"log")
+    monkeypatch.setattr(StorageFolder, "names", lambda folder: {"x.eval": 1 << 60})  # pyright: ignore
+    with pytest.raises(UsageError, match=r"has 1,152,921,504\.6 GB, and .* has room for"):
+        local_copy("memory://bucket/runs", tmp_path)

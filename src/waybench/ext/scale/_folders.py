@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Event, Thread
 from typing import Any
 from zipfile import is_zipfile
@@ -21,6 +21,8 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # two letters at least: "c:" i
 _WHOLE_PUTS = frozenset(["s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "memory"])
 _LOG = ".eval"
 _PART = ".part"  # ends the name of a file that is still being copied
+_LONGEST_NAME = 1_024  # bytes, as in S3
+_LONGEST_PART = 255 - len(_PART)  # of a folder or file of most file systems
 _MIRRORED = (_LOG, ".journal")
 _OLDER = (-1, -1)  # the state of a file elsewhere that is older than the one here
 # A client of our own: at the end of a run Inspect closes all clients of S3 that fsspec keeps, from the thread of its
@@ -135,27 +137,47 @@ def _advice(error: Exception) -> str:
 def local_copy(url: str, cache: Path) -> Path:
     """Copy the files of a folder by URL here, those that are new or have changed, and return where they are.
 
+    Files whose names this machine cannot have are left out: names can be anything in a bucket.
+
     Raises:
-        UsageError: If it cannot be read, or there is nothing.
+        UsageError: If it cannot be read, there is nothing, or there is no room for it.
     """
     folder = StorageFolder(url)
     copy = cache / "folders" / digest(folder.place)
-    names = {
-        name: size
-        for name, size in folder.names().items()
-        if name and ".." not in name.split("/") and "\\" not in name and not name.endswith(_PART)
-    }
+    sizes = {name: size for name, size in folder.names().items() if _is_plain(name)}
+    folders = {str(parent) for name in sizes for parent in PurePosixPath(name).parents}
+    names = {name: size for name, size in sizes.items() if name not in folders}
     if not names:
         raise UsageError(f"there is nothing at {folder.shown[:200]}: check its name")
     copy.mkdir(parents=True, exist_ok=True)
-    for path in list(copy.rglob("*")):
-        if path.is_file() and path.relative_to(copy).as_posix() not in names:
-            path.unlink()
-    for name, size in names.items():
-        path = copy / name
-        if not path.exists() or path.stat().st_size != size or not name.endswith(_LOG):
-            folder.fetch(name, path)
+    for path in sorted(copy.rglob("*"), reverse=True):
+        if not path.is_dir():
+            if path.relative_to(copy).as_posix() not in names:
+                path.unlink()
+        elif not any(path.iterdir()):
+            path.rmdir()  # now there may be a file of this name
+    new = [
+        name
+        for name, size in names.items()
+        if not (path := copy / name).exists() or path.stat().st_size != size or not name.endswith(_LOG)
+    ]
+    needed, free = sum(names[name] for name in new), shutil.disk_usage(copy).free
+    if needed > free:
+        raise UsageError(
+            f"{folder.shown[:200]} has {needed / 1e9:,.1f} GB, and {cache} has room for {free / 1e9:,.1f}: name a "
+            "folder with fewer files, or set WAYBENCH_CACHE to a larger disk"
+        )
+    for name in new:
+        folder.fetch(name, copy / name)
     return copy
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether a file of this name can be copied into a folder of this machine, and nowhere else."""
+    if not name or not name.isprintable() or "\\" in name or len(name.encode()) > _LONGEST_NAME:
+        return False
+    parts = name.split("/")
+    return not any(part == ".." or part.endswith(_PART) or len(part.encode()) > _LONGEST_PART for part in parts)
 
 
 @contextmanager
@@ -187,7 +209,7 @@ def mirror_folder(
         here = work / name
         if name.endswith(_PART) and is_wanted(name.removesuffix(_PART).rpartition(".")[0]):
             folder.remove(name)  # an upload that was interrupted
-        if "/" not in name and name.endswith(_MIRRORED) and is_wanted(name):
+        if "/" not in name and name.endswith(_MIRRORED) and is_wanted(name) and _is_plain(name):
             if not here.exists() or here.stat().st_size < size:
                 folder.fetch(name, here)
                 if not name.endswith(_LOG):
