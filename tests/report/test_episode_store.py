@@ -10,8 +10,7 @@ import pytest
 from tests.analysis.episodes import detour, failed, item, logged, played, said, variables
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
-from waybench.core import EpisodeRecord, Price, Usage
-from waybench.reporting import _episode_store
+from waybench.core import EpisodeRecord, Price, Usage, _spool
 from waybench.reporting._episode_store import EpisodeStore, SharedPrefix
 from waybench.results import LoggedEpisode, rows
 from waybench.results.results import Simulated
@@ -123,13 +122,13 @@ def replace_name(cluster: Any) -> Any:
 
 def test_the_file_is_closed_whatever_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Any] = []
-    made = _episode_store.tempfile.TemporaryFile
+    made = _spool.tempfile.TemporaryFile
 
     def remembered(**options: Any) -> Any:
         opened.append(made(**options))
         return opened[-1]
 
-    monkeypatch.setattr(_episode_store.tempfile, "TemporaryFile", remembered)
+    monkeypatch.setattr(_spool.tempfile, "TemporaryFile", remembered)
     broken = replace(detour(item(), 2), item={"id": "501"})
     found = EpisodeStore([*played("null", (5,), mazes=1), logged(broken)], {})
     assert (len(found.rows), len(found.passed_over)) == (3, 1)
@@ -148,7 +147,7 @@ def test_the_file_is_closed_whatever_comes(monkeypatch: pytest.MonkeyPatch) -> N
 def test_nothing_is_left_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from waybench.reporting import write_report
 
-    monkeypatch.setattr(_episode_store.tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(_spool.tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     write_report(played("null", (5,), mazes=1), tmp_path / "site")
     assert list((tmp_path / "temporary").iterdir()) == []

@@ -1,5 +1,6 @@
 """Episodes of a report are read and verified in several processes."""
 
+import gzip
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.analysis.episodes import played
 from tests.conftest import PATIENCE
 from waybench import reporting
 from waybench.cli._report import build
@@ -19,7 +21,8 @@ from waybench.reporting import _cache, write_report
 from waybench.reporting._cache import ReportCache
 from waybench.reporting._reading import _Unknown  # pyright: ignore[reportPrivateUsage]
 from waybench.reporting._write import Report
-from waybench.results.logs import EpisodeBatches
+from waybench.results import read_logs
+from waybench.results.logs import EpisodeBatches, Skipped, _record_files
 from waybench.results.results import Verifier
 
 _PROGRAM = """
@@ -65,6 +68,25 @@ def test_batches_are_verified_in_other_processes_and_once(logs: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.stderr == ""
     assert done.stdout.split() == ["4", "3", "0"]  # batches, with that of files of records; simulated at first, then
+
+
+def test_files_of_records_are_read_in_batches_of_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_record_files, "BATCH", 2)
+    lines = [episode.record.dumps() + "\n" for episode in played("random", (5,), mazes=3)]
+    (tmp_path / "a.jsonl").write_text("".join([lines[0], "no JSON\n", *lines[1:], lines[0]]))
+    with gzip.open(tmp_path / "b.jsonl.gz", "wt") as file:
+        file.write(lines[1] + '{"schema": 3, "turns": []}\n' + lines[0])
+    (tmp_path / "others.jsonl").write_text('{"text": "no record"}\n')
+    problems: list[Skipped] = []
+    episodes = list(read_logs(tmp_path, on_problem=problems.append))
+    of_item = [episode.attempt for episode in episodes if episode.record.item == episodes[0].record.item]
+    assert len(of_item) >= 5 and of_item == list(range(1, len(of_item) + 1))
+    assert [problem.sample for problem in problems] == ["line 2", "line 2"]
+    batches, told = EpisodeBatches(tmp_path), list[Skipped]()
+    assert len(batches) == (len(lines) + 4) // 2 and batches.of_logs == 0
+    read = {number: list(batches.read(number, told.append)) for number in reversed(range(len(batches)))}
+    assert [episode for number in range(len(batches)) for episode in read[number]] == episodes
+    assert told == problems
 
 
 @pytest.mark.slow

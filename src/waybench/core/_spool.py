@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Hashable, Iterator
 from types import TracebackType
 from typing import IO, Generic, Self, TypeVar
+from weakref import finalize
 
 K = TypeVar("K", bound=Hashable)
 
@@ -19,6 +20,7 @@ class Spool(Generic[K]):
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="waybench-spool-", buffering=0)  # noqa: SIM115  closed by close
         self._places: dict[K, tuple[int, int]] = {}
+        finalize(self, self._file.close)  # of a spool that nobody closes
 
     def __enter__(self) -> Self:
         """Return it."""
