@@ -45,8 +45,8 @@ NOT_PROVEN = (
     "that these are all runs of the model, and not the best of several",
     "the numbers of tokens and the times, which are the provider's",
     "that nobody helped: a reply of a person or another program, or a reference player's first moves, look the same",
-    "that the model was shown the wording, language, protocol and tools that the records name (a program that reads one "
-    "wording has 100 there and 0 in the others), and that no agent helped where the records name none",
+    "that the model was shown the wording, language, protocol and tools that the records name (a program that reads "
+    "one wording has 100 there and 0 in the others), and that no agent helped where the records name none",
     "that limit and levels were not chosen by the results, unless a commitment fixed them before (this moved scores by "
     "up to 11 points, and the best of five runs by 12)",
 )
