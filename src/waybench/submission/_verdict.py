@@ -311,7 +311,9 @@ def examine_conduct(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
     record = episode.record
     item = (record.instance_hash, record.attempt)
     turns = tuple(turn._replace(message="") for turn in record.turns)
-    same = replace(record, player="", agent="", package="", opening=(), turns=turns)
+    # Without what anybody can write there: no simulation confirms it.
+    free = dict.fromkeys(("player", "agent", "package", "reasoning_returned", "reasoning_sent_back"), "")
+    same = replace(record, **free, opening=(), turns=turns)
     identity = hashlib.sha256(same.dumps().encode()).digest()[:_SHORT]
     is_timed = any(turn.usage and turn.usage.seconds > 0 for turn in record.own_turns)
     if is_embedded(episode.model) or not record.own_turns:
