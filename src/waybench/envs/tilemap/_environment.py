@@ -272,8 +272,7 @@ OPTIONS = (
         name="wording",
         default="plain",
         choices=("plain", CHAT),
-        doc='"plain": our own text with the published facts, one prompt for each plan; "chat": the same as a '
-        "conversation, in which later messages say what has changed.",
+        doc='"plain": our own text with the published facts; "chat": the same as a conversation.',
     ),
     number_option(
         "max_failures",
