@@ -154,6 +154,7 @@ def test_a_person_plays_on_openenv_s_page_with_the_token(monkeypatch: pytest.Mon
         assert request(f"{url}/web/")[0] == request(f"{url}/web/?token=another")[0] == 401
         with browser.open(f"{url}/web/?token=a%20secret", timeout=PATIENCE) as page:
             assert (page.url, page.status) == (f"{url}/web/", 200) and "gradio" in page.read().decode()
+            assert "font-src 'self' data:" in page.headers["Content-Security-Policy"], "no fonts of other sites"
 
         def send(name: str, sent: Any, **headers: str) -> Any:
             form = {"Content-Type": "application/json", **headers}

@@ -15,6 +15,7 @@ from openenv.core.env_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment as OpenEnvironment
 from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
 from pydantic import Field
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
@@ -31,6 +32,7 @@ from waybench.ext.train._session import ATTEMPTS, IDLE, LARGEST_BODY, SPLITS, TR
 __all__ = ["LARGEST_BODY", "TextAction", "TextEnvironment", "TextObservation", "TextState", "app"]
 
 ITEMS = 10_000  # of a split that has no end: what `num_tasks` says
+_POLICY = "style-src 'self' 'unsafe-inline'; font-src 'self' data:"
 PREVIEW = 100  # tasks that `list_tasks` gives at most; `get_task_range` gives any
 
 
@@ -271,6 +273,8 @@ def app(
         concurrency_config=ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=IDLE),
     )
     application.add_exception_handler(UsageError, _refusal)
+    if web:
+        application.add_middleware(_OwnStyles)
     application.add_middleware(_Limited)
     application.add_middleware(TokenAccess, token=token)
     application.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
@@ -289,6 +293,21 @@ async def _refusal(request: Request, error: Exception) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, 400)
     # Each request has an environment of its own, so that over HTTP no episode has ever started.
     return JSONResponse({"detail": f"{error}. Episodes are played over the WebSocket /ws: use OpenEnv's client"}, 409)
+
+
+class _OwnStyles:
+    """Keeps the page at /web from asking Google for fonts, which would tell who visits it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_policy(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["Content-Security-Policy"] = _POLICY
+            await send(message)
+
+        await self._app(scope, receive, send_with_policy if scope["type"] == "http" else send)
 
 
 class _Limited:
