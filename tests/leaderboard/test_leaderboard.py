@@ -379,6 +379,7 @@ def test_one_set_of_records_makes_one_row(tmp_path: Path) -> None:
     for line in changed:
         for turn in line["record"]["turns"]:
             turn["usage"] = {"seconds": 2.0, "output_tokens": 7}
+            turn["reply"] += " \u200b."
     write(tmp_path / "times.zip", manifest, {file: changed for file in records})
     rename(tmp_path / "times.zip", "lab/plagiarist")
     entries, refused, _ = read_board(tmp_path, Settings())

@@ -1,6 +1,8 @@
 """The verdict on a submission: what was checked, commitments of keys, and what looks odd."""
 
 import hashlib
+import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -310,7 +312,7 @@ def examine_conduct(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
     """Return what may look odd in an episode, which a simulation need not confirm."""
     record = episode.record
     item = (record.instance_hash, record.attempt)
-    turns = tuple(turn._replace(message="") for turn in record.turns)
+    turns = tuple(turn._replace(message="", reply=_content(turn.reply)) for turn in record.turns)
     # Without what anybody can write there: no simulation confirms it.
     free = dict.fromkeys(("player", "agent", "package", "reasoning_returned", "reasoning_sent_back"), "")
     same = replace(record, **free, opening=(), turns=turns)
@@ -320,14 +322,19 @@ def examine_conduct(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
         return Conduct(episode.model, episode.run, item, identity, is_timed)
     digest, chain = hashlib.sha256(), bytearray()
     for turn in record.own_turns[:_MOST_TURNS]:
-        digest.update(turn.reply.encode("utf-8", "surrogatepass") + b"\0")
+        digest.update(_content(turn.reply).encode("utf-8", "surrogatepass") + b"\0")
         chain += digest.digest()[:_SHORT]
     if len(record.own_turns) > _MOST_TURNS:
-        digest.update("\0".join(turn.reply for turn in record.own_turns).encode("utf-8", "surrogatepass"))
+        digest.update("\0".join(_content(turn.reply) for turn in record.own_turns).encode("utf-8", "surrogatepass"))
         chain += digest.digest()[:_SHORT]
     times = tuple(text for turn in record.own_turns if (text := _strange_time(turn)))
     oracles = _is_oracles(episode) if against_oracle else None
     return Conduct(episode.model, episode.run, item, identity, is_timed, bytes(chain), oracles, times)
+
+
+def _content(reply: str) -> str:
+    """Return a reply's letters and digits: blanks, invisible signs and punctuation make it no other reply."""
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", reply).casefold())
 
 
 def _strange_time(turn: TurnRecord) -> str:
@@ -434,7 +441,7 @@ def _is_oracles(episode: LoggedEpisode) -> bool:
         item = Item(environment.items.decode(record.instance), id="", level=0)
         again = Episode(environment, item, record.options, attempt=record.attempt)
         for turn in record.own_turns:
-            if again.done or oracle.reply(again) != turn.reply:
+            if again.done or _content(oracle.reply(again)) != _content(turn.reply):
                 return False
             again.step(turn.reply)
         return True
