@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import shutil
 import subprocess
 from dataclasses import replace
@@ -508,3 +509,28 @@ def test_a_verification_that_takes_too_long_ends(tmp_path: Path) -> None:
     submit(tmp_path / "logs", "waybench/random", tmp_path / "x.zip", "lab/x", tasks={"dfs": {"limit": 2}})
     status, output = run("verify", tmp_path / "x.zip", "--time-limit", "0")
     assert status == 2 and "its verification takes longer than 0 minutes" in output and output.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"model": "lab/\ud800\u202e", "task": "<script>alert(1)</script>", "parameters": {"\udcff" * 9: "\x1b[2J"}},
+        {"model": ["lab"], "task": {"x": 1}, "parameters": [1]},
+        {"model": None, "parameters": {"x": "y" * 100_000}},
+        {"schema": 2},
+        None,
+    ],
+)
+def test_a_hostile_commitment_is_a_row_that_says_why_it_does_not_count(content: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "commitments"
+    folder.mkdir()
+    if content is None:
+        os.mkfifo(folder / "x.json")
+    else:
+        (folder / "x.json").write_text(json.dumps({"format": "waybench-run-commitment", "schema": 1, **content}))
+    write_leaderboard(tmp_path / "site", Settings(), *read_board(tmp_path, Settings()))
+    feed, page = feed_of(tmp_path / "site"), (tmp_path / "site" / "index.html").read_text()
+    jsonschema.validate(feed, json.loads((tmp_path / "site" / "data" / "feed.schema.json").read_text()))
+    (facts,) = feed["commitments"]
+    assert facts["problem"] and facts["problem"] in page and (facts["time"], facts["submissions"]) == (None, [])
+    assert not any(text in page for text in ("<script>alert", "\u202e", "\x1b"))

@@ -47,8 +47,8 @@ def read_commitments(folder: Path, signers: Path | None) -> list[Committed]:
 
 
 def _read(folder: Path, path: Path, signers: Path | None) -> Committed:
-    if path.is_symlink():
-        return Committed(path.name, problem="it is a link, and no file")
+    if path.is_symlink() or not path.is_file():
+        return Committed(path.name, problem="it is no file")
     try:
         content = read_run_commitment(path)
     except (WaybenchError, OSError, ValueError):
