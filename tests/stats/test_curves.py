@@ -51,6 +51,12 @@ def test_curves_with_luck_fall_to_a_share_where_their_rates_do(share: float) -> 
     assert unreached.any() == (share == 0.8)
 
 
+@pytest.mark.parametrize("rates", [{5: 0.1, 9: 0.2}, {5: 0.5, 9: 0.2}, {5: 0.1, 9: -0.1}])
+def test_guess_rates_that_rise_or_are_none_are_refused(rates: dict[float, float]) -> None:
+    with pytest.raises(ValueError, match="never rise"):
+        CurvePrior().with_guess_rates(rates)
+
+
 @pytest.mark.parametrize("middle", [8.0, 12.0])
 def test_known_guess_rates_take_luck_out_of_a_horizon(middle: float) -> None:
     at = np.geomspace(5, 101, 4_000)

@@ -161,8 +161,16 @@ class CurvePrior:
     guess_rates: tuple[tuple[float, float], ...] = ()
 
     def with_guess_rates(self, rates: Mapping[float, float]) -> "CurvePrior":
-        """Return it with rates of luck that are known, by difficulty, in place of a guess rate that is estimated."""
-        return replace(self, guess=None, guess_rates=tuple(sorted(rates.items()))) if rates else self
+        """Return it with rates of luck that are known, by difficulty, in place of a guess rate that is estimated.
+
+        Raises:
+            ValueError: If a rate is not between 0 and 0.5, or greater than that of an easier item.
+        """
+        by_difficulty = sorted(rates.items())
+        falling = [0.5, *(rate for _, rate in by_difficulty), 0.0]
+        if falling != sorted(falling, reverse=True) or 0.5 in falling[1:]:
+            raise ValueError(f"guess rates {dict(by_difficulty)}: give rates from 0 to below 0.5 that never rise")
+        return replace(self, guess=None, guess_rates=tuple(by_difficulty)) if rates else self
 
     def scale(self, x: Array) -> Array:
         """Return difficulties on the scale on which curves are symmetrical."""
