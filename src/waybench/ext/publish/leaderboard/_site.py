@@ -236,16 +236,15 @@ def _commitments(committed: Sequence[Mapping[str, Any]]) -> BoardSection:
             [
                 TableCell(text=model_label(facts["model"]) or "–", kind="words"),
                 TableCell(text=", ".join(filter(None, (facts["task"], facts["options"]))) or "–", kind="words"),
-                TableCell(text=facts["time"] or "–", kind="words"),
-                TableCell(text=facts["signer"] or "–", kind="words"),
                 TableCell(text=facts["problem"] or ", ".join(facts["submissions"]) or "no result", kind="words"),
+                TableCell(text=f"{facts['time']}, signed by {facts['signer']}" if facts["time"] else "–", kind="words"),
             ],
         )
         for facts in sorted(committed, key=lambda facts: (bool(facts["submissions"]), bool(facts["problem"])))
     ]
     valid = [facts for facts in committed if not facts["problem"]]
     missing = sum(not facts["submissions"] for facts in valid)
-    names = ("Commitment", "Model", "Task", "Committed", "Signed by", "Result")
+    names = ("Commitment", "Model", "Task", "Result", "Committed")
     caption = "Results are submissions whose runs began after the commitment, with its task, items, options and model."
     title = plural(len(valid), "commitment")
     table = _table("commitments", title, caption, names, groups=single_group(rows), kind="prose")
