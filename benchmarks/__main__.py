@@ -7,6 +7,7 @@ from benchmarks._horizons import horizons
 from benchmarks._mazes import episodes, generation
 from benchmarks._messenger import messenger
 from benchmarks._parts import parts
+from benchmarks._replays import replays
 from benchmarks._report import report
 from benchmarks._search import search
 from benchmarks._shards import shards
@@ -22,6 +23,7 @@ def main() -> None:
     for part in (
         generation,
         episodes,
+        replays,
         search,
         small_games,
         tilemaps,

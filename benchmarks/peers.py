@@ -50,8 +50,9 @@ def _first_prompts(name: str, level: int, **options: Any) -> Callable[[], object
 
 
 def reasoning_gym() -> Iterator[Comparison]:
-    """Make items as text with their answers."""
+    """Make items as text with their answers; mazes in compiled code, as in a process that has made many."""
     package = import_module("reasoning_gym")
+    import_module("waybench.envs.maze._kernel")
     mazes: Any = waybench.load("maze/alicia").source("bench", 9)
     nine = package.create_dataset("maze", size=COUNT, seed=1, min_grid_size=9, max_grid_size=9)
     rods = package.create_dataset(

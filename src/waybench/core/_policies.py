@@ -3,6 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, cast
 
 from waybench.core._environment import PLAY_EXTENSIONS, Environment, I
@@ -202,7 +203,6 @@ def replay(
     # An older record has the default form, where a wording has messages of its own since.
     if not without_texts and record.opening != opening and record.opening != episode.default_opening:
         _require_same("opening", record.opening, opening)
-    compared = [name for name in TurnRecord._fields if name != "message" or not without_texts]
     probes = list(record.probes)
     for number, turn in enumerate(record.turns):
         if episode.done:
@@ -219,8 +219,11 @@ def replay(
         recorded, hint = (
             (_upgrade_turn(turn, simulated, record.schema), _READ_OTHERWISE) if record.schema < 3 else (turn, "")
         )
-        for name in compared:
-            _require_same(f"turn {number}: {name}", getattr(recorded, name), getattr(simulated, name), hint)
+        if without_texts:
+            recorded = recorded._replace(message=simulated.message)
+        if not all(map(_is_surely_same, recorded, simulated)):
+            for name, value, again in zip(TurnRecord._fields, recorded, simulated, strict=True):
+                _require_same(f"turn {number}: {name}", value, again, hint)
     _probe_again(episode, probes)
     if probes:
         raise ReplayError(f"probe {probes[0].name[:40]!r} of turn {probes[0].turn}: nothing is asked there")
@@ -298,6 +301,14 @@ def _is_surely_same(recorded: Any, simulated: Any) -> bool:
             and len(recorded) == len(simulated)
             and all(map(_is_surely_same, recorded, simulated))
         )
+    if kind is dict:
+        return (
+            type(simulated) in (dict, MappingProxyType)
+            and recorded.keys() == simulated.keys()
+            and all(type(name) is str and _is_surely_same(value, simulated[name]) for name, value in recorded.items())
+        )
+    if kind is float:  # 0.0 and -0.0 are equal
+        return type(simulated) is float and repr(recorded) == repr(simulated)
     return kind is type(simulated) and kind in (str, int, bool) and recorded == simulated
 
 
