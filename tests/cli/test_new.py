@@ -32,6 +32,7 @@ def in_folder(folder: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_package_passes_check_and_linter(

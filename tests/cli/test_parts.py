@@ -180,6 +180,7 @@ def test_shards_are_one_run_in_reports_and_in_submissions(command: Command, tmp_
     assert found.exit_code == 1 and "of 2 shards, these are missing: " in found.stdout, found.output
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("watchdog")
 def test_members_of_an_array_share_the_parts(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"

@@ -164,6 +164,7 @@ def test_what_only_a_person_can_do_is_named_beside_the_published_rows(command: C
     assert any(line.split()[:2] == ["People", "0.8211"] for line in result.stdout.splitlines())
 
 
+@pytest.mark.slow
 def test_a_table_is_run_and_printed_beside_the_published_one(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

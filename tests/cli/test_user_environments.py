@@ -76,6 +76,7 @@ def test_what_is_no_environment(command: Command, write: Write, tmp_path: Path) 
     assert "environment 'maze/alicia' exists already: choose another id" in one_line_error(command("generate", taken))
 
 
+@pytest.mark.slow
 def test_after_an_edit_a_run_says_which_records_no_longer_replay(write: Write, tmp_path: Path) -> None:
     path, out = write(), tmp_path / "out"
     arguments = ("run", str(path), "--model", "waybench/oracle", "--limit", "6", "--out", str(out))
@@ -94,6 +95,7 @@ def test_after_an_edit_a_run_says_which_records_no_longer_replay(write: Write, t
     assert f"in {out} no longer re-simulate" in line and "another folder with --out" in line
 
 
+@pytest.mark.slow
 def test_logs_of_an_environment_that_is_not_installed(command: Command, write: Write, tmp_path: Path) -> None:
     path, out = write(), tmp_path / "out"
     with watched("run", str(path), "--model", "waybench/oracle", "--limit", "2", "--out", str(out)) as process:
@@ -110,6 +112,7 @@ def test_logs_of_an_environment_that_is_not_installed(command: Command, write: W
     assert "(and 1 sample more of this log)" in result.stderr
 
 
+@pytest.mark.slow
 def test_other_commands_read_its_logs_if_they_are_given_the_file(
     command: Command, write: Write, tmp_path: Path
 ) -> None:

@@ -47,6 +47,7 @@ from waybench.testing._walks import ContractError, reachable_states, sample_reco
 AnyEnvironment = Environment[Any, Any, Any]
 
 
+@pytest.mark.slow
 def test_a_sound_environment_passes() -> None:
     check_environment(DIAL)
     check_environment(DIAL, level=7)

@@ -185,6 +185,7 @@ def test_a_model_that_takes_no_pictures_is_refused_before_the_run() -> None:
     assert server.asked.total() == 2
 
 
+@pytest.mark.slow
 def test_a_picture_beyond_the_providers_limit_is_refused_before_the_run() -> None:
     def script(messages: list[dict[str, Any]], before: int) -> Answer:
         large = sees(messages) and from_data_uri(messages[-1]["content"][1]["image_url"]["url"]).width > 1000

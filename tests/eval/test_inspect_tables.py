@@ -142,6 +142,7 @@ def test_a_log_of_an_older_version_loads_and_resumes(tmp_path: Path) -> None:
     assert unfinished.id in {sample.id for sample in again.samples or []}
 
 
+@pytest.mark.slow
 def test_the_score_of_a_log_can_be_made_again(logs: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.eval"
     log = read(logs / "dfs")

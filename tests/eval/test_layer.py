@@ -166,6 +166,7 @@ def test_store_grows_by_turns() -> None:
         assert stored_record(head, store) == played.record()
 
 
+@pytest.mark.slow
 def test_two_models_in_one_run(tmp_path: Path) -> None:
     from waybench.results import read_logs
 

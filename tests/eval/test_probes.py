@@ -64,6 +64,7 @@ def turns_of(record: EpisodeRecord) -> list[Any]:
     return [turn._replace(usage=None) for turn in record.turns]
 
 
+@pytest.mark.slow
 def test_a_fork_is_sent_and_never_seen_again(tmp_path: Path) -> None:
     found: dict[str, dict[str, EpisodeRecord]] = {}
     sent: dict[str, list[list[dict[str, Any]]]] = {}
@@ -152,6 +153,7 @@ def test_an_interrupted_run_does_not_ask_again(tmp_path: Path) -> None:
             ]
 
 
+@pytest.mark.slow
 def test_with_tools_and_with_pictures(tmp_path: Path) -> None:
     def right(messages: list[dict[str, Any]], before: int) -> Answer:
         return Answer(calls=(("move", '{"movements": [{"direction": "right", "cells": 1}]}'),))

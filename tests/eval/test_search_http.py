@@ -58,6 +58,7 @@ def test_the_number_that_was_read_stands_in_the_chat_in_paper(tmp_path: Path) ->
     assert "Invalid reply. You can only reply with a integer number between 32 and 32800." in longest[5]["content"]
 
 
+@pytest.mark.slow
 def test_the_player_s_own_words_stay_in_sound_and_two_numbers_are_none(tmp_path: Path) -> None:
     server, found = run(scanner, tmp_path, "guessnum", "--limit", "1", "-T", "protocol=sound")
     [record] = found.values()

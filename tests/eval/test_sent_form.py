@@ -327,6 +327,7 @@ def run(script: Any, out: Path, task: str, *arguments: str) -> tuple[Any, Any]:
     return running, command
 
 
+@pytest.mark.slow
 def test_a_server_without_a_system_role(tmp_path: Path) -> None:
     def script(messages: list[dict[str, Any]], before: int) -> Answer:
         roles = [message["role"] for message in messages]
@@ -345,6 +346,7 @@ def test_a_server_without_a_system_role(tmp_path: Path) -> None:
     assert [str(turn.outcome) for turn in episode.record.turns[:1]] == ["ok"]
 
 
+@pytest.mark.slow
 def test_a_conversation_that_is_refused_after_a_reply_is_named_as_that(tmp_path: Path) -> None:
     def script(messages: list[dict[str, Any]], before: int) -> Answer:
         return Answer("something is wrong", status=400) if len(messages) > 1 else Answer("no idea")
@@ -355,6 +357,7 @@ def test_a_conversation_that_is_refused_after_a_reply_is_named_as_that(tmp_path:
     assert str(record.end) == "infrastructure_error" and "something is wrong" in str(record.error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["paper", "sound"])
 def test_examples_have_no_message_without_text(tmp_path: Path, protocol: str) -> None:
     def script(messages: list[dict[str, Any]], before: int) -> Answer:
@@ -370,6 +373,7 @@ def test_examples_have_no_message_without_text(tmp_path: Path, protocol: str) ->
     assert len(records(tmp_path)) == 1
 
 
+@pytest.mark.slow
 def test_a_prompt_that_is_read_as_a_whole_gets_no_warning(tmp_path: Path) -> None:
     def script(messages: list[dict[str, Any]], before: int) -> Answer:
         return Answer("What?")
@@ -379,6 +383,7 @@ def test_a_prompt_that_is_read_as_a_whole_gets_no_warning(tmp_path: Path) -> Non
     assert running.asked.total() > 1
 
 
+@pytest.mark.slow
 def test_reasoning_without_marks_is_warned_of_once_with_an_example(tmp_path: Path) -> None:
     thought = "Okay, let me think about the range. " + "It is between the two numbers that I was given. " * 8
 

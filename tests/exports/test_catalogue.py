@@ -67,6 +67,7 @@ def test_tasks_of_a_paper_are_in_its_file_and_others_in_none() -> None:
         assert catalogue_file(find_task(task)) is None
 
 
+@pytest.mark.slow
 def test_a_file_runs_in_inspect_and_is_the_task_of_its_own_name_for_reports(tmp_path: Path) -> None:
     command = [
         sys.executable,

@@ -312,6 +312,7 @@ def test_an_empty_folder_and_none(tmp_path: Path) -> None:
     assert (status, output.count("\n")) == (2, 1)
 
 
+@pytest.mark.slow
 def test_easier_items_are_not_ranked_beside_the_declared_presets(tmp_path: Path) -> None:
     """A random player with more steps, with the oracle's first steps, and with many attempts, beside honest models."""
     board, tasks = tmp_path / "board", {"dfs": {"limit": 6}}
@@ -362,6 +363,7 @@ def test_options_of_a_run_that_are_not_a_preset_s(task: str, parameters: Any, ex
     assert changed_options("dfs", {}, 2) == ("epochs: 2 (more are easier)",)
 
 
+@pytest.mark.slow
 def test_one_set_of_records_makes_one_row(tmp_path: Path) -> None:
     """Sybils: a ZIP with a byte more, the lines in another order, another name, half of the lines; and plagiarism."""
     tasks = {"dfs": {"limit": 6}}
@@ -436,6 +438,7 @@ def git(folder: Path, *arguments: object) -> None:
     subprocess.run(["git", "-C", folder, *names, *map(str, arguments)], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("ssh-keygen") and shutil.which("git")), reason="OpenSSH or git is not installed")
 def test_rows_that_were_committed_to_before_the_run_are_marked_and_come_first(tmp_path: Path) -> None:
     board, tasks = tmp_path / "board", {"dfs": {"limit": 6}}

@@ -88,6 +88,7 @@ def test_a_second_report_does_only_what_is_new(tmp_path: Path, monkeypatch: pyte
     assert grown == report([*FIRST, *ADDED], tmp_path / "apart")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "added",
     [

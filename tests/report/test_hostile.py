@@ -67,6 +67,7 @@ def test_replies_are_shown_as_text(tmp_path: Path) -> None:
             assert not [page for page in (made.home, made.task, made.result, *made.models) if reply in page.words]
 
 
+@pytest.mark.slow
 def test_names_stay_text_and_files_stay_inside(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "site"
     episodes: list[LoggedEpisode] = []

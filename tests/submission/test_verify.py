@@ -70,6 +70,7 @@ def test_a_submission_has_the_levels_that_its_ladder_declares(submission: Path, 
     assert "the levels of the ladder differ from those of the parameters" in verify(tmp_path / "x.zip").text()
 
 
+@pytest.mark.slow
 def test_a_verdict_follows_its_schema(submission: Path, tmp_path: Path) -> None:
     schema = json.loads((files("waybench.submission") / "verdict.schema.json").read_text())
     manifest, records = read(submission)
@@ -147,6 +148,7 @@ def test_a_submission_that_is_interrupted_leaves_the_older_file(
     assert (tmp_path / "x.zip").read_bytes() == b"older"
 
 
+@pytest.mark.slow
 def test_logs_are_verified_with_their_transcripts(logs: Path) -> None:
     verdict = verify_logs([logs], on_problem=fail)
     assert verdict.is_verified, verdict.text()
@@ -471,6 +473,7 @@ def test_parameters_that_would_draw_for_days_are_refused_before_anything_is_draw
         assert "task" in verdict.runs[0].counts
 
 
+@pytest.mark.slow
 def test_hostile_texts_are_escaped_on_the_page(submission: Path, tmp_path: Path) -> None:
     manifest, records = read(submission)
     manifest |= {"submitter": "<script>alert(1)</script>", "about": "\x1b[2J<img src=x onerror=alert(1)>"}
