@@ -10,8 +10,9 @@ import pytest
 from tests.conftest import PATIENCE
 
 DOCS = Path(__file__).parents[2] / "docs"
-# Examples of pandas and polars, which need not be installed; docs/api.md has a test of its own (tests/test_api.py).
-ELSEWHERE = {"howto/report.md", "api.md"}
+# Examples of pandas, polars and datasets, which need not be installed; docs/api.md has a test of its own
+# (tests/test_api.py), and so has what is exported for `datasets` (tests/rl/faces/test_data.py).
+ELSEWHERE = {"howto/report.md", "howto/publish.md", "api.md"}
 
 
 def _examples(page: Path) -> list[str]:
