@@ -83,6 +83,7 @@ def test_runs_with_different_settings_are_different_groups(tmp_path: Path) -> No
     assert set(names.values()) == {"waybench/oracle (temperature: 0.0)", "waybench/oracle (temperature: 1.0)"}
 
 
+@pytest.mark.slow
 def test_prefixes_of_other_lengths_are_other_settings(tmp_path: Path) -> None:
     entry = next(entry for entry in TASKS if entry.name == "mango_route")
     for tokens in (None, 400, 800):

@@ -271,6 +271,7 @@ def test_a_pair_needs_six_common_clusters() -> None:
     assert [each.rank for each in matrix(rows).rows] == [(1, 1), (2, 2)]
 
 
+@pytest.mark.slow
 def test_equal_models_near_the_ceiling_are_rarely_ranked() -> None:
     # At ten mazes that are mostly solved, with a small detour or none. 14 % of tables told some of three models apart
     # when intervals came from the spread of these scores alone.
@@ -292,6 +293,7 @@ def test_scores_of_different_ranges_are_not_compared() -> None:
     assert {row.rank for row in matrix([*short, *longer]).rows} == {(1, 2)}
 
 
+@pytest.mark.slow
 def test_equal_models_in_several_wordings_are_rarely_ranked() -> None:
     """The same items in other words are no more items: 24 % of such tables told equal models apart."""
     rng = np.random.default_rng(9)

@@ -20,6 +20,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / f"{tmp_path.name}.py"
 
 
+@pytest.mark.slow
 def test_a_sound_environment(command: Command, module: Path) -> None:
     module.write_text(SOURCE)
     for place in (module, f"{module}:ENVIRONMENT"):
@@ -31,6 +32,7 @@ def test_a_sound_environment(command: Command, module: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_environment_of_the_catalogue(command: Command) -> None:
     for name in ("graph/paths", "graph"):
         assert command("check", name).stdout.startswith("graph/paths@")

@@ -85,6 +85,7 @@ def test_a_model_is_compared_with_itself_in_an_agent(command: Command, tmp_path:
     )
 
 
+@pytest.mark.slow
 def test_tasks_that_cannot_tell_are_one_line(command: Command, tmp_path: Path) -> None:
     run(tmp_path, "oracle", "null", max_dimension=5, limit=8, attempts=1)
     run(tmp_path, "oracle", "null", task="guessnum", limit=3)
@@ -100,6 +101,7 @@ def test_tasks_that_cannot_tell_are_one_line(command: Command, tmp_path: Path) -
     assert sum(line.startswith("Number guessing") for line in lines) == 0
 
 
+@pytest.mark.slow
 def test_items_that_share_maps_need_more_maps(command: Command, tmp_path: Path) -> None:
     more = {"task": "mango_destination", "level": 2, "limit": 3, "protocol": "sound"}
     run(tmp_path / "few", "oracle", "null", worlds=3, **more)
@@ -243,6 +245,7 @@ def test_original_items_against_isomorphic_ones(command: Command, tmp_path: Path
     assert "isomorph" in one_line_error(command("run", "rps", "--model", "waybench/null", "-T", "isomorph=1"))
 
 
+@pytest.mark.slow
 def test_horizons_are_compared_by_their_ratio(command: Command, tmp_path: Path) -> None:
     run(tmp_path, "oracle", "random", max_dimension=17, limit=4, attempts=1)
     (ratio,) = json.loads(command("compare", "oracle", "random", "--in", tmp_path, "--json", "-").stdout)["horizons"]
@@ -289,6 +292,7 @@ def test_hand_overs_are_compared_by_the_steps_that_are_left(command: Command, tm
     assert "Models by families." not in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_what_both_were_asked_is_compared(command: Command, tmp_path: Path) -> None:
     run(tmp_path, "oracle", "noisy-0.6", task="guessnum", limit=10, probe="every:2")
     asked = ("compare", "oracle", "noisy-0.6", "--in", tmp_path)
@@ -298,6 +302,7 @@ def test_what_both_were_asked_is_compared(command: Command, tmp_path: Path) -> N
     assert "Belief probes:\n  guessnum, range: A 100.0 %, B " in command(*asked).stdout
 
 
+@pytest.mark.slow
 def test_pairs_of_models_over_all_tasks(command: Command, tmp_path: Path) -> None:
     run(tmp_path, "oracle", "null", task="bfs", limit=7)
     run(tmp_path, "oracle", "null", task="dfs", limit=8)
@@ -314,6 +319,7 @@ def test_pairs_of_models_over_all_tasks(command: Command, tmp_path: Path) -> Non
     assert json.loads(command(*asked, "--metric", "solved", "--json", "-").stdout)["model_pairs"] == []
 
 
+@pytest.mark.slow
 def test_compare_says_in_which_demand_two_models_differ(command: Command, tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     for condition in ("plan", "read"):

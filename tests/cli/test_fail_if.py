@@ -58,6 +58,7 @@ def test_what_shows_nothing_is_not_sure(command: Command, tmp_path: Path) -> Non
     assert command("compare", *sides, "--fail-if", "unsure").exit_code == 6
 
 
+@pytest.mark.slow
 def test_several_models_are_each_beside_itself(command: Command, tmp_path: Path) -> None:
     for folder, good in (("before", 12), ("after", 0)):
         ask(tmp_path / folder, "m", lambda number, good=good: RIGHT if number < good else WRONG)

@@ -192,6 +192,7 @@ def test_a_name_is_one_that_a_table_can_show(command: Command, name: str) -> Non
     assert "--player" in command("play", "maze", "--player", name, stdin="").stderr
 
 
+@pytest.mark.slow
 def test_the_commands_that_report_a_study_work_as_they_are_documented(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

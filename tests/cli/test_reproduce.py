@@ -77,6 +77,7 @@ SMALL: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_what_cannot_run_is_named_before_the_first_request_and_the_rest_is_printed(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +110,7 @@ def test_what_cannot_run_is_named_before_the_first_request_and_the_rest_is_print
     assert after.index("waybench/oracle (1 item)") < after.index("  Ada") < after.index("  Bob ")
 
 
+@pytest.mark.slow
 def test_all_tables_run_what_they_share_once_and_name_what_is_left_out(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,13 +11,16 @@ IDS = [entry.id for entry in registry.built_in]
 # The first level runs the same lines as larger ones, which are among the slow tests. An episode of the first kind is
 # long, and a start in the second makes a world.
 LONG = {"crafter/survival", "voxel/find"}
+PROCESSES = "processes"  # a check that starts other processes, which takes a second
 IN_ALL = {"start", "apply", "replay", "tampering", "metrics"}  # checks that the fast tests make of those, too
 PLACES = [
     pytest.param(
         env_id,
         level,
         name,
-        marks=[pytest.mark.slow] if level != levels[0] or (env_id in LONG and name not in IN_ALL) else [],
+        marks=[pytest.mark.slow]
+        if level != levels[0] or name == PROCESSES or (env_id in LONG and name not in IN_ALL)
+        else [],
     )
     for env_id in IDS
     for levels in [waybench.load(env_id).items.sample_levels]

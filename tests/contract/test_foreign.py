@@ -68,6 +68,7 @@ def test_the_repository_s_own_tests_pass_beside_it(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
 
 
+@pytest.mark.slow
 def test_no_test_is_made_of_it(tmp_path: Path) -> None:
     install(tmp_path)
     done = run_beside(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--collect-only", "tests/contract")

@@ -289,6 +289,7 @@ HANDS = question_environment(
 )
 
 
+@pytest.mark.slow
 def test_a_question_of_the_kit_in_two_languages(tmp_path: Path) -> None:
     check_environment(HANDS, 1)
     assert languages_of(HANDS) == ("en", "es")

@@ -109,6 +109,7 @@ def read(question: Question[Where, str], reply: str, place: int = 0) -> object:
     return environment.playing.play({}).wording.parse(reply, AnswerState(Where(place, (("x", True),))))
 
 
+@pytest.mark.slow
 def test_an_environment_in_forty_lines_passes_the_check(tmp_path: Path) -> None:
     assert len(SUMS.splitlines()) <= 40
     path = tmp_path / "sums_of_numbers.py"

@@ -43,6 +43,7 @@ def played(item: Any, reply: str) -> Any:
     return episode.record()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [2, 4, 7])
 def test_a_longer_list_changes_nothing_about_the_part_that_matters(distance: int) -> None:
     for index in range(3):

@@ -49,6 +49,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_function_plays_sync_and_async_and_its_errors_are_no_failures(module: Path) -> None:
     methods = [f"my_player:player.{name}" for name in ("answer", "message", "wrong")]
     names = ("my_player.reply", "my_player.later", *methods)

@@ -57,6 +57,7 @@ def matrix(pixels: Pixels, size: int, margin: float = 0.0) -> list[list[int | st
     return [[signs[pixels.at(x, y)] for x in middles] for y in middles]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [5, 21])
 @pytest.mark.parametrize("grid", [False, True])
 def test_a_picture_shows_the_matrix_of_the_text_and_nothing_else(level: int, grid: bool) -> None:
@@ -92,6 +93,7 @@ def test_size_and_grid_are_options_of_pictures_alone() -> None:
         MAZES.resolve_options({"wording": "imagee"})
 
 
+@pytest.mark.slow
 def test_the_same_picture_has_the_same_bytes_in_another_process() -> None:
     program = (
         "import hashlib\nfrom tests.eval.test_images import opening, png\n"

@@ -73,6 +73,7 @@ def test_a_sample_has_two_numbers_and_all_metrics_by_name(logs: Path) -> None:
         assert sample.scores["solved"].value in (0.0, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # Inspect's calls of pandas
 def test_tables_of_inspect(logs: Path) -> None:
     pytest.importorskip("pandas")

@@ -186,6 +186,7 @@ def test_with_tools_and_with_pictures(tmp_path: Path) -> None:
     assert verify_logs([tmp_path / "images"], on_problem=fail).is_verified
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "arguments", "message"),
     [

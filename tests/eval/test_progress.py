@@ -171,6 +171,7 @@ def test_a_run_counts_what_it_does_and_writes_it_to_a_file(tmp_path: Path) -> No
     assert (written["state"], written["tasks"][0]["done_text"]) == ("finished", "2 of 2")
 
 
+@pytest.mark.slow
 def test_events_of_embedded_players_alone_are_not_recorded_while_they_play(tmp_path: Path) -> None:
     make = partial(load_task(find_task("hanoi_3")), limit=1)
     assert evaluate([make], ["waybench/random"], tmp_path / "own") == []

@@ -87,6 +87,7 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
     assert total - without_kill <= 2 * CONNECTIONS  # at each of the two kills, the request in flight of each connection
 
 
+@pytest.mark.slow
 def test_interrupted(tmp_path: Path) -> None:
     with model_server(scripted((5, 7, 9), _faults(0.2))) as server:
         arguments = _arguments(server, tmp_path, CONNECTIONS)

@@ -44,6 +44,7 @@ def sent(server: ModelServer) -> list[Chat]:
     return [json.loads(chat) for chat in server.asked]
 
 
+@pytest.mark.slow
 def test_the_number_that_was_read_stands_in_the_chat_in_paper(tmp_path: Path) -> None:
     server, found = run(scanner, tmp_path, "guessnum", "--limit", "1", "-T", "max_steps=4")
     [record] = found.values()

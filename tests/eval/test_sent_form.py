@@ -396,6 +396,7 @@ def test_reasoning_without_marks_is_warned_of_once_with_an_example(tmp_path: Pat
     assert "Okay, let me think about the range." in command.stderr and "--think-tags OPEN CLOSE" in command.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["paper", "sound"])
 def test_marks_in_a_reply_are_read_in_a_run(tmp_path: Path, protocol: str) -> None:
     def script(messages: list[dict[str, Any]], before: int) -> Answer:

@@ -53,6 +53,7 @@ def scripted(items: list[Item[Any]]) -> Script:
     return script
 
 
+@pytest.mark.slow
 def test_calls_over_http_and_malformed_ones(tmp_path: Path) -> None:
     items = list(MAZES.source().head(len(FIRST)))
     with model_server(scripted(items)) as server:
@@ -99,6 +100,7 @@ def _without_usage(record: EpisodeRecord) -> dict[str, Any]:
     return {name: data[name] for name in ("turns", "end", "instance_hash")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "options"), [("coin", {"limit": 2}), ("hanoi_3", {"limit": 1}), ("gtb", {"limit": 1, "icl": 1})]
 )
@@ -179,6 +181,7 @@ def change_tools(sample: dict[str, Any]) -> bool:
     return bool(events)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [change_call, change_result, change_tools])
 def test_what_was_changed_in_a_transcript_with_tools_is_found(change: Any, tmp_path: Path) -> None:
     logs = tmp_path / "logs"

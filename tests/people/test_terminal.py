@@ -45,6 +45,7 @@ def replies(game: PlayedEpisode) -> list[str]:
     return [turn.reply for turn in game.episode.turns if turn.reply]
 
 
+@pytest.mark.slow
 def test_arrows_build_a_plan_and_enter_sends_it(maze_501: dict[str, Any]) -> None:
     game = game_of("maze/alicia", maze_501)
 
@@ -164,6 +165,7 @@ def test_a_plan_is_drawn_before_it_is_sent_and_enter_is_explained(maze_501: dict
     assert game.episode.turns[0].action == [["down", 1]] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("focus", [(), ("tab",)])
 def test_a_pasted_reply_of_several_lines_is_one_reply(maze_501: dict[str, Any], focus: tuple[str, ...]) -> None:
     pasted = '{"movements": [\n  {"direction": "down", "cells": 3}\n]}'

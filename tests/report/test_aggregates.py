@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.analysis.test_aggregates import AGGREGATE, played
 from tests.report.pages import site
 from waybench.envs.crafter._ids import ACHIEVEMENTS
@@ -37,6 +39,7 @@ def column(found: Estimate) -> list[str]:
 HEADS = ["Crafter score ↑", "Worlds", *(name.replace("_", " ").capitalize() for name in ACHIEVEMENTS)]
 
 
+@pytest.mark.slow
 def test_models_side_by_side(tmp_path: Path) -> None:
     episodes = [*played("oracle", 6, 100), *played("random", 6, 100, "vendor/other")]
     made = site(tmp_path, episodes)

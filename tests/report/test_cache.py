@@ -66,6 +66,7 @@ def report(episodes: Sequence[LoggedEpisode], folder: Path, **more: Any) -> dict
     return {str(path.relative_to(site)): path.read_bytes() for path in site.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_a_second_report_does_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = Work(monkeypatch)
     first = report(FIRST, tmp_path)
@@ -102,6 +103,7 @@ def test_pages_that_are_kept_are_those_that_would_be_made(added: list[LoggedEpis
     assert report([*FIRST, *added], tmp_path) == report([*FIRST, *added], tmp_path / "apart")
 
 
+@pytest.mark.slow
 def test_an_episode_of_a_log_is_kept_with_the_origin_of_its_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +114,7 @@ def test_an_episode_of_a_log_is_kept_with_the_origin_of_its_run(
     assert (work.simulated, work.replays) == (0, 0)
 
 
+@pytest.mark.slow
 def test_a_page_that_somebody_changed_is_made_again(tmp_path: Path) -> None:
     first = report(FIRST, tmp_path)
     page = next(name for name in first if name.startswith("replays/"))
@@ -152,6 +155,7 @@ def test_other_prices_another_title_and_another_source_are_told_apart(
     assert (changed.simulated, changed.replays) == (len(FIRST), len(FIRST))
 
 
+@pytest.mark.slow
 def test_what_no_simulation_confirms_is_simulated_by_every_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ def report(folder: Path, replays: Replays = _replays.BY_DEFAULT) -> set[str]:
     return pages(folder / "site")
 
 
+@pytest.mark.slow
 def test_only_some_replays_have_a_page_and_each_link_leads_somewhere(tmp_path: Path) -> None:
     every = report(tmp_path / "all", Replays(everything=True))
     assert len(every) == len(EPISODES)

@@ -327,6 +327,7 @@ def test_the_schema_of_effects_is_read_from_their_columns() -> None:
     assert set(each["required"]) == {"group", "name", "mean", "difference", "p", "adjusted", "errors"}
 
 
+@pytest.mark.slow
 def test_a_later_report_leaves_no_chart_behind(tmp_path: Path) -> None:
     write_report([*played("random", (5, 7)), *searched("random", "dfs")], tmp_path)
     before = {path.name for path in (tmp_path / "charts").iterdir()}

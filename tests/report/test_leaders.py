@@ -181,6 +181,7 @@ def test_shares_of_replies_and_errors() -> None:
     assert [one.order for one in gone.outcomes] == [None] * 5
 
 
+@pytest.mark.slow
 def test_tokens_and_cost_for_each_solved_item(tmp_path: Path) -> None:
     def used(record: LoggedEpisode, tokens: int) -> LoggedEpisode:
         turns = tuple(turn._replace(usage=Usage(tokens, 10)) for turn in record.record.turns)
@@ -274,6 +275,7 @@ def test_a_search_for_a_horizon_has_no_score(tmp_path: Path) -> None:
     assert adaptive == {"vendor/searching": True, "vendor/given": False}
 
 
+@pytest.mark.slow
 def test_searches_for_horizons_are_not_compared_by_items_that_they_share(tmp_path: Path) -> None:
     searching = [solved(WAYS, model=f"vendor/{name}") for name in ("one", "other")]
     made = site(tmp_path, [replace(episode, design={"axis": "difficulty"}) for some in searching for episode in some])

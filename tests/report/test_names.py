@@ -54,6 +54,7 @@ def test_pages_of_one_task_in_several_environments_name_them(tmp_path: Path) -> 
     assert len({title(page) for page in made.results}) == 2
 
 
+@pytest.mark.slow
 def test_rows_of_a_model_are_in_the_order_of_their_settings(tmp_path: Path) -> None:
     episodes = [*tried("b", 10, 1, 5), *tried("a", 5, 10, 1, player="oracle")]
     groups = list(rank_by_merit(estimate(episodes)))

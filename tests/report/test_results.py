@@ -157,6 +157,7 @@ def _living(*record: Any, **watch: Any) -> None:
     raise LiveError("it was played in a live world")
 
 
+@pytest.mark.slow
 def test_large_boards_stay_small(tmp_path: Path) -> None:
     maze = item(101)
     made = site(tmp_path, [logged(detour(maze, 2 * extra + 2, extra)) for extra in (1, 2, 3)])
@@ -203,6 +204,7 @@ def test_items_of_a_map_stand_together(tmp_path: Path) -> None:
     assert page.links("#b") == {"#b1-1", "#b1-2"}
 
 
+@pytest.mark.slow
 def test_one_opening_of_a_level_has_all_the_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("waybench.reporting._results.OPENINGS_OF_A_PAGE", 12_000)
     told = "".join(f"Line {number} of a long story.\n" for number in range(400))

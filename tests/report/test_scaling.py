@@ -140,6 +140,7 @@ def test_without_the_file_nothing_is_added(tmp_path: Path) -> None:
     assert "model_size" not in pq.read_schema(tmp_path / "site" / "data" / "scores.parquet").names
 
 
+@pytest.mark.slow
 def test_labels_cover_neither_each_other_nor_a_point(tmp_path: Path) -> None:
     # Twelve models of two series, whose scores are all 1: in one line, some of them at nearly the same size.
     sizes = ("7B", "7.1B", "7.2B", "8B", "8.2B", "13B", "14B", "30B", "32B", "34B", "70B", "72B")

@@ -69,6 +69,7 @@ def test_routes_and_destinations_stand_side_by_side(tmp_path: Path) -> None:
     assert "95 % interval over maps" in home.text
 
 
+@pytest.mark.slow
 def test_averages_over_maps(tmp_path: Path) -> None:
     episodes = answered(near, MAPS, model="vendor/a")
     (found,) = overall(rows(episodes))

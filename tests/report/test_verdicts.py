@@ -214,6 +214,7 @@ def test_where_nothing_failed_there_is_no_table(tmp_path: Path) -> None:
     assert not [page for page in made.pages if "How attempts failed" in page.text]
 
 
+@pytest.mark.slow
 def test_the_first_page_has_the_pairs_from_which_ranks_are_read(tmp_path: Path) -> None:
     episodes = [
         each

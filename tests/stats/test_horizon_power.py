@@ -35,12 +35,14 @@ def test_horizons_have_that_power(fall: float, factor: float, items: int) -> Non
     assert shown_share(plan, factor, items, runs) == pytest.approx(planned, abs=3 * error + 0.02)
 
 
+@pytest.mark.slow
 def test_horizons_in_neighbouring_gaps_are_never_told_apart() -> None:
     # Levels are a factor of 4 apart: horizons at 14 and 18 are in one gap or in two that meet.
     assert horizon_power(HorizonPlan((4, 16, 64)), 1.3, 300) == 0
     assert items_for_horizons(HorizonPlan((4, 16, 64)), 1.3) is None
 
 
+@pytest.mark.slow
 def test_more_items_tell_smaller_factors_apart() -> None:
     plan = HorizonPlan(LEVELS)
     assert horizon_power(plan, 1.8, 5) + 0.1 < horizon_power(plan, 1.8, 20) < horizon_power(plan, 2.2, 20)

@@ -121,6 +121,7 @@ def test_a_file_of_items_is_read_in_copies_of_the_process(tmp_path: Path) -> Non
     assert [run.played for run in verdict.runs] == [run.records for run in verdict.runs]
 
 
+@pytest.mark.slow
 def test_the_same_logs_give_the_same_bytes(logs: Path, submission: Path, tmp_path: Path) -> None:
     again = pack([logs], tmp_path / "again.zip", submitter="tests", on_problem=fail)
     assert again.path.read_bytes() == submission.read_bytes()
@@ -134,6 +135,7 @@ def test_a_place_that_cannot_be_written_is_one_line(logs: Path, tmp_path: Path) 
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 def test_a_submission_that_is_interrupted_leaves_the_older_file(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -486,6 +488,7 @@ def test_hostile_texts_are_escaped_on_the_page(submission: Path, tmp_path: Path)
     assert "\x1b" not in page
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not installed")
 def test_a_verdict_is_signed_and_checked(submission: Path, tmp_path: Path) -> None:
     key, other, signers = tmp_path / "key", tmp_path / "other", tmp_path / "signers"

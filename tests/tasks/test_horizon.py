@@ -58,6 +58,7 @@ def play(source: HorizonSearch, player: str, *, last_first: bool = False) -> lis
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENTRIES)
 def test_every_family_can_be_searched(name: str) -> None:
     plan = horizon_config(ENTRIES[name], given(name, most=12, batch=6))

@@ -200,6 +200,7 @@ def test_records_are_taken_for_what_they_say(simulator: Simulator, tmp_path: Pat
     )
 
 
+@pytest.mark.slow
 def test_simulators_are_closed(simulator: Simulator) -> None:
     world: Any = MinedojoTerrain(1, "plains")
     del world

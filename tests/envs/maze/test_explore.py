@@ -125,6 +125,7 @@ def test_area_seen() -> None:
     assert metrics(walked(FORK, "dr", window=3))["seen"] == pytest.approx(5 / 21)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [5, 7, 9, 15])
 @pytest.mark.parametrize("player", ["oracle", "heuristic"])
 def test_a_depth_first_search_fits_in_the_turns_and_players_reach_the_exit(level: int, player: str) -> None:

@@ -91,6 +91,7 @@ def test_more_noise_scores_less() -> None:
     assert len(set(means)) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.05, 0.2])
 @pytest.mark.parametrize("size", [9, 21])
 def test_how_often_an_oracle_that_errs_succeeds_at_once(rate: float, size: int) -> None:

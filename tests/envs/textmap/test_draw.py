@@ -125,6 +125,7 @@ def published(data_dir: Callable[..., Path]) -> Iterable[PlaceMap]:
     return (load_map(folder, folder.name) for folder in sorted(data_dir("mango").iterdir()))
 
 
+@pytest.mark.slow
 def test_places_of_published_maps(data_dir: Callable[..., Path]) -> None:
     firm, kept = 0, 0
     for place_map in published(data_dir):
@@ -420,6 +421,7 @@ def test_nothing_of_a_reply_is_drawn() -> None:
     assert caption(draw(FROM_ATTIC, [forged])).endswith(": a place that is not on the map")
 
 
+@pytest.mark.slow
 def test_a_map_of_hundreds_of_tangled_places_is_drawn(watchdog: None) -> None:
     names = [f"place {number}" for number in range(600)]
     words = ("north", "southeast", "up", "in", "pray")

@@ -129,6 +129,7 @@ def _rescaled(options: dict[str, Any], level: int, numbers: tuple[int, ...]) -> 
     return total.rescaled
 
 
+@pytest.mark.slow
 def test_an_oracle_whose_search_was_given_up_is_no_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = (0, 1, 2)
     found = _rescaled(HUNTED, 2, numbers)

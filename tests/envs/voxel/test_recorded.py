@@ -145,6 +145,7 @@ def test_where_nothing_was_measured_nothing_is_known() -> None:
     assert known(Episode(FIND, FIND.source("other", 1, goal="plains").item(0)).record()) is None
 
 
+@pytest.mark.slow
 def test_floor_and_ceiling_are_printed_beside_the_score() -> None:
     episodes: list[LoggedEpisode] = []
     for head in recorded("paper"):
