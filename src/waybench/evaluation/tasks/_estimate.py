@@ -33,6 +33,7 @@ _SAMPLE, _SAMPLE_OF_REPLIES = 3, 30
 _UNITS = 30  # of a stream that are drawn
 _LEVELS = 6  # levels of a ladder at which an item is played
 _LONG = 5_000  # turns of an episode from which a run of it has a limit by default
+_NO_TOKENS = Tokens(0.0, 0.0)
 _TURNS = 100  # turns of an episode that are played for an estimate
 
 
@@ -180,8 +181,8 @@ def fixed_estimate(items: Sequence[TaskItem]) -> RunEstimate:
         groups.setdefault(f"{item.environment.id} {sorted(item.options.items(), key=str)}", []).append(item)
     episodes = requests = longest = 0
     most_of_short = 0.0
-    least: Tokens | None = Tokens(0.0, 0.0)
-    most: Tokens | None = Tokens(0.0, 0.0)
+    least: Tokens | None = _NO_TOKENS
+    most: Tokens | None = _NO_TOKENS
     for group in groups.values():
         environment, options = group[0].environment, group[0].options
         attempts = sum(item.attempts for item in group)
@@ -205,8 +206,8 @@ def stream_estimate(stream: TaskStream) -> RunEstimate:
     return part._replace(
         episodes=round(part.episodes * times),
         requests=round(part.requests * times),
-        least=_scaled(part.least, times),
-        most=_scaled(part.most, times),
+        least=_add_tokens(_NO_TOKENS, part.least, times),
+        most=_add_tokens(_NO_TOKENS, part.most, times),
         most_of_short=part.most_of_short * times,
     )
 
@@ -268,11 +269,7 @@ def _tokens(
         return None
 
 
-def _scaled(tokens: Tokens | None, times: float) -> Tokens | None:
-    return None if tokens is None else Tokens(tokens.input * times, tokens.output * times)
-
-
-def _add_tokens(total: Tokens | None, mean: Tokens | None, times: int) -> Tokens | None:
+def _add_tokens(total: Tokens | None, mean: Tokens | None, times: float) -> Tokens | None:
     if total is None or mean is None:
         return None
     return Tokens(total.input + mean.input * times, total.output + mean.output * times)
