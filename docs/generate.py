@@ -30,7 +30,7 @@ from pieces import between, table
 from task_page import tasks_page
 
 from waybench.core import FORMS, Environment, Episode, EpisodeRecord, Metric, Option, play_out, policy
-from waybench.core._conversation import repeating_options
+from waybench.core._conversation import options_that_repeat_replies
 from waybench.envs import registry
 from waybench.envs.spaces import TREES
 from waybench.reporting._files import task_page
@@ -153,7 +153,7 @@ def page(environment: Environment[Any, Any, Any]) -> str:
 
 def reasoning_text(environment: Environment[Any, Any, Any]) -> str:
     """Return what becomes of reasoning between turns, where prompts do not repeat the model's replies by default."""
-    others = repeating_options(environment, {})
+    others = options_that_repeat_replies(environment, {})
     if others is None:
         return ""
     advice = f"`-T {' or '.join(others)}` repeats them" if others else "No option of it repeats them"

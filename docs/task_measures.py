@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from waybench.core import Episode, Policy, evenly_spaced, policy, resolve
+from waybench.core import Episode, Policy, evenly_spaced_values, policy, resolve
 from waybench.evaluation.tasks import TASKS, TaskEntry, TaskItem, resolve_key
 from waybench.evaluation.tasks._items import task_items
 
@@ -46,7 +46,7 @@ def measured_items(task: TaskEntry) -> Iterator[tuple[str, list[TaskItem]]]:
     checked = resolve_key(resolve(task.options, given, f"parameter of {task.name}"))
     if task.climb is None:
         # Where the limit is of each map, maps differ in size: the items are of all of them.
-        yield task.name, evenly_spaced(list(task_items(task.parts, checked)), given["limit"])
+        yield task.name, evenly_spaced_values(list(task_items(task.parts, checked)), given["limit"])
         return
     for level in LADDER_LEVELS:
         parts = [replace(part, fixed={**part.fixed, "level": level}) for part in task.parts]

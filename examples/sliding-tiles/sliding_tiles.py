@@ -83,7 +83,7 @@ class TilesWording(wb.Wording[Board, Board, str]):
 @cache
 def distances(size: int) -> dict[Board, int]:
     """Return every position from which the board can be solved, with the moves of a shortest solution."""
-    return SOLUTIONS.table(solved(size))
+    return SOLUTIONS.cost_by_reachable_state(solved(size))
 
 
 @cache

@@ -19,7 +19,7 @@ from waybench.core import (
     check_json,
     own_turns,
     replay,
-    shorten_words,
+    shorten_long_words,
 )
 from waybench.core import unknown_name_message as unknown_name
 from waybench.core._environment import AnyEnvironment
@@ -91,7 +91,7 @@ def score_and_record(
         episode = scored_episode(data)
         return {**line_id, **_score_fields(data, episode), **line_id}, _stored_record(data, episode, model)
     except WaybenchError as error:
-        why = shorten_words(" ".join(str(error).split()))
+        why = shorten_long_words(" ".join(str(error).split()))
     except RecursionError:
         why = "the line has too many nested brackets"
     except UnicodeEncodeError:

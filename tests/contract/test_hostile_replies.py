@@ -22,7 +22,7 @@ from waybench.core import (
     Json,
     Reply,
     Stream,
-    evenly_spaced,
+    evenly_spaced_values,
     replay,
 )
 from waybench.envs import registry
@@ -43,7 +43,7 @@ AnyEpisode = Episode[Any, Any, Any]
 def good_replies(episode: AnyEpisode, rng: Stream) -> tuple[str, str]:
     """Return two replies that name legal actions, the first one often the oracle's."""
     play, state = episode.play, episode.state
-    legal = evenly_spaced(play.game.legal(state), 12)
+    legal = evenly_spaced_values(play.game.legal(state), 12)
     best = episode.environment.players.policies["oracle"](state, rng) if rng.below(2) else rng.choice(legal)
     return play.wording.render(best, state), play.wording.render(rng.choice(legal), state)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import waybench
-from waybench.core import Episode, base_wording, play_out, policy, replay
+from waybench.core import Episode, base_wording_name, play_out, policy, replay
 from waybench.core._template import template_fields
 from waybench.envs import registry
 
@@ -43,7 +43,7 @@ def test_all_fields_can_be_named_and_scores_stay(env_id: str, tmp_path: Path) ->
         mine = play_out(
             environment, item, policy(player), {**environment.playing.check_options, "wording": f"file:{path}"}
         )
-        assert base_wording(mine.options) == own.options["wording"]
+        assert base_wording_name(mine.options) == own.options["wording"]
         assert mine.messages[0].text.startswith("Mine. ")
         assert [turn.outcome for turn in mine.turns] == [turn.outcome for turn in own.turns]
         assert mine.end_reason is own.end_reason

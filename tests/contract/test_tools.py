@@ -14,8 +14,8 @@ from waybench.core import (
     Json,
     Outcome,
     UsageError,
-    base_wording,
-    evenly_spaced,
+    base_wording_name,
+    evenly_spaced_values,
     play_out,
     policy,
     read_calls,
@@ -45,7 +45,7 @@ def ways(env_id: str) -> Iterator[dict[str, Json]]:
 def common(record: EpisodeRecord) -> dict[str, Any]:
     """Return what of a record does not depend on the interface: all but the words, the rules' last paragraph too."""
     data = record.to_json()
-    data["options"] = {**data["options"], "wording": base_wording(record.options)}
+    data["options"] = {**data["options"], "wording": base_wording_name(record.options)}
     del data["opening"]
     for turn in data["turns"]:
         del turn["reply"]
@@ -81,7 +81,7 @@ def test_each_environment_declares_its_actions(env_id: str) -> None:
     assert "reply" not in tool.parameters, "it takes a whole reply as text"
     assert all(schema["description"] for schema in tool.parameters.values())
     if not play.wording.thought_question(state):
-        for action in evenly_spaced(play.game.legal(state), 20):
+        for action in evenly_spaced_values(play.game.legal(state), 20):
             assert play.wording.parse(play.wording.render(action, state), state) == action
 
 
@@ -105,7 +105,7 @@ def test_a_malformed_call_is_an_unparsed_turn_with_its_reason(env_id: str) -> No
         ("I go there.", "has no call"),
         ("", "has no call"),
         (
-            environment.playing.play(episode.options | {"wording": base_wording(episode.options)}).wording.render(
+            environment.playing.play(episode.options | {"wording": base_wording_name(episode.options)}).wording.render(
                 episode.environment.players.policies["oracle"](episode.state, episode.stream("x")), episode.state
             ),
             "has no call",
@@ -156,7 +156,7 @@ def test_it_is_a_wording_of_its_own_with_any_base(tmp_path: Any) -> None:
     item = environment.source().item(0)
     both = play_out(environment, item, policy("oracle"), {"wording": f"file:{path}", "interface": "tools"})
     assert both.options["wording"].startswith("tools:file:mine-")
-    assert base_wording(both.options) == "ascii"
+    assert base_wording_name(both.options) == "ascii"
     assert both.messages[0].text.startswith("Mine. ") and both.play.wording.acts_by_tools
     path.unlink()
     assert replay(environment, both.record()).record() == both.record()

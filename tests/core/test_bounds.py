@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from waybench.core import DataError, Stream, check_json, shorten_words
+from waybench.core import DataError, Stream, check_json, shorten_long_words
 from waybench.core._json import JsonBounds
 
 
@@ -62,7 +62,7 @@ def test_a_text_in_parts_is_as_deep_as_the_whole() -> None:
 
 
 def test_long_words_are_cut_in_the_middle() -> None:
-    told = shorten_words(f"no folder {'x' * 200} {'a' * 5000}z: give another")
+    told = shorten_long_words(f"no folder {'x' * 200} {'a' * 5000}z: give another")
     assert told.startswith(f"no folder {'x' * 200} aaa")
     assert told.endswith("aaz: give another")
     assert max(map(len, told.split())) == 200

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from waybench.core._designs import Levels, declared_levels, is_search, levels_design
+from waybench.core._designs import Levels, is_search_design, ladder_design, ladder_levels
 
 
 @pytest.mark.parametrize("levels", [range(5, 103, 2), range(5, 6), (1, 2, 5, 9)])
 def test_levels_are_declared_in_few_words(levels: Levels) -> None:
-    design = json.loads(json.dumps(levels_design(levels)))
-    assert declared_levels(design) == levels
-    assert not is_search(design)
+    design = json.loads(json.dumps(ladder_design(levels)))
+    assert ladder_levels(design) == levels
+    assert not is_search_design(design)
     assert len(json.dumps(design)) < 60
 
 
@@ -25,10 +25,10 @@ def test_levels_are_declared_in_few_words(levels: Levels) -> None:
     ],
 )
 def test_levels_that_cannot_be_read_are_none(levels: Any) -> None:
-    assert declared_levels({"levels": levels}) == ()
+    assert ladder_levels({"levels": levels}) == ()
 
 
 def test_the_settings_of_a_search_are_no_levels() -> None:
-    assert is_search({"axis": "dimension", "lowest": 5})
-    assert not is_search({})
-    assert declared_levels({"axis": "dimension"}) == ()
+    assert is_search_design({"axis": "dimension", "lowest": 5})
+    assert not is_search_design({})
+    assert ladder_levels({"axis": "dimension"}) == ()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from waybench.core import evenly_spaced
+from waybench.core import evenly_spaced_values
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from waybench.core import evenly_spaced
     ],
 )
 def test_evenly_chosen(values: range, most: int, chosen: list[int]) -> None:
-    assert evenly_spaced(values, most) == chosen
+    assert evenly_spaced_values(values, most) == chosen

@@ -7,7 +7,7 @@ import pytest
 
 from tests.toys import DIAL, Dial
 from waybench.core import UsageError
-from waybench.core._items import set_hash
+from waybench.core._items import item_set_hash
 
 
 def test_hash_is_of_the_canonical_form() -> None:
@@ -17,10 +17,10 @@ def test_hash_is_of_the_canonical_form() -> None:
 def test_set_hash_is_of_ids_and_hashes_in_order() -> None:
     items = DIAL.source("k").head(3)
     lines = "".join(f"{item.id} {item.instance.hash}\n" for item in items)
-    assert set_hash(items) == hashlib.sha256(lines.encode()).hexdigest()
-    assert set_hash([]) == hashlib.sha256(b"").hexdigest()
-    assert set_hash(reversed(items)) != set_hash(items)
-    assert set_hash([replace(items[0], id="other"), *items[1:]]) != set_hash(items)
+    assert item_set_hash(items) == hashlib.sha256(lines.encode()).hexdigest()
+    assert item_set_hash([]) == hashlib.sha256(b"").hexdigest()
+    assert item_set_hash(reversed(items)) != item_set_hash(items)
+    assert item_set_hash([replace(items[0], id="other"), *items[1:]]) != item_set_hash(items)
 
 
 def test_head() -> None:

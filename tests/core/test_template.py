@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import waybench
-from waybench.core import Episode, EpisodeRecord, UsageError, base_wording, replay
+from waybench.core import Episode, EpisodeRecord, UsageError, base_wording_name, replay
 from waybench.core._template import TemplateWording
 
 MAZE = waybench.load("maze/alicia")
@@ -55,7 +55,7 @@ def test_a_toml_file_can_have_all_texts_and_a_base(tmp_path: Path) -> None:
         'base = "ascii"\nrules = """\n{maze}\n"""\nfirst = "Go!"\nobservation = "{turn}: {feedback} At {position}."\n',
     )
     episode = Episode(MAZE, MAZE.source().item(0), {"wording": reference})
-    assert base_wording(episode.options) == "ascii"
+    assert base_wording_name(episode.options) == "ascii"
     drawing, go = episode.messages[0].text.rsplit("\n\n", 1)
     assert set(drawing) == set("#.X\n")
     assert go == "Go!"

@@ -13,7 +13,7 @@ from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import read, site
 from waybench.core import Price, Usage
-from waybench.core._designs import levels_design
+from waybench.core._designs import ladder_design
 from waybench.reporting import write_report
 from waybench.reporting.tables import TableCell
 from waybench.reporting.tables._leaders import Leader, Leaders, leaders
@@ -88,7 +88,7 @@ def test_a_ladder_that_ended_has_nothing_beyond() -> None:
 
 def test_a_ladder_has_nothing_beyond_up_to_the_level_that_it_declares() -> None:
     def on_ladder(last: int) -> list[LoggedEpisode]:
-        design = levels_design(range(5, last + 1, 2))
+        design = ladder_design(range(5, last + 1, 2))
         return [replace(episode, design=design) for episode in [*solved([5]), *lost(7)]]
 
     mean = best(on_ladder(23)).value

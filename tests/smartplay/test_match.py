@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from waybench.core import Invalid
-from waybench.core._choices import find_choice
+from waybench.core._choices import index_of_named_action
 from waybench.envs.smartplay._wording import published_match
 
 PULLS = [f"Pull slot machine {number}." for number in range(1, 13)]
@@ -51,7 +51,7 @@ def test_published(reply: str, actions: list[str], number: int | None) -> None:
     ],
 )
 def test_sound(reply: str, actions: list[str], number: int) -> None:
-    assert find_choice(reply, actions) == number
+    assert index_of_named_action(reply, actions) == number
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_sound(reply: str, actions: list[str], number: int) -> None:
     ],
 )
 def test_sound_refuses(reply: str, actions: list[str], reason: str) -> None:
-    found = find_choice(reply, actions)
+    found = index_of_named_action(reply, actions)
     assert isinstance(found, Invalid)
     assert reason in found.reason
 
@@ -97,7 +97,7 @@ def test_sound_reads_any_reply_as_a_search_by_hand_does(actions: list[str]) -> N
     read = 0
     for _ in range(2000):
         reply = "".join(rng.choice(parts) + rng.choice(["", " ", " ", "  ", "\n", "_", "-"]) for _ in range(6))
-        hand, found = named_by_hand(reply, actions), find_choice(reply, actions)
+        hand, found = named_by_hand(reply, actions), index_of_named_action(reply, actions)
         if len(hand) == 1:
             assert not isinstance(found, Invalid), reply
             assert {actions[found].casefold().removesuffix(".")} == hand, reply
@@ -122,5 +122,5 @@ def test_sound_reads_a_long_reply_in_little_more_than_its_words_take() -> None:
     # 333,000 names: looking at each of them took 8 times as long as splitting the reply into words.
     reply = "Do " * 333_333
     actions = ["Noop", "Do", "Sleep", *(f"Place {what}" for what in "abcdefg"), *(f"Make {what}" for what in "abcdefg")]
-    assert find_choice(reply, actions) == 1
-    assert seconds(lambda: find_choice(reply, actions)) < 4 * seconds(lambda: reply.casefold().split())
+    assert index_of_named_action(reply, actions) == 1
+    assert seconds(lambda: index_of_named_action(reply, actions)) < 4 * seconds(lambda: reply.casefold().split())

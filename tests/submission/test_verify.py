@@ -21,7 +21,7 @@ from tests.submission.conftest import MODEL, TASKS
 from tests.submission.tampering import read, write
 from waybench.cli._app import main
 from waybench.core import Episode, _workers, policy
-from waybench.core._designs import declared_levels, levels_design
+from waybench.core._designs import ladder_design, ladder_levels
 from waybench.ext.scale._executors import Ordered, executor
 from waybench.submission import verify
 from waybench.submission._archive import MANIFEST, Archive, NotASubmission
@@ -55,7 +55,7 @@ def test_a_submission_has_the_levels_that_its_ladder_declares(submission: Path, 
     def levels(path: Path) -> set[Any]:
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
         of_path = episodes(path, sha256, run="one", name=str, on_problem=fail)
-        return {declared_levels(episode.design) for episode in of_path if episode.task == "alicia"}
+        return {ladder_levels(episode.design) for episode in of_path if episode.task == "alicia"}
 
     assert levels(submission) == {range(5, 9, 2)}
     manifest, records = read(submission)
@@ -65,7 +65,7 @@ def test_a_submission_has_the_levels_that_its_ladder_declares(submission: Path, 
     write(tmp_path / "older.zip", manifest, records)
     assert "the levels of the ladder differ" in verify(tmp_path / "older.zip").text(), "harder levels would not count"
     assert levels(tmp_path / "older.zip") == {()}
-    run["search"] = levels_design(range(5, 7, 2))
+    run["search"] = ladder_design(range(5, 7, 2))
     write(tmp_path / "x.zip", manifest, records)
     assert "the levels of the ladder differ from those of the parameters" in verify(tmp_path / "x.zip").text()
 

@@ -203,10 +203,10 @@ def _click_message(error: click.ClickException) -> str:
 
 def _complain(message: str) -> int:
     from waybench.cli._output import DEFECTIVE
-    from waybench.core import shorten_words
+    from waybench.core import shorten_long_words
     from waybench.core._defects import DEFECT
 
-    click.echo(f"Error: {shorten_words(' '.join(message.split()))}", err=True)
+    click.echo(f"Error: {shorten_long_words(' '.join(message.split()))}", err=True)
     return DEFECTIVE if DEFECT in message else USAGE_ERROR
 
 

@@ -11,7 +11,7 @@ from waybench.cli._environments import AnyEnvironment, find_with_module
 from waybench.cli._options import AS_JSON, argument, option, with_parameters
 from waybench.cli._output import dumps
 from waybench.core import Entry, Json, UsageError, WaybenchError, plural
-from waybench.core._defects import CodeLocation, definition_of, location_of, raised_text
+from waybench.core._defects import CodeLocation, exception_text, location_in_environment, location_of_definition
 from waybench.core._registry import entry_difference
 from waybench.envs import registry
 from waybench.testing import ENVIRONMENT_CHECKS, LEVEL_CHECKS, Breach, find_breaches
@@ -91,20 +91,20 @@ def _entry_breaches(environment: AnyEnvironment, module: ModuleType | None) -> l
         if isinstance(entry, Entry) and named is environment and (difference := entry_difference(entry, environment)):
             raise WaybenchError(difference)
     except Exception as error:  # it is somebody's code
-        location = location_of(error) or definition_of(declared)
+        location = location_in_environment(error) or location_of_definition(declared)
         problem, _, advice = str(error).rpartition(": ") if isinstance(error, WaybenchError) else ("", "", "")
-        problem = problem or f"entry {raised_text(error)}"
+        problem = problem or f"entry {exception_text(error)}"
         advice = f"{advice[0].upper()}{advice[1:]}." if advice else "Return an Entry."
         return [Breach("entry", None, "", None, problem, location, advice, error)]
     return []
 
 
 def _import_breach(error: Exception) -> Breach:
-    location = location_of(error)
+    location = location_in_environment(error)
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         location = CodeLocation(error.filename, error.lineno, "")
     advice = "Mend the module so that `import` works."
-    return Breach("import", None, "", None, f"the module {raised_text(error)}", location, advice, error)
+    return Breach("import", None, "", None, f"the module {exception_text(error)}", location, advice, error)
 
 
 def _text(breach: Breach, *, verbose: bool) -> str:

@@ -15,7 +15,7 @@ from waybench.cli._output import dumps
 from waybench.cli._run_settings import assignments
 from waybench.core import Item, Json, UsageError, play_out, plural, policy, prepare_folder
 from waybench.core._datasets import GENERATED
-from waybench.core._items import set_hash
+from waybench.core._items import item_set_hash
 from waybench.evaluation.tasks import TaskEntry, TaskItem, find_task
 from waybench.evaluation.tasks._items import all_levels_items, chosen_datasets
 
@@ -106,7 +106,7 @@ def _write_config(task: TaskEntry, args: Mapping[str, Any], out: Path, *, answer
         environments=environments,
         levels=sorted({item.level for item in items}),
         n_items=len(items),
-        set_hash=set_hash(items),
+        set_hash=item_set_hash(items),
         n_bytes=uncompressed_size(path),
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from waybench.core import Entry, Environment, UsageError, WaybenchError, unknown_name_message
-from waybench.core._defects import raised_text
+from waybench.core._defects import exception_text
 from waybench.envs import registry
 from waybench.evaluation.tasks._catalogue import all_tasks, environment_names
 
@@ -46,7 +46,7 @@ def register_place(place: str) -> str:
     except WaybenchError:
         raise
     except Exception as error:  # somebody's module can raise anything while it is imported
-        raise UsageError(f"{place}: the module {raised_text(error)}; run waybench check {place}") from error
+        raise UsageError(f"{place}: the module {exception_text(error)}; run waybench check {place}") from error
     environment: AnyEnvironment = vars(module)[attribute]
     id_ = environment.id
     if all(entry.id != id_ for entry in registry.entries) or registry.load(id_) is not environment:

@@ -21,7 +21,7 @@ from waybench.core import (
     Option,
     UsageError,
     WaybenchError,
-    evenly_spaced,
+    evenly_spaced_values,
     plural,
     short_count,
     unknown_name_message,
@@ -173,7 +173,7 @@ def _cost_and_scores(task: TaskEntry) -> Rows:
     shown = list(items.items())[:_FIRST]
     rows: list[tuple[str, str]] = []
     for (env, level), of_place in shown:
-        chosen, environment = evenly_spaced(of_place, _SAMPLED), of_place[0].environment
+        chosen, environment = evenly_spaced_values(of_place, _SAMPLED), of_place[0].environment
         episodes = [Episode[Any, Any, Any](environment, one.item, one.options) for one in chosen]
         prompts = [sum(len(message.text) for message in episode.messages) / 4 for episode in episodes]
         turns = sorted({episode.turns_left for episode in episodes})

@@ -15,11 +15,11 @@ from waybench.core._datasets import (
     Download,
     HorizonSpec,
     ItemList,
-    check_fields,
-    check_hash,
-    check_ids,
-    file_key,
-    read_records,
+    check_instance_hash,
+    check_known_fields,
+    check_unique_ids,
+    item_set_key_of_file,
+    read_item_records,
 )
 from waybench.core._environment import DIFFICULTY_INDEX, PLAY_EXTENSIONS, Environment, ItemIndex, PlayExtension
 from waybench.core._episode import Episode, Reply
@@ -33,10 +33,10 @@ from waybench.core._errors import (
     duration_text,
     plural,
     short_count,
-    shorten_words,
+    shorten_long_words,
     unknown_name_message,
 )
-from waybench.core._extensions import OPTION_AXES, base_wording
+from waybench.core._extensions import OPTION_AXES, base_wording_name
 from waybench.core._game import (
     NOTHING,
     End,
@@ -47,10 +47,10 @@ from waybench.core._game import (
     Outcome,
     Stream,
     Transition,
-    evenly_spaced,
+    evenly_spaced_values,
 )
 from waybench.core._images import Images, has_images
-from waybench.core._items import Instance, IsomorphicSource, Item, KeyedSource, Source, draw_appearance
+from waybench.core._items import Instance, IsomorphicSource, Item, KeyedSource, Source, isomorphic_appearance
 from waybench.core._json import check_json, is_array, is_object
 from waybench.core._json_reply import FORMS, json_excerpt, last_object
 from waybench.core._languages import LANGUAGE
@@ -285,20 +285,18 @@ __all__ = [
     "WaybenchError",
     "Wording",
     "Workers",
-    "base_wording",
+    "base_wording_name",
     "board_picture",
     "board_scenes",
-    "check_fields",
-    "check_hash",
-    "check_ids",
+    "check_instance_hash",
     "check_json",
+    "check_known_fields",
+    "check_unique_ids",
     "choice_typing",
     "commitment",
     "credentials",
-    "draw_appearance",
     "duration_text",
-    "evenly_spaced",
-    "file_key",
+    "evenly_spaced_values",
     "find_secrets",
     "general_failure",
     "has_images",
@@ -307,6 +305,8 @@ __all__ = [
     "is_public_key",
     "is_template_name",
     "is_tool_name",
+    "isomorphic_appearance",
+    "item_set_key_of_file",
     "json_excerpt",
     "json_lines",
     "key_label",
@@ -334,17 +334,17 @@ __all__ = [
     "read_budget",
     "read_calls",
     "read_commitment",
+    "read_item_records",
     "read_json",
     "read_key",
     "read_numbers",
-    "read_records",
     "read_text",
     "reasoning_warning",
     "redact",
     "replay",
     "resolve",
     "short_count",
-    "shorten_words",
+    "shorten_long_words",
     "split_reasoning",
     "standalone_svg",
     "text_of",

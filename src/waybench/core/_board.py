@@ -41,14 +41,15 @@ class Board:
     notes: Sequence[str] = ()
 
 
-def plain_text(board: Board) -> str:
+def board_text(board: Board) -> str:
     """Return a board as text without colours: one character a cell, or its width where cells hold words."""
     width = board.width if board.width > 2 else 1
-    rows = ("".join(_plain_cell(tile, width) for tile in row).rstrip() for row in board.rows)
+    rows = ("".join(padded_cell_text(tile, width) for tile in row).rstrip() for row in board.rows)
     return "\n".join([*rows, *board.notes])
 
 
-def _plain_cell(tile: Tile, width: int) -> str:
+def padded_cell_text(tile: Tile, width: int) -> str:
+    """Return a cell's text, cut or padded to `width` characters."""
     text = (tile.narrow or tile.text[:1]) if width == 1 else tile.text
     return text[:width].ljust(width)
 
@@ -71,5 +72,5 @@ class TypedAction(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The label, or the text that is typed if there is no label."""
         return self.label or self.typed

@@ -23,8 +23,8 @@ _ENGLISH = texts_in(ENGLISH_NAME, CHOICE_TEXTS)
 _KEYS = ("up", "down", "left", "right", "space")
 
 
-def find_choice(reply: str, actions: Sequence[str], texts: Texts = _ENGLISH) -> int | Invalid:
-    """Return the number of the one action that a reply names.
+def index_of_named_action(reply: str, actions: Sequence[str], texts: Texts = _ENGLISH) -> int | Invalid:
+    """Return the index in `actions` of the one action that a reply names, or why there is none.
 
     A name has to stand by itself, whatever marks are around it; case, width, blanks, typography and a period at its
     end do not matter. No other action may be named; the same one may be, several times. Of names that are part of each
@@ -37,7 +37,7 @@ def find_choice(reply: str, actions: Sequence[str], texts: Texts = _ENGLISH) -> 
     """
     if len(reply) > LONGEST_REPLY:
         return Invalid(texts.fill("reply.long", count=len(reply), most=LONGEST_REPLY))
-    indexes = _names(tuple(actions)).find(normal_name(reply))
+    indexes = _action_names(tuple(actions)).indexes_of_named_actions(normal_name(reply))
     if len(indexes) == 1:
         return indexes.pop()
     if not indexes:
@@ -45,7 +45,7 @@ def find_choice(reply: str, actions: Sequence[str], texts: Texts = _ENGLISH) -> 
     return Invalid(texts["actions.several"])
 
 
-class _Names:
+class _ActionNames:
     """The names of actions, which it finds in a text."""
 
     def __init__(self, actions: Sequence[str]) -> None:
@@ -57,18 +57,18 @@ class _Names:
         }
         self._any = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, names))})(?![^\W_])")
         few = len(names) <= _MOST_SINGLE_PATTERNS
-        self._are_separate = few and not any(_can_overlap(*pair) for pair in permutations(names, 2))
+        self._are_separate = few and not any(_names_can_overlap(*pair) for pair in permutations(names, 2))
 
-    def find(self, text: str) -> set[int]:
-        """Return the numbers of the names that stand by themselves in a text; of more than two only two."""
+    def indexes_of_named_actions(self, text: str) -> set[int]:
+        """Return the indexes of the actions that a text names, at most two."""
         if not self._are_separate:
             return {self._numbers[name] for name in set(self._any.findall(text))}
         here = (name for name, pattern in self._patterns.items() if name in text and pattern.search(text))
         return {self._numbers[name] for name in islice(here, 2)}
 
 
-def _can_overlap(first: str, second: str) -> bool:
-    """Return whether another name can begin within a name, so that both stand by themselves and have a part in common.
+def _names_can_overlap(first: str, second: str) -> bool:
+    """Return whether occurrences of two names in a text can have characters in common.
 
     Then the one that begins first counts, and of those that begin together the longer one.
     """
@@ -81,8 +81,9 @@ def _can_overlap(first: str, second: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _names(actions: tuple[str, ...]) -> _Names:
-    return _Names(actions)
+def _action_names(actions: tuple[str, ...]) -> _ActionNames:
+    """Return the compiled patterns of some action names, from a cache."""
+    return _ActionNames(actions)
 
 
 class ChoiceGame(Game[I, S, str]):
@@ -106,11 +107,11 @@ class ChoiceGame(Game[I, S, str]):
         """Return whether a state is solved."""
 
     def events(self, before: S, after: S) -> Mapping[str, Json]:
-        """Return what an action did, for metrics; by default nothing is recorded."""
+        """Return the events of a step from `before` to `after`, for metrics; none by default."""
         return NOTHING
 
-    def following(self, state: S) -> list[S]:
-        """Return the states after each action that is possible, also of a solved state."""
+    def states_after_each_action(self, state: S) -> list[S]:
+        """Return the state after each possible action, also for a solved state."""
         return [after for action in self.actions if (after := self.step(state, action)) is not None]
 
     def legal(self, state: S) -> Sequence[str]:
@@ -135,7 +136,7 @@ class ChoiceGame(Game[I, S, str]):
         return action
 
     def decode(self, action: Json) -> str:
-        """Return the action of a name.
+        """Return the action that `encode` wrote.
 
         Raises:
             DataError: If it is no name of an action.
@@ -148,7 +149,7 @@ class ChoiceGame(Game[I, S, str]):
 class ChoiceWording(Wording[I, S, str]):
     """The words of a game whose actions are names of one list.
 
-    The rules end with the list. A reply names one action, with or without other text (`find_choice`); with
+    The rules end with the list. A reply names one action, with or without other text (`index_of_named_action`); with
     `interface=tools` the action is the argument of a call. Templates can use the fields {actions}, {mistake} and the
     one that shows the state.
 
@@ -180,47 +181,52 @@ class ChoiceWording(Wording[I, S, str]):
         english |= {"impossible": impossible} if impossible else {}
         self.tables: TextTables = kit_tables(CHOICE_TEXTS, english, texts)
         self._actions = tuple(actions)
-        self._speak(texts_in(ENGLISH_NAME, self.tables))
+        self._set_texts(texts_in(ENGLISH_NAME, self.tables))
 
-    def _speak(self, texts: Texts) -> None:
+    def _set_texts(self, texts: Texts) -> None:
+        """Take the words of a language, with the fields of templates and the tool that are made of them."""
         self.texts = texts
         self._names = tuple(texts[f"action.{action}"] for action in self._actions)
         names = {"type": "string", "enum": list(self._names), "description": texts["tool.argument"]}
         self._tool = ActionTool("act", texts["tool.description"], {"action": names})
         self.rule_fields = (
-            Field[I]("actions", "The names of all actions, with commas between them.", lambda instance: self._list),
+            Field[I](
+                "actions", "The names of all actions, with commas between them.", lambda instance: self._action_list
+            ),
         )
         self.fields = (
             Field[View[S]](self._shown, f"The {self._shown} now.", lambda view: self._show(view.state)),
-            Field[View[S]]("mistake", "Why the last reply had no effect.", lambda view: self._mistake(view.last)),
+            Field[View[S]]("mistake", "Why the last reply had no effect.", lambda view: self._mistake_text(view.last)),
         )
 
     def in_language(self, texts: Texts) -> "ChoiceWording[I, S]":
         """Return the same wording with other texts."""
         wording = copy(self)
-        wording._speak(texts)
+        wording._set_texts(texts)
         return wording
 
     @property
-    def _list(self) -> str:
+    def _action_list(self) -> str:
+        """The names of all actions in the language, with commas between them."""
         return ", ".join(self._names)
 
-    def _mistake(self, last: Transition[S] | Invalid | None) -> str:
+    def _mistake_text(self, last: Transition[S] | Invalid | None) -> str:
+        """Return why the last reply had no effect; "" if it had one."""
         if isinstance(last, Invalid):
             return last.reason
         return self.texts["impossible"] if last is not None and last.outcome is Outcome.ILLEGAL else ""
 
     def rules(self, instance: I) -> str:
         """Return the rules and the list of actions."""
-        return f"{self.texts['rules']}\n{self.texts.fill('actions.list', actions=self._list)}"
+        return f"{self.texts['rules']}\n{self.texts.fill('actions.list', actions=self._action_list)}"
 
     def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
-        """Return why the last reply had no effect, if it had none, and the state."""
-        return "\n".join([*filter(None, [self._mistake(last)]), self.texts["heading"], self._show(state)])
+        """Return why the last reply had no effect, if so, and the text of the state."""
+        return "\n".join([*filter(None, [self._mistake_text(last)]), self.texts["heading"], self._show(state)])
 
     def parse(self, reply: str, state: S) -> str | Invalid:
         """Read the one action that a reply names."""
-        number = find_choice(reply, self._names, self.texts)
+        number = index_of_named_action(reply, self._names, self.texts)
         return number if isinstance(number, Invalid) else self._actions[number]
 
     def render(self, action: str, state: S) -> str:
@@ -241,7 +247,7 @@ class ChoiceWording(Wording[I, S, str]):
 
 
 def choice_typing(actions: Sequence[str]) -> Typing[Any, str]:
-    """Return what a person types or presses: the names of the actions.
+    """Return the `Typing` of a game whose actions have names: what a person types, and the keys.
 
     Up, down, left, right and space have the keys of these names, actions of one character have that key, and the
     others are numbered.

@@ -62,7 +62,7 @@ class NoRoomError(UsageError):
 
 
 def without_context(options: Mapping[str, Json]) -> dict[str, Json]:
-    """Return options of play of an item that stands alone."""
+    """Return options of play without those of a context (`CONTEXT_OPTIONS`)."""
     names = {option.name for option in CONTEXT_OPTIONS}
     return {name: value for name, value in options.items() if name not in names}
 
@@ -85,10 +85,12 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
     def __init__(self, base: Wording[I, S, A], tokens: int, name: str) -> None:
         super().__init__(base, base.name)
         self._tokens, self._tokenizer = tokens, tokenizer(name)
-        self._text = lru_cache(maxsize=4)(self._build_text)  # a page of replays asks again; a text may have megabytes
+        self._text = lru_cache(maxsize=4)(
+            self._rules_among_filler
+        )  # a page of replays asks again; a text may have megabytes
 
     def rules(self, instance: I) -> str:
-        """Return the rules among other texts.
+        """Return the rules among filler texts, within the budget of tokens.
 
         Raises:
             NoRoomError: If there is no room for the rules.
@@ -96,43 +98,43 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
         return self._text(instance)
 
     @abstractmethod
-    def _others(self, instance: I, rules: str) -> Iterator[str]:
-        """Yield texts that can stand around the rules of an instance."""
+    def _filler_texts(self, instance: I, rules: str) -> Iterator[str]:
+        """Yield the texts that stand before and after the rules of an instance."""
 
     @abstractmethod
-    def _piece(self, number: int, text: str) -> str:
-        """Return one of these texts as it stands in the prompt; numbers count from 1."""
+    def _text_in_prompt(self, number: int, text: str) -> str:
+        """Return a text as the prompt has it; it is number `number`, from 1."""
 
     @abstractmethod
-    def _compose(self, texts: Sequence[str], at: int) -> str:
-        """Return the whole prompt of texts of which the one at an index from 0 has the rules."""
+    def _compose_prompt(self, texts: Sequence[str], rules_index: int) -> str:
+        """Return the prompt of several texts; that at `rules_index` is the rules."""
 
-    def _build_text(self, instance: I) -> str:
-        """Return the rules among as many other texts as have room."""
+    def _rules_among_filler(self, instance: I) -> str:
+        """Return the rules among as many filler texts as the budget of tokens allows."""
         rules, instance_hash = self._base.rules(instance), instance.hash
         share = Stream("context", instance_hash).below(_STEPS) / _STEPS
         others: list[str] = []
-        counted = self._count(self._compose([rules], 0))
+        counted = self._count_tokens(self._compose_prompt([rules], 0))
         if counted > self._tokens:
             raise NoRoomError(f"{CONTEXT_TOKENS}={self._tokens}: an item of this level takes {counted}; give more")
         # Counted one by one first: a tokenizer can only take fewer for all of them together, or hardly more.
-        for text in self._others(instance, rules):
-            counted += self._count(self._piece(len(others) + 1, text))
+        for text in self._filler_texts(instance, rules):
+            counted += self._count_tokens(self._text_in_prompt(len(others) + 1, text))
             if counted > self._tokens:
                 break
             others.append(text)
         while True:
             at = int(share * (len(others) + 1))
-            text = self._compose([*others[:at], rules, *others[at:]], at)
-            if not others or self._count(text) <= self._tokens:
+            text = self._compose_prompt([*others[:at], rules, *others[at:]], at)
+            if not others or self._count_tokens(text) <= self._tokens:
                 return text
             others.pop()
 
-    def _count(self, text: str) -> int:
+    def _count_tokens(self, text: str) -> int:
         return len(self._tokenizer.encode(text))
 
 
-class AmongItems(ContextWording[I, S, A], Generic[I, S, A]):
+class AmongItemsWording(ContextWording[I, S, A], Generic[I, S, A]):
     """A wording that asks an item among others of its level, all of them numbered.
 
     Args:
@@ -147,7 +149,7 @@ class AmongItems(ContextWording[I, S, A], Generic[I, S, A]):
         self._draw = draw
 
     def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
-        """Return the messages as the base wording divides them.
+        """Return the messages of the base wording.
 
         Raises:
             UsageError: If there are solved examples.
@@ -158,59 +160,62 @@ class AmongItems(ContextWording[I, S, A], Generic[I, S, A]):
             )
         return self._base.prompt(rules, examples, observation)
 
-    def _others(self, instance: I, rules: str) -> Iterator[str]:
+    def _filler_texts(self, instance: I, rules: str) -> Iterator[str]:
         for number in range(_MOST_TASKS):
             text = self._base.rules(self._draw(instance, f"context/{instance.hash}/{number}"))
             if text != rules:  # of a level with few instances
                 yield text
 
-    def _piece(self, number: int, text: str) -> str:
+    def _text_in_prompt(self, number: int, text: str) -> str:
         return f"{self.texts.fill('context.task', number=number)}\n\n{text}\n\n"
 
-    def _compose(self, texts: Sequence[str], at: int) -> str:
-        opening = self.texts.fill("context.opening", count=len(texts), number=at + 1)
-        tasks = "".join(self._piece(index, text) for index, text in enumerate(texts, start=1))
-        return f"{opening}\n\n{tasks}{self.texts.fill('context.closing', number=at + 1)}"
+    def _compose_prompt(self, texts: Sequence[str], rules_index: int) -> str:
+        opening = self.texts.fill("context.opening", count=len(texts), number=rules_index + 1)
+        tasks = "".join(self._text_in_prompt(index, text) for index, text in enumerate(texts, start=1))
+        return f"{opening}\n\n{tasks}{self.texts.fill('context.closing', number=rules_index + 1)}"
 
 
-class WithinProse(ContextWording[I, S, A], Generic[I, S, A]):
+class WithinProseWording(ContextWording[I, S, A], Generic[I, S, A]):
     """A wording whose rules stand between marks in prose that has nothing to do with them.
 
     Its sentences are made of the language's `prose.sentences` and drawn from the instance's hash.
     """
 
-    def _others(self, instance: I, rules: str) -> Iterator[str]:
+    def _filler_texts(self, instance: I, rules: str) -> Iterator[str]:
         rng = Stream("context/prose", instance.hash)
         sentences, wares = (self.texts[f"prose.{name}"].split("\n") for name in ("sentences", "wares"))
 
-        def name() -> str:
+        def random_name() -> str:
             return f"{rng.choice(_SYLLABLES)}{rng.choice(_SYLLABLES)}".capitalize()
 
         for _ in count():
             yield fill_fields(
                 rng.choice(sentences),
-                person=name(),
-                town=name(),
+                person=random_name(),
+                town=random_name(),
                 ware=rng.choice(wares),
                 number=2 + rng.below(900),
                 year=1700 + rng.below(250),
             )
 
-    def _piece(self, number: int, text: str) -> str:
+    def _text_in_prompt(self, number: int, text: str) -> str:
         return f"{text} "
 
-    def _compose(self, texts: Sequence[str], at: int) -> str:
-        before, after = _paragraphs(texts[:at]), _paragraphs(texts[at + 1 :])
+    def _compose_prompt(self, texts: Sequence[str], rules_index: int) -> str:
+        before, after = _join_into_paragraphs(texts[:rules_index]), _join_into_paragraphs(texts[rules_index + 1 :])
         begin, end = self.texts["prose.begin"], self.texts["prose.end"]
-        parts = (self.texts.fill("prose.opening", begin=begin, end=end), before, begin, texts[at], end, after)
+        parts = (self.texts.fill("prose.opening", begin=begin, end=end), before, begin, texts[rules_index], end, after)
         return "\n\n".join(part for part in (*parts, self.texts["prose.closing"]) if part)
 
 
-def _paragraphs(sentences: Sequence[str]) -> str:
+def _join_into_paragraphs(sentences: Sequence[str]) -> str:
     return "\n\n".join(" ".join(sentences[at : at + _PARAGRAPH]) for at in range(0, len(sentences), _PARAGRAPH))
 
 
-def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
+def _resolve_context_options(
+    environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]
+) -> dict[str, Json]:
+    """Resolve the options of this extension and those of the environment; see `PlayExtension.resolve`."""
     tokens, text, name = (option.check(values.pop(option.name, None)) for option in CONTEXT_OPTIONS)
     if tokens is None:
         for option, value in ((CONTEXT_TEXT, text), (CONTEXT_TOKENIZER, name)):
@@ -231,24 +236,26 @@ def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[
     return options | context | ({CONTEXT_TEXT: PROSE} if text == PROSE else {})
 
 
-def _wrap(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+def _play_with_context(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+    """Return the play with the wording for a context; None if no context is asked for."""
     if CONTEXT_TOKENS not in options:
         return None
     tokens, name = int(options[CONTEXT_TOKENS]), str(options[CONTEXT_TOKENIZER])
     play = environment.play_with(without_context(options))
     if options.get(CONTEXT_TEXT) == PROSE:
-        return replace(play, wording=WithinProse(play.wording, tokens, name))
+        return replace(play, wording=WithinProseWording(play.wording, tokens, name))
     items, source_options = environment.items, resolve(environment.items.options, {})
 
     def draw(instance: Any, key: str) -> Any:
         return items.make_source(key, items.level_of(instance), source_options).item(0).instance
 
-    wording = AmongItems(play.wording, draw, tokens, name)
+    wording = AmongItemsWording(play.wording, draw, tokens, name)
     # One turn: later messages would say again what had to be found.
     return replace(play, wording=wording, limits=replace(play.limits, turns=1), turns=None)
 
 
-def _length(record: EpisodeRecord) -> float | None:
+def _context_length(record: EpisodeRecord) -> float | None:
+    """Return the budget of the context in thousands of tokens; None if there is none."""
     tokens = record.options.get(CONTEXT_TOKENS)
     return tokens / 1000 if type(tokens) is int and tokens > 0 else None
 
@@ -256,15 +263,15 @@ def _length(record: EpisodeRecord) -> float | None:
 CONTEXT_LENGTH = Axis(
     name="context_length",
     title="Context length (thousand tokens)",
-    of=_length,
+    of=_context_length,
     doc="Thousands of tokens, at most, of a prompt in which an item stands among other texts (context_tokens).",
 )
 
 CONTEXT_EXTENSION = PlayExtension(
     name="context",
     options=CONTEXT_OPTIONS,
-    resolve=_resolve,
-    wrap=_wrap,
+    resolve=_resolve_context_options,
+    wrap=_play_with_context,
     contrasts=(
         Contrast(CONTEXT_TOKENS, "none", "", "text around the item", goes_with=(CONTEXT_TEXT, CONTEXT_TOKENIZER)),
     ),

@@ -29,7 +29,7 @@ def with_examples(
     count: int,
     *,
     protocol: str,
-    similar: Callable[[Item[I]], Source[I]],
+    source_of_similar: Callable[[Item[I]], Source[I]],
     size: int | None = None,
     noun: str = "item",
 ) -> Iterator[Item[I]]:
@@ -45,7 +45,7 @@ def with_examples(
         indices: The numbers of the items.
         count: Number of examples of each item.
         protocol: "paper" or "sound".
-        similar: Item -> a source of items like it, for "sound".
+        source_of_similar: Item -> a source of items like it, for "sound".
         size: Number of items, for a file.
         noun: What an item is called in messages.
 
@@ -54,7 +54,7 @@ def with_examples(
     """
 
     @lru_cache(maxsize=256)
-    def instance(index: int) -> I:
+    def instance_at(index: int) -> I:
         return source.item(index if index >= 0 else (size or _FAR) + index).instance
 
     if protocol == "paper" and size is not None and count >= size:
@@ -64,16 +64,17 @@ def with_examples(
         if not count:
             yield item
         elif protocol == "paper":
-            yield replace(item, examples=tuple(instance(before) for before in range(index - count, index)))
+            yield replace(item, examples=tuple(instance_at(before) for before in range(index - count, index)))
         else:
-            yield replace(item, examples=_draw_examples(similar, index, item, count, noun))
+            yield replace(item, examples=_draw_sound_examples(source_of_similar, index, item, count, noun))
 
 
-def _draw_examples(
-    similar: Callable[[Item[I]], Source[I]], index: int, item: Item[I], count: int, noun: str
+def _draw_sound_examples(
+    source_of_similar: Callable[[Item[I]], Source[I]], index: int, item: Item[I], count: int, noun: str
 ) -> tuple[I, ...]:
+    """Return `count` different examples from items similar to `item`, none the same as it."""
     try:
-        source = similar(item)
+        source = source_of_similar(item)
     except UsageError as error:
         raise UsageError(
             f"icl with protocol=sound draws examples similar to {noun} {item.id}, and that cannot be done ({error}): "
@@ -91,8 +92,8 @@ def _draw_examples(
     )
 
 
-def solved_examples(environment: AnyEnvironment, play: AnyPlay, instances: Sequence[Any]) -> Chat:
-    """Return the oracle's whole episodes on some instances, one after another.
+def oracle_conversations(environment: AnyEnvironment, play: AnyPlay, instances: Sequence[Any]) -> Chat:
+    """Return the chats of the oracle's episodes on some instances, as one chat.
 
     Some games, such as slot machines, end by the limit on turns alone: an episode that has no end of its own within
     that limit, and within 1,000 turns where the limit is lower, is cut at the limit.
@@ -103,16 +104,18 @@ def solved_examples(environment: AnyEnvironment, play: AnyPlay, instances: Seque
     messages: list[tuple[str, str]] = []
     size, oracle = 0, environment.players.policies["oracle"]
     for instance in instances:
-        solved = _solve_example(environment.id, play.game, play.wording, oracle, instance, play.most_turns(instance))
+        solved = _oracle_conversation(
+            environment.id, play.game, play.wording, oracle, instance, play.most_turns(instance)
+        )
         size += sum(len(text) for _, text in solved)
-        _check_size(size)
+        _check_examples_size(size)
         messages += solved
     return tuple(messages)
 
 
 @lru_cache(maxsize=128)  # many episodes show the same examples
-def _solve_example(env_id: str, game: Any, wording: Any, oracle: Any, instance: Any, max_turns: int) -> Chat:
-    """Return the oracle's conversation about an example; of one that does not end, `max_turns` turns."""
+def _oracle_conversation(env_id: str, game: Any, wording: Any, oracle: Any, instance: Any, max_turns: int) -> Chat:
+    """Return the chat of the oracle's episode on an instance, cut at `max_turns` turns if it does not end."""
     state, turn = game.start(instance), 0
     messages = [("user", wording.observe(state, None, 0))]
     size = len(messages[0][1])
@@ -126,7 +129,7 @@ def _solve_example(env_id: str, game: Any, wording: Any, oracle: Any, instance: 
         messages.append(("user", wording.observe(state, last, turn)))
         size += len(messages[-2][1]) + len(messages[-1][1])
         if turn <= max_turns:
-            _check_size(size)
+            _check_examples_size(size)
     if not over:
         del messages[1 + 2 * max_turns :]
     if wording.closing_answer:
@@ -134,15 +137,16 @@ def _solve_example(env_id: str, game: Any, wording: Any, oracle: Any, instance: 
     return tuple(messages)
 
 
-def _check_size(size: int) -> None:
-    if size > LONGEST_EXAMPLES:
+def _check_examples_size(characters: int) -> None:
+    """Raise a UsageError for examples of more than `LONGEST_EXAMPLES` characters."""
+    if characters > LONGEST_EXAMPLES:
         raise UsageError(
             f"the examples have more than {LONGEST_EXAMPLES // 10**6} million characters: use fewer or easier examples"
         )
 
 
-def repeating_options(environment: AnyEnvironment, options: Mapping[str, Json]) -> list[str] | None:
-    """Return the options with which prompts repeat the player's earlier replies, and so its reasoning.
+def options_that_repeat_replies(environment: AnyEnvironment, options: Mapping[str, Json]) -> list[str] | None:
+    """Return single changes of options after which prompts repeat the player's earlier replies.
 
     Args:
         environment: The environment.
@@ -154,23 +158,24 @@ def repeating_options(environment: AnyEnvironment, options: Mapping[str, Json]) 
     """
     resolved = environment.resolve_options(options)
     play = environment.play_with(resolved)
-    if play.wording.repeats_replies or not _has_turns(play):
+    if play.wording.repeats_replies or not _can_have_several_turns(play):
         return None
     return [
         f"{option.name}={value}"
         for option in environment.playing.options
         for value in option.choices
-        if option.name in resolved and _repeats_all(environment.play_with({**resolved, option.name: value}))
+        if option.name in resolved and _repeats_all_replies(environment.play_with({**resolved, option.name: value}))
     ]
 
 
-def _has_turns(play: AnyPlay) -> bool:
+def _can_have_several_turns(play: AnyPlay) -> bool:
     """Return whether an episode can have more than one turn."""
     return play.turns is not None or play.limits.turns > 1
 
 
-def _repeats_all(play: AnyPlay) -> bool:
-    return _has_turns(play) and play.wording.repeats_replies and play.wording.memory.kind == "chat"
+def _repeats_all_replies(play: AnyPlay) -> bool:
+    """Return whether each prompt of an episode repeats all of the player's replies."""
+    return _can_have_several_turns(play) and play.wording.repeats_replies and play.wording.memory.kind == "chat"
 
 
 class Conversation(Generic[I, S, A]):
@@ -202,60 +207,67 @@ class Conversation(Generic[I, S, A]):
         self._pictures: dict[int, Picture] = {}  # by the number of turns before it
         # Most wordings have none, and asking each of them in each turn takes time.
         self.has_pictures = type(wording).picture is not Wording.picture  # pyright: ignore[reportUnknownMemberType]
-        self.picture(0, state, None, 0)
+        self.keep_picture(0, state, None, 0)
         if item.examples and self._pictures:
             raise UsageError(
                 f"{WORDING}={options[WORDING]}: solved examples have no pictures; remove them, or choose another "
                 "wording"
             )
-        self.opening = self._open(wording.observe(state, None, 0), self._pictures.get(0))
+        self.opening = self._opening_messages(wording.observe(state, None, 0), self._pictures.get(0))
 
-    def picture(self, number: int, state: S, last: Transition[S] | Invalid | None, spent: int) -> None:
+    def keep_picture(
+        self, turns_before: int, state: S, last: Transition[S] | Invalid | None, turns_counted: int
+    ) -> None:
         """Keep the picture that goes with an observation, if there is one.
 
         Args:
-            number: Number of turns before it.
+            turns_before: Number of turns before it.
             state: The state.
             last: The outcome of the last reply; None at the start.
-            spent: Number of turns that have counted.
+            turns_counted: Number of turns that count so far.
         """
-        if self.has_pictures and (picture := self._play.wording.picture(state, last, spent)) is not None:
-            self._pictures[number] = picture
+        if self.has_pictures and (picture := self._play.wording.picture(state, last, turns_counted)) is not None:
+            self._pictures[turns_before] = picture
 
-    def end(self, number: int) -> None:
-        """Note that the episode has ended after so many turns: the last message needs no reply, and no picture."""
-        self._pictures.pop(number, None)
+    def drop_picture_at_end(self, turns: int) -> None:
+        """Drop the picture after the last of `turns` turns: the last message needs no reply."""
+        self._pictures.pop(turns, None)
 
-    def _open(self, observation: str, picture: Picture | None) -> tuple[Message, ...]:
-        """Return rules, examples and an observation, with its picture, as chat turns."""
+    def _opening_messages(self, observation: str, picture: Picture | None) -> tuple[Message, ...]:
+        """Return the rules, the examples and an observation, with its picture, as chat messages."""
         wording = self._play.wording
-        messages = wording.prompt(wording.rules(self._item.instance), self._examples(), observation)
+        messages = wording.prompt(wording.rules(self._item.instance), self._example_conversations(), observation)
         return messages if picture is None else (*messages[:-1], messages[-1]._replace(picture=picture))
 
-    def _examples(self) -> Chat:
+    def _example_conversations(self) -> Chat:
         examples = self._item.examples
-        return solved_examples(self._environment, self._play, examples) if examples else ()
+        return oracle_conversations(self._environment, self._play, examples) if examples else ()
 
     def default_opening(self) -> tuple[Message, ...]:
-        """Return the opening in the default form of `Wording.prompt`, at the start of an episode."""
+        """Return the first messages in the default form of `Wording.prompt`."""
         wording, instance = self._play.wording, self._item.instance
         observation = wording.observe(self._play.game.start(instance), None, 0)
-        return Wording[I, S, A].prompt(wording, wording.rules(instance), self._examples(), observation)
+        return Wording[I, S, A].prompt(wording, wording.rules(instance), self._example_conversations(), observation)
 
-    def messages(self, turns: Sequence[TurnRecord], state: S) -> list[Message]:
-        """Return the next prompt as chat turns, cut as the wording's memory says."""
+    def prompt_messages(self, turns: Sequence[TurnRecord], state: S) -> list[Message]:
+        """Return the messages of the next prompt, cut as the wording's memory says."""
         wording = self._play.wording
         memory = wording.memory
         if not turns or memory.kind == "chat":
-            return [*self.opening, *self._chat(turns)]
+            return [*self.opening, *self._turn_messages(turns)]
         if memory.kind == "fresh":
             recalled = wording.recall(state)
             before = len(turns) - recalled
-            begin = self._open(turns[before - 1].message, self._pictures.get(before)) if before else self.opening
-            return [*begin, *(self._chat(turns)[-2 * recalled :] if recalled else ())]
-        return [*self.opening, *(self._chat(turns)[-2 * memory.size :] if memory.size else ())]
+            begin = (
+                self._opening_messages(turns[before - 1].message, self._pictures.get(before))
+                if before
+                else self.opening
+            )
+            return [*begin, *(self._turn_messages(turns)[-2 * recalled :] if recalled else ())]
+        return [*self.opening, *(self._turn_messages(turns)[-2 * memory.size :] if memory.size else ())]
 
-    def _chat(self, turns: Sequence[TurnRecord]) -> list[Message]:
+    def _turn_messages(self, turns: Sequence[TurnRecord]) -> list[Message]:
+        """Return the messages of all turns: the reply and the environment's message of each."""
         # Each message is made once, so that it can be known again.
         for number in range(len(self._messages) // 2, len(turns)):
             turn, text = turns[number], self.replaced.get(number)

@@ -85,11 +85,11 @@ class DataFiles(Protocol):
     """Finds files of public data sets on this machine, so that environments need not know where these come from."""
 
     def __call__(self, dataset: str, file: str, /) -> Path:
-        """Return where a file of a data set lies; raises UsageError if it is not here."""
+        """Return the path of a file of a data set; raises UsageError if it is not on this machine."""
         ...
 
     def names(self, dataset: str, /) -> Sequence[str]:
-        """Return the names of all files of a data set, whether they are here or not."""
+        """Return the names of all files of a data set, whether they are on this machine or not."""
         ...
 
 
@@ -189,7 +189,9 @@ class ItemRecord(NamedTuple):
     is_listed: bool
 
 
-def read_records(path: Path, env_ids: Collection[str], items: str, most: int = LARGEST_FILE) -> list[ItemRecord]:
+def read_item_records(
+    path: Path, env_ids: Collection[str], items: str, most_bytes: int = LARGEST_FILE
+) -> list[ItemRecord]:
     """Read a user's file of items: JSON lines, a list of objects, or objects that take several lines each.
 
     A record is an object with an "instance" as `waybench generate` writes it, or an instance alone, which can have an
@@ -199,25 +201,25 @@ def read_records(path: Path, env_ids: Collection[str], items: str, most: int = L
         path: The file.
         env_ids: The environments whose instances these can be.
         items: What it should hold, in the plural.
-        most: Most bytes of the file.
+        most_bytes: The largest size of the file.
 
     Raises:
         UsageError: If the file cannot be read.
         DataError: If it is no such file; the message names the line and the field.
     """
     name, what = str(path), f"a file of {items}"
-    values = list(json_values(read_text(path, most, what), name, f"{what}, one in each line, or a list of them"))
+    values = list(json_values(read_text(path, most_bytes, what), name, f"{what}, one in each line, or a list of them"))
     is_listed = len(values) == 1 and is_array(values[0][1]) and (not values[0][1] or is_object(values[0][1][0]))
     places = enumerate(values[0][1]) if is_listed else values
     records: list[ItemRecord] = []
     for number, value in places:
         where = f"{name}: {'record' if is_listed else 'line'} {number}"
         try:
-            fields = _record_fields(value)
+            fields = _instance_and_id_fields(value)
             env_id = fields.get("env")
             if env_id is not None and env_id not in env_ids:
                 raise DataError(f"it is of {str(env_id)[:60]!r}, not of {' or '.join(sorted(env_ids))}")
-            name_of_item = _item_id(fields.get("id"))
+            name_of_item = _read_item_id(fields.get("id"))
         except DataError as error:
             raise DataError(f"{where}: {error}") from None
         records.append(ItemRecord(where, fields["instance"], name_of_item, fields.get("hash"), is_listed))
@@ -226,8 +228,8 @@ def read_records(path: Path, env_ids: Collection[str], items: str, most: int = L
     return records
 
 
-def _record_fields(value: Json) -> dict[str, Json]:
-    """Return the fields of a record with the instance as one of them."""
+def _instance_and_id_fields(value: Json) -> dict[str, Json]:
+    """Return a record's fields, "instance" among them; a bare instance is put under that name."""
     if not is_object(value):
         return {"instance": value}
     if "instance" in value:
@@ -242,15 +244,16 @@ def _record_fields(value: Json) -> dict[str, Json]:
     return {"instance": instance, **{name: field for name, field in value.items() if name in _OWN_FIELDS}}
 
 
-def _item_id(value: Json) -> str:
+def _read_item_id(value: Json) -> str:
+    """Return an item's id as a text, "" for null; raise a DataError for other types."""
     text = "" if value is None else str(value)
     if type(value) not in (str, int, type(None)) or text != text.encode("utf-8", "replace").decode():
         raise DataError(f"id: {ascii(value)[:60]} is neither a text nor a whole number")
     return text
 
 
-def check_fields(data: Json, fields: Collection[str], what: str = "instance") -> None:
-    """Check that an instance has no other fields than it can have.
+def check_known_fields(data: Json, fields: Collection[str], what: str = "instance") -> None:
+    """Raise a DataError for a field of an instance that is not in `fields`.
 
     Args:
         data: The instance, or an object in it; what is no object has no fields.
@@ -270,8 +273,8 @@ def check_fields(data: Json, fields: Collection[str], what: str = "instance") ->
         raise DataError(f"{what}: {unknown_name_message('field', name, fields)}")
 
 
-def check_hash(record: ItemRecord, instance: Instance) -> None:
-    """Check that a record's hash, if it has one, is that of its instance.
+def check_instance_hash(record: ItemRecord, instance: Instance) -> None:
+    """Raise a DataError if a record has a hash that is not that of its instance.
 
     Raises:
         DataError: If it is not.
@@ -280,8 +283,8 @@ def check_hash(record: ItemRecord, instance: Instance) -> None:
         raise DataError(f'{record.where}: "hash" does not match this instance: one of them was changed; remove "hash"')
 
 
-def check_ids(records: Sequence[ItemRecord], ids: Sequence[str], field: str = "id") -> None:
-    """Check that no two records have the same id.
+def check_unique_ids(records: Sequence[ItemRecord], ids: Sequence[str], field: str = "id") -> None:
+    """Raise a DataError if two records have the same id.
 
     Raises:
         DataError: If two have.
@@ -293,14 +296,14 @@ def check_ids(records: Sequence[ItemRecord], ids: Sequence[str], field: str = "i
         first[name] = record.where.rpartition(": ")[2]
 
 
-def read_items(
+def item_list_from_file(
     path: Path,
     env_id: str,
     decode: Callable[[Json], I],
     level_of: Callable[[I], int],
     prove: Callable[[I], Mapping[str, Json]],
 ) -> ItemList[I]:
-    """Read the items of a user's file, as `waybench generate` prints them or as instances alone (`read_records`).
+    """Return the items of a user's file, as `waybench generate` prints them or as bare instances.
 
     The functions are those of `Items`.
 
@@ -308,10 +311,10 @@ def read_items(
         UsageError: If the file cannot be read.
         DataError: If a record is no item; the message names the line.
     """
-    key = file_key(path, "items, as JSON lines")
-    records = read_records(path, [env_id], "items")
+    key = item_set_key_of_file(path, "items, as JSON lines")
+    records = read_item_records(path, [env_id], "items")
     ids = [record.id or str(number) for number, record in enumerate(records)]
-    check_ids(records, ids)
+    check_unique_ids(records, ids)
     items: list[Item[I]] = []
     for number, record in enumerate(records):
         try:
@@ -319,12 +322,12 @@ def read_items(
             items.append(Item(instance, ids[number], level_of(instance), key, number, prove(instance)))
         except DataError as error:
             raise DataError(f"{record.where}: {error}") from None
-        check_hash(record, instance)
+        check_instance_hash(record, instance)
     return ItemList(items)
 
 
-def file_key(path: Path, items: str) -> str:
-    """Return the key of the set that a file holds: the file's name and the beginning of its SHA-256.
+def item_set_key_of_file(path: Path, items: str) -> str:
+    """Return the key of the items in a file: the file's name and the beginning of its SHA-256.
 
     Args:
         path: The file, as the user named it for the parameter `source`.

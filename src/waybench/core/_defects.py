@@ -38,21 +38,21 @@ class CodeLocation(NamedTuple):
         return f"{Path(self.path).name}:{self.line}"
 
 
-def location_of(error: BaseException) -> CodeLocation | None:
-    """Return where an environment's code raised an exception; None if none of its code was running.
+def location_in_environment(error: BaseException) -> CodeLocation | None:
+    """Return the line of an environment's code that raised an exception; None if none of its code ran.
 
     The first function that is neither waybench's nor the standard library's is the environment's; of those that it
     called, the last one of the same package counts, so that an error within a library is shown where it was called.
     An error of the kit is shown where the function or class is defined that it is about.
     """
     if isinstance(error, KitError):
-        place = definition_of(error.subject)
+        place = location_of_definition(error.subject)
         return place and place._replace(caller=extract_tb(error.__traceback__)[-1].name)
     package = entered = caller = before = ""
     deepest: CodeLocation | None = None
     step = error.__traceback__
     while step is not None:
-        code, owner = step.tb_frame.f_code, _package_name(step.tb_frame)
+        code, owner = step.tb_frame.f_code, _environment_package(step.tb_frame)
         if not package and owner:
             package, entered, caller = owner, code.co_name, before
         if owner and owner == package and not code.co_filename.startswith("<"):
@@ -62,8 +62,8 @@ def location_of(error: BaseException) -> CodeLocation | None:
     return deepest
 
 
-def definition_of(subject: Any) -> CodeLocation | None:
-    """Return where a function or a class is defined; None if that is not known, or in the core of waybench."""
+def location_of_definition(subject: Any) -> CodeLocation | None:
+    """Return the line that defines a function or class; None if unknown, or if it is in `waybench.core`."""
     with suppress(TypeError, OSError, ValueError):
         path = inspect.getfile(subject)
         if Path(__file__).parent in Path(path).parents:
@@ -74,18 +74,18 @@ def definition_of(subject: Any) -> CodeLocation | None:
     return None
 
 
-def _package_name(frame: FrameType) -> str:
-    """Return the package that a frame's code is of; "" for waybench, its engine and the standard library."""
+def _environment_package(frame: FrameType) -> str:
+    """Return the package of the environment whose code a frame runs; "" for other code."""
     first, *others = str(frame.f_globals.get("__name__", "")).split(".")
     if first == _OURS:
         return "/".join((first, *others[:1])) if others[:1] == ["envs"] else ""
     return "" if first in sys.stdlib_module_names or first in ("inspect_ai", "pytest", "_pytest") else first
 
 
-def raised_text(error: BaseException) -> str:
-    """Return which exception was raised, and where if that is known: "raised KeyError: 'x' (compass.py:116)"."""
+def exception_text(error: BaseException) -> str:
+    """Return an exception as text, with its location if known: "raised KeyError: 'x' (compass.py:116)"."""
     text = " ".join(str(error).split())[:_LONGEST]
-    location = location_of(error)
+    location = location_in_environment(error)
     return (
         f"raised {type(error).__name__}"
         + (f": {text}" if text else "")
@@ -94,14 +94,14 @@ def raised_text(error: BaseException) -> str:
 
 
 @contextmanager
-def reraise_as_defect(environment_id: str, what: str = "") -> Generator[None]:
-    """Report an exception of an environment's code as a defect of the environment.
+def reraise_as_defect(environment_id: str, action: str = "") -> Generator[None]:
+    """Raise exceptions of an environment's code as a DefectError.
 
     Errors that the user can mend, and those of the machine (a full disk, a library that is missing), go on as they are.
 
     Args:
         environment_id: The environment.
-        what: What the block does, such as "metric score"; by default the name of the function that was called.
+        action: The action of the block, such as "metric score"; by default the name of the function that was called.
 
     Raises:
         DefectError: If the block raises anything else.
@@ -111,31 +111,31 @@ def reraise_as_defect(environment_id: str, what: str = "") -> Generator[None]:
     except _OF_THE_MACHINE:
         raise
     except Exception as error:
-        raise defect_of(environment_id, error, what) from error
+        raise defect_error(environment_id, error, action) from error
 
 
-def defect_of(environment_id: str, error: Exception, what: str = "") -> DefectError:
-    """Return the error that calls an exception a defect of an environment; see `reraise_as_defect`."""
-    location = location_of(error)
-    subject = what or (location.function if location is not None else "its code")
+def defect_error(environment_id: str, error: Exception, action: str = "") -> DefectError:
+    """Return the DefectError that reports an exception of an environment's code; see `reraise_as_defect`."""
+    location = location_in_environment(error)
+    subject = action or (location.function if location is not None else "its code")
     return DefectError(
-        f"{DEFECT}{environment_id}: {subject} {raised_text(error)}; retrying will not help; "
+        f"{DEFECT}{environment_id}: {subject} {exception_text(error)}; retrying will not help; "
         f"run waybench check {environment_id}"
     )
 
 
-def as_defect(environment_id: str, error: Exception) -> Exception:
-    """Return the defect that an exception is, or the exception itself if it is none; see `is_raised_within`."""
-    return defect_of(environment_id, error) if is_raised_within(error) else error
+def defect_or_same_error(environment_id: str, error: Exception) -> Exception:
+    """Return an exception as a DefectError if it is a defect (`is_environment_defect`), otherwise unchanged."""
+    return defect_error(environment_id, error) if is_environment_defect(error) else error
 
 
-def is_raised_within(error: Exception) -> bool:
-    """Return whether an exception is one of an environment's code, and neither the caller's nor the machine's.
+def is_environment_defect(error: Exception) -> bool:
+    """Return whether an environment's code raised an exception that neither user nor machine caused.
 
     An error of data is one, too, where the code of a user's environment raises it: waybench's own environments say so
     of files that are missing or damaged.
     """
-    location = location_of(error)
+    location = location_in_environment(error)
     if isinstance(error, DataError):
         return location is not None and _SOURCES not in Path(location.path).parents
     return not isinstance(error, _OF_THE_MACHINE) and location is not None

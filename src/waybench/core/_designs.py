@@ -20,8 +20,8 @@ SHOWN = ("prefix_tokens", "tokenizer")
 Levels = range | tuple[int, ...]
 
 
-def ladder_patience(best_of: bool) -> int:
-    """Return how many levels without any success, one after another, end a ladder.
+def max_failed_levels(best_of: bool) -> int:
+    """Return the number of consecutive levels without a success after which a ladder ends.
 
     Args:
         best_of: Whether the environment counts the best of several attempts (`Scoring.best_of`). Where it does not, one
@@ -30,38 +30,38 @@ def ladder_patience(best_of: bool) -> int:
     return 1 if best_of else 2
 
 
-def has_ended(failed_levels: Sequence[bool], best_of: bool) -> bool:
-    """Return whether a ladder ended at the last of some levels.
+def has_ladder_ended(failed_levels: Sequence[bool], best_of: bool) -> bool:
+    """Return whether a ladder ends after the levels played so far.
 
     Args:
         failed_levels: Of each level, easiest first, whether all its items had a result and none a success. Nothing
             follows from an infrastructure error, nor from what does not replay.
-        best_of: As of `ladder_patience`.
+        best_of: As of `max_failed_levels`.
     """
-    patience = ladder_patience(best_of)
+    patience = max_failed_levels(best_of)
     return len(failed_levels) >= patience and all(failed_levels[-patience:])
 
 
-def levels_design(levels: Sequence[int]) -> dict[str, Json]:
-    """Return the design of a ladder with some levels: their first, last and step, or a list where there is no step."""
+def ladder_design(levels: Sequence[int]) -> dict[str, Json]:
+    """Return the design of a ladder as JSON: its first and last level and the step, or a list of the levels."""
     if isinstance(levels, range):
         return {_LEVELS: {"first": levels[0], "last": levels[-1], "step": levels.step}}
     return {_LEVELS: list(levels)}
 
 
-def declared_levels(design: Mapping[str, Json]) -> Levels:
-    """Return the levels that a design declares, rising; none if it is no ladder's, or cannot be read."""
+def ladder_levels(design: Mapping[str, Json]) -> Levels:
+    """Return the levels of a ladder's design, rising; none for other designs or damaged ones."""
     levels: Any = design.get(_LEVELS)
     if isinstance(levels, Mapping):
-        ends = _checked_integers([cast(Mapping[str, Any], levels).get(name) for name in ("first", "last", "step")])
+        ends = _bounded_integers([cast(Mapping[str, Any], levels).get(name) for name in ("first", "last", "step")])
         if ends is None or ends[2] < 1 or (ends[1] - ends[0]) // ends[2] >= _MOST_LEVELS:
             return ()
         return range(ends[0], ends[1] + 1, ends[2])
-    listed = _checked_integers(levels)
+    listed = _bounded_integers(levels)
     return () if listed is None or len(listed) > _MOST_LEVELS else tuple(sorted(set(listed)))
 
 
-def is_search(design: Mapping[str, Json]) -> bool:
+def is_search_design(design: Mapping[str, Json]) -> bool:
     """Return whether a design is that of a search for a horizon."""
     return bool(design) and _LEVELS not in design and _STREAM not in design
 
@@ -82,36 +82,36 @@ class StreamPosition(NamedTuple):
     attempts: int
 
 
-def stream_metadata(position: StreamPosition) -> dict[str, Json]:
-    """Return the design of a sample at a place in a stream."""
+def stream_design(position: StreamPosition) -> dict[str, Json]:
+    """Return the design of a sample at a position of a stream, as JSON."""
     return {_STREAM: dict(position._asdict())}
 
 
-def is_streamed(design: Mapping[str, Json]) -> bool:
-    """Return whether a design is that of a sample that a comparison played until it was decided."""
+def is_stream_design(design: Mapping[str, Json]) -> bool:
+    """Return whether a design is that of a sample in a stream."""
     return _STREAM in design
 
 
 def stream_position(design: Mapping[str, Json]) -> StreamPosition | None:
-    """Return the place that a design declares; None if it declares none, or cannot be read."""
+    """Return the position that a design declares; None if it declares none, or a damaged one."""
     place: Any = design.get(_STREAM)
     if not isinstance(place, Mapping):
         return None
     fields = cast(Mapping[str, Any], place)
-    numbers = _checked_integers([fields.get(name) for name in ("unit", "items", "attempts")])
+    numbers = _bounded_integers([fields.get(name) for name in ("unit", "items", "attempts")])
     if numbers is None or numbers[0] < 0 or min(numbers[1:]) < 1 or not isinstance(fields.get("stream"), str):
         return None
     return StreamPosition(fields["stream"], *numbers)
 
 
-def run_design(design: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return what all samples of a run have in common of a sample's design."""
+def design_of_run(design: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the part of a sample's design that all samples of its run share."""
     place = stream_position(design)
     return design if place is None else {_STREAM: {"stream": place.stream}}
 
 
-def _checked_integers(values: object) -> list[int] | None:
-    """Return a list from outside if it has integers alone, none larger than any level; None otherwise."""
+def _bounded_integers(values: object) -> list[int] | None:
+    """Return a list from outside if it has only integers below 10**9 in size; otherwise None."""
     if not isinstance(values, list):
         return None
     listed = cast(list[Any], values)

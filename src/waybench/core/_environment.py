@@ -8,7 +8,7 @@ from hashlib import sha256
 from math import log2
 from typing import Any, Generic, TypeVar, cast
 
-from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, read_items
+from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, item_list_from_file
 from waybench.core._defects import reraise_as_defect
 from waybench.core._errors import UsageError
 from waybench.core._game import A, Json, S
@@ -68,7 +68,7 @@ class Environment(Generic[I, S, A]):
     _play_of: Callable[[str], Play[I, S, A]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Remember plays: most episodes have the options of another one; games and wordings keep no state."""
+        """Cache plays by their options: games and wordings keep no state."""
         object.__setattr__(self, "_play_of", lru_cache(maxsize=_PLAYS)(self._make_play))
 
     def __repr__(self) -> str:
@@ -100,23 +100,27 @@ class Environment(Generic[I, S, A]):
     def all_datasets(self) -> tuple[Dataset, ...]:
         """The data sets of a task: generated items, published ones if there are any, and a file of the user's."""
         by_name = {
-            GENERATED: Dataset(name=GENERATED, doc="items by key", open=self._open_generated),
-            FILE: Dataset(name=FILE, doc="path of a file of JSON lines from `waybench generate`", open=self._open_file),
+            GENERATED: Dataset(name=GENERATED, doc="items by key", open=self._open_generated_set),
+            FILE: Dataset(
+                name=FILE, doc="path of a file of JSON lines from `waybench generate`", open=self._open_item_file
+            ),
         } | {dataset.name: dataset for dataset in self.items.datasets}
         return tuple(by_name[name] for name in (GENERATED, PUBLISHED, FILE) if name in by_name)
 
-    def _open_generated(self, values: Mapping[str, Any], files: DataFiles) -> Source[I]:
+    def _open_generated_set(self, values: Mapping[str, Any], files: DataFiles) -> Source[I]:
+        """Return the source of items of a task's key and level."""
         options = {option.name: values[option.name] for option in self.items.options}
         return self.source(values["key"], values["level"], protocol=values["protocol"], **options)
 
-    def _open_file(self, values: Mapping[str, Any], files: DataFiles) -> Source[I]:
+    def _open_item_file(self, values: Mapping[str, Any], files: DataFiles) -> Source[I]:
+        """Return the items of the file that a task's `source` names."""
         items = self.items
-        return read_items(user_path(values["source"]), self.id, items.decode, items.level_of, items.prove)
+        return item_list_from_file(user_path(values["source"]), self.id, items.decode, items.level_of, items.prove)
 
     @property
     def extension_options(self) -> tuple[Option, ...]:
         """The options of play that extensions add to its own, such as `interface` and `prefix`."""
-        return tuple(option for extension in self._extensions() for option in extension.options)
+        return tuple(option for extension in self._applicable_extensions() for option in extension.options)
 
     @property
     def play_options(self) -> tuple[Option, ...]:
@@ -128,10 +132,11 @@ class Environment(Generic[I, S, A]):
         """The contrasts of its options of play, with those that extensions add."""
         return (
             *self.scoring.contrasts,
-            *(contrast for extension in self._extensions() for contrast in extension.contrasts),
+            *(contrast for extension in self._applicable_extensions() for contrast in extension.contrasts),
         )
 
-    def _extensions(self) -> list["PlayExtension"]:
+    def _applicable_extensions(self) -> list["PlayExtension"]:
+        """Return the extensions of play that apply to this environment."""
         return [extension for extension in PLAY_EXTENSIONS if extension.applies(self)]
 
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
@@ -146,14 +151,15 @@ class Environment(Generic[I, S, A]):
             UsageError: For an unknown option or an unfit value, or a template that cannot be read or does not fit.
         """
         if values:
-            return self._resolve(values)
+            return self._resolve_with_extensions(values)
         if not self._defaults:  # most episodes are played with them
-            self._defaults.update(self._resolve(values))
+            self._defaults.update(self._resolve_with_extensions(values))
         return self._defaults.copy()
 
-    def _resolve(self, values: Mapping[str, Json]) -> dict[str, Json]:
+    def _resolve_with_extensions(self, values: Mapping[str, Json]) -> dict[str, Json]:
+        """Resolve options through all extensions, the last one first."""
         resolve_others: Resolve = partial(resolve, self.playing.options)
-        for extension in self._extensions():
+        for extension in self._applicable_extensions():
             resolve_others = partial(extension.resolve, self, resolve_others)
         return resolve_others(dict(values))
 
@@ -165,9 +171,10 @@ class Environment(Generic[I, S, A]):
         """
         return self._play_of("" if options == self._defaults else _encode(options))
 
-    def _make_play(self, encoded: str) -> Play[I, S, A]:
-        options = json.loads(encoded) if encoded else self._defaults
-        for extension in reversed(self._extensions()):
+    def _make_play(self, options_json: str) -> Play[I, S, A]:
+        """Return the play for resolved options, as JSON; "" for the default options."""
+        options = json.loads(options_json) if options_json else self._defaults
+        for extension in reversed(self._applicable_extensions()):
             if (play := extension.wrap(self, options)) is not None:
                 return play
         return self.playing.play(options)
@@ -235,7 +242,7 @@ Resolve = Callable[[dict[str, Json]], dict[str, Json]]
 """Given options of play, which it may change -> the resolved ones."""
 
 
-def _always(environment: AnyEnvironment) -> bool:
+def _applies_always(environment: AnyEnvironment) -> bool:
     return True
 
 
@@ -269,7 +276,7 @@ class PlayExtension:
     options: tuple[Option, ...] = ()
     resolve: Callable[[AnyEnvironment, Resolve, dict[str, Json]], dict[str, Json]]
     wrap: Callable[[AnyEnvironment, Mapping[str, Json]], AnyPlay | None]
-    applies: Callable[[AnyEnvironment], bool] = _always
+    applies: Callable[[AnyEnvironment], bool] = _applies_always
     content: tuple[str, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
     for_item: Callable[[AnyEnvironment, Item[Any], dict[str, Json], int], dict[str, Json]] | None = None
@@ -296,7 +303,7 @@ class ItemIndex:
 
     @classmethod
     def read(cls, value: object, names: Iterable[str]) -> "ItemIndex":
-        """Read an index from JSON.
+        """Return the index that a JSON object describes.
 
         Args:
             value: Variable -> [expected value at level 1, rise, weight].
@@ -308,7 +315,7 @@ class ItemIndex:
         variables = set(names)
         terms: dict[str, tuple[float, float, float]] = {}
         for name, numbers in cast(dict[Any, Any], value).items() if isinstance(value, dict) else ():
-            if name not in variables or not _are_numbers(numbers):
+            if name not in variables or not _are_three_bounded_numbers(numbers):
                 raise UsageError(f"a difficulty index has no term {str(name)[:60]!r}: {str(numbers)[:60]}")
             terms[name] = (float(numbers[0]), float(numbers[1]), float(numbers[2]))
         if not terms:
@@ -320,16 +327,16 @@ class ItemIndex:
         return {name: list(numbers) for name, numbers in sorted(self.terms.items())}
 
     def dumps(self) -> str:
-        """Return it as JSON text, the same for the same weights."""
+        """Return the terms as JSON text; equal weights give equal text."""
         return json.dumps(self.to_json(), separators=(",", ":"))
 
     @property
     def digest(self) -> str:
-        """A short name of these weights."""
+        """The first 12 digits of a SHA-256 of the weights, to name them."""
         return sha256(self.dumps().encode()).hexdigest()[:12]
 
     def equivalent_level(self, level: float, values: Mapping[str, float | None]) -> float:
-        """Return the level at which an average item is as hard, rounded to a twentieth of a doubling.
+        """Return the level of the average item that is as hard as this one, rounded to 1/20 of a doubling.
 
         Args:
             level: The item's level, above 0.
@@ -347,7 +354,7 @@ class ItemIndex:
         """Return the environment's first axis with equivalent levels in place of levels."""
         levels = environment.difficulty.axes[0]
 
-        def of(record: EpisodeRecord) -> float | None:
+        def equivalent_level_of_item(record: EpisodeRecord) -> float | None:
             level = levels.of(record)
             if level is None or level <= 0:
                 return None
@@ -356,11 +363,11 @@ class ItemIndex:
             )
 
         doc = f"{levels.doc} Of an average item that is as hard, by a difficulty index."
-        return Axis(name=levels.name, title=levels.title, of=of, doc=doc)
+        return Axis(name=levels.name, title=levels.title, of=equivalent_level_of_item, doc=doc)
 
 
-def searched_index(environment: AnyEnvironment, plan: Mapping[str, Json]) -> ItemIndex | None:
-    """Return the index that a search of an environment went by, as its plan, which may come from outside, says.
+def index_of_search(environment: AnyEnvironment, plan: Mapping[str, Json]) -> ItemIndex | None:
+    """Return the difficulty index of a search's plan, which may come from outside.
 
     Returns:
         The index; None if it went by levels, or the plan is unfit.
@@ -374,7 +381,8 @@ def searched_index(environment: AnyEnvironment, plan: Mapping[str, Json]) -> Ite
         return None
 
 
-def _are_numbers(value: object) -> bool:
+def _are_three_bounded_numbers(value: object) -> bool:
+    """Return whether a value is a list of three numbers below a million in size."""
     numbers = cast(list[object], value) if isinstance(value, list) else []
     return len(numbers) == 3 and all(
         isinstance(number, int | float) and type(number) is not bool and abs(number) < _MOST  # NaN is not

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Generic
 
 from waybench.core._conversation import Conversation
-from waybench.core._defects import defect_of, is_raised_within
+from waybench.core._defects import defect_error, is_environment_defect
 from waybench.core._environment import PLAY_EXTENSIONS, Environment, I
 from waybench.core._errors import WaybenchError
 from waybench.core._game import A, End, Json, Outcome, S, Stream, Transition
@@ -52,7 +52,7 @@ class Episode(Generic[I, S, A]):
         attempt: Number of this attempt at the item, from 1; stochastic games differ between attempts.
         player: Name for the record.
         plays_prefix: Whether the turns of the options' prefix, if they have one, are played at once; otherwise
-            `prefix_step` plays them.
+            `play_prefix_turn` plays them.
 
     Raises:
         UsageError: For a wrong option, for examples of more than 4 million characters, for examples in a wording with
@@ -101,13 +101,13 @@ class Episode(Generic[I, S, A]):
         self.attempt = attempt
         self.player = player
         try:
-            self._begin(options or {}, plays_prefix)
+            self._start(options or {}, plays_prefix)
         except Exception as error:
-            if is_raised_within(error):
-                raise defect_of(environment.id, error) from error
+            if is_environment_defect(error):
+                raise defect_error(environment.id, error) from error
             raise
 
-    def _begin(self, options: Mapping[str, Json], plays_prefix: bool) -> None:
+    def _start(self, options: Mapping[str, Json], plays_prefix: bool) -> None:
         """Set up the first state and the conversation, and play the prefix."""
         environment, item = self.environment, self.item
         self.options = environment.resolve_options(options)
@@ -131,11 +131,11 @@ class Episode(Generic[I, S, A]):
         self._spent = 0  # turns that count towards the limit
         self._conversation = Conversation(environment, item, play, self.options, self.state)
         self._prefix = iter(() if play.prefix_turns is None else play.prefix_turns(self))
-        while plays_prefix and self.prefix_step() is not None:
+        while plays_prefix and self.play_prefix_turn() is not None:
             pass
 
-    def prefix_step(self) -> TurnRecord | None:
-        """Play the next turn of the prefix; return None, and change nothing, if there is none left."""
+    def play_prefix_turn(self) -> TurnRecord | None:
+        """Play the next turn of the prefix and return it; None if there is none left."""
         following = next(self._prefix, None)
         if following is None:
             return None
@@ -171,16 +171,16 @@ class Episode(Generic[I, S, A]):
     @property
     def messages(self) -> list[Message]:
         """The next prompt as chat turns, cut as the wording's memory says."""
-        return self._conversation.messages(self._turns, self.state)
+        return self._conversation.prompt_messages(self._turns, self.state)
 
     def stream(self, purpose: str) -> Stream:
-        """Return the random stream of one purpose in the present turn of this attempt."""
+        """Return a random stream for one purpose in the present turn of this attempt."""
         if self._stream is None:  # not before: without chance in it, an episode needs no hash of its instance
             self._stream = Stream(self.environment.id, self.item.instance.hash, "attempt", self.attempt, "turn")
         return self._stream.child(len(self._turns), purpose)
 
     def step(self, reply: Reply | str, execute: A | None = None) -> TurnRecord:
-        """Take one reply.
+        """Play one turn with a player's reply.
 
         Args:
             reply: What the player said.
@@ -196,20 +196,20 @@ class Episode(Generic[I, S, A]):
         if self.end_reason is not None:
             raise WaybenchError(f"the episode is over ({self.end_reason}): start a new one")
         try:
-            return self._take(reply, execute)
+            return self._step_with_reply(reply, execute)
         except Exception as error:
-            if is_raised_within(error):
-                defect = defect_of(self.environment.id, error)
+            if is_environment_defect(error):
+                defect = defect_error(self.environment.id, error)
                 defect.reply = reply if isinstance(reply, str) else reply.text
                 raise defect from error
             raise
 
-    def _take(self, reply: Reply | str, execute: A | None) -> TurnRecord:
-        """Take one reply; see `step`."""
+    def _step_with_reply(self, reply: Reply | str, execute: A | None) -> TurnRecord:
+        """Play one turn without the checks of `step`."""
         play, state = self.play, self.state
         text, stop, usage = (reply, "stop", None) if isinstance(reply, str) else (reply.text, reply.stop, reply.usage)
         answer, reasoning = play.parts_of(text)
-        parsed = self._parse(answer, stop)
+        parsed = self._parse_answer(answer, stop)
         if execute is None and play.guide is not None:
             execute = play.guide(state, self.stream("guide"), self._turns)
         if execute is not None:
@@ -218,13 +218,13 @@ class Episode(Generic[I, S, A]):
             remembered = self._wording.remember(text, parsed) if self._rewrites else text
         refused = invalid = False
         if execute is not None:
-            turn = self._carry_out_instead(text, parsed, execute, usage)
+            turn = self._carry_out_replacement(text, parsed, execute, usage)
         elif isinstance(parsed, Invalid):
-            turn, invalid = self._reject(text, parsed, usage), True
+            turn, invalid = self._take_invalid_reply(text, parsed, usage), True
         elif play.coach is not None and (objection := play.coach(state, parsed, self._turns)) is not None:
-            turn, refused = self._refuse(text, parsed, objection, usage), True
+            turn, refused = self._turn_refused_by_coach(text, parsed, objection, usage), True
         else:
-            turn = self._carry_out(text, parsed, usage)
+            turn = self._carry_out_action(text, parsed, usage)
             invalid = turn.outcome is _ILLEGAL and self.limits.illegal
         if reasoning:
             turn = turn._replace(reasoning=reasoning)
@@ -234,7 +234,7 @@ class Episode(Generic[I, S, A]):
         if refused:  # it costs nothing
             return turn
         if invalid:
-            self._count_invalid()
+            self._end_at_invalid_limit()
         else:
             self._invalid_in_a_row = 0
         if self.end_reason is None:
@@ -242,21 +242,18 @@ class Episode(Generic[I, S, A]):
             if self.end_reason is None and self._spent >= self.limits.turns:
                 self.end_reason = End.TURN_LIMIT
         if self.end_reason is not None:
-            self._conversation.end(len(self._turns))
+            self._conversation.drop_picture_at_end(len(self._turns))
         return turn
 
     @property
     def beliefs(self) -> tuple[Belief[S], ...]:
-        """What a belief probe can ask the player now (`probe`): what follows from what it has been shown.
-
-        Nothing is known of what a template of a user's own shows, so that nothing is asked with one.
-        """
+        """The belief probes that can be asked now; none with a template, which may hide what they ask for."""
         if self.end_reason is not None or not self.play.takes_probes:
             return ()
         return tuple(belief for belief in self.environment.probes if belief.is_shown(self.options, self.state))
 
     def probe(self, belief: Belief[S], reply: Reply | str) -> ProbeRecord:
-        """Take the answer to a belief probe, which changes nothing but the record.
+        """Record the answer to a belief probe; the episode's state does not change.
 
         Args:
             belief: One of `beliefs`.
@@ -285,8 +282,8 @@ class Episode(Generic[I, S, A]):
         self._probes.append(probe)
         return probe
 
-    def _parse(self, text: str, stop: str) -> A | Invalid:
-        """Read a reply that stopped for the reason `stop`; some reasons make it invalid whatever it says."""
+    def _parse_answer(self, text: str, stop: str) -> A | Invalid:
+        """Return the action in a reply; some stop reasons make it invalid whatever it says."""
         if stop not in NOT_CARRIED_OUT:
             return self._wording.parse(text, self.state)
         invalid = Invalid(self._wording.texts[f"stop.{stop}"], NOT_CARRIED_OUT[stop])
@@ -295,53 +292,56 @@ class Episode(Generic[I, S, A]):
             return invalid if isinstance(parsed, Invalid) else parsed
         return invalid
 
-    def _reject(self, text: str, invalid: Invalid, usage: Usage | None) -> TurnRecord:
+    def _take_invalid_reply(self, text: str, invalid: Invalid, usage: Usage | None) -> TurnRecord:
+        """Return the turn of a reply without an action, and count it as the limits say."""
         self._spent += self.limits.invalid == "turn"
         self.state = self._game.forfeit(self.state)
-        message = self._observe(invalid)
+        message = self._message_after_reply(invalid)
         return TurnRecord(text, invalid.outcome, invalid.reason, message=message, usage=usage)
 
-    def _refuse(self, text: str, action: A, objection: str, usage: Usage | None) -> TurnRecord:
-        """Return the turn of an action that the coach has refused; nothing has changed."""
+    def _turn_refused_by_coach(self, text: str, action: A, objection: str, usage: Usage | None) -> TurnRecord:
+        """Return the turn of an action that the coach has refused; the state does not change."""
         encoded, why = self._game.encode(action), "The coach has refused it."
         return TurnRecord(text, Outcome.UNPRODUCTIVE, why, encoded, events=_COACHED, message=objection, usage=usage)
 
-    def _carry_out(self, text: str, action: A, usage: Usage | None) -> TurnRecord:
+    def _carry_out_action(self, text: str, action: A, usage: Usage | None) -> TurnRecord:
+        """Apply an action to the state and return the turn."""
         game = self._game
-        last = game.apply(self.state, action, self._rng())
+        last = game.apply(self.state, action, self._game_stream())
         self.state, reward, events, outcome = last
         if outcome is not _ILLEGAL or not self.limits.illegal or self.limits.invalid == "turn":
             self._spent += 1
         # Of a tuple, in half the time of a call with arguments.
-        encoded, message = game.encode(action), self._observe(last)
+        encoded, message = game.encode(action), self._message_after_reply(last)
         return TurnRecord._make((text, outcome, None, encoded, None, reward, events, message, usage, "", ""))
 
-    def _observe(self, last: Transition[S] | Invalid) -> str:
-        """Return the message on what a reply led to, and keep its picture."""
+    def _message_after_reply(self, last: Transition[S] | Invalid) -> str:
+        """Return the message to the player on the outcome of a reply, and keep its picture."""
         if self._conversation.has_pictures:
-            self._conversation.picture(len(self._turns) + 1, self.state, last, self._spent)
+            self._conversation.keep_picture(len(self._turns) + 1, self.state, last, self._spent)
         return self._wording.observe(self.state, last, self._spent)
 
-    def _rng(self) -> Stream:
+    def _game_stream(self) -> Stream:
+        """Return the random stream of the game in this turn."""
         # A game that declares itself deterministic ignores it, which the contract tests check.
         return _NO_CHANCE if self._is_deterministic else self.stream("game")
 
-    def _carry_out_instead(self, text: str, parsed: A | Invalid, execute: A, usage: Usage | None) -> TurnRecord:
-        """Carry out another action in place of the reply; the reply is judged in the state in which it was given."""
+    def _carry_out_replacement(self, text: str, parsed: A | Invalid, execute: A, usage: Usage | None) -> TurnRecord:
+        """Apply `execute` in place of the parsed action, whose outcome is judged in the state before."""
         game, before = self.play.game, self.state
-        last = game.apply(before, execute, self._rng())
+        last = game.apply(before, execute, self._game_stream())
         self._spent += 1
         self.state = last.state
         if isinstance(parsed, Invalid):
             outcome, reason, action = parsed.outcome, parsed.reason, None
         else:
-            outcome, reason, action = game.apply(before, parsed, self._rng()).outcome, None, game.encode(parsed)
-        message = self._observe(last)
+            outcome, reason, action = game.apply(before, parsed, self._game_stream()).outcome, None, game.encode(parsed)
+        message = self._message_after_reply(last)
         executed = game.encode(execute)
         return TurnRecord(text, outcome, reason, action, executed, last.reward, last.events, message, usage)
 
-    def _count_invalid(self) -> None:
-        """End the episode at an invalid reply if there were as many in a row as the limits forgive."""
+    def _end_at_invalid_limit(self) -> None:
+        """Count an invalid reply, and end the episode if there are too many in a row."""
         limits = self.limits
         self._invalid_in_a_row += 1
         forgiven = {"turn": self._invalid_in_a_row, "retry": limits.retries, "end": 0}[limits.invalid]

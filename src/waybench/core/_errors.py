@@ -56,16 +56,13 @@ class LostWorkerError(WaybenchError):
     """A process or a machine that worked for this one ended without a result."""
 
 
-def shorten_words(message: str) -> str:
-    """Return a message in which no word, such as a value or a path that it quotes, has more than 200 characters.
-
-    A longer one is cut in its middle, for both ends tell names apart.
-    """
+def shorten_long_words(message: str) -> str:
+    """Return a message with words of more than 200 characters, such as paths, cut in the middle."""
     return _LONG_WORD.sub(lambda match: f"{match[0][:120]}…{match[0][-79:]}", message)
 
 
 def unknown_name_message(kind: str, name: str, names: Iterable[str], also: Iterable[str] = (), meant: str = "") -> str:
-    """Write the one-line message for a name that does not exist, with the nearest name that does.
+    """Return the error message for an unknown name, which suggests the nearest known one.
 
     Args:
         kind: What is named.
@@ -93,7 +90,7 @@ def plural(count: int, singular: str, several: str | None = None) -> str:
 
 
 def short_count(count: float) -> str:
-    """Return a number with three digits that count: "950", "31.2k", "1.2M"."""
+    """Return a number with three significant digits as text: "950", "31.2k", "1.2M"."""
     for least, size, letter in ((999_500, 1_000_000, "M"), (1_000, 1_000, "k")):
         if count >= least:
             value = count / size
@@ -102,7 +99,7 @@ def short_count(count: float) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """Return a duration: "45 s", "3 min 20 s", "35 min", "1 h 5 min"."""
+    """Return a duration as text: "45 s", "3 min 20 s", "35 min", "1 h 5 min"."""
     rounded = max(round(seconds), 0)
     if rounded < 60:
         return f"{rounded} s"
@@ -112,5 +109,5 @@ def duration_text(seconds: float) -> str:
 
 
 def with_article(noun: str) -> str:
-    """Return "a maze", "an item"."""
+    """Return a noun with its indefinite article: "a maze", "an item"."""
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"

@@ -13,7 +13,7 @@ from waybench.core._context import CONTEXT_EXTENSION, CONTEXT_LENGTH
 from waybench.core._environment import PLAY_EXTENSIONS, AnyEnvironment, AnyPlay, PlayExtension, Resolve
 from waybench.core._errors import UsageError
 from waybench.core._game import Json
-from waybench.core._images import IMAGE_OPTIONS, ImageWording, has_images, without_images
+from waybench.core._images import IMAGE_OPTIONS, ImageWording, has_images, without_image_options
 from waybench.core._languages import LANGUAGE_EXTENSION
 from waybench.core._metrics import Axis
 from waybench.core._play import IMAGE_WORDINGS, NO_EFFECT, WORDING, Option
@@ -33,31 +33,37 @@ THINK_TAGS_OPTION = Option(
 )
 
 
-def _resolve_images(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
+def _without_unused_image_options(
+    environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]
+) -> dict[str, Json]:
+    """Resolve options; those of pictures are left out where the wording has no pictures."""
     options = resolve_others(values)
     if options[WORDING] in IMAGE_WORDINGS:
         return options
     return {name: value for name, value in options.items() if name not in IMAGE_OPTIONS}
 
 
-def _wrap_images(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+def _play_with_images(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+    """Return the play with a wording that shows pictures; None if the options ask for none."""
     if environment.playing.images is None or not has_images(options):
         return None
-    play, images = environment.play_with(without_images(options)), environment.playing.images
+    play, images = environment.play_with(without_image_options(options)), environment.playing.images
     if not any(field.name in images.replaces for field in (*play.wording.rule_fields, *play.wording.fields)):
         raise UsageError(f"{WORDING}={options[WORDING]}: with these options there is nothing to draw")
     return replace(play, wording=ImageWording(images, play.wording, options))
 
 
-def _resolve_think_tags(
+def _resolve_think_tags_option(
     environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]
 ) -> dict[str, Json]:
+    """Resolve the option `think_tags` and those of the environment; see `PlayExtension.resolve`."""
     text = THINK_TAGS_OPTION.check(values.pop(THINK_TAGS, None))
     think_tags = {} if text is None else {THINK_TAGS: joined_think_tags(*split_think_tags(text))}
     return resolve_others(values) | think_tags
 
 
-def _wrap_think_tags(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+def _play_with_think_tags(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+    """Return the play with the user's marks of reasoning; None if there are none."""
     if THINK_TAGS not in options:
         return None
     others = {name: value for name, value in options.items() if name != THINK_TAGS}
@@ -67,12 +73,17 @@ def _wrap_think_tags(environment: AnyEnvironment, options: Mapping[str, Json]) -
 PLAY_EXTENSIONS.extend(
     (
         LANGUAGE_EXTENSION,
-        PlayExtension(name="images", resolve=_resolve_images, wrap=_wrap_images, content=IMAGE_OPTIONS),
+        PlayExtension(
+            name="images", resolve=_without_unused_image_options, wrap=_play_with_images, content=IMAGE_OPTIONS
+        ),
         TEMPLATE_EXTENSION,
         TOOLS_EXTENSION,
         PREFIX_EXTENSION,
         PlayExtension(
-            name="think_tags", options=(THINK_TAGS_OPTION,), resolve=_resolve_think_tags, wrap=_wrap_think_tags
+            name="think_tags",
+            options=(THINK_TAGS_OPTION,),
+            resolve=_resolve_think_tags_option,
+            wrap=_play_with_think_tags,
         ),
         CONTEXT_EXTENSION,
     )
@@ -82,13 +93,13 @@ OPTION_AXES: Mapping[str, Axis] = MappingProxyType({axis.name: axis for axis in 
 """Name -> axis along an option of an extension, on items that stay the same."""
 
 
-def base_wording(options: Mapping[str, Json]) -> str:
-    """Return the name of the environment's own wording that resolved options of play name or base a template on."""
-    return str(without_images(without_template(options))[WORDING])
+def base_wording_name(options: Mapping[str, Json]) -> str:
+    """Return the name of the text wording that the options' wording is based on."""
+    return str(without_image_options(without_template(options))[WORDING])
 
 
-def wording_name(environment: AnyEnvironment, options: Mapping[str, Json]) -> str:
-    """Return the name of a wording with its options, so that pictures of another size are another wording.
+def wording_name_with_options(environment: AnyEnvironment, options: Mapping[str, Json]) -> str:
+    """Return a wording's name with the options of pictures that differ from their defaults.
 
     Returns:
         Such as "matrix", or "image (image_size=512)" where an option of pictures has not its default.

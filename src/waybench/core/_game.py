@@ -46,26 +46,26 @@ class Stream:
         self._words: list[int] = []  # drawn and not yet given, the next one last
 
     def child(self, *more: str | int) -> "Stream":
-        """Return the stream whose key is this one's key and further parts."""
+        """Return the stream whose key extends this one's key by `more` parts."""
         stream = Stream(*more)
         stream._parent = self
         return stream
 
-    def _key_text(self) -> str:
-        """Return the key as text, which many children share."""
+    def _key_as_text(self) -> str:
+        """Return the key with those of its parents as one unambiguous text."""
         if not self._text:
-            text = self._parent._key_text() if self._parent is not None else ""
+            text = self._parent._key_as_text() if self._parent is not None else ""
             for part in self._parts:
-                text += _part_text(part)
+                text += _key_part_text(part)
             self._text = text
         return self._text
 
     def key_digest(self) -> bytes:
         """Return the SHA-512 of the key, from which all blocks of the stream follow."""
-        return hashlib.sha512(self._key_text().encode("utf-8", "surrogatepass")).digest()
+        return hashlib.sha512(self._key_as_text().encode("utf-8", "surrogatepass")).digest()
 
-    def _refill(self) -> int:
-        """Draw a block and return its first word."""
+    def _draw_block(self) -> int:
+        """Draw a block of eight random words and return the first."""
         if self._block < 0:
             self._key, self._block = self.key_digest(), 0
         digest = hashlib.sha512(self._key + self._block.to_bytes(8, "big")).digest()
@@ -74,10 +74,10 @@ class Stream:
         words.extend(_BLOCK.unpack(digest[::-1]))  # backwards: the last word is the first, and its last byte as well
         return words.pop()
 
-    def _prepare(self, count: int) -> None:
-        """Draw the blocks for `count` words at once, which takes two thirds of the time of one after the other."""
+    def _draw_blocks(self, count: int) -> None:
+        """Draw all blocks for `count` words at once, in two thirds of the time of single draws."""
         if self._block < 0:
-            self._words.append(self._refill())
+            self._words.append(self._draw_block())
         key, first, words = self._key, self._block, self._words
         self._block = last = first + max(0, -(-(count - len(words)) // _WORDS))
         digests = b"".join([hashlib.sha512(key + block.to_bytes(8, "big")).digest() for block in range(first, last)])
@@ -85,7 +85,7 @@ class Stream:
 
     def word(self) -> int:
         """Return the next 64 random bits as an integer in [0, 2**64)."""
-        return self._words.pop() if self._words else self._refill()
+        return self._words.pop() if self._words else self._draw_block()
 
     def below(self, n: int) -> int:
         """Return a uniform integer in [0, n).
@@ -94,16 +94,16 @@ class Stream:
             ValueError: If n < 1.
         """
         if 0 < n <= _SMALL:
-            value = self._words.pop() if self._words else self._refill()
+            value = self._words.pop() if self._words else self._draw_block()
             if value < _EVEN:
                 return value % n
             self._words.append(value)
         if n < 1:
             raise ValueError(f"below({n}): n must be at least 1")
-        return self._below(n)
+        return self._below_any_limit(n)
 
-    def _below(self, n: int) -> int:
-        """Return a uniform integer in [0, n) for any n, from as many words as it takes."""
+    def _below_any_limit(self, n: int) -> int:
+        """Return a uniform integer in [0, n), from as many words as n needs."""
         words = 1 if n < _RANGE else (n.bit_length() + 63) // 64
         limit = (1 << 64 * words) // n * n  # values from here on would favour the small remainders
         while True:
@@ -116,14 +116,14 @@ class Stream:
     def random(self) -> float:
         """Return a uniform float in [0, 1) with 53 random bits."""
         # The word is taken here and not by `word`: a call less for each step of the games of chance.
-        return ((self._words.pop() if self._words else self._refill()) >> 11) * 2.0**-53
+        return ((self._words.pop() if self._words else self._draw_block()) >> 11) * 2.0**-53
 
     def choice(self, items: Sequence[T]) -> T:
         """Return one item, each with equal probability."""
         return items[self.below(len(items))]
 
     def distinct(self, total: int, count: int) -> list[int]:
-        """Return distinct integers in [0, total), at most `count`: the first of a random permutation."""
+        """Return up to `count` distinct integers in [0, total), in random order."""
         moved: dict[int, int] = {}  # position -> number, where the permutation has moved it
         numbers: list[int] = []
         for position in range(min(total, count)):
@@ -135,25 +135,26 @@ class Stream:
     def shuffle(self, items: MutableSequence[T]) -> None:
         """Put the items into a uniformly random order, in place (Fisher-Yates)."""
         if len(items) > _MANY:
-            self._prepare(len(items) - 1)
+            self._draw_blocks(len(items) - 1)
         words = self._words
         for i in range(len(items) - 1, 0, -1):
-            value = words.pop() if words else self._refill()
+            value = words.pop() if words else self._draw_block()
             if value < _EVEN:
                 j = value % (i + 1)
             else:
                 words.append(value)
-                j = self._below(i + 1)
+                j = self._below_any_limit(i + 1)
             items[i], items[j] = items[j], items[i]
 
 
 @lru_cache(maxsize=1024)  # the names of purposes and the numbers of turns and items come again and again
-def _part_text(part: str | int) -> str:
+def _key_part_text(part: str | int) -> str:
+    """Return a part of a key as text with its type and length, so that keys are unambiguous."""
     return f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}"
 
 
-def evenly_spaced(values: Sequence[A], most: int) -> list[A]:
-    """Return at most so many values of a sequence, evenly spaced from the first one; all of them if there are few.
+def evenly_spaced_values(values: Sequence[A], most: int) -> list[A]:
+    """Return at most `max_values` values of a sequence, evenly spaced from the first one.
 
     The sequence is not copied: a game's legal actions can be a `range` of more numbers than fit in memory.
 
@@ -237,7 +238,7 @@ class Game(ABC, Generic[I, S, A]):
 
         Where an action is a plan of several moves, these are the plans of one move; `apply` takes longer ones too.
         Where there are very many, the sequence makes them on demand, as `range` does: callers take its
-        length and single elements (`evenly_spaced`), and never list all.
+        length and single elements (`evenly_spaced_values`), and never list all.
         """
 
     @abstractmethod

@@ -71,14 +71,14 @@ def has_images(options: Mapping[str, Json]) -> bool:
     return IMAGE_BASE in options
 
 
-def without_images(options: Mapping[str, Json]) -> dict[str, Json]:
-    """Return options of play as they would be with the base wording in place of a wording with pictures."""
+def without_image_options(options: Mapping[str, Json]) -> dict[str, Json]:
+    """Return options of play with the base wording in place of one with pictures."""
     values = {name: value for name, value in options.items() if name not in IMAGE_OPTIONS}
     return values | ({WORDING: options[IMAGE_BASE]} if has_images(options) else {})
 
 
 def with_image_options(images: Images | None, options: Sequence[Option]) -> tuple[Option, ...]:
-    """Return an environment's options of play with what its pictures add to them, if it has any."""
+    """Return an environment's options of play with those that its pictures add."""
     declared = tuple(option for option in options if option.name not in IMAGE_OPTIONS)
     if images is None:
         return declared
@@ -108,7 +108,7 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
         replaced = {*images.replaces} - {images.legend_field}
         self._replaced_rules = {field.name: field for field in base.rule_fields if field.name in replaced}
         self._legend = next((field for field in base.rule_fields if field.name == images.legend_field), None)
-        self.rule_fields = tuple(map(self._rule_field, base.rule_fields))
+        self.rule_fields = tuple(map(self._rule_field_with_picture, base.rule_fields))
         self.fields = tuple(
             Field[View[S]](field.name, field.doc, lambda view: self._in_picture)
             if self.name == IMAGE and field.name in self._replaced
@@ -116,7 +116,8 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
             for field in base.fields
         )
 
-    def _rule_field(self, field: Field[I]) -> Field[I]:
+    def _rule_field_with_picture(self, field: Field[I]) -> Field[I]:
+        """Return a field of the rules with its text replaced where the picture shows it."""
         if self._legend is not None and field.name == self._legend.name:
             return Field[I](field.name, field.doc, self._legend_text)
         if self.name == IMAGE and field.name in self._replaced_rules:
@@ -124,6 +125,7 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
         return field
 
     def _legend_text(self, instance: I) -> str:
+        """Return the legend of the picture, after that of the base wording in "image+text"."""
         legend = "" if self._legend is None else self._legend.of(instance)
         return self._picture_legend if self.name == IMAGE or not legend else f"{legend}\n{self._picture_legend}"
 
@@ -131,7 +133,7 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
         """Return the base wording's rules, with how to read the picture."""
         text = self._base.rules(instance)
         if self.name == IMAGE:
-            text = self._without(text, (field.of(instance) for field in self._replaced_rules.values()))
+            text = self._replace_last(text, (field.of(instance) for field in self._replaced_rules.values()))
         legend = "" if self._legend is None else self._legend.of(instance)
         if legend and legend in text:
             return text.replace(legend, self._legend_text(instance), 1)
@@ -140,21 +142,24 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
     def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
         """Return the base wording's message; in "image" without what the picture shows."""
         text = self._base.observe(state, last, turn)
-        return self._without(text, self._pieces(state, last, turn).values()) if self.name == IMAGE else text
+        return (
+            self._replace_last(text, self._replaced_texts(state, last, turn).values()) if self.name == IMAGE else text
+        )
 
     def picture(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> Picture | None:
         """Return a picture of the state wherever the base wording's text describes it, and with the rules."""
-        text, pieces = self._base.observe(state, last, turn), self._pieces(state, last, turn)
+        text, pieces = self._base.observe(state, last, turn), self._replaced_texts(state, last, turn)
         if last is None or any(piece and piece in text for piece in pieces.values()):
             return Picture(state, self._size, self._grid, self._images.draw, tuple(pieces.items()))
         return None
 
-    def _pieces(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> dict[str, str]:
+    def _replaced_texts(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> dict[str, str]:
+        """Return the texts of the fields that the picture replaces, by name."""
         view = View(state, last, turn)
         return {name: field.of(view) for name, field in self._replaced.items()}
 
-    def _without(self, text: str, pieces: Iterable[str]) -> str:
-        """Return a text with what the picture shows left out of it."""
+    def _replace_last(self, text: str, pieces: Iterable[str]) -> str:
+        """Return a text with the last occurrence of each piece replaced by a reference to the picture."""
         for piece in pieces:
             if piece:  # the last one, since an example above it can have the same text
                 before, separator, after = text.rpartition(piece)

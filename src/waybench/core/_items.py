@@ -66,7 +66,7 @@ class Item(Generic[I]):
 
     @property
     def key_label(self) -> str:
-        """The key as records and terminals show it: of a private set a short hash, of an isomorphic one its number."""
+        """The key in records and terminals: a short hash for a private set, with the number of an isomorphic set."""
         label = key_label(self.key) if self.private else self.key
         return f"{label}~{self.isomorph}" if self.isomorph else label
 
@@ -94,8 +94,8 @@ class Source(ABC, Generic[I]):
         return [self.item(i) for i in range(count)]
 
 
-def nothing_known(instance: Instance) -> Mapping[str, Json]:
-    """Return that nothing is known of an instance's solution."""
+def empty_proof(instance: Instance) -> Mapping[str, Json]:
+    """Return an empty proof, for instances of whose solution nothing is known."""
     return NOTHING
 
 
@@ -108,7 +108,7 @@ class KeyedSource(Source[I]):
         prove: Instance -> what is known of its solution; by default nothing is.
     """
 
-    def __init__(self, key: str, level: int, prove: Callable[[I], Mapping[str, Json]] = nothing_known) -> None:
+    def __init__(self, key: str, level: int, prove: Callable[[I], Mapping[str, Json]] = empty_proof) -> None:
         self.key, self.level, self._prove = key, level, prove
 
     @abstractmethod
@@ -134,19 +134,20 @@ class PrivateSource(Source[I]):
 
     def item(self, index: int) -> Item[I]:
         """Return the item of this number, from 0."""
-        return self._marked(self._source.item(index))
+        return self._as_private(self._source.item(index))
 
     def head(self, count: int) -> list[Item[I]]:
         """Return the first `count` items."""
-        return [self._marked(item) for item in self._source.head(count)]
+        return [self._as_private(item) for item in self._source.head(count)]
 
-    def _marked(self, item: Item[I]) -> Item[I]:
+    def _as_private(self, item: Item[I]) -> Item[I]:
+        """Return an item that is marked as private."""
         position = item.id, item.level, item.key, item.index  # `replace` takes longer than a small item
         return Item(item.instance, *position, item.proof, item.examples, private=True, isomorph=item.isomorph)
 
 
-def set_hash(items: Iterable[Item[I]]) -> str:
-    """Return the SHA-256 of a set: of its items' ids and hashes, in order, one "id hash" line each."""
+def item_set_hash(items: Iterable[Item[I]]) -> str:
+    """Return the SHA-256 of the lines "id hash" of some items, in order."""
     lines = "".join(f"{item.id} {item.instance.hash}\n" for item in items)
     return hashlib.sha256(lines.encode()).hexdigest()
 
@@ -176,7 +177,7 @@ class IsomorphicSource(Source[I]):
         return self._source.space
 
     def item(self, index: int) -> Item[I]:
-        """Return the isomorphic item of the original of this number, from 0. Its examples are isomorphic, too."""
+        """Return the isomorphic item of the original item `index`, with isomorphic examples."""
         original = self._source.item(index)
         instance, *examples = (
             self._isomorph(instance, original.key, self._number) for instance in (original.instance, *original.examples)
@@ -191,13 +192,13 @@ class IsomorphicSource(Source[I]):
 
 
 def split_isomorphic_label(label: str) -> tuple[str, int]:
-    """Split a key's label into the label of the original set and the isomorphic set's number, 0 for an original set."""
+    """Return a key label's original label and its isomorphic number, 0 for an original set."""
     match = _LABEL.fullmatch(label)
     return (label, 0) if match is None else (match[1], int(match[2]))
 
 
-def draw_appearance(appearances: Sequence[T], number: int, *purpose: str | int) -> T:
-    """Return the appearance of an instance in an isomorphic set.
+def isomorphic_appearance(appearances: Sequence[T], number: int, *purpose: str | int) -> T:
+    """Return the appearance of an instance in the isomorphic set of a number.
 
     The sets of the numbers 1 to n, where n is the number of appearances, all differ; so do the next n sets.
 

@@ -11,7 +11,7 @@ from waybench.core._datasets import Dataset, HorizonSpec
 from waybench.core._errors import UsageError
 from waybench.core._game import A, End, Json, S, Stream
 from waybench.core._images import Images, with_image_options
-from waybench.core._items import Instance, PrivateSource, Source, nothing_known
+from waybench.core._items import Instance, PrivateSource, Source, empty_proof
 from waybench.core._metrics import (
     GENERAL_FAILURES,
     Aggregate,
@@ -142,7 +142,7 @@ class Items(Generic[I]):
     highest_level: int | None = None
     options: tuple[Option, ...] = ()
     level_of: Callable[[I], int] = attrgetter("level")
-    prove: Callable[[I], Mapping[str, Json]] = nothing_known
+    prove: Callable[[I], Mapping[str, Json]] = empty_proof
     datasets: tuple[Dataset, ...] = ()
     cluster: Callable[[EpisodeRecord], str] | None = None
     cluster_count: str = ""

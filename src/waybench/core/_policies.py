@@ -213,7 +213,7 @@ def replay(
         _probe_again(episode, probes)
         if watch is not None:
             watch(episode, turn)
-        simulated = episode.prefix_step()
+        simulated = episode.play_prefix_turn()
         if simulated is None:
             simulated = episode.step(Reply(turn.reply, _stop_reason(turn), turn.usage), executed)
         recorded, hint = (
@@ -227,7 +227,7 @@ def replay(
     _probe_again(episode, probes)
     if probes:
         raise ReplayError(f"probe {probes[0].name[:40]!r} of turn {probes[0].turn}: nothing is asked there")
-    if record.turns and episode.prefix_step() is not None:
+    if record.turns and episode.play_prefix_turn() is not None:
         raise ReplayError(f"the record ends after turn {len(record.turns)}, before its prefix does")
     # A caller may have ended an episode that was going on, and then says why; every other end is the simulation's.
     end = record.end

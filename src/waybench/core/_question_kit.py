@@ -12,7 +12,7 @@ from waybench.core._datasets import HorizonSpec
 from waybench.core._environment import Environment
 from waybench.core._errors import DataError, KitError
 from waybench.core._game import I, Json, Limits, Stream
-from waybench.core._items import KeyedSource, nothing_known
+from waybench.core._items import KeyedSource, empty_proof
 from waybench.core._json import MAX_DIGITS
 from waybench.core._metrics import Metric, level_axis
 from waybench.core._one_answer import AnswerState, Judgement, OneAnswerGame, OneAnswerWording
@@ -329,7 +329,7 @@ def question_environment(
     level_doc: str = "The level of the question.",
     horizon: tuple[int, ...] = (),
     heuristic: Callable[[Q], R] | None = None,
-    prove: Callable[[Q], Mapping[str, Json]] = nothing_known,
+    prove: Callable[[Q], Mapping[str, Json]] = empty_proof,
     version: int = 1,
 ) -> Environment[Q, AnswerState[Q], Any]:
     """Return the environment of a question, which is solved by an answer whose success is 1.

@@ -34,8 +34,8 @@ DETOUR = FailureKind("detour", "moves off the best solutions", "The action begin
 NOT_POSSIBLE = FailureKind("illegal", "illegal actions", "The action is not possible.")
 
 
-def unit_cost(before: object, after: object) -> int:
-    """Return 1: the cost of a solution is the number of its actions."""
+def cost_of_one(before: object, after: object) -> int:
+    """Return 1, so that a solution costs as much as it has actions."""
     return 1
 
 
@@ -63,7 +63,7 @@ class Solutions(ABC, Generic[I, S, A]):
     """
 
     def __init__(
-        self, game: Game[I, S, A], decode: Callable[[Json], I], cost: Callable[[S, S], int] = unit_cost
+        self, game: Game[I, S, A], decode: Callable[[Json], I], cost: Callable[[S, S], int] = cost_of_one
     ) -> None:
         self.game, self.decode, self.cost = game, decode, cost
 
@@ -81,15 +81,15 @@ class Solutions(ABC, Generic[I, S, A]):
         for action in game.legal(state):
             yield action, game.apply(state, action, Stream("successors")).state
 
-    def following(self, state: S) -> list[S]:
-        """Return the states after each legal action."""
+    def states_after_each_action(self, state: S) -> list[S]:
+        """Return the state after each legal action; none for a solved state."""
         game = self.game
         if isinstance(game, ChoiceGame):  # the same without transitions
-            return [] if game.is_solved(state) else game.following(state)
+            return [] if game.is_solved(state) else game.states_after_each_action(state)
         return [after for _, after in self.successors(state)]
 
     def best_actions(self, state: S) -> list[A]:
-        """Return the actions that begin a best solution; none if there is no solution."""
+        """Return the first actions of all best solutions; none if there is no solution."""
         known = self.remaining(state)
         return [
             action
@@ -112,7 +112,7 @@ class Solutions(ABC, Generic[I, S, A]):
         return player
 
     def check(self, start: S) -> int:
-        """Check a solution by playing it: it ends solved, and each of its actions costs what `remaining` falls by.
+        """Play a best solution and check that its end is solved and each action's cost is right.
 
         Args:
             start: A state with a solution.
@@ -133,7 +133,7 @@ class Solutions(ABC, Generic[I, S, A]):
         return actions
 
     def simulate(self, record: EpisodeRecord) -> Iterator[RecordStep[S]]:
-        """Yield the turns of a record with the states around them."""
+        """Yield each turn of a record with the states before and after it."""
         game = self.game
         state = game.start(self.decode(record.instance))
         for number, turn in enumerate(record.turns):
@@ -146,7 +146,7 @@ class Solutions(ABC, Generic[I, S, A]):
             state = transition.state
 
     def failure(self, record: EpisodeRecord) -> FailureKind:
-        """Return why an episode failed: a dead end at its end, where most replies were actions; see `DEAD_END`."""
+        """Return the kind of failure of a record: `DEAD_END` if its last state has no solution, or a general one."""
         general = general_failure(record)
         if general in (*NO_ANSWER, ILLEGAL):
             return general
@@ -155,10 +155,11 @@ class Solutions(ABC, Generic[I, S, A]):
 
     @property
     def first_errors(self) -> FirstErrors:
-        """The first error of an episode is its first action that begins no best solution."""
-        return FirstErrors((INTO_DEAD_END, DETOUR, NOT_POSSIBLE), self._steps)
+        """The first error of an episode: its first action that begins no best solution."""
+        return FirstErrors((INTO_DEAD_END, DETOUR, NOT_POSSIBLE), self._steps_to_first_error)
 
-    def _steps(self, record: EpisodeRecord) -> Iterator[Step]:
+    def _steps_to_first_error(self, record: EpisodeRecord) -> Iterator[Step]:
+        """Yield the steps of a record up to the first error."""
         for number, before, after in self.simulate(record):
             turn = record.turns[number]
             if after is None:
@@ -193,7 +194,7 @@ class Searched(Solutions[I, S, A]):
         self,
         game: Game[I, S, A],
         decode: Callable[[Json], I],
-        cost: Callable[[S, S], int] = unit_cost,
+        cost: Callable[[S, S], int] = cost_of_one,
         *,
         most: int = 60_000,
         memory: int = 300_000,
@@ -204,8 +205,8 @@ class Searched(Solutions[I, S, A]):
         self._table_of: dict[S, dict[S, int | None]] = {}  # for each position of these
         self._count = 0  # of positions in all of them
 
-    def table(self, state: S) -> dict[S, int | None]:
-        """Return what is known of the positions that can be reached from a state, itself the first of them.
+    def cost_by_reachable_state(self, state: S) -> dict[S, int | None]:
+        """Return the cost of a best solution for each state reachable from `state`; None without a solution.
 
         Raises:
             DataError: If there are more than `most` positions.
@@ -213,7 +214,7 @@ class Searched(Solutions[I, S, A]):
         known = self._table_of.get(state)
         if known is not None:
             return known
-        table = self._costs_of_reachable(state)
+        table = self._cost_by_reachable_state(state)
         self._tables.append(table)
         self._table_of.update(dict.fromkeys(table, table))
         self._count += len(table)
@@ -231,18 +232,23 @@ class Searched(Solutions[I, S, A]):
         Raises:
             DataError: If more than `most` positions can be reached from it.
         """
-        return self.table(state)[state]
+        return self.cost_by_reachable_state(state)[state]
 
-    def _from_start(self, state: S) -> list[S]:
-        """Return the states after each action: a solved position leads nowhere, unless the list begins with it."""
+    def _states_after_start(self, state: S) -> list[S]:
+        """Return the states after each action, also if the first state is solved."""
         game = self.game
-        return game.following(state) if isinstance(game, ChoiceGame) else self.following(state)
+        return (
+            game.states_after_each_action(state)
+            if isinstance(game, ChoiceGame)
+            else self.states_after_each_action(state)
+        )
 
-    def _costs_of_reachable(self, start: S) -> dict[S, int | None]:
+    def _cost_by_reachable_state(self, start: S) -> dict[S, int | None]:
+        """Return the costs by a breadth-first listing of states and Dijkstra's algorithm backwards."""
         numbers, states = {start: 0}, [start]
         reached_from: list[list[tuple[int, int]]] = [[]]  # of each position: (the one before it, the cost of the step)
         for number, state in enumerate(states):  # the list grows meanwhile
-            for after in self.following(state) if number else self._from_start(state):
+            for after in self.states_after_each_action(state) if number else self._states_after_start(state):
                 if after not in numbers:
                     if len(states) == self._most:
                         raise DataError(f"more than {self._most:,} positions can be reached: give a smaller instance")
@@ -263,7 +269,7 @@ class Searched(Solutions[I, S, A]):
         return dict(zip(states, remaining, strict=True))
 
     def check(self, start: S) -> int:
-        """Check all positions that can be reached from a state, by the rules alone.
+        """Check by Bellman's equation the costs of all states reachable from `start`.
 
         The costs are those of best solutions exactly if a solved position has 0, and any other one the least sum of
         an action's cost and what remains after it (Bellman's equation); costs are above 0.
@@ -274,10 +280,12 @@ class Searched(Solutions[I, S, A]):
         Raises:
             WaybenchError: If a position's cost is wrong.
         """
-        table = self.table(start)
+        table = self.cost_by_reachable_state(start)
         for state, known in table.items():
             costs = [
-                left + self.cost(state, after) for after in self.following(state) if (left := table[after]) is not None
+                left + self.cost(state, after)
+                for after in self.states_after_each_action(state)
+                if (left := table[after]) is not None
             ]
             least = 0 if self.game.terminal(state) is End.SOLVED else min(costs, default=None)
             if known != least:

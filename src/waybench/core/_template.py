@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from waybench.core._environment import AnyEnvironment, AnyPlay, PlayExtension, Resolve
-from waybench.core._errors import UsageError, WaybenchError, shorten_words
+from waybench.core._errors import UsageError, WaybenchError, shorten_long_words
 from waybench.core._game import A, Json, S, Transition
 from waybench.core._json import is_object
 from waybench.core._play import TEMPLATE_PREFIX, WORDING, Option
@@ -94,11 +94,11 @@ def read_toml_file(
         UsageError: If it cannot be read.
     """
     path = user_path(reference.removeprefix(TEMPLATE_PREFIX))
-    what = f"{option}={TEMPLATE_PREFIX}{shorten_words(str(path))}"
+    what = f"{option}={TEMPLATE_PREFIX}{shorten_long_words(str(path))}"
     try:
         text = read_text(path, LARGEST_TEMPLATE, kind)
     except WaybenchError as error:
-        raise UsageError(f"{what}: {shorten_words(str(error))}") from None
+        raise UsageError(f"{what}: {shorten_long_words(str(error))}") from None
     if else_named is not None and path.suffix.lower() != ".toml":
         return what, path, {else_named: text}
     try:

@@ -5,7 +5,7 @@ from typing import Any
 from inspect_ai.log import transcript
 
 from waybench.core import Episode
-from waybench.core._board import plain_text
+from waybench.core._board import board_text
 
 SOURCE = "waybench board"
 _MOST = 50  # boards of an episode
@@ -24,7 +24,7 @@ class Boards:
         board = episode.environment.presentation.board
         if board is None or self._shown == _MOST:
             return
-        text = plain_text(board(episode.state, episode.turns)).replace("```", "'''")[:_LONGEST]
+        text = board_text(board(episode.state, episode.turns)).replace("```", "'''")[:_LONGEST]
         if text.strip():
             self._shown += 1
             transcript().info(f"```text\n{text}\n```", source=SOURCE)

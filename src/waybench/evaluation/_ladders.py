@@ -7,7 +7,7 @@ from typing import Any
 from inspect_ai.dataset import Sample
 
 from waybench.core import NOTHING, End, Environment, EpisodeRecord, Item, Json
-from waybench.core._designs import ladder_patience
+from waybench.core._designs import max_failed_levels
 from waybench.evaluation._adaptive import AdaptiveSampleSource
 from waybench.evaluation._sample import to_sample
 
@@ -35,14 +35,14 @@ class Ladder(AdaptiveSampleSource[_Climb]):
 
     An item's next attempt follows when the one before it is finished and could still be improved; the next level
     follows as soon as one attempt of this level has solved its item, or after all attempts if fewer levels than
-    `ladder_patience` had no success. So the set of episodes that are run is a function of the results alone: neither
+    `max_failed_levels` had no success. So the set of episodes that are run is a function of the results alone: neither
     the order in which they finish nor an interruption changes it.
 
     Attributes:
         levels: Returns the levels, easiest first; may be endless.
         items: Level -> its items.
         attempts: Most attempts at an item.
-        design: What its samples declare (`levels_design`).
+        design: What its samples declare (`ladder_design`).
         drawn: The options with which its items were drawn.
     """
 
@@ -60,7 +60,7 @@ class Ladder(AdaptiveSampleSource[_Climb]):
 
     @property
     def _patience(self) -> int:
-        return ladder_patience(self.environment.scoring.best_of)
+        return max_failed_levels(self.environment.scoring.best_of)
 
     def _samples(self, level: int) -> list[Sample]:
         return [self._sample(item, 1) for item in self.items(level)]

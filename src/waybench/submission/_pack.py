@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from waybench._version import __version__
 from waybench.core import EpisodeRecord, Json, UsageError, WaybenchError, map_in_processes
-from waybench.core._designs import run_design
+from waybench.core._designs import design_of_run
 from waybench.core._spool import Spool
 from waybench.evaluation.tasks._samples import implied_samples
 from waybench.results.estimates import by_level, overall
@@ -213,7 +213,7 @@ def _write_archive(
                     "created": info.created,
                     "version": info.version,
                     "search": dict(
-                        run_design(designs.get(info.run, {}))
+                        design_of_run(designs.get(info.run, {}))
                     ),  # the name is older than the levels of ladders
                 }
             )

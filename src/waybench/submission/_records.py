@@ -29,7 +29,7 @@ from waybench.core import (
     replay,
 )
 from waybench.core._defects import DEFECT
-from waybench.core._designs import DESIGN, is_search, run_design
+from waybench.core._designs import DESIGN, design_of_run, is_search_design
 from waybench.envs import registry
 from waybench.evaluation._sample import read_plan, stored_record
 from waybench.evaluation.tasks._entry import missing_shards
@@ -323,9 +323,13 @@ def coverage(
                         if len({json.dumps(part.get(field), sort_keys=True) for part in (recorded, head)}) > 1:
                             problems.add("item", f"{field} differs from that of the item made again", name)
                             break
-                design = run_design(json.loads(metadata.get(DESIGN, "{}")))
+                design = design_of_run(json.loads(metadata.get(DESIGN, "{}")))
                 if design != run["search"]:
-                    what = "settings of the search" if is_search(run["search"] or design) else "levels of the ladder"
+                    what = (
+                        "settings of the search"
+                        if is_search_design(run["search"] or design)
+                        else "levels of the ladder"
+                    )
                     problems.add("task", f"the {what} differ from those of the parameters")
                     break
                 if played > 2 * len(samples) + _SLACK:

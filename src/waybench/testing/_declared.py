@@ -15,8 +15,8 @@ from waybench.core import (
     Presentation,
     TurnRecord,
     UsageError,
-    base_wording,
-    evenly_spaced,
+    base_wording_name,
+    evenly_spaced_values,
     policy,
 )
 from waybench.core import Message as ChatMessage
@@ -291,7 +291,7 @@ def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[T
         _require_svg(presentation.draw(instance, played), "draw")
         _require_svg(presentation.draw(instance, played, board_id=_BOARD_ID, reuse=True), "draw with reuse")
     if presentation.draw_frames is not None:
-        counts = evenly_spaced(range(len(turns) + 1), _COUNTS)
+        counts = evenly_spaced_values(range(len(turns) + 1), _COUNTS)
         frames = list(presentation.draw_frames(instance, turns, counts))
         require(len(frames) == len(counts), f"draw_frames gave {len(frames)} drawings for {len(counts)} counts")
         for frame in frames:
@@ -339,7 +339,7 @@ def _play_with_pictures(
 ) -> Iterator[ChatMessage]:
     """Play an episode in a wording with pictures and in its base; yield the messages that have a picture."""
     seen: AnyEpisode = Episode(environment, item, options)
-    read: AnyEpisode = Episode(environment, item, {**options, "wording": base_wording(seen.options)})
+    read: AnyEpisode = Episode(environment, item, {**options, "wording": base_wording_name(seen.options)})
     require(seen.messages[-1].picture is not None, "{}: the opening has no picture", options)
     chosen = policy(player)
     for _ in range(_TURNS):

@@ -14,7 +14,7 @@ from types import FrameType, MappingProxyType
 from typing import Any, NamedTuple
 
 from waybench.core import DefectError, WaybenchError
-from waybench.core._defects import CodeLocation, definition_of, location_of, raised_text
+from waybench.core._defects import CodeLocation, exception_text, location_in_environment, location_of_definition
 from waybench.core._errors import KitError
 from waybench.testing._walks import FOCUS, AnyEnvironment, ContractError
 
@@ -148,7 +148,7 @@ class Breach(NamedTuple):
         """What two breaches with one cause have in common: the line and the exception, or else check and problem."""
         raised = _raised_by(self.error)
         if raised is not None:
-            location = location_of(raised) or traceback.extract_tb(raised.__traceback__)[-1]
+            location = location_in_environment(raised) or traceback.extract_tb(raised.__traceback__)[-1]
             name = location.path if isinstance(location, CodeLocation) else location.filename
             return f"{name}:{location.line}", type(raised).__name__
         return self.check, self.problem if self.location is None else f"{self.location.path}:{self.location.line}"
@@ -165,7 +165,7 @@ class Breach(NamedTuple):
             return self
         if raised is None:
             return self._replace(also=(*self.also, check))
-        place = location_of(raised) or CodeLocation("", 0, "")
+        place = location_in_environment(raised) or CodeLocation("", 0, "")
         about = _CHECKS.get(place.function) or _CHECKS.get(place.caller)
         if about == check:
             return self._replace(check=check, advice=_advice_of(raised, check), also=(self.check, *self.also))
@@ -181,11 +181,11 @@ class Breach(NamedTuple):
 def breach_of(environment: AnyEnvironment, check: str, level: int | None, error: Exception) -> Breach:
     """Return what a check found, from the exception that ended it and from what it looked at then."""
     raised = _raised_by(error)
-    location = None if raised is None else location_of(raised)
+    location = None if raised is None else location_in_environment(raised)
     problem, reply = str(error).removeprefix(_ONE_WAY).lstrip(":, "), FOCUS.reply
     if raised is not None and not isinstance(error, ContractError):
         function = location.function if location is not None else ""
-        problem = f"{function if function not in _NAMELESS else 'the environment'} {raised_text(raised)}"
+        problem = f"{function if function not in _NAMELESS else 'the environment'} {exception_text(raised)}"
     if isinstance(raised, KitError):
         problem = raised.problem
     if isinstance(error, DefectError):
@@ -259,10 +259,12 @@ def _definitions(subject: Any) -> Iterator[CodeLocation]:
         subject = getattr(owner, getattr(subject, "__name__", ""), subject)
     function: Any = unwrap(getattr(subject, "__func__", subject)) if callable(subject) else None
     parts: list[Any] = [function, owner.__class__, subject.__class__, getattr(owner, "_question", None)]
-    if definition_of(function) is None:  # the kit's own, which calls the author's
+    if location_of_definition(function) is None:  # the kit's own, which calls the author's
         parts += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
     for part in parts:
-        location = definition_of(getattr(part, "answer", None)) or definition_of(part)  # a question is its answer
+        location = location_of_definition(getattr(part, "answer", None)) or location_of_definition(
+            part
+        )  # a question is its answer
         if location is not None:
             yield location
 

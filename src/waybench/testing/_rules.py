@@ -20,7 +20,7 @@ from waybench.core import (
     play_out,
     policy,
 )
-from waybench.core._items import set_hash
+from waybench.core._items import item_set_hash
 from waybench.testing._hostile import BAD_JSON
 from waybench.testing._walks import (
     FOCUS,
@@ -202,10 +202,10 @@ def check_keys(environment: AnyEnvironment, level: int) -> None:
     sets = {key: environment.source(key, level).head(_SET) for key in ("key", "key ", "Key", "1", "2")}
     for key, head in sets.items():
         again = environment.source(key, level).head(_SET)
-        require(set_hash(head) == set_hash(again), f"key {key!r} gave two different sets")
+        require(item_set_hash(head) == item_set_hash(again), f"key {key!r} gave two different sets")
         require({item.key for item in head} == {key}, f"items of the key {key!r} name another key")
     if len({item.instance.hash for head in sets.values() for item in head}) > 1:
-        different = len(set(map(set_hash, sets.values())))
+        different = len(set(map(item_set_hash, sets.values())))
         require(different == len(sets), f"{len(sets)} keys gave only {different} different sets")
 
 

@@ -25,11 +25,11 @@ from waybench.core import (
     Stream,
     UsageError,
     WaybenchError,
-    evenly_spaced,
+    evenly_spaced_values,
     play_out,
     policy,
 )
-from waybench.core._defects import raised_text
+from waybench.core._defects import exception_text
 from waybench.core._languages import languages_of
 from waybench.core._texts import ENGLISH_NAME
 
@@ -144,7 +144,7 @@ def report_as_breach(what: object) -> Generator[None]:
         raise
     except Exception as error:
         raised = error.__cause__ if isinstance(error, DefectError) and isinstance(error.__cause__, Exception) else error
-        raise ContractError(f"{what} {raised_text(raised)}") from error
+        raise ContractError(f"{what} {exception_text(raised)}") from error
 
 
 @contextmanager
@@ -268,7 +268,7 @@ def states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, An
 
 def actions(game: Game[Any, Any, Any], state: Any, most: int = ACTIONS) -> list[Any]:
     """Return some legal actions of a state, spread over all of them."""
-    return evenly_spaced(game.legal(state), most)
+    return evenly_spaced_values(game.legal(state), most)
 
 
 def reachable_states(game: Game[Any, Any, Any], instance: Any, *, most: int = 20_000, draws: int = 8) -> int:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import ALICIA, border, dijkstra, open_cells
 from waybench.core import Item, UsageError
-from waybench.core._items import set_hash
+from waybench.core._items import item_set_hash
 from waybench.envs.maze._environment import MazeSource
 from waybench.envs.maze._game import Maze
 from waybench.envs.spaces import TREES
@@ -43,7 +43,7 @@ ALICIA_V1 = {
 def test_the_public_set_is_pinned(size: int) -> None:
     source = ALICIA.source(level=size)
     assert source.item(0).key == "alicia-v1"
-    assert set_hash(source.head(10)) == ALICIA_V1[size]
+    assert item_set_hash(source.head(10)) == ALICIA_V1[size]
 
 
 def test_the_first_public_maze() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.envs.messenger.games import ENV, KINDS, ROLES
 from waybench.core import DataError, UsageError
-from waybench.core._items import set_hash
+from waybench.core._items import item_set_hash
 from waybench.envs.messenger._items import NAMES, PublishedGames
 from waybench.envs.messenger._world import CASTS, NUMBERS, PUBLISHED, Case
 
@@ -111,7 +111,7 @@ def test_published_board_and_decoys() -> None:
 
 def test_options_make_other_games() -> None:
     hashes = {
-        set_hash(ENV.source("test", 3, **options).head(5))
+        item_set_hash(ENV.source("test", 3, **options).head(5))
         for options in ({}, {"size": 12}, {"decoys": 3}, {"cast": "further"}, {"cast": "both"})
     }
     assert len(hashes) == 5
@@ -126,7 +126,7 @@ def test_options_make_other_games() -> None:
     ],
 )
 def test_public_set_is_pinned(level: int, pinned: str) -> None:
-    assert set_hash(ENV.source(level=level).head(100)) == pinned
+    assert item_set_hash(ENV.source(level=level).head(100)) == pinned
 
 
 def test_what_does_not_exist_is_refused() -> None:

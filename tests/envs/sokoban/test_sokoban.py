@@ -94,8 +94,8 @@ def test_both_solvers_agree() -> None:
 
 def test_all_costs_of_a_room_fit_each_other() -> None:
     start = GAME.start(ROOMS.source(level=4).item(0).instance)
-    assert BY_PUSHES.check(start) == len(BY_PUSHES.table(start)) > 100
-    assert BY_MOVES.check(start) == len(BY_MOVES.table(start))
+    assert BY_PUSHES.check(start) == len(BY_PUSHES.cost_by_reachable_state(start)) > 100
+    assert BY_MOVES.check(start) == len(BY_MOVES.cost_by_reachable_state(start))
 
 
 @pytest.mark.parametrize("level", [8, 13])

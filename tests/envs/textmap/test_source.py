@@ -8,7 +8,7 @@ import pytest
 
 import waybench
 from waybench.core import Item, UsageError
-from waybench.core._items import set_hash
+from waybench.core._items import item_set_hash
 from waybench.envs.textmap import _paths
 from waybench.envs.textmap._items import MapQuestion
 
@@ -77,7 +77,7 @@ def test_ids_tell_all_places_apart() -> None:
     plain, ids = drawn(ROUTE, 2, 5, confusable=1.0), drawn(ROUTE, 2, 5, confusable=1.0, names="ids")
     for item in ids:
         assert all(place.endswith(")") and "(obj" in place for place in item.instance.map.places)
-    assert set_hash(plain) != set_hash(ids)
+    assert item_set_hash(plain) != item_set_hash(ids)
 
 
 @BOTH
@@ -106,5 +106,5 @@ def test_levels_that_do_not_exist(level: int) -> None:
 def test_public_sets_are_pinned() -> None:
     """A change of these hashes is a change of the public set: it raises the version."""
     assert {
-        environment.id: set_hash(environment.source(level=3).head(20))[:16] for environment in (ROUTE, DESTINATION)
+        environment.id: item_set_hash(environment.source(level=3).head(20))[:16] for environment in (ROUTE, DESTINATION)
     } == {"textmap/route": "67b6328f1c8ac882", "textmap/destination": "34fc5c7198bf3b9d"}

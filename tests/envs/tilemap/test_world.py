@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from waybench.core import Item, Json, UsageError, resolve
-from waybench.core._items import set_hash
+from waybench.core._items import item_set_hash
 from waybench.envs.tilemap._instance import TileMap, decode
 from waybench.envs.tilemap._items import WORLD_OPTIONS, WorldSource
 from waybench.envs.tilemap.worlds._tiles import BIOMES
@@ -274,4 +274,4 @@ def test_the_maps_of_a_level_differ() -> None:
 
 @pytest.mark.parametrize("level", PINNED)
 def test_the_public_set(level: int) -> None:
-    assert set_hash(source(level, key="tilemap-v1").head(10)) == PINNED[level]
+    assert item_set_hash(source(level, key="tilemap-v1").head(10)) == PINNED[level]

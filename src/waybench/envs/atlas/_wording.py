@@ -16,7 +16,7 @@ from waybench.core import (
     normal_name,
     plural,
 )
-from waybench.core._choices import find_choice
+from waybench.core._choices import index_of_named_action
 from waybench.core._question_kit import answer_lines
 from waybench.envs.atlas._game import (
     MOST_MOVES,
@@ -285,7 +285,7 @@ class WorldWording(Wording[World, Walk, Moves]):
         moves = read_moves(line)
         if not self._condition.steps or (not isinstance(moves, Invalid) and len(moves) == 1):
             return moves
-        number = find_choice(line, tuple(DIRECTIONS)) if isinstance(moves, Invalid) else moves
+        number = index_of_named_action(line, tuple(DIRECTIONS)) if isinstance(moves, Invalid) else moves
         if not isinstance(number, int):
             return Invalid("The last line has to be one move: north, east, south or west.")
         return (tuple(DIRECTIONS)[number],)

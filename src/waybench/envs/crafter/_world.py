@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from waybench._late import LateModule
-from waybench.core import DataError, Instance, Json, KeyedSource, Stream, UsageError, check_fields
+from waybench.core import DataError, Instance, Json, KeyedSource, Stream, UsageError, check_known_fields
 from waybench.envs.crafter._ids import (
     AREA,
     ARROW,
@@ -76,7 +76,7 @@ def decode(data: Json) -> Wilds:
     Raises:
         DataError: If it is something else.
     """
-    check_fields(data, ("seed",))
+    check_known_fields(data, ("seed",))
     match data:
         case {"seed": int(seed), **rest} if not rest and type(seed) is int and 0 <= seed < SEEDS:
             return Wilds(seed)

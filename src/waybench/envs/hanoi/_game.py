@@ -20,7 +20,7 @@ from waybench.core import (
     Outcome,
     Stream,
     UsageError,
-    draw_appearance,
+    isomorphic_appearance,
 )
 from waybench.envs.smartplay import ActionEffect, Rules, field_values
 
@@ -207,7 +207,7 @@ _ORDERS = ["".join(order) for order in permutations(RODS)][1:]  # the first one 
 
 def isomorph(towers: Towers, key: str, number: int) -> Towers:
     """Return the puzzle with its rods exchanged, by one of five orders; five sets in a row have all of them."""
-    order = str.maketrans(RODS, draw_appearance(_ORDERS, number, "hanoi", key, towers.hash))
+    order = str.maketrans(RODS, isomorphic_appearance(_ORDERS, number, "hanoi", key, towers.hash))
     return Towers(towers.start.translate(order), towers.goal.translate(order))
 
 

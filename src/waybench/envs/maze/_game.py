@@ -16,10 +16,10 @@ from waybench.core import (
     Potential,
     Stream,
     Transition,
-    check_fields,
-    draw_appearance,
+    check_known_fields,
     is_array,
     is_object,
+    isomorphic_appearance,
     plural,
 )
 from waybench.envs.spaces import transform, transform_place
@@ -118,7 +118,7 @@ def decode(data: Json) -> Maze:
     Raises:
         DataError: If it is no such maze; the message names the row.
     """
-    check_fields(data, ("maze",))
+    check_known_fields(data, ("maze",))
     matrix = data.get("maze") if is_object(data) else data
     if not is_array(matrix) or not all(is_array(row) or isinstance(row, str) for row in matrix):
         raise DataError('instance: give {"maze": ["000X0", ...]} or {"maze": [[0,0,0,"X",0], ...]}, a list of rows')
@@ -160,7 +160,7 @@ def isomorph(maze: Maze, key: str, number: int) -> Maze:
     that is symmetrical itself can stay as it is. Mirrored mazes are left out: there, a player that keeps a hand on the
     wall goes another way.
     """
-    symmetry = draw_appearance(ROTATIONS, number, "maze", key, maze.hash)
+    symmetry = isomorphic_appearance(ROTATIONS, number, "maze", key, maze.hash)
     lattice = maze.lattice
     rows = transform(symmetry, lattice.rows())
     height, width = len(rows), len(rows[0])

@@ -23,11 +23,11 @@ from waybench.core import (
     Source,
     Stream,
     UsageError,
-    check_hash,
-    check_ids,
-    file_key,
+    check_instance_hash,
+    check_unique_ids,
     is_object,
-    read_records,
+    item_set_key_of_file,
+    read_item_records,
     resolve,
     user_path,
     with_examples,
@@ -160,7 +160,7 @@ class CaseFile(Source[I], Generic[I]):
         prove: Callable[[I], Mapping[str, Json]],
         common: Mapping[str, Json],
     ) -> None:
-        records = read_records(path, env_ids, "cases", LARGEST_FILE)
+        records = read_item_records(path, env_ids, "cases", LARGEST_FILE)
         self._cases: list[I] = []
         for record in records:
             instance = record.instance
@@ -168,10 +168,10 @@ class CaseFile(Source[I], Generic[I]):
                 self._cases.append(decode({**common, **instance} if is_object(instance) else instance))
             except DataError as error:
                 raise DataError(f"{record.where}: {error}") from None
-            check_hash(record, self._cases[-1])
+            check_instance_hash(record, self._cases[-1])
         # As published, where a list has no ids.
         self._ids = [record.id or f"{key}-{n}" * record.is_listed or str(n) for n, record in enumerate(records)]
-        check_ids(records, self._ids)
+        check_unique_ids(records, self._ids)
         self._key, self._level_of, self._prove = key, level_of, prove
 
     def __len__(self) -> int:
@@ -314,7 +314,7 @@ class Cases:
 
     def _from_file(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
         path = user_path(options["source"])
-        return self._open_file(path, file_key(path, "cases"), options)
+        return self._open_file(path, item_set_key_of_file(path, "cases"), options)
 
     def _open_file(self, path: Path, key: str, options: Mapping[str, Any]) -> Source[Any]:
         environment = self.environment
@@ -336,5 +336,11 @@ class Cases:
             return self.environment.items.make_source(f"{item.key}/examples", item.level, style)
 
         return with_examples(
-            source, range(count), options["icl"], protocol=options["protocol"], similar=similar, size=size, noun="case"
+            source,
+            range(count),
+            options["icl"],
+            protocol=options["protocol"],
+            source_of_similar=similar,
+            size=size,
+            noun="case",
         )

@@ -15,7 +15,7 @@ from waybench.core import (
     Outcome,
     Stream,
     Transition,
-    check_fields,
+    check_known_fields,
     is_object,
 )
 
@@ -56,7 +56,7 @@ def decode(data: Json) -> Number:
     Raises:
         DataError: If it is no such object.
     """
-    check_fields(data, ("target", "min", "max"))
+    check_known_fields(data, ("target", "min", "max"))
     values = [data.get(name) for name in ("target", "min", "max")] if is_object(data) else []
     match values:
         case [int(target), int(low), int(high)] if bool not in map(type, values):

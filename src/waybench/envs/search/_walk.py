@@ -15,7 +15,7 @@ from waybench.core import (
     Outcome,
     Stream,
     Transition,
-    check_fields,
+    check_known_fields,
     is_array,
     is_object,
 )
@@ -56,7 +56,7 @@ def decode(data: Json) -> WalkGraph:
     Raises:
         DataError: If it is no connected graph without loops and double edges.
     """
-    check_fields(data, ("nodes", "edges"))
+    check_known_fields(data, ("nodes", "edges"))
     nodes, edges = (data.get("nodes"), data.get("edges")) if is_object(data) else (None, None)
     if not is_array(nodes) or not is_array(edges):
         raise DataError('instance: give {"nodes": [0, 1, 2], "edges": [[0, 2], [1, 2]]}')

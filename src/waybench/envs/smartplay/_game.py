@@ -17,7 +17,7 @@ from waybench.core import (
     Player,
     Stream,
     Transition,
-    check_fields,
+    check_known_fields,
     is_object,
 )
 
@@ -105,7 +105,7 @@ def field_values(data: Json, fields: Sequence[str], message: str) -> list[Json]:
     Raises:
         DataError: If it is no object (with this message), or has other fields.
     """
-    check_fields(data, fields)
+    check_known_fields(data, fields)
     if not is_object(data) or len(data) != len(fields):
         raise DataError(message)
     return [data[field] for field in fields]

@@ -21,7 +21,7 @@ from waybench.core import (
     Scoring,
     Series,
     TurnRecord,
-    base_wording,
+    base_wording_name,
     general_failure,
     outcome_metric,
 )
@@ -30,7 +30,7 @@ from waybench.envs.smartplay._wording import PROMPT_STYLES
 
 def action_turns(record: EpisodeRecord) -> list[TurnRecord]:
     """Return the turns whose replies had to name an action: one for each step, lost ones included, and no thoughts."""
-    thinks = bool(PROMPT_STYLES[base_wording(record.options)].think)
+    thinks = bool(PROMPT_STYLES[base_wording_name(record.options)].think)
     return list(record.turns[thinks :: 1 + thinks])
 
 

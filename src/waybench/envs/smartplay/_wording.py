@@ -21,7 +21,7 @@ from waybench.core import (
     View,
     Wording,
 )
-from waybench.core._choices import find_choice
+from waybench.core._choices import index_of_named_action
 from waybench.core._texts import ENGLISH
 from waybench.envs.smartplay._game import THOUGHT, AgentReply, AgentState, I, Rules, W, history_text, manual_text
 
@@ -284,7 +284,7 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
         actions = self._rules.actions(state.instance)
         if self._published:
             return (_short_match if len(reply) <= _SHORT else _match)(reply, tuple(actions))
-        result = find_choice(reply, actions)
+        result = index_of_named_action(reply, actions)
         return result if isinstance(result, Invalid) else AgentReply(result)
 
     def understands(self, reply: str, state: AgentState[I, W]) -> bool:

@@ -16,12 +16,12 @@ from waybench.core import (
     Source,
     Stream,
     UsageError,
-    file_key,
+    item_set_key_of_file,
     number_option,
     read_text,
     user_path,
 )
-from waybench.core._datasets import read_items
+from waybench.core._datasets import item_list_from_file
 from waybench.envs.sokoban._rooms import (
     BY_PUSHES,
     GAME,
@@ -133,8 +133,8 @@ def _open_file(values: Mapping[str, Any], files: DataFiles) -> Source[Room]:
     path = user_path(values["source"])
     text = read_text(path, _LARGEST_FILE, "a file of rooms")
     if text.lstrip()[:1] in ("{", "["):
-        return read_items(path, "sokoban/rooms", decode, level_of, prove)
-    key = file_key(path, "rooms")
+        return item_list_from_file(path, "sokoban/rooms", decode, level_of, prove)
+    key = item_set_key_of_file(path, "rooms")
     items = [
         Item(room, str(number), level_of(room), key, number, prove(room))
         for number, room in enumerate(read_rooms(text, str(path)))

@@ -7,7 +7,7 @@ from functools import lru_cache
 from statistics import fmean
 from typing import NamedTuple
 
-from waybench.core import DataError, Json, Stream, UsageError, check_fields, is_array, is_object, normal_name
+from waybench.core import DataError, Json, Stream, UsageError, check_known_fields, is_array, is_object, normal_name
 from waybench.envs.textmap._answers import MOST_HOPS, PAPER, Hop, MatchingRules, ScoredQuestion, Trajectory, success
 from waybench.envs.textmap._game import rename_places, rename_question
 from waybench.envs.textmap._instances import Locate, MapInstance, cut, read_map, read_number, resolve_game
@@ -88,7 +88,7 @@ def decode_extraction(data: Json) -> Extraction:
     """Read an extraction. "questions" is optional; by default, they are sampled."""
     if not is_object(data):
         raise DataError('instance: give an extraction, {"map": {...}, "cutoff": 70, "questions": [{"src": ...}, ...]}')
-    check_fields(data, ("map", "game", "cutoff", "questions"))
+    check_known_fields(data, ("map", "game", "cutoff", "questions"))
     full_map = read_map(data)
     if full_map.last_step < LEAST_CUTOFF:
         raise DataError(

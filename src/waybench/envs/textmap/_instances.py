@@ -17,7 +17,7 @@ from waybench.core import (
     Metric,
     Stream,
     UsageError,
-    check_fields,
+    check_known_fields,
     is_array,
     is_object,
     unknown_name_message,
@@ -274,7 +274,7 @@ def _parse_map(text: str) -> PlaceMap:
     data: Json = json.loads(text)
     if not is_object(data):
         raise DataError('map: give {"name": ..., "places": [...], "actions": [...], "edges": [...], "steps": [...]}')
-    check_fields(data, ("name", "places", "actions", "edges", "steps"), "map")
+    check_known_fields(data, ("name", "places", "actions", "edges", "steps"), "map")
     name = data.get("name")
     if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
         raise DataError("map: name: give the game's name")

@@ -21,7 +21,7 @@ from waybench.core import (
     Source,
     Stream,
     UsageError,
-    check_fields,
+    check_known_fields,
     is_object,
     number_option,
     plural,
@@ -30,7 +30,7 @@ from waybench.core import (
     unknown_name_message,
     user_path,
 )
-from waybench.core._datasets import read_items
+from waybench.core._datasets import item_list_from_file
 from waybench.envs.textmap._instances import (
     DATA_SET,
     LATEST_CUTOFF,
@@ -174,7 +174,7 @@ def decode_route_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, Json])
     Raises:
         DataError: If it is invalid; the message names the field.
     """
-    check_fields(data, (*_FIELDS, "labels"))
+    check_known_fields(data, (*_FIELDS, "labels"))
     question = _question(place_map, cutoff, data)
     if not question.target:
         raise DataError("dst: missing; give the place where the route ends")
@@ -197,7 +197,7 @@ def decode_destination_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, 
     Raises:
         DataError: If it is invalid; the message names the field.
     """
-    check_fields(data, (*_FIELDS, "actions", "path"))
+    check_known_fields(data, (*_FIELDS, "actions", "path"))
     question = _question(place_map, cutoff, data)
     actions = read_texts(data, "actions")
     if not 1 <= len(actions) <= len(place_map.places):
@@ -339,7 +339,7 @@ class MapItems:
         path = user_path(parameters["source"])
         if path.suffix == ".jsonl" or isfile(path):
             environment = self.environment
-            return read_items(
+            return item_list_from_file(
                 path, environment.id, environment.items.decode, environment.items.level_of, environment.items.prove
             )
         return self._open_maps(parameters, files)

@@ -14,7 +14,7 @@ from waybench.core import (
     Json,
     Metric,
     Step,
-    base_wording,
+    base_wording_name,
     general_failure,
     has_images,
     unparsed_kind,
@@ -90,7 +90,7 @@ def _shared_prefix(record: EpisodeRecord) -> float | None:
     None where the prompt is a template or in a language of the user's, which can have the question anywhere, or has a
     picture, another frame than the game's, or text around it.
     """
-    template = template_in(record.options.get(LANGUAGE, "en"), base_wording(record.options))
+    template = template_in(record.options.get(LANGUAGE, "en"), base_wording_name(record.options))
     if template is None or TEMPLATE in record.options or has_images(record.options):
         return None
     if CONTEXT_TOKENS in record.options or record.options.get("frame", GAME) != GAME:

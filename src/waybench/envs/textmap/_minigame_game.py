@@ -15,7 +15,7 @@ from waybench.core import (
     Player,
     Stream,
     UsageError,
-    check_fields,
+    check_known_fields,
     is_object,
     normal_name,
 )
@@ -255,7 +255,7 @@ def decode_minigame(data: Json) -> Minigame:
     """Read a minigame. "actions" is optional; by default, the list is sampled."""
     if not is_object(data):
         raise DataError('instance: give a minigame, {"map": {...}, "step": 12, "actions": ["north", ...]}')
-    check_fields(data, ("map", "game", "step", "actions"))
+    check_known_fields(data, ("map", "game", "step", "actions"))
     place_map = read_map(data)
     step = read_number(data, "step", 1, max(1, place_map.last_step), "the step to be predicted")
     move = move_at(place_map, step) if place_map.last_step else None

@@ -8,7 +8,17 @@ from dataclasses import dataclass, field, replace
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any, NamedTuple
 
-from waybench.core import DataError, Instance, Json, Stream, check_fields, draw_appearance, is_array, is_object, plural
+from waybench.core import (
+    DataError,
+    Instance,
+    Json,
+    Stream,
+    check_known_fields,
+    is_array,
+    is_object,
+    isomorphic_appearance,
+    plural,
+)
 from waybench.envs.spaces import transform, transform_place
 from waybench.envs.spaces._lattice import REFLECTIONS, Floor
 
@@ -137,7 +147,7 @@ def decode(data: Json) -> TileMap:
     """
     if not is_object(data):
         raise DataError('instance: give a record, {"environment": "...", "objectives": {...}, ...}')
-    check_fields(data, _FIELDS)
+    check_known_fields(data, _FIELDS)
     rows = _rows(data)
     width = len(rows[0])
     if not width and any(rows):
@@ -316,7 +326,7 @@ def isomorph(case: TileMap, key: str, number: int) -> TileMap:
     "@" and "#". So do all letters of a map whose lists of tiles have comments, since the published program reads the
     letters of comments, too.
     """
-    symmetry = draw_appearance(REFLECTIONS, number, "tilemap", key, case.hash)
+    symmetry = isomorphic_appearance(REFLECTIONS, number, "tilemap", key, case.hash)
     letters = {} if _has_comment(case.walkable + case.interactive) else _letters(case, key, number)
     rows = transform(symmetry, [row.translate(letters) for row in case.rows])
     return replace(

@@ -20,13 +20,13 @@ from waybench.core import (
     Source,
     Stream,
     UsageError,
-    check_hash,
-    check_ids,
-    file_key,
+    check_instance_hash,
+    check_unique_ids,
     is_object,
+    item_set_key_of_file,
     number_option,
     plural,
-    read_records,
+    read_item_records,
     user_path,
     with_examples,
 )
@@ -146,7 +146,7 @@ class MapFile(Source[TileMap]):
 
     def __init__(self, path: Path, key: str, *, published: bool = False) -> None:
         self._maps: list[TileMap] = []
-        records = read_records(path, _ENVIRONMENTS, "maps")
+        records = read_item_records(path, _ENVIRONMENTS, "maps")
         for record in records:
             name = record.instance.get("experiment_id") if is_object(record.instance) else None
             position = record.where + (f" ({name[:60]!r})" if isinstance(name, str) else "")
@@ -154,7 +154,7 @@ class MapFile(Source[TileMap]):
                 case = decode(record.instance)
             except DataError as error:
                 raise DataError(f"{position}: {error}") from None
-            check_hash(record, case)
+            check_instance_hash(record, case)
             problem = None if published else next(_contradictions(record, case), None)
             if problem is not None:
                 raise DataError(f"{position}: {problem}")
@@ -163,7 +163,7 @@ class MapFile(Source[TileMap]):
             record.id or case.id or str(number)
             for number, (record, case) in enumerate(zip(records, self._maps, strict=True))
         ]
-        check_ids(records, self._names, "id" if any(record.id for record in records) else "experiment_id")
+        check_unique_ids(records, self._names, "id" if any(record.id for record in records) else "experiment_id")
         self._key = key
 
     def __len__(self) -> int:
@@ -243,7 +243,7 @@ def _open_published(options: Mapping[str, Any], files: DataFiles) -> Source[Tile
 
 def _open_file(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
     path = user_path(options["source"])
-    return _select_items(MapFile(path, file_key(path, "maps")), options)
+    return _select_items(MapFile(path, item_set_key_of_file(path, "maps")), options)
 
 
 def _style(options: Mapping[str, Any]) -> dict[str, Json]:
@@ -259,7 +259,7 @@ def _with_examples(
         return WorldSource(f"{item.key}/examples", item.level, _style(options))
 
     return with_examples(
-        source, numbers, options["icl"], protocol=options["protocol"], similar=similar, size=size, noun="map"
+        source, numbers, options["icl"], protocol=options["protocol"], source_of_similar=similar, size=size, noun="map"
     )
 
 

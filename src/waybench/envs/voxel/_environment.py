@@ -18,7 +18,7 @@ from waybench.core import (
     ReferenceScores,
     Scoring,
     Stream,
-    base_wording,
+    base_wording_name,
     is_object,
 )
 from waybench.core._parts import Program
@@ -191,7 +191,7 @@ def reference_scores(record: EpisodeRecord) -> ReferenceScores | None:
     rates = _SUCCESS_RATES[options["protocol"]].get(record.instance_hash[:_HASHED])
     if rates is None or options["steps"] != _STEPS or record.instance["engine"] != OWN:
         return None
-    nothing, *directions, oracle = (float(rate) for rate in rates[_THINKING[base_wording(options)]])
+    nothing, *directions, oracle = (float(rate) for rate in rates[_THINKING[base_wording_name(options)]])
     return ReferenceScores(nothing, dict(zip(ACTIONS, directions, strict=True)), oracle)
 
 

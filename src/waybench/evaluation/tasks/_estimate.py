@@ -13,7 +13,7 @@ from waybench.core import (
     Json,
     Price,
     WaybenchError,
-    evenly_spaced,
+    evenly_spaced_values,
     short_count,
 )
 from waybench.core._defects import reraise_as_defect
@@ -189,7 +189,7 @@ def fixed_estimate(items: Sequence[TaskItem]) -> RunEstimate:
         turns = _turns(environment, group[0].item, options)
         longest = max(longest, turns)
         episodes, requests = episodes + attempts, requests + attempts * turns
-        sample = [item.item for item in evenly_spaced(group, _SAMPLE if turns > 1 else _SAMPLE_OF_REPLIES)]
+        sample = [item.item for item in evenly_spaced_values(group, _SAMPLE if turns > 1 else _SAMPLE_OF_REPLIES)]
         # An item whose attempts end with a perfect one is played once by an optimal player.
         plays = len(group) if environment.scoring.best_of else attempts
         least = _add_tokens(least, _tokens(environment, options, sample, "oracle"), plays)
@@ -231,7 +231,7 @@ def ladder_estimate(entry: TaskEntry, args: Mapping[str, Any]) -> RunEstimate:
 def _estimate_of_ladder(source: Ladder) -> RunEstimate:
     environment, options, levels = source.environment, source.options, list(source.levels())
     turns = _turns(environment, source.items(levels[0])[0], options)
-    sample = {level: source.items(level) for level in [*evenly_spaced(levels[:-1], _LEVELS), levels[-1]]}
+    sample = {level: source.items(level) for level in [*evenly_spaced_values(levels[:-1], _LEVELS), levels[-1]]}
 
     def tokens(player: str, attempts: int) -> Tokens | None:
         """Return the tokens of all levels, linear between those that are played; None if they cannot be played."""

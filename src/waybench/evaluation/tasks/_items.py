@@ -19,7 +19,7 @@ from waybench.core import (
     UsageError,
     has_images,
 )
-from waybench.core._conversation import repeating_options
+from waybench.core._conversation import options_that_repeat_replies
 from waybench.core._datasets import GENERATED
 from waybench.core._defects import reraise_as_defect
 from waybench.core._designs import SHOWN
@@ -143,7 +143,7 @@ def prompt_kinds(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> PromptKi
 
 def _history_notes(environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> tuple[str, ...]:
     """Return what users should know of prompts that do not repeat replies: nothing where there is only one turn."""
-    others = repeating_options(environment, options)
+    others = options_that_repeat_replies(environment, options)
     if others is None:
         return ()
     advice = f"-T {' or '.join(others)} repeats them" if others else "no option of it does"

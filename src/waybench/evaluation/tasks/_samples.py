@@ -36,7 +36,7 @@ from waybench.core import (
     is_template_name,
 )
 from waybench.core._datasets import GENERATED
-from waybench.core._designs import levels_design
+from waybench.core._designs import ladder_design
 from waybench.core._texts import ENGLISH_NAME
 from waybench.envs import registry
 from waybench.evaluation._adaptive import AdaptiveSampleSource, HorizonSearch, Tokens, episode_tokens
@@ -104,7 +104,7 @@ def _ladder(entry: TaskEntry, part: TaskPart, args: Mapping[str, Any]) -> Ladder
         lambda: levels,
         items,
         args["attempts"],
-        levels_design(levels),
+        ladder_design(levels),
         drawn_options(environment, args),
     )
 

@@ -10,8 +10,8 @@ from typing import Any
 from inspect_ai.dataset import Sample
 
 from waybench.core import Episode, Stream, UsageError, plural
-from waybench.core._designs import StreamPosition, stream_metadata
-from waybench.core._items import set_hash
+from waybench.core._designs import StreamPosition, stream_design
+from waybench.core._items import item_set_hash
 from waybench.evaluation._agents import engine_name
 from waybench.evaluation._comparison import ComparisonSource, StreamConfig
 from waybench.evaluation._sample import to_sample
@@ -89,7 +89,7 @@ class TaskStream:
                     item,
                     options,
                     attempt,
-                    stream_metadata(StreamPosition(self.id, number, len(items), attempts)),
+                    stream_design(StreamPosition(self.id, number, len(items), attempts)),
                 )
                 for attempt in range(1, attempts + 1)
             ]
@@ -144,7 +144,7 @@ def task_stream(
     items = list(task_items(entry.parts, args, MOST_UNITS // len(entry.parts)))
     if items:
         _check_comparable(items[0])
-    shuffled = Stream("waybench-stream", entry.name, set_hash(item.item for item in items))
+    shuffled = Stream("waybench-stream", entry.name, item_set_hash(item.item for item in items))
     if over == CLUSTERS:
         units = _clusters(entry, items)
         shuffled.shuffle(units)
@@ -195,7 +195,7 @@ def _stream_id(entry: TaskEntry, args: Mapping[str, Any], over: str, items: Sequ
     drawn = {name: value for name, value in args.items() if name in names or name == "level"}
     options = sorted({json.dumps(dict(item.options), sort_keys=True, default=str) for item in items})
     keys = sorted({item.item.key_label for item in items})
-    parts = [_REVISION, entry.name, over, drawn, options, keys, set_hash(item.item for item in items)]
+    parts = [_REVISION, entry.name, over, drawn, options, keys, item_set_hash(item.item for item in items)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 

@@ -19,7 +19,7 @@ from waybench.core import (
     Source,
     TurnRecord,
     UsageError,
-    evenly_spaced,
+    evenly_spaced_values,
     has_images,
     unknown_name_message,
 )
@@ -263,7 +263,7 @@ class Session:
         if not self._most_legal or episode.done:
             return []
         play, state = episode.play, episode.state
-        actions = evenly_spaced(play.game.legal(state), self._most_legal)
+        actions = evenly_spaced_values(play.game.legal(state), self._most_legal)
         return [play.wording.render(action, state) for action in actions]
 
 

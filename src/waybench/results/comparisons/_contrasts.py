@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from waybench.core import Contrast, End, Json, Option
-from waybench.core._designs import has_ended
+from waybench.core._designs import has_ladder_ended
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import (
     GROUP,
@@ -192,7 +192,7 @@ def _ladder_end(rows: Sequence[Row]) -> int | None:
     by_level = group_by(rows, lambda row: row.level)
     levels = sorted(by_level)
     failed = [all(row.is_included and row.end != End.SOLVED for row in by_level[level]) for level in levels]
-    ended = has_ended(failed, rows[0].group.environment.scoring.best_of)
+    ended = has_ladder_ended(failed, rows[0].group.environment.scoring.best_of)
     return levels[-1] if ended and any(row.declared_levels for row in rows) else None
 
 

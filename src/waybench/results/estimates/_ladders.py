@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from waybench.core._designs import has_ended
+from waybench.core._designs import has_ladder_ended
 from waybench.results.estimates._estimates import Estimate
 
 
@@ -60,4 +60,4 @@ def ladder_ended(estimates: Sequence[Estimate]) -> bool:
     best_of = last.group.environment.scoring.best_of
     if last.guided or not (best_of or last.declared_levels):
         return False
-    return has_ended([not (estimate.solved_items or estimate.lost) for estimate in estimates], best_of)
+    return has_ladder_ended([not (estimate.solved_items or estimate.lost) for estimate in estimates], best_of)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from waybench.core import evenly_spaced
+from waybench.core import evenly_spaced_values
 from waybench.results.frames import Column, Frame, group_frame
 from waybench.results.horizons._horizons import axis_items
 from waybench.results.horizons._references import SHARES, Horizon
@@ -124,4 +124,4 @@ def _budgets(tokens: Sequence[int]) -> list[int]:
     """Return round numbers of tokens at which some attempts are within a budget and others are not."""
     fewest, most = min(tokens), max(tokens)
     numbers = (factor * 10**power for power in range(len(str(most))) for factor in _ROUND)
-    return evenly_spaced([number for number in numbers if fewest <= number < most], _MOST_BUDGETS)
+    return evenly_spaced_values([number for number in numbers if fewest <= number < most], _MOST_BUDGETS)

@@ -26,7 +26,7 @@ from waybench.core import (
     key_label,
     may_be_secret,
 )
-from waybench.core._designs import SHOWN, is_search
+from waybench.core._designs import SHOWN, is_search_design
 from waybench.envs import registry
 from waybench.results.logs._guard import Skipped
 from waybench.results.logs._inspect import KEY, Log, runs, to_stderr
@@ -109,7 +109,7 @@ class LoggedEpisode:
     @property
     def search(self) -> Mapping[str, Json]:
         """The settings of the search for a horizon that chose its item; empty for other runs."""
-        return self.design if is_search(self.design) else {}
+        return self.design if is_search_design(self.design) else {}
 
 
 def is_embedded(model: str) -> bool:

@@ -18,7 +18,7 @@ from waybench.core import (
     Metric,
     Policy,
     Source,
-    evenly_spaced,
+    evenly_spaced_values,
     own_turns,
     play_out,
     policy,
@@ -311,7 +311,7 @@ def replies_on_the_way(environment: AnyEnvironment, item: Item[Any], options: Op
 
 def _legal_replies(episode: Episode[Any, Any, Any]) -> list[str]:
     play = episode.play
-    actions = evenly_spaced(play.game.legal(episode.state), MOST_CONSTANTS)
+    actions = evenly_spaced_values(play.game.legal(episode.state), MOST_CONSTANTS)
     replies = [play.wording.render(action, episode.state) for action in actions]
     return [text for text in replies if len(text) <= _LONGEST]
 

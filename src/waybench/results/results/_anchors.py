@@ -15,7 +15,7 @@ from waybench.core import (
     IsomorphicSource,
     Policy,
     WaybenchError,
-    evenly_spaced,
+    evenly_spaced_values,
     is_public_key,
     play_out,
     policy,
@@ -155,7 +155,7 @@ def _can_play(environment: Environment[Any, Any, Any], record: EpisodeRecord) ->
 
 def _play_item(environment: Environment[Any, Any, Any], record: EpisodeRecord, name: str) -> ReferenceBounds:
     item, options = environment.item(record.instance), dict(record.options)
-    texts = evenly_spaced(list(dict.fromkeys(replies_on_the_way(environment, item, options))), MOST_CONSTANTS)
+    texts = evenly_spaced_values(list(dict.fromkeys(replies_on_the_way(environment, item, options))), MOST_CONSTANTS)
 
     def value(player: Policy, attempt: int = 1) -> float | None:
         return environment.scoring.metrics[0].of(play_out(environment, item, player, options, attempt=attempt).record())

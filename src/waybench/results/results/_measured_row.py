@@ -24,10 +24,10 @@ from waybench.core import (
     WaybenchError,
     own_turns,
 )
-from waybench.core._defects import as_defect
-from waybench.core._designs import declared_levels, is_streamed, stream_position
-from waybench.core._environment import searched_index
-from waybench.core._extensions import wording_name
+from waybench.core._defects import defect_or_same_error
+from waybench.core._designs import is_stream_design, ladder_levels, stream_position
+from waybench.core._environment import index_of_search
+from waybench.core._extensions import wording_name_with_options
 from waybench.core._items import split_isomorphic_label
 from waybench.core._unreadable import is_refusal_in_words
 from waybench.envs import registry
@@ -156,18 +156,18 @@ def row(
             setting=published,
             anchors=anchors if anchors is not None or unmeasured else known_bounds(environment, record),
             not_simulated=not_simulated,
-            adaptive=bool(episode.search) or is_streamed(episode.design),
-            is_streamed=is_streamed(episode.design),
+            adaptive=bool(episode.search) or is_stream_design(episode.design),
+            is_streamed=is_stream_design(episode.design),
             stream=stream_position(episode.design),
             search_range=search_range(episode.search),
-            declared_levels=declared_levels(episode.design),
+            declared_levels=ladder_levels(episode.design),
             most_attempts=episode.most_attempts,
             log=episode.log,
             run=episode.run,
             origin=episode.origin,
         )
     except Exception as problem:  # what a record from outside makes an environment trip over is no error of its own
-        defect = as_defect(record.env, problem)
+        defect = defect_or_same_error(record.env, problem)
         if isinstance(defect, DefectError) and simulate(episode).confirmed:  # otherwise anything may stand in it
             raise defect from None
         raise DataError(
@@ -197,7 +197,7 @@ def _search_axes(environment: Environment[Any, Any, Any], search: Mapping[str, A
     axis = search.get("axis")
     if isinstance(axis, str) and axis in OPTION_AXES:
         return _Searched(axis, None, (OPTION_AXES[axis],))
-    index = searched_index(environment, search)
+    index = index_of_search(environment, search)
     first = () if index is None else (index.equivalent_level_axis(environment),)
     return _Searched("", index, (*first, *environment.difficulty.axes[len(first) :]))
 
@@ -209,7 +209,7 @@ def _group(
     options: dict[str, Any] = {
         **defaults,
         **{name: value for name, value in record.options.items() if not follows_from_others(name)},
-        **({WORDING: wording_name(environment, record.options)} if WORDING in record.options else {}),
+        **({WORDING: wording_name_with_options(environment, record.options)} if WORDING in record.options else {}),
         **episode.settings,
         **({EXAMPLES: len(record.examples)} if record.examples else {}),
         # A task that fixes the setting has no parameter that says so.
@@ -338,6 +338,8 @@ class Verifier:
                 anchors = self._anchoring.scores(episode.record, episode_row.group)
                 episode_row = replace(episode_row, anchors=anchors)
         except Exception as error:  # a record is data from outside: it is not to take the others with it
-            self.on_problem(skipped_part(recorded.log, as_defect(recorded.record.env, error), recorded.sample))
+            self.on_problem(
+                skipped_part(recorded.log, defect_or_same_error(recorded.record.env, error), recorded.sample)
+            )
             return None
         return Verified(episode, episode_row, again)
