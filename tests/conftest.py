@@ -24,6 +24,11 @@ if "WAYBENCH_CACHE" not in os.environ:
     os.environ["WAYBENCH_CACHE"] = tempfile.mkdtemp(prefix="waybench-cache-")
     atexit.register(shutil.rmtree, os.environ["WAYBENCH_CACHE"], ignore_errors=True)
 
+# Each client of a model reads the certificates of the machine, which takes longer than the reply of a server here, none
+# of which has one. There are none in this folder, either.
+os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
+os.environ.pop("SSL_CERT_FILE", None)
+
 ROOT = Path(__file__).resolve().parents[1]
 SETS = (
     "WAYBENCH_GOLDEN",

@@ -9,6 +9,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,9 +41,17 @@ def imported(text: str, packages: Iterable[str]) -> Iterator[tuple[str, str]]:
                 if f"{node.module}.{name.name}" in known:
                     modules[name.asname or name.name] = f"{node.module}.{name.name}"
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            package = ast.unparse(node.value)
+        if isinstance(node, ast.Attribute) and (package := dotted_name(node.value)):
             yield modules.get(package, package), node.attr
+
+
+def dotted_name(node: ast.expr) -> str:
+    """Return what names a module, such as "waybench.core"; "" for any other expression."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (home := dotted_name(node.value)):
+        return f"{home}.{node.attr}"
+    return ""
 
 
 def owner(package: str) -> str:
@@ -51,20 +60,24 @@ def owner(package: str) -> str:
     return ".".join(parts[: 3 if parts[1:2] in (["envs"], ["ext"]) else 2])
 
 
-def users(lists: dict[str, list[str]]) -> dict[tuple[str, str], set[str]]:
+LISTS = exports()
+
+
+@cache
+def users() -> dict[tuple[str, str], set[str]]:
     """Return the users of each exported name: other packages by name, and what is outside."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for path in MODULES:
         text = path.read_text("utf-8")
         package = module_name(path)[1]
-        for home, name in imported(text, lists):
+        for home, name in imported(text, LISTS):
             if home != package:
                 found[home, name].add(package if owner(package) == owner(home) else owner(package))
         for home, name in re.findall(r"\"(waybench[\w.]*):(\w+)\"", text):
             found[home, name].add(f"table of {package}")
     for path in [ROOT / "pyproject.toml", *(file for name in OUTSIDE for file in (ROOT / name).rglob("*.py"))]:
         text = path.read_text("utf-8")
-        named = imported(text, lists) if path.suffix == ".py" else re.findall(r"\"(waybench[\w.]*):(\w+)\"", text)
+        named = imported(text, LISTS) if path.suffix == ".py" else re.findall(r"\"(waybench[\w.]*):(\w+)\"", text)
         for home, name in named:
             found[home, name].add("outside")
     for path in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
@@ -77,10 +90,6 @@ def users(lists: dict[str, list[str]]) -> dict[tuple[str, str], set[str]]:
     return found
 
 
-LISTS = exports()
-USERS = users(LISTS)
-
-
 @pytest.mark.parametrize("package", sorted(set(LISTS) - USED_BY_PROGRAMS))
 def test_an_exported_name_has_two_users(package: str) -> None:
     """A table that names an environment, and users outside, are enough."""
@@ -88,8 +97,8 @@ def test_an_exported_name_has_two_users(package: str) -> None:
     lonely = [
         name
         for name in LISTS[package]
-        if not any(user == "outside" or user.startswith("table") for user in USERS[package, name])
-        and (inside or len(USERS[package, name]) < 2)
+        if not any(user == "outside" or user.startswith("table") for user in users()[package, name])
+        and (inside or len(users()[package, name]) < 2)
     ]
     assert lonely == [], f"import {lonely} from their modules, and take them out of {package}"
 
@@ -112,4 +121,4 @@ def test_an_exported_name_is_imported_from_its_package(path: Path) -> None:
 
 def test_there_are_exports_and_users() -> None:
     assert len(LISTS) > 20
-    assert len(USERS["waybench.core", "Stream"]) > 5
+    assert len(users()["waybench.core", "Stream"]) > 5

@@ -26,7 +26,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Lines]]:
 def write(path: Path, manifest: dict[str, Any], records: dict[str, Lines]) -> None:
     """Write a submission whose digests, numbers and scores are those of its records."""
     scores: Any = []
-    for _ in range(2):  # the second time with the scores that the verification has computed
+    for is_final in (False, True):  # the second time with the scores that the verification has computed
         writer = ArchiveWriter(path)
         files: dict[str, Any] = {}
         for run in manifest["runs"]:
@@ -37,7 +37,8 @@ def write(path: Path, manifest: dict[str, Any], records: dict[str, Lines]) -> No
         manifest["files"] = {name: {"sha256": each.sha256, "bytes": each.bytes} for name, each in files.items()}
         writer.write(MANIFEST, iter([canonical_json(manifest)]))
         writer.close()
-        scores = [dict(score) for score in verify(path).scores]
+        if not is_final:
+            scores = [dict(score) for score in verify(path, processes=1).scores]
 
 
 def failed(lines: Lines) -> dict[str, Any]:
@@ -254,5 +255,5 @@ def tampered(path: Path, out: Path, task: str, kind: str) -> set[str]:
     after = hashlib.sha256(json.dumps([run, records[run["file"]]], sort_keys=True).encode()).digest()
     assert before != after, "nothing was changed"
     write(out, {**manifest, "runs": [run]}, records)
-    verdict = verify(out)
+    verdict = verify(out, processes=1)
     return {*verdict.counts, *(kind for run in verdict.runs for kind in run.counts)}
