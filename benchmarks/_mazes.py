@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 import waybench
 from benchmarks._timing import Comparison, compare
-from waybench.core import EpisodeRecord, Stream, play_out, policy, replay
+from waybench.core import EpisodeRecord, Stream, play_to_end, policy, replay
 
 MAZES = waybench.load("maze/alicia")
 COMPILED_MAZES = "waybench.envs.maze._kernel"  # once it is imported, mazes are drawn by it
@@ -68,9 +68,9 @@ def episodes() -> Iterator[Comparison]:
 
         def whole(items=items) -> None:  # type: ignore[no-untyped-def]
             for item in items:
-                play_out(MAZES, item, policy("oracle")).record()
+                play_to_end(MAZES, item, policy("oracle")).record()
 
-        records = [play_out(MAZES, item, policy("oracle")).record().dumps() for item in items]
+        records = [play_to_end(MAZES, item, policy("oracle")).record().dumps() for item in items]
 
         def again(records=records) -> None:  # type: ignore[no-untyped-def]
             for line in records:

@@ -5,7 +5,7 @@ from typing import Any
 
 import waybench
 from benchmarks._timing import Comparison, compare
-from waybench.core import Episode, Item, Stream, play_out, policy
+from waybench.core import Episode, Item, Stream, play_to_end, policy
 
 # Stage -> steps a second of the published program, resets included (shared/specs/smartplay.md, section 14).
 PUBLISHED = {1: 3_900, 2: 3_500, 3: 2_300}
@@ -19,7 +19,7 @@ def messenger() -> Iterator[Comparison]:
     play = environment.playing.play(environment.resolve_options(options))
     for stage, published in PUBLISHED.items():
         items: list[Item[Any]] = environment.source("bench", stage).head(GAMES * (10 if stage == 1 else 1))
-        records = [play_out(environment, item, policy("random"), options).record() for item in items]
+        records = [play_to_end(environment, item, policy("random"), options).record() for item in items]
         replies = [[turn.reply for turn in record.turns] for record in records]
         choices = [[play.game.decode(turn.action) for turn in record.turns] for record in records]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import waybench
 from benchmarks._timing import Comparison, compare
-from waybench.core import EpisodeRecord, Item, play_out, policy
+from waybench.core import EpisodeRecord, Item, play_to_end, policy
 from waybench.envs import registry
 from waybench.submission._records import RecordChecker, encode_line
 
@@ -28,7 +28,7 @@ def replays() -> Iterator[Comparison]:
     items = list(_items())
 
     def played() -> list[EpisodeRecord]:
-        return [play_out(registry.load(name), item, policy(player)).record() for name, item, player in items]
+        return [play_to_end(registry.load(name), item, policy(player)).record() for name, item, player in items]
 
     lines = [(encode_line("1", 1, record, confirmed=True), {**RUN, "model": record.player}) for record in played()]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import waybench
 from benchmarks._timing import Comparison, compare
-from waybench.core import Item, Stream, UsageError, play_out, policy
+from waybench.core import Item, Stream, UsageError, play_to_end, policy
 from waybench.data import locate
 from waybench.envs.search._items import CaseFile
 
@@ -51,7 +51,7 @@ def search() -> Iterator[Comparison]:
 
         def whole(items=items, environment=environment, player=player) -> None:  # type: ignore[no-untyped-def]
             for item in items:
-                play_out(environment, item, player)
+                play_to_end(environment, item, player)
 
         yield compare(
             f"search/{name}, {cases}: optimal policy's episode, messages and records included (the published program "

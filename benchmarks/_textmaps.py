@@ -16,7 +16,7 @@ import rustworkx as rx
 
 from benchmarks._timing import Comparison, Memory, compare
 from waybench._scoring import score_line
-from waybench.core import Stream, UsageError, play_out, policy
+from waybench.core import Stream, UsageError, play_to_end, policy
 from waybench.data import locate
 from waybench.envs import registry
 from waybench.envs.textmap._instances import published_map
@@ -171,7 +171,7 @@ def _scored() -> Comparison:
     environment = registry.load("textmap/route")
     lines: list[bytes] = []
     for item in environment.source("bench", 3).head(_LINES):
-        reply = play_out(environment, item, policy("oracle")).turns[0].reply
+        reply = play_to_end(environment, item, policy("oracle")).turns[0].reply
         instance = item.instance.to_json()
         lines.append(json.dumps({"env": environment.id, "instance": instance, "replies": [reply]}).encode())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import waybench
 from benchmarks._timing import Comparison, compare
-from waybench.core import Item, Stream, UsageError, play_out, policy
+from waybench.core import Item, Stream, UsageError, play_to_end, policy
 from waybench.data import locate
 from waybench.envs.tilemap._instance import TileMap, tile_list
 from waybench.envs.tilemap._items import MapFile
@@ -29,7 +29,7 @@ def tilemaps() -> Iterator[Comparison]:
     environment = waybench.load("tilemap/gtb")
     items, maps = _items()
     game = environment.playing.play(environment.resolve_options({})).game
-    episodes = [play_out(environment, item, policy("oracle")) for item in items]
+    episodes = [play_to_end(environment, item, policy("oracle")) for item in items]
     plans = [[game.decode(json.loads(json.dumps(turn.action))) for turn in episode.turns] for episode in episodes]
     replies = [[turn.reply for turn in episode.turns] for episode in episodes]
 

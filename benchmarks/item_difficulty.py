@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode, rows
 from waybench.results.estimates import item_difficulties
@@ -98,7 +98,7 @@ def real_gain(part: Played) -> ItemDifficulty:
         for level in part.levels:
             for item in env.source(level=level, protocol="sound").head(part.items):
                 for name in part.players:
-                    record = play_out(env, item, policy(name), options).record()
+                    record = play_to_end(env, item, policy(name), options).record()
                     yield LoggedEpisode(f"waybench/{name}", "benchmark", record)
 
     (difficulties,) = item_difficulties(rows(episodes()))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode
 from waybench.results.estimates._profiles import joint_data
@@ -210,7 +210,7 @@ def embedded() -> tuple[list[FamilyResults], list[str], list[str]]:
             for level in levels:
                 for item in env.source(level=level, protocol="sound").head(items):
                     for name in PLAYERS:
-                        record = play_out(env, item, policy(name), {"protocol": "sound", **options}).record()
+                        record = play_to_end(env, item, policy(name), {"protocol": "sound", **options}).record()
                         yield LoggedEpisode(f"waybench/{name}", "benchmark", record)
 
     measured, rows = measurable(episodes())

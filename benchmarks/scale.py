@@ -22,7 +22,7 @@ import waybench
 from benchmarks._shards import ITEMS, spent
 from waybench.cli._options import ItemSettings
 from waybench.cli._shards import Request
-from waybench.core import play_out, policy, replay
+from waybench.core import play_to_end, policy, replay
 from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import find_task, load_task
 from waybench.ext.scale._executors import executor
@@ -96,7 +96,7 @@ def generated(name: str, level: int | None) -> tuple[float, float, float]:
             )
 
     source: Any = environment.source("bench", environment.items.smallest_level if level is None else level)
-    records = [play_out(environment, item, policy("oracle")).record() for item in source.head(count)]
+    records = [play_to_end(environment, item, policy("oracle")).record() for item in source.head(count)]
     simulated = seconds(lambda: [replay(environment, record) for record in records])
     return seconds(write) / count, sizes[0] / count, simulated / count
 

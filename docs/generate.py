@@ -29,7 +29,7 @@ from gallery import (
 from pieces import between, table
 from task_page import tasks_page
 
-from waybench.core import FORMS, Environment, Episode, EpisodeRecord, Metric, Option, play_out, policy
+from waybench.core import FORMS, Environment, Episode, EpisodeRecord, Metric, Option, play_to_end, policy
 from waybench.core._conversation import options_that_repeat_replies
 from waybench.envs import registry
 from waybench.envs.spaces import TREES
@@ -171,7 +171,7 @@ def reward_text(environment: Environment[Any, Any, Any]) -> str:
     item = environment.source(level=environment.items.smallest_level).item(0)
     sums: list[str] = []
     for name in ("oracle", "random"):
-        episode = play_out(environment, item, policy(name))
+        episode = play_to_end(environment, item, policy(name))
         gained, score = fsum(turn.reward for turn in episode.turns), headline.of(episode.record())
         sums.append(f"{gained:.4g} for `waybench/{name}` (`{headline.name}` {score:.4g})")
     span = f"from {low:,.12g} to {high:,.12g}" if isfinite(low) else f"at most {high:,.12g}, with no lower limit"
@@ -194,7 +194,9 @@ def maze_difficulty() -> str:
         for algorithm in sorted(TREES):
             for loops in (0.0, 0.05, 0.2):
                 items = environment.source("difficulty", size, algorithm=algorithm, loops=loops).head(50)
-                reached = [play_out(environment, item, policy("noisy-0.05")).end_reason == "solved" for item in items]
+                reached = [
+                    play_to_end(environment, item, policy("noisy-0.05")).end_reason == "solved" for item in items
+                ]
                 rows.append(
                     (
                         size,

@@ -106,7 +106,7 @@ def play_again(described: Mapping[str, Any], record: EpisodeRecord) -> AnyEpisod
 def reward_of(episode: AnyEpisode) -> float:
     """Return the headline metric of an episode so far from 0 to 1; 0 without a reply."""
     record = episode.record()
-    value = episode.environment.scoring.percent(record) if record.own_turns else None
+    value = episode.environment.scoring.headline_percent(record) if record.own_turns else None
     return 0.0 if value is None else min(max(value / 100, 0.0), 1.0)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waybench._extras import says_missing_extra
-from waybench.core import Json, PromptKinds, UsageError, known_prices
+from waybench.core import Json, PromptKinds, UsageError, load_prices
 
 if TYPE_CHECKING:
     from waybench.results.logs import Skipped
@@ -115,7 +115,7 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     from waybench.results.results._measured_row import verify_episodes
 
     passed_over: list[Skipped] = []
-    price_by_model = known_prices(Path(prices) if prices else None)
+    price_by_model = load_prices(Path(prices) if prices else None)
     episodes = read(*map(Path, folders), on_problem=passed_over.append)
     rows = exclude(episode.row for episode in verify_episodes(episodes, price_by_model, passed_over.append))
     return Results(
@@ -164,7 +164,7 @@ def report(
         episodes,
         Path(out) if out is not None else (first.parent if os.path.isfile(first) else first) / "site",
         title=title,
-        prices=known_prices(Path(prices) if prices else None),
+        prices=load_prices(Path(prices) if prices else None),
         models=read_models(Path(models)) if models else None,
         passed_over=passed_over,
         published=papers() if published else (),

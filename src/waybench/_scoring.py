@@ -16,15 +16,15 @@ from waybench.core import (
     Reply,
     TurnRecord,
     WaybenchError,
-    check_json,
-    own_turns,
+    check_json_bounds,
     replay,
     shorten_long_words,
+    turns_without_prefix,
 )
 from waybench.core import unknown_name_message as unknown_name
 from waybench.core._environment import AnyEnvironment
 from waybench.core._episode import AnyEpisode
-from waybench.core._user_files import refuse_duplicates
+from waybench.core._user_files import object_without_duplicates
 from waybench.data import locate
 from waybench.envs import registry
 
@@ -159,7 +159,7 @@ def _score_fields(data: dict[str, Json], episode: AnyEpisode) -> dict[str, Json]
     result = _result(episode)
     if _is_record(data):
         return {"id": episode.item.id, **result, "replayed": True}
-    if unused := len(data["replies"]) - len(own_turns(episode.turns)):
+    if unused := len(data["replies"]) - len(turns_without_prefix(episode.turns)):
         result["unused_replies"] = unused
     return result
 
@@ -243,7 +243,7 @@ def _read(line: bytes) -> dict[str, Json]:
     try:
         text = line.decode("utf-8-sig")
         _bound(line)
-        data: Json = json.loads(text, parse_constant=_no_number, object_pairs_hook=refuse_duplicates)
+        data: Json = json.loads(text, parse_constant=_no_number, object_pairs_hook=object_without_duplicates)
     except UnicodeDecodeError as error:
         raise DataError(f"the line is not UTF-8 (byte {error.start + 1})") from None
     except json.JSONDecodeError as error:
@@ -257,7 +257,7 @@ def _read(line: bytes) -> dict[str, Json]:
 
 def _bound(line: bytes) -> None:
     try:
-        check_json(line, MOST_VALUES)
+        check_json_bounds(line, MOST_VALUES)
     except DataError as error:
         raise DataError(f"the line {str(error).removeprefix('it ')}") from None
 

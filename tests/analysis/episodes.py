@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import waybench
-from waybench.core import End, Episode, EpisodeRecord, Item, Reply, Usage, play_out, policy
+from waybench.core import End, Episode, EpisodeRecord, Item, Reply, Usage, play_to_end, policy
 from waybench.results import LoggedEpisode, Row
 from waybench.results.estimates._bounds import ClusterVariables, Variables
 from waybench.results.results import Cluster, RunKey
@@ -39,7 +39,7 @@ def played(
         reached = False
         for number in range(mazes):
             for attempt in range(1, attempts + 1):
-                record = play_out(MAZE, item(level, number), policy(player), options, attempt=attempt).record()
+                record = play_to_end(MAZE, item(level, number), policy(player), options, attempt=attempt).record()
                 used = [turn._replace(usage=Usage(1000, 50, seconds=2.0)) for turn in record.turns]
                 record = replace(record, turns=tuple(used))
                 found.append(logged(record, model or f"waybench/{player}"))

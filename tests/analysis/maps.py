@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import waybench
-from waybench.core import Item, Usage, play_out, policy
+from waybench.core import Item, Usage, play_to_end, policy
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, WalkthroughStep
 from waybench.results import LoggedEpisode
@@ -78,7 +78,7 @@ def answered(
                 question, f"{place_map.name[:20]}-{number}", question.level, key, len(found), env.items.prove(question)
             )
             player = who if isinstance(who, str) else who(question)
-            record = play_out(env, item, policy(player or "null"), dict(options)).record()
+            record = play_to_end(env, item, policy(player or "null"), dict(options)).record()
             if usage:
                 record = replace(record, turns=tuple(turn._replace(usage=usage) for turn in record.turns))
             found.append(LoggedEpisode(model, f"mango_{kind}", record, dict(settings or {})))

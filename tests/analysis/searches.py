@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import waybench
-from waybench.core import Episode, EpisodeRecord, Item, play_out, policy
+from waybench.core import Episode, EpisodeRecord, Item, play_to_end, policy
 from waybench.results import LoggedEpisode
 
 LEVELS = {"guessnum": 6, "coin": 6, "dfs": 5, "cavedfs": 5, "bfs": 5, "cavebfs": 5}
@@ -39,7 +39,7 @@ def searched(
         LoggedEpisode(
             model=model or f"waybench/{player}",
             task=env,
-            record=play_out(environment, item, policy(player), options).record(),
+            record=play_to_end(environment, item, policy(player), options).record(),
         )
         for item in items(env, count, examples=examples, key=key, level=level)
     ]

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import waybench
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.envs.smartplay import RECORDED
 from waybench.envs.smartplay._capabilities import CAPABILITIES, capability_scores
 from waybench.results import LoggedEpisode, rows
@@ -24,7 +24,7 @@ def played(who: str, model: str = "vendor/model", count: int = 4, **options: Any
         LoggedEpisode(
             model=model,
             task="bandit_high_low",
-            record=play_out(environment, item, policy(who), options).record(),
+            record=play_to_end(environment, item, policy(who), options).record(),
             settings={"setting": "high_low"},
             run="run",
         )
@@ -68,7 +68,7 @@ def test_what_is_not_as_published_has_no_human_score() -> None:
     assert agents(rows(played("oracle", steps=20))) == []
     environment = waybench.load("bandit/arms")
     free = [
-        LoggedEpisode(model="m", task="t", record=play_out(environment, item, policy("oracle")).record())
+        LoggedEpisode(model="m", task="t", record=play_to_end(environment, item, policy("oracle")).record())
         for item in environment.source("key", 2).head(3)
     ]
     assert agents(rows(free)) == []
@@ -104,7 +104,7 @@ def test_attempts_at_the_only_puzzle_are_a_sample() -> None:
         LoggedEpisode(
             model="m",
             task="hanoi_3",
-            record=play_out(environment, item, policy("random"), attempt=attempt).record(),
+            record=play_to_end(environment, item, policy("random"), attempt=attempt).record(),
             run="run",
         )
         for attempt in range(1, 9)
@@ -121,7 +121,7 @@ def test_attempts_at_the_only_puzzle_are_a_sample() -> None:
 def test_people_have_not_played_with_other_entities() -> None:
     environment = waybench.load("messenger/roles")
     for cast, known in (("published", "MessengerL1"), ("further", None)):
-        record = play_out(environment, environment.source(level=1, cast=cast).item(0), policy("oracle")).record()
+        record = play_to_end(environment, environment.source(level=1, cast=cast).item(0), policy("oracle")).record()
         assert environment.scoring.published_setting(record) == known
 
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 import waybench
 from benchmarks.crafter_score import coverage
-from waybench.core import End, play_out, policy
+from waybench.core import End, play_to_end, policy
 from waybench.envs.crafter import crafter_score
 from waybench.envs.crafter._environment import unlocked_achievements
 from waybench.envs.crafter._ids import ACHIEVEMENTS
@@ -34,7 +34,7 @@ def played(player: str, count: int = 3, steps: int = 60, model: str = "vendor/mo
     """Return what an embedded player does in some worlds."""
     options = {"wording": "one_question", "steps": steps}
     return [
-        LoggedEpisode(model, "crafter", play_out(CRAFTER, item, policy(player), options).record())
+        LoggedEpisode(model, "crafter", play_to_end(CRAFTER, item, policy(player), options).record())
         for item in CRAFTER.source().head(count)
     ]
 

@@ -11,7 +11,7 @@ import waybench
 from tests.analysis.episodes import logged
 from tests.cli.conftest import command
 from tests.cli.support import Command
-from waybench.core import EpisodeRecord, play_out, policy
+from waybench.core import EpisodeRecord, play_to_end, policy
 from waybench.results import LoggedEpisode
 from waybench.results.comparisons._agreement import agreements
 from waybench.results.results import rows
@@ -25,7 +25,7 @@ SOLVED = {"human/Ada": [1] * 8, "human/Ben": [1, 0] * 4, "human/Cem": [1, 1, 0, 
 def episodes() -> Iterator[LoggedEpisode]:
     for name, marks in {**SOLVED, "vendor/model": [0] * 8}.items():
         for item, mark in zip(SOKOBAN.source(level=2).head(8), marks, strict=False):
-            record: EpisodeRecord = play_out(SOKOBAN, item, policy("oracle" if mark else "null")).record()
+            record: EpisodeRecord = play_to_end(SOKOBAN, item, policy("oracle" if mark else "null")).record()
             yield logged(record, name, "sokoban")
 
 
@@ -43,7 +43,7 @@ def test_records_of_two_people_are_compared(command: Command, tmp_path: Path) ->
     file = tmp_path / "people.jsonl"
     items = SOKOBAN.source(level=2).head(2)
     records = [
-        replace(play_out(SOKOBAN, item, policy(player)).record(), player=name)
+        replace(play_to_end(SOKOBAN, item, policy(player)).record(), player=name)
         for name, player in (("human/Ada", "oracle"), ("human/Ben", "null"))
         for item in items
     ]

@@ -10,7 +10,7 @@ import pytest
 
 import waybench
 from tests.analysis.episodes import detour, failed, item, logged, played
-from waybench.core import Episode, play_out, policy
+from waybench.core import Episode, play_to_end, policy
 from waybench.envs.search._number import GuessGame
 from waybench.results import Estimate, LoggedEpisode, overall
 from waybench.results.estimates._estimates import estimate
@@ -32,7 +32,7 @@ def anchored(episodes: list[LoggedEpisode]) -> Estimate:
 def at(env_id: str, player: str, level: int, count: int = 6) -> list[LoggedEpisode]:
     env = waybench.load(env_id)
     return [
-        LoggedEpisode(model="m", task="t", record=play_out(env, one, policy(player)).record(), log="")
+        LoggedEpisode(model="m", task="t", record=play_to_end(env, one, policy(player)).record(), log="")
         for one in env.source(level=level).head(count)
     ]
 
@@ -48,7 +48,7 @@ def test_the_oracle_is_1_and_nobody_below_0_at_mazes_that_chance_solves_now_and_
 
 def test_a_floor_has_as_many_attempts_as_the_score() -> None:
     env = waybench.load("maze/alicia")
-    (one,) = [play_out(env, item, policy("null")).record() for item in env.source(level=11).head(1)]
+    (one,) = [play_to_end(env, item, policy("null")).record() for item in env.source(level=11).head(1)]
     known = ReferenceLookup().scores(one, row(logged(one)).group)
     assert isinstance(known, ReferenceScores)
     assert known.random is not None
@@ -71,7 +71,7 @@ def test_an_oracle_that_runs_out_of_steps_is_no_ceiling(
     """After 4 of 8 nodes another order has seen more of the tree; after 7 moves of 15 no disk is where it goes."""
     env = waybench.load(env_id)
     (item,) = env.source(level=level).head(1)
-    record = play_out(env, item, policy("random"), options).record()
+    record = play_to_end(env, item, policy("random"), options).record()
     scores = ReferenceLookup().scores(record, row(logged(record)).group)
     assert scores is not None
     assert (scores.ceiling is not None) is known
@@ -143,7 +143,7 @@ def test_items_of_a_file_are_played_themselves_and_once_for_all() -> None:
     items = [replace(item, key="mine.jsonl-01234567") for item in env.source(level=13).head(8)]
     known = ReferenceLookup()
     for player, value in (("oracle", 1.0), ("random", None)):
-        records = [play_out(env, item, policy(player)).record() for item in items]
+        records = [play_to_end(env, item, policy(player)).record() for item in items]
         episodes = [LoggedEpisode(model="m", task="t", record=record) for record in records]
         anchors = [known.scores(each.record, row(each).group) for each in episodes]
         assert all(isinstance(each, ReferenceBounds) and each.was_played for each in anchors)

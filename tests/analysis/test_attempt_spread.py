@@ -44,11 +44,11 @@ def test_an_attempt_that_is_missing_somewhere_is_left_out() -> None:
 
 def test_the_task_s_page_has_the_table(tmp_path: Path) -> None:
     from waybench import load
-    from waybench.core import play_out, policy
+    from waybench.core import play_to_end, policy
 
     environment = load("search/dfs")
     episodes = [
-        LoggedEpisode("m", "dfs", play_out(environment, item, policy("noisy-0.4"), attempt=attempt).record())
+        LoggedEpisode("m", "dfs", play_to_end(environment, item, policy("noisy-0.4"), attempt=attempt).record())
         for item in items("dfs", 6, level=8)
         for attempt in (1, 2, 3)
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.episodes import MAZE, logged
-from waybench.core import Usage, play_out, policy
+from waybench.core import Usage, play_to_end, policy
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, Row, rows
 from waybench.results.horizons._budgets import BudgetHorizon, budget_horizons, reached_by_tokens
@@ -20,7 +20,7 @@ def spent(player: str, model: str, per_level: int, mazes: int = 6) -> list[Logge
     episodes: list[LoggedEpisode] = []
     for level in LEVELS:
         for item in MAZE.source(level=level).head(mazes):
-            record = play_out(MAZE, item, policy(player), {}).record()
+            record = play_to_end(MAZE, item, policy(player), {}).record()
             turns = tuple(
                 turn._replace(usage=Usage(100, per_level * level if not number else 0))
                 for number, turn in enumerate(record.turns)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from tests.report.pages import site
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode, rows
 from waybench.results.comparisons._contrasts import (
@@ -27,7 +27,7 @@ def episodes(player: str, condition: str, levels: tuple[int, ...] = (3,), model:
         LoggedEpisode(
             model=model,
             task="atlas",
-            record=play_out(WORLD, item, policy(player), {"condition": condition}).record(),
+            record=play_to_end(WORLD, item, policy(player), {"condition": condition}).record(),
             design={"levels": list(LADDER)},
         )
         for level in levels
@@ -50,7 +50,7 @@ def test_environments_with_other_contrasts_stand_beside() -> None:
     # Mazes have a contrast of frames, and no conditions.
     maze = registry.load("maze/alicia")
     (item,) = maze.source("contrasts", 5).head(1)
-    other = LoggedEpisode(model="m", task="alicia", record=play_out(maze, item, policy("oracle")).record())
+    other = LoggedEpisode(model="m", task="alicia", record=play_to_end(maze, item, policy("oracle")).record())
     (effect,) = contrast_effects(rows([*episodes("oracle", "plan"), *episodes("null", "read"), other]))
     assert effect.group.env == "atlas/world"
 

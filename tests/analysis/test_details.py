@@ -2,7 +2,7 @@
 
 import waybench
 from tests.analysis.episodes import logged, played
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.results import by_level
 from waybench.results.comparisons._item_scores import item_scores
 from waybench.results.comparisons._models import compare_sides
@@ -14,7 +14,9 @@ GTB = waybench.load("tilemap/gtb")
 
 
 def test_the_error_of_the_length_is_a_detail() -> None:
-    measured = rows(logged(play_out(GTB, item, policy("oracle")).record(), task="gtb") for item in GTB.source().head(2))
+    measured = rows(
+        logged(play_to_end(GTB, item, policy("oracle")).record(), task="gtb") for item in GTB.source().head(2)
+    )
     assert "Length RMSE" not in summary_table(measured)  # a random player has less of it than the oracle
     assert "length_rmse" in by_level(measured)[0].aggregates
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.analysis.episodes import MAZE, detour, item, logged, played
 from tests.analysis.test_frames import group, row
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.envs import registry
 from waybench.reporting.tables._horizons import horizon_cell
 from waybench.results import LoggedEpisode, Row, horizon_frame, rows
@@ -276,7 +276,7 @@ def test_difficulties_in_words(value: float, text: str) -> None:
 
 def climbed(player: str, levels: tuple[int, ...], model: str = "m", mazes: int = 6) -> list[LoggedEpisode]:
     return [
-        logged(play_out(MAZE, item(level, number), policy(player), {"requests": 1}).record(), model)
+        logged(play_to_end(MAZE, item(level, number), policy(player), {"requests": 1}).record(), model)
         for level in levels
         for number in range(mazes)
     ]

@@ -8,7 +8,7 @@ import pytest
 
 import waybench
 from tests.report.pages import site
-from waybench.core import IsomorphicSource, Item, play_out, policy
+from waybench.core import IsomorphicSource, Item, play_to_end, policy
 from waybench.core._items import split_isomorphic_label
 from waybench.results import LoggedEpisode, rows
 from waybench.results.comparisons import item_scores
@@ -28,7 +28,7 @@ def episodes(player: str, number: int = 0, *, count: int = COUNT, model: str = "
     if number:
         source = IsomorphicSource(source, DFS.items.isomorph, DFS.items.prove, number)
     return [
-        LoggedEpisode(model=model, task="dfs", record=play_out(DFS, item, policy(player), {}).record())
+        LoggedEpisode(model=model, task="dfs", record=play_to_end(DFS, item, policy(player), {}).record())
         for item in source.head(count)
     ]
 

@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.episodes import MAZE, logged
 from tests.report.pages import Page
 from waybench.cli._output import level_tables
-from waybench.core import ItemIndex, play_out, policy
+from waybench.core import ItemIndex, play_to_end, policy
 from waybench.reporting import write_report
 from waybench.reporting._format import TaskView
 from waybench.reporting.tables._variation import difficulty_table
@@ -22,7 +22,7 @@ from waybench.results.estimates._difficulty import difficulty_text
 @pytest.fixture(scope="module")
 def episodes() -> list[LoggedEpisode]:
     return [
-        logged(play_out(MAZE, maze, policy(f"noisy-{rate}"), {"requests": 1}).record(), f"vendor/{rate}")
+        logged(play_to_end(MAZE, maze, policy(f"noisy-{rate}"), {"requests": 1}).record(), f"vendor/{rate}")
         for level in (7, 15, 21)
         for maze in MAZE.source(level=level).head(30)
         for rate in (0.03, 0.06)

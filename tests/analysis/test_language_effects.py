@@ -7,7 +7,7 @@ import pytest
 
 import waybench
 from tests.report.pages import site
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.results import LoggedEpisode, rows
 from waybench.results.comparisons._presentations import language_effects
 from waybench.results.stats._verdicts import Verdict
@@ -23,7 +23,7 @@ def episodes(player: str, language: str, *, first: int = 0, model: str = "m") ->
         LoggedEpisode(
             model=model,
             task="alicia",
-            record=play_out(MAZES, source.item(index), policy(player), options).record(),
+            record=play_to_end(MAZES, source.item(index), policy(player), options).record(),
         )
         for index in range(first, first + COUNT)
     ]

@@ -13,7 +13,7 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.test_matrix import HANOI, attempts
 from tests.analysis.test_matrix import MAZE as MAZE_ID
 from tests.report.pages import site
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.ext.publish.exports._every_eval_ever import every_eval_ever
 from waybench.ext.publish.exports._formats import ModelResults, eval_results
 from waybench.reporting._format import TaskView, presentation_of
@@ -40,7 +40,7 @@ def mazes(solved: int, unsolved: int, lost: int, model: str = "v/model", level: 
     """Return one attempt at each of some mazes: perfect, without an exit reached, and lost."""
     items = [item(level, number) for number in range(solved + unsolved + lost)]
     made = [
-        detour(one, 0) if not solved <= number < solved + unsolved else play_out(MAZE, one, policy("null")).record()
+        detour(one, 0) if not solved <= number < solved + unsolved else play_to_end(MAZE, one, policy("null")).record()
         for number, one in enumerate(items)
     ]
     records = [*made[: solved + unsolved], *map(failed, made[solved + unsolved :])]

@@ -6,7 +6,7 @@ from pathlib import Path
 import waybench
 from tests.analysis.episodes import failed
 from tests.report.pages import site
-from waybench.core import EpisodeRecord, play_out, policy
+from waybench.core import EpisodeRecord, play_to_end, policy
 from waybench.results import LoggedEpisode, rows
 from waybench.results.comparisons import item_scores
 from waybench.results.comparisons._models import compare_sides
@@ -25,7 +25,7 @@ def attempts(model: str, player: str, count: int = 5, level: int = 3, **options:
 
 
 def played(item: object, player: str, attempt: int, options: dict[str, str]) -> EpisodeRecord:
-    return play_out(HANOI, item, policy(player), {"wording": "one_question", **options}, attempt=attempt).record()
+    return play_to_end(HANOI, item, policy(player), {"wording": "one_question", **options}, attempt=attempt).record()
 
 
 def test_an_estimate_counts_one_item_and_its_interval_is_over_attempts() -> None:

@@ -15,9 +15,9 @@ from tests.analysis.episodes import detour, failed, item, logged, said
 from tests.analysis.maps import answered, corridor
 from tests.cli.support import one_line_error
 from waybench.cli import main
-from waybench.core import EpisodeRecord, Price, Usage, UsageError, known_prices
-from waybench.core._price_list import _snapshot, list_price
-from waybench.core._tokens import price_table, read_prices
+from waybench.core import EpisodeRecord, Price, Usage, UsageError, load_prices
+from waybench.core._price_list import _price_list_snapshot, list_price
+from waybench.core._tokens import price_table_json, read_prices
 from waybench.results import Estimate, LoggedEpisode, by_level, overall
 from waybench.results._tables import episode_frame
 from waybench.results.results import exclude
@@ -47,7 +47,7 @@ def test_a_table_of_any_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "p.json").write_bytes('{"é/m": {"input": 1,\r\n"output": 2}}'.encode("utf-16"))
     assert read_prices(Path("~/p.json")) == {"é/m": Price(input=1, output=2, input_cache_read=1)}
-    assert json.loads(price_table(["a/b"], tmp_path / "p.json"))["é/m"] == {"input": 1, "output": 2}
+    assert json.loads(price_table_json(["a/b"], tmp_path / "p.json"))["é/m"] == {"input": 1, "output": 2}
     (tmp_path / "p.json").write_text('{"a/b": {"input": 1, "output": 2, "input": 3}}')
     with pytest.raises(UsageError, match=r"p\.json: line 1: it has 'input' twice in one object"):
         read_prices(tmp_path / "p.json")
@@ -202,7 +202,7 @@ def test_a_file_that_is_not_there_is_told_in_a_line(tmp_path: Path) -> None:
 
 def test_a_table_to_fill_in(tmp_path: Path) -> None:
     path = tmp_path / "prices.json"
-    path.write_text(price_table(["vendor/a", "vendor/b"]), encoding="utf-8")
+    path.write_text(price_table_json(["vendor/a", "vendor/b"]), encoding="utf-8")
     assert read_prices(path) == {}  # nothing is known before it is filled in
     given = json.loads(path.read_text(encoding="utf-8"))
     assert given == {
@@ -211,7 +211,7 @@ def test_a_table_to_fill_in(tmp_path: Path) -> None:
     given["vendor/a"] |= {"input": 1.5, "output": 2}
     path.write_text(json.dumps(given), encoding="utf-8")
     assert read_prices(path) == {"vendor/a": Price(1.5, 2, 1.5)}
-    again = json.loads(price_table(["vendor/a", "vendor/c"], path))
+    again = json.loads(price_table_json(["vendor/a", "vendor/c"], path))
     assert again["vendor/a"] == given["vendor/a"]
     assert list(again) == ["vendor/a", "vendor/c", "vendor/b"]
     given["vendor/b"]["input"] = 1
@@ -239,15 +239,15 @@ LISTED = {
 
 
 def test_hosted_models_have_list_prices_and_others_have_none() -> None:
-    prices = known_prices()
+    prices = load_prices()
     assert {model: prices.get(model) for model in LISTED} == LISTED
     local = ("openai-api/local/gpt-4o", "hf/gpt-4o", "vllm/gpt-4o", "ollama/llama3", "mockllm/model", "m", "openai/x-1")
     free = ("waybench/oracle", "waybench/smollm2", "python:my.gpt-4o", "human/Ada")
     assert not any(model in prices for model in (*local, *free))
-    assert prices.unknown([*LISTED, *local, *free]) == list(local)
-    assert prices.source(local) == ""
+    assert prices.models_without_price([*LISTED, *local, *free]) == list(local)
+    assert prices.source_note(local) == ""
     assert re.fullmatch(
-        r"prices: genai-prices [\d.]+, list prices, the newest of 20\d\d-\d\d-\d\d", prices.source(LISTED)
+        r"prices: genai-prices [\d.]+, list prices, the newest of 20\d\d-\d\d-\d\d", prices.source_note(LISTED)
     )
     again = pickle.loads(pickle.dumps(prices))
     assert again == prices and again["openai/gpt-4o"] == LISTED["openai/gpt-4o"]
@@ -256,13 +256,13 @@ def test_hosted_models_have_list_prices_and_others_have_none() -> None:
 def test_a_user_s_prices_go_before_the_list(tmp_path: Path) -> None:
     path = tmp_path / "prices.json"
     path.write_text('{"openai/gpt-4o": {"input": 1, "output": 2}, "a/b": {"input": 3, "output": 4}}')
-    prices = known_prices(path, ["5/6", "a/b=7/8.5/0.5"])
+    prices = load_prices(path, ["5/6", "a/b=7/8.5/0.5"])
     wanted = {"openai/gpt-4o": Price(1, 2, 1), "a/b": Price(7, 8.5, 0.5), "openai/o3-mini": Price(5, 6, 5)}
     assert {model: prices.get(model) for model in wanted} == wanted
-    assert prices.source(wanted) == "" and "waybench/oracle" not in prices
+    assert prices.source_note(wanted) == "" and "waybench/oracle" not in prices
     for text in ("5", "5/", "a/b=", "1.2.3/4", "-1/2", "5/x", "1/2/3/4"):
         with pytest.raises(UsageError, match="dollars per million tokens"):
-            known_prices(None, [text])
+            load_prices(None, [text])
 
 
 def test_list_prices_need_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +272,7 @@ def test_list_prices_need_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     monkeypatch.setattr(socket.socket, "connect", refuse)
     list_price.cache_clear()
-    _snapshot.cache_clear()
+    _price_list_snapshot.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "genai_prices"]:
         monkeypatch.delitem(sys.modules, name)
-    assert known_prices()["openai/gpt-4o"].input > 0
+    assert load_prices()["openai/gpt-4o"].input > 0

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from waybench.core import UsageError, play_out, policy
+from waybench.core import UsageError, play_to_end, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode, Row
 from waybench.results.estimates import matrix
@@ -27,7 +27,7 @@ def episodes(env_id: str, level: int, items: int, options: dict[str, Any], model
         LoggedEpisode(
             f"vendor/{model}",
             env_id,
-            play_out(env, item, policy(f"noisy-{model}"), {"protocol": "sound", **options}).record(),
+            play_to_end(env, item, policy(f"noisy-{model}"), {"protocol": "sound", **options}).record(),
         )
         for item in env.source(level=level, protocol="sound").head(items)
         for model in models

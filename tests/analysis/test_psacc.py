@@ -8,7 +8,7 @@ import pytest
 
 import waybench
 from tests.analysis.episodes import logged
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.results import by_level, overall
 from waybench.results.comparisons._item_scores import item_scores
 from waybench.results.comparisons._models import compare_sides
@@ -25,7 +25,7 @@ PLAYERS = ("heuristic", "random")
 def guided() -> list[Row]:
     """Return the episodes of two players with a teacher on trees whose optimal runs are of different lengths."""
     return rows(
-        logged(play_out(DFS, item, policy(player), {"teacher_guided": True}).record(), f"vendor/{player}", "dfs")
+        logged(play_to_end(DFS, item, policy(player), {"teacher_guided": True}).record(), f"vendor/{player}", "dfs")
         for player in PLAYERS
         for item in DFS.source(level=8).head(12)
     )
@@ -42,7 +42,7 @@ def test_several_levels_have_one_number_too() -> None:
     """It was a dash: a curve was made of one level only."""
     levels = (5, 9)
     episodes = [
-        logged(play_out(DFS, item, policy("random"), {"teacher_guided": True}).record(), "vendor/random", "dfs")
+        logged(play_to_end(DFS, item, policy("random"), {"teacher_guided": True}).record(), "vendor/random", "dfs")
         for level in levels
         for item in DFS.source(level=level).head(6)
     ]

@@ -6,7 +6,7 @@ from math import sqrt
 import pytest
 
 import waybench
-from waybench.core import End, play_out, policy
+from waybench.core import End, play_to_end, policy
 from waybench.results import LoggedEpisode, Row, by_level, overall, rows
 from waybench.results.estimates._bounds import repeats
 from waybench.results.estimates._measures import text_table
@@ -19,7 +19,7 @@ def played(player: str, levels: tuple[int, ...], attempts: int = 1, maps: int = 
     for level in levels:
         for item in GTB.source(level=level).head(maps):
             for attempt in range(1, attempts + 1):
-                record = play_out(GTB, item, policy(player), {"protocol": "sound"}, attempt=attempt).record()
+                record = play_to_end(GTB, item, policy(player), {"protocol": "sound"}, attempt=attempt).record()
                 found.append(LoggedEpisode(f"model/{player}", "gtb", record))
     return rows(found)
 

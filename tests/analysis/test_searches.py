@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.analysis.episodes import MAZE, item, logged, said
-from waybench.core import End, EpisodeRecord, Price, Usage, play_out, policy
+from waybench.core import End, EpisodeRecord, Price, Usage, play_to_end, policy
 from waybench.results import LoggedEpisode, rows
 from waybench.results.horizons import horizons
 from waybench.results.horizons._searches import search_results, search_text
@@ -22,7 +22,7 @@ PLAN: dict[str, Any] = {
 
 def episode(level: int, number: int, solved: bool, **plan: Any) -> LoggedEpisode:
     player = policy("oracle" if solved else "null")
-    record = play_out(MAZE, item(level, number), player, {"requests": 1}).record()
+    record = play_to_end(MAZE, item(level, number), player, {"requests": 1}).record()
     record = replace(record, turns=tuple(turn._replace(usage=Usage(1000, 50)) for turn in record.turns))
     return replace(logged(record, task="horizon_maze"), run="one", design={**PLAN, **plan})
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.core import IsomorphicSource, play_out, policy
+from waybench.core import IsomorphicSource, play_to_end, policy
 from waybench.results import LoggedEpisode, Row, rows
 from waybench.results.estimates import matrix
 from waybench.results.results import Cluster
@@ -29,7 +29,7 @@ def episodes(
         source = IsomorphicSource(source, env.items.isomorph, env.items.prove, isomorph)
     return [
         LoggedEpisode(
-            model="m", task=env_id, record=play_out(env, item, policy(player), options, attempt=attempt).record()
+            model="m", task=env_id, record=play_to_end(env, item, policy(player), options, attempt=attempt).record()
         )
         for item in source.head(count)
     ]

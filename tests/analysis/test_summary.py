@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import waybench
 from tests.analysis.episodes import failed, logged, played, said
-from waybench.core import Price, Reply, play_out, policy
+from waybench.core import Price, Reply, play_to_end, policy
 from waybench.results import LoggedEpisode, rows
 from waybench.results.estimates import overall
 from waybench.results.estimates._summary import summary_table, unreadable_replies
@@ -84,7 +84,7 @@ def test_scores_over_different_levels_are_marked() -> None:
 def test_an_item_with_several_episodes_is_one_item() -> None:
     hanoi = waybench.load("hanoi/rods")
     item = hanoi.source(level=3).item(0)
-    records = [play_out(hanoi, item, policy("oracle"), attempt=attempt).record() for attempt in (1, 2)]
+    records = [play_to_end(hanoi, item, policy("oracle"), attempt=attempt).record() for attempt in (1, 2)]
     lines = table([logged(record, "m", "hanoi_3") for record in records])
     assert cells(lines, "m")["n"] == "1"
     assert "n: different items; an item has several episodes here" in lines
@@ -100,7 +100,7 @@ def test_a_search_has_no_mean_score() -> None:
 def test_steps_without_a_named_action() -> None:
     hanoi = waybench.load("hanoi/rods")
     item = hanoi.source(level=3).item(0)
-    record = play_out(hanoi, item, policy("null"), {"protocol": "paper"}).record()
+    record = play_to_end(hanoi, item, policy("null"), {"protocol": "paper"}).record()
     assert cells(table([logged(record, "m", "hanoi_3")]), "m")["unnamed"] == "100 %"
 
 

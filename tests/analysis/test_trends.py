@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.analysis.episodes import MAZE, logged
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.results import LoggedEpisode, rows
 from waybench.results.comparisons._trends import LARGER_BETTER, LARGER_WORSE, TOO_FEW, trend_effects, trends_text
 
@@ -19,7 +19,7 @@ class Facts:
 
 def episodes(player: str, model: str, count: int = 12) -> list[LoggedEpisode]:
     return [
-        logged(play_out(MAZE, item, policy(player), {}).record(), model, "maze")
+        logged(play_to_end(MAZE, item, policy(player), {}).record(), model, "maze")
         for item in MAZE.source(level=9).head(count)
     ]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import Command, one_line_error
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.envs import registry
 
 
@@ -21,7 +21,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         env = registry.load(env_id)
         for item in env.source(level=level).head(5):
-            lines += [play_out(env, item, policy(player)).record().dumps() for player in players]
+            lines += [play_to_end(env, item, policy(player)).record().dumps() for player in players]
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
     return path
 

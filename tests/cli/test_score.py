@@ -8,7 +8,7 @@ import pytest
 
 import waybench
 from tests.cli.support import Command, lines_of, one_line_error, plan, watched
-from waybench.core import End, EpisodeRecord, Item, play_out, policy
+from waybench.core import End, EpisodeRecord, Item, play_to_end, policy
 
 SIX = plan(("down", 3), ("left", 2), ("down", 1))
 EIGHT = plan(("down", 1), ("left", 1), ("right", 1), ("down", 2), ("left", 2), ("down", 1))
@@ -231,7 +231,7 @@ def test_the_input_is_not_overwritten(command: Command, line: dict[str, Any], tm
 def record(player: str = "heuristic") -> EpisodeRecord:
     environment = waybench.load("maze/alicia")
     item: Item[Any] = environment.source("a key", 9).item(3)
-    return play_out(environment, item, policy(player), {"wording": "prose"}, attempt=2).record()
+    return play_to_end(environment, item, policy(player), {"wording": "prose"}, attempt=2).record()
 
 
 @pytest.mark.parametrize("player", ["null", "heuristic", "oracle", "noisy-0.3"])

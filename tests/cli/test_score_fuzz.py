@@ -11,7 +11,7 @@ import pytest
 import waybench
 from tests.hostile_json import FAMILIES, RAW_FAMILIES, spoilt
 from waybench._scoring import score_line
-from waybench.core import Json, play_out, policy
+from waybench.core import Json, play_to_end, policy
 from waybench.envs import registry
 
 CASES = 6
@@ -24,7 +24,7 @@ def lines(env_id: str) -> tuple[Json, Json]:
     """Return a line of replies and a record."""
     env = waybench.load(env_id)
     item, other = env.source().head(2)
-    episode = play_out(env, item, policy("noisy-0.5"), dict(env.playing.check_options))
+    episode = play_to_end(env, item, policy("noisy-0.5"), dict(env.playing.check_options))
     replies = [turn.reply for turn in episode.turns[:4]]
     replied = {
         "env": env_id,

@@ -10,7 +10,7 @@ from typing import Any
 
 import waybench
 from waybench._scoring import score_line
-from waybench.core import End, Episode, EpisodeRecord, Item, Json, UsageError, play_out, policy, replay
+from waybench.core import End, Episode, EpisodeRecord, Item, Json, UsageError, play_to_end, policy, replay
 from waybench.ext.train.gymnasium import TextEnv
 from waybench.people._play import parse_typed_line
 from waybench.results import LoggedEpisode, rows
@@ -102,7 +102,7 @@ def main() -> None:
     asked: dict[str, list[int]] = json.loads(sys.argv[1])
     loaded = {env_id: waybench.load(env_id) for env_id in asked}
     for env in loaded.values():
-        play_out(env, env.source().item(0), policy("null"), dict(env.playing.check_options))
+        play_to_end(env, env.source().item(0), policy("null"), dict(env.playing.check_options))
     limit()
     began = time.monotonic()
     for env_id, levels in asked.items():

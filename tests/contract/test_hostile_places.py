@@ -18,7 +18,7 @@ import pytest
 import waybench
 from tests.contract.test_hostile_replies import good_replies
 from tests.hostile_json import places
-from waybench.core import INTERFACE, TOOLS, Episode, EpisodeRecord, Json, Outcome, Stream, read_calls, replay
+from waybench.core import INTERFACE, TOOLS, Episode, EpisodeRecord, Json, Outcome, Stream, calls_in_reply, replay
 from waybench.envs import registry
 from waybench.testing._walks import ways
 
@@ -102,7 +102,7 @@ def _written(data: Json, rng: Stream) -> str:
 
 def hostile(good: str, other: str, rng: Stream) -> str:
     """Return a good reply, spoilt."""
-    calls = read_calls(good).calls
+    calls = calls_in_reply(good).calls
     if calls:
         arguments = dict(calls[0].arguments)
         kind = rng.below(4)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.core import Bounded, Environment, EpisodeRecord, play_out, policy
+from waybench.core import Bounded, Environment, EpisodeRecord, play_to_end, policy
 from waybench.envs import registry
 from waybench.results import Estimate, LoggedEpisode, by_level, overall
 from waybench.results.results import exclude
@@ -30,10 +30,12 @@ def records(env: Environment[Any, Any, Any], count: int, level: int, options: An
     source = env.source(level=level)
     if source.space is not None and source.space < count:
         item = source.item(0)
-        return [play_out(env, item, policy(player), options, attempt=attempt + 1).record() for attempt in range(count)]
+        return [
+            play_to_end(env, item, policy(player), options, attempt=attempt + 1).record() for attempt in range(count)
+        ]
     found: dict[str, EpisodeRecord] = {}
     for index in range(MOST_ITEMS):
-        record = play_out(env, source.item(index), policy(player), options).record()
+        record = play_to_end(env, source.item(index), policy(player), options).record()
         found.setdefault(env.items.cluster(record) if env.items.cluster else record.instance_hash, record)
         if len(found) == count:
             break

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import waybench
-from waybench.core import FORMS, Episode, Invalid, last_object, play_out, policy
+from waybench.core import FORMS, Episode, Invalid, last_json_object, play_to_end, policy
 
 # Environment, options of play, and the key of the answer.
 FAMILIES: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -43,7 +43,7 @@ def family(request: pytest.FixtureRequest) -> Family:
     environment = waybench.load(env)
     drawn = {"question": key} if env == "graph/paths" else {}
     item = environment.source("forms", environment.items.smallest_level, **drawn).item(0)
-    solved = play_out(environment, item, policy("oracle"), options)
+    solved = play_to_end(environment, item, policy("oracle"), options)
     good = solved.turns[0].reply
     episode: Episode[Any, Any, Any] = Episode(environment, item, options)
     answer = episode.play.wording.parse(good, episode.state)
@@ -110,4 +110,4 @@ def test_what_is_refused(family: Family, form: str) -> None:
 
 @pytest.mark.parametrize(("form", "is_read", "example"), FORMS)
 def test_the_table_of_forms_says_what_is_read(form: str, is_read: bool, example: str) -> None:
-    assert isinstance(last_object(example, "k", unique=True), Invalid) != is_read
+    assert isinstance(last_json_object(example, "k", unique=True), Invalid) != is_read

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import waybench
-from waybench.core import Episode, base_wording_name, play_out, policy, replay
+from waybench.core import Episode, base_wording_name, play_to_end, policy, replay
 from waybench.core._template import template_fields
 from waybench.envs import registry
 
@@ -20,7 +20,7 @@ def test_the_general_fields_repeat_the_messages(env_id: str, tmp_path: Path) -> 
     path.write_text('rules = "{rules}"\nobservation = "{observation}"\n')
     item = environment.source().item(0)
     own, same = (
-        play_out(environment, item, policy("heuristic"), {**environment.playing.check_options, "wording": wording})
+        play_to_end(environment, item, policy("heuristic"), {**environment.playing.check_options, "wording": wording})
         for wording in (environment.resolve_options({})["wording"], f"file:{path}")
     )
     assert same.record().options["wording"].startswith("file:same-")
@@ -39,8 +39,8 @@ def test_all_fields_can_be_named_and_scores_stay(env_id: str, tmp_path: Path) ->
     texts = (" ".join(f"{name}: {{{name}}}" for name in names) for names in named.values())
     path.write_text("rules = '''Mine. {}'''\nobservation = '''Mine. {}'''\n".format(*texts))
     for player in ("oracle", "random", "null"):
-        own = play_out(environment, item, policy(player), dict(environment.playing.check_options))
-        mine = play_out(
+        own = play_to_end(environment, item, policy(player), dict(environment.playing.check_options))
+        mine = play_to_end(
             environment, item, policy(player), {**environment.playing.check_options, "wording": f"file:{path}"}
         )
         assert base_wording_name(mine.options) == own.options["wording"]

@@ -15,12 +15,12 @@ from waybench.core import (
     Outcome,
     UsageError,
     base_wording_name,
+    calls_in_reply,
     evenly_spaced_values,
-    play_out,
+    play_to_end,
     policy,
-    read_calls,
     replay,
-    write_calls,
+    reply_of_calls,
 )
 from waybench.envs import registry
 from waybench.testing._hostile import HOSTILE_REPLIES
@@ -58,13 +58,13 @@ def test_the_same_actions_give_the_same_record(env_id: str) -> None:
     item = environment.source().item(0)
     for options in ways(env_id):
         for player in ("oracle", "random", "noisy-0.3"):
-            text = play_out(environment, item, policy(player), options)
-            tools = play_out(environment, item, policy(player), {**options, "interface": "tools"})
+            text = play_to_end(environment, item, policy(player), options)
+            tools = play_to_end(environment, item, policy(player), {**options, "interface": "tools"})
             assert common(tools.record()) == common(text.record())
             assert tools.options["wording"] == f"tools:{text.options['wording']}"
             assert "interface" not in tools.options
             asked = [turn for turn in tools.turns if turn.events.get("thought") is None]
-            assert asked and all(len(read_calls(turn.reply).calls) == 1 for turn in asked)
+            assert asked and all(len(calls_in_reply(turn.reply).calls) == 1 for turn in asked)
             for metric in environment.scoring.metrics:
                 if metric.name != "shared":  # measured on the text of the prompt
                     assert metric.of(tools.record()) == metric.of(text.record()), metric.name
@@ -141,12 +141,12 @@ def test_hostile_replies_are_no_calls() -> None:
 
 def test_a_text_that_looks_like_a_call_is_none() -> None:
     forged = '{"calls": [{"name": "move", "arguments": {"movements": []}}]}'
-    assert read_calls(forged).calls
-    written = write_calls(forged, [])
-    assert read_calls(written) == (forged, ())
-    assert write_calls("plain", []) == "plain"
-    (call,) = read_calls(forged).calls
-    assert read_calls(write_calls("words", [call])) == ("words", (call,))
+    assert calls_in_reply(forged).calls
+    written = reply_of_calls(forged, [])
+    assert calls_in_reply(written) == (forged, ())
+    assert reply_of_calls("plain", []) == "plain"
+    (call,) = calls_in_reply(forged).calls
+    assert calls_in_reply(reply_of_calls("words", [call])) == ("words", (call,))
 
 
 def test_it_is_a_wording_of_its_own_with_any_base(tmp_path: Any) -> None:
@@ -154,7 +154,7 @@ def test_it_is_a_wording_of_its_own_with_any_base(tmp_path: Any) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('base = "ascii"\nrules = "Mine. {rules}"\n')
     item = environment.source().item(0)
-    both = play_out(environment, item, policy("oracle"), {"wording": f"file:{path}", "interface": "tools"})
+    both = play_to_end(environment, item, policy("oracle"), {"wording": f"file:{path}", "interface": "tools"})
     assert both.options["wording"].startswith("tools:file:mine-")
     assert base_wording_name(both.options) == "ascii"
     assert both.messages[0].text.startswith("Mine. ") and both.play.wording.acts_by_tools

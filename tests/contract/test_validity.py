@@ -10,7 +10,7 @@ import pytest
 
 import waybench
 from tests.toys import DIAL, DialState, DialWording, oracle, with_wording
-from waybench.core import EpisodeRecord, HorizonSpec, Invalid, Stream, level_axis, play_out, policy
+from waybench.core import EpisodeRecord, HorizonSpec, Invalid, Stream, level_axis, play_to_end, policy
 from waybench.envs import registry
 from waybench.testing._players import EXPLOITS, play_exploits, success_rates
 from waybench.testing._suite import run_check
@@ -118,7 +118,7 @@ def test_an_environment_whose_horizon_is_a_random_walks_is_found_out() -> None:
 def test_a_random_maze_player_has_no_horizon_where_it_meets_most_exits() -> None:
     """The report that began this: a random walk had a 50 % horizon at dimension 13.7."""
     maze = waybench.load("maze/alicia")
-    records = [play_out(maze, item, policy("random")).record() for item in maze.source(level=5).head(40)]
+    records = [play_to_end(maze, item, policy("random")).record() for item in maze.source(level=5).head(40)]
     assert all(record.end == "solved" for record in records)
     assert sum(map(maze.difficulty.is_success, records)) < 20
     with pytest.raises(ContractError, match="random player at level 5"):

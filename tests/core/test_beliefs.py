@@ -22,7 +22,7 @@ from waybench.core import (
     read_numbers,
     replay,
 )
-from waybench.core._questions import read_lists, read_rows
+from waybench.core._questions import read_drawing_rows, read_number_lists
 
 DFS = waybench.load("search/dfs")
 EXPLORE = waybench.load("maze/explore")
@@ -83,12 +83,12 @@ def test_readers() -> None:
     assert read_numbers([1, 2], 2) == [1, 2]
     assert isinstance(read_numbers([1, 2, 3], 2), Invalid)
     assert isinstance(read_numbers([1e30]), Invalid)
-    assert read_lists([[2, 1], [], [0]], 3) == [[2, 1], [], [0]]
+    assert read_number_lists([[2, 1], [], [0]], 3) == [[2, 1], [], [0]]
     for bad in ([[2, 1], []], [1, 2, 3], [[1], ["a"], []], None, {"A": []}):
-        assert isinstance(read_lists(bad, 3), Invalid)
-    assert read_rows(["#.", ".#"]) == ["#.", ".#"]
+        assert isinstance(read_number_lists(bad, 3), Invalid)
+    assert read_drawing_rows(["#.", ".#"]) == ["#.", ".#"]
     for bad in ("#.", [["#"]], ["#" * 200_001], [""] * 20_001, [None]):
-        assert isinstance(read_rows(bad), Invalid)
+        assert isinstance(read_drawing_rows(bad), Invalid)
 
 
 def test_share_of_a_map_that_is_partly_right() -> None:
@@ -111,7 +111,7 @@ def test_probes_change_nothing_else() -> None:
             assert with_probes.probes and not without.probes
             assert replace(with_probes, probes=()) == without
             assert [m.of(with_probes) for m in env.scoring.metrics] == [m.of(without) for m in env.scoring.metrics]
-            assert '"probes"' not in without.dumps() and with_probes.head() == without.head()
+            assert '"probes"' not in without.dumps() and with_probes.head_json() == without.head_json()
             assert with_probes.tokens == (0, 0)  # those of probes are apart
 
 
@@ -148,11 +148,11 @@ def test_records_with_probes_replay() -> None:
         record = played(env, "noisy-0.2", "noisy-0.5")
         back = EpisodeRecord.from_json(json.loads(record.dumps()))
         assert back == record and replay(env, back).record() == record
-        head, turns = record.head(), [turn.dumps() for turn in record.turns]
+        head, turns = record.head_json(), [turn.dumps() for turn in record.turns]
         progress = {"player": record.player, "turns": turns, "end": str(record.end), "error": None}
         probes = [probe.dumps() for probe in record.probes]
-        assert EpisodeRecord.assemble(head, {**progress, "probes": probes}) == record
-        assert EpisodeRecord.assemble(head, progress) == replace(record, probes=())
+        assert EpisodeRecord.from_parts(head, {**progress, "probes": probes}) == record
+        assert EpisodeRecord.from_parts(head, progress) == replace(record, probes=())
 
 
 TAMPERED: dict[str, dict[str, Any]] = {

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from waybench.core import DataError, Stream, check_json, shorten_long_words
+from waybench.core import DataError, Stream, check_json_bounds, shorten_long_words
 from waybench.core._json import JsonBounds
 
 
@@ -24,7 +24,7 @@ def nested(depth: int) -> str:
     ],
 )
 def test_what_is_within_the_limits(text: str) -> None:
-    check_json(text, values=1000, depth=100)
+    check_json_bounds(text, max_values=1000, max_depth=100)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_what_is_within_the_limits(text: str) -> None:
 )
 def test_what_is_beyond_them(text: str, error: str) -> None:
     with pytest.raises(DataError, match=error):
-        check_json(text, values=1000, depth=100)
+        check_json_bounds(text, max_values=1000, max_depth=100)
 
 
 def test_a_text_in_parts_is_as_deep_as_the_whole() -> None:
@@ -52,7 +52,7 @@ def test_a_text_in_parts_is_as_deep_as_the_whole() -> None:
             try:
                 while at < len(data):
                     size = 1 + rng.below(9)
-                    bounds.feed(data[at : at + size])
+                    bounds.check_next_part(data[at : at + size])
                     at += size
             except DataError:
                 assert not fits

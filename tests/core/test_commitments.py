@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from waybench.cli._app import main
-from waybench.core import UsageError, commitment, key_label, read_commitment
-from waybench.core._secrets import STRONG_BITS, key_bits
+from waybench.core import UsageError, checked_commitment, key_commitment, private_key_label
+from waybench.core._secrets import STRONG_BITS, max_key_bits
 
 KEY = "3f1c7a90b2d84e65a1f0c3d2e4b59687"
 
@@ -23,11 +23,11 @@ def run(*arguments: str | Path) -> tuple[int, str, str]:
 
 def test_the_form_can_be_computed_without_waybench() -> None:
     digest = hashlib.sha256(b"waybench commitment to a key, version 1\x00" + KEY.encode()).hexdigest()
-    assert commitment(KEY) == f"waybench-key-1:{digest}"
-    assert key_label(KEY).removeprefix("private-") not in digest, "the label is another hash"
-    assert read_commitment(commitment(KEY)) == commitment(KEY)
+    assert key_commitment(KEY) == f"waybench-key-1:{digest}"
+    assert private_key_label(KEY).removeprefix("private-") not in digest, "the label is another hash"
+    assert checked_commitment(key_commitment(KEY)) == key_commitment(KEY)
     with pytest.raises(UsageError, match="no commitment"):
-        read_commitment(digest)
+        checked_commitment(digest)
 
 
 @pytest.mark.parametrize(
@@ -43,15 +43,15 @@ def test_the_form_can_be_computed_without_waybench() -> None:
     ],
 )
 def test_how_strong_a_key_is(key: str, is_strong: bool) -> None:
-    assert (key_bits(key) >= STRONG_BITS) == is_strong
+    assert (max_key_bits(key) >= STRONG_BITS) == is_strong
 
 
 def test_a_new_key_is_the_owners_and_is_never_replaced(tmp_path: Path) -> None:
     path = tmp_path / "key"
     status, shown, _ = run("commit", "--new", "--key-file", path)
     key = path.read_text().strip()
-    assert (status, shown) == (0, f"{key_label(key)} {commitment(key)}\n")
-    assert key_bits(key) >= 256
+    assert (status, shown) == (0, f"{private_key_label(key)} {key_commitment(key)}\n")
+    assert max_key_bits(key) >= 256
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     status, _, error = run("commit", "--new", "--key-file", path)
     assert (status, error.count("\n")) == (2, 1)

@@ -7,8 +7,8 @@ import pytest
 from inspect_ai.model import ChatMessageAssistant, ContentReasoning, ContentText
 from pydantic import BaseModel
 
-from waybench.core import text_of
-from waybench.core._replies import reasoning_of
+from waybench.core import message_text
+from waybench.core._replies import message_reasoning
 
 
 class Part(BaseModel):
@@ -44,18 +44,18 @@ class Said(BaseModel):
     ],
 )
 def test_text_is_read_in_any_form(content: Any) -> None:
-    assert text_of(content) == "up, down"
+    assert message_text(content) == "up, down"
 
 
 @pytest.mark.parametrize(
     "content", [None, 3, True, {}, {"text": 3}, [{"type": "image_url"}], Said(content=None), object()]
 )
 def test_what_has_no_text_has_none(content: Any) -> None:
-    assert text_of(content) is None
+    assert message_text(content) is None
 
 
 def test_no_parts_are_an_empty_text() -> None:
-    assert text_of([]) == text_of({"content": []}) == ""
+    assert message_text([]) == message_text({"content": []}) == ""
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,10 @@ def test_no_parts_are_an_empty_text() -> None:
     ],
 )
 def test_reasoning_is_read_in_any_form(content: Any) -> None:
-    assert reasoning_of(content) == "left?"
+    assert message_reasoning(content) == "left?"
 
 
 def test_a_text_is_no_reasoning() -> None:
-    assert reasoning_of("up") == reasoning_of([{"type": "text", "text": "up"}]) == reasoning_of(None) == ""
+    assert (
+        message_reasoning("up") == message_reasoning([{"type": "text", "text": "up"}]) == message_reasoning(None) == ""
+    )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from waybench.core import Episode, Item, UsageError, play_out, policy, replay
+from waybench.core import Episode, Item, UsageError, play_to_end, policy, replay
 from waybench.core._tokens import CharacterTokens
 from waybench.envs import registry
 from waybench.evaluation._provider import request_arguments
@@ -80,11 +80,11 @@ def test_the_place_of_the_item_is_drawn() -> None:
 @pytest.mark.parametrize("wording", [{}, {"interface": "tools"}])
 def test_an_episode_has_one_turn_and_is_replayed(env: str, wording: dict[str, Any]) -> None:
     environment, options = registry.load(env), {**wording, "context_tokens": 9_000}
-    solved = play_out(environment, item(env), policy("oracle"), options).record()
+    solved = play_to_end(environment, item(env), policy("oracle"), options).record()
     assert (str(solved.end), len(solved.turns)) == ("solved", 1)
     assert solved.options["context_tokens"] == 9_000 and solved.options["context_tokenizer"] == "characters"
     replay(environment, solved)
-    failed = play_out(environment, item(env), policy("null"), options).record()
+    failed = play_to_end(environment, item(env), policy("null"), options).record()
     assert (environment.difficulty.is_success(failed), len(failed.turns)) == (False, 1)
 
 
@@ -103,7 +103,7 @@ def test_items_that_are_answered_by_tools_offer_them() -> None:
 
 
 def test_without_it_records_are_as_they_were() -> None:
-    record = play_out(registry.load("maze/alicia"), item("maze/alicia"), policy("oracle")).record()
+    record = play_to_end(registry.load("maze/alicia"), item("maze/alicia"), policy("oracle")).record()
     assert not [name for name in record.options if "context" in name]
 
 
@@ -156,14 +156,14 @@ def within_prose(
 ) -> Episode[Any, Any, Any]:
     environment = registry.load(env)
     context = {"context_tokens": tokens, "context_text": "prose"}
-    return play_out(environment, one, policy(player), {**environment.playing.check_options, **options, **context})
+    return play_to_end(environment, one, policy(player), {**environment.playing.check_options, **options, **context})
 
 
 @pytest.mark.parametrize("env", IDS)
 def test_every_environment_can_be_asked_within_prose(env: str) -> None:
     environment = registry.load(env)
     one = environment.source().item(0)
-    alone = play_out(environment, one, policy("oracle"), dict(environment.playing.check_options))
+    alone = play_to_end(environment, one, policy("oracle"), dict(environment.playing.check_options))
     episode = within_prose(env, one, 8_000)
     rules = episode.play.wording.rules(one.instance)
     task = TASK.search(rules)
@@ -206,7 +206,7 @@ def test_the_gap_to_the_item_alone() -> None:
     environment = registry.load("search/dfs")
     items = environment.source("context", 7).head(8)
     logged = [
-        LoggedEpisode("m", "dfs", play_out(environment, one, policy(player), options).record(), {})
+        LoggedEpisode("m", "dfs", play_to_end(environment, one, policy(player), options).record(), {})
         for options, player in (
             ({}, "oracle"),
             ({"context_tokens": 1_000}, "oracle"),
@@ -228,5 +228,5 @@ def test_the_gap_to_the_item_alone() -> None:
 def test_without_contexts_there_is_no_such_contrast() -> None:
     environment = registry.load("search/dfs")
     one = environment.source("context", 7).item(0)
-    logged = [LoggedEpisode("m", "dfs", play_out(environment, one, policy("oracle"), {}).record(), {})]
+    logged = [LoggedEpisode("m", "dfs", play_to_end(environment, one, policy("oracle"), {}).record(), {})]
     assert contrast_effects(rows(logged)) == []

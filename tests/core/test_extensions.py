@@ -21,7 +21,7 @@ from waybench.core import (
     ReplayError,
     Transition,
     UsageError,
-    play_out,
+    play_to_end,
     policy,
     replay,
 )
@@ -67,7 +67,7 @@ def _hints() -> Iterator[None]:
 def test_another_package_can_add_an_extension(others: dict[str, Json]) -> None:
     environment = waybench.load("search/dfs")
     item = environment.source("hints").item(0)
-    episode = play_out(environment, item, policy("oracle"), {**others, "hint": "Take care."})
+    episode = play_to_end(environment, item, policy("oracle"), {**others, "hint": "Take care."})
     assert all(turn.message.endswith("\nTake care.") for turn in episode.turns)
     record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
     assert record.options["hint"] == "Take care."

@@ -14,8 +14,8 @@ from waybench.core import (
     FailureKind,
     Outcome,
     TurnRecord,
-    general_failure,
-    main_cause,
+    general_failure_kind,
+    most_frequent_kind,
 )
 from waybench.core._metrics import GENERAL_FAILURES, WRONG
 
@@ -53,7 +53,7 @@ def ended(end: str | None, **outcomes: int) -> EpisodeRecord:
     ],
 )
 def test_the_general_kinds(end: str, outcomes: dict[str, int], kind: str) -> None:
-    assert general_failure(ended(end, **outcomes)).name == kind
+    assert general_failure_kind(ended(end, **outcomes)).name == kind
     # An environment that declares nothing has these alone.
     found = DIAL.scoring.failure_of(ended(end, **outcomes))
     assert found is not None
@@ -63,8 +63,8 @@ def test_the_general_kinds(end: str, outcomes: dict[str, int], kind: str) -> Non
 
 def test_only_some_turns_can_be_counted() -> None:
     record = ended("turn_limit", ok=5, illegal=3)
-    assert general_failure(record).name == "turn_limit"
-    assert general_failure(record, record.turns[4:]) == ILLEGAL
+    assert general_failure_kind(record).name == "turn_limit"
+    assert general_failure_kind(record, record.turns[4:]) == ILLEGAL
 
 
 @pytest.mark.parametrize("end", ["solved", "infrastructure_error", None])
@@ -84,6 +84,6 @@ def test_an_environment_adds_kinds_and_gives_general_ones_another_title() -> Non
 
 
 def test_the_main_cause_is_the_most_frequent_and_of_equals_the_first_of_all_kinds() -> None:
-    assert main_cause([WRONG, ILLEGAL, ILLEGAL], GENERAL_FAILURES) == ILLEGAL
-    assert main_cause([WRONG, ILLEGAL, UNPARSED], GENERAL_FAILURES) == UNPARSED
-    assert main_cause([], GENERAL_FAILURES) is None
+    assert most_frequent_kind([WRONG, ILLEGAL, ILLEGAL], GENERAL_FAILURES) == ILLEGAL
+    assert most_frequent_kind([WRONG, ILLEGAL, UNPARSED], GENERAL_FAILURES) == UNPARSED
+    assert most_frequent_kind([], GENERAL_FAILURES) is None

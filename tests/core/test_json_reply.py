@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waybench.core import Invalid, Outcome, json_excerpt, last_object
+from waybench.core import Invalid, Outcome, json_excerpt, last_json_object
 from waybench.core._json_reply import MAX_CHARACTERS, MAX_DEPTH, MAX_MALFORMED, MAX_OBJECTS, JsonObject
 from waybench.testing._hostile import HOSTILE_REPLIES
 
@@ -17,13 +17,13 @@ GOOD = '{"k": [1, {"a": "b"}]}'
 
 
 def found(reply: str) -> JsonObject:
-    value = last_object(reply, "k")
+    value = last_json_object(reply, "k")
     assert isinstance(value, JsonObject), value
     return value
 
 
 def reason(reply: str) -> str:
-    value = last_object(reply, "k")
+    value = last_json_object(reply, "k")
     assert isinstance(value, Invalid), value
     assert value.outcome is Outcome.UNPARSED
     assert value.reason.isprintable()
@@ -159,7 +159,7 @@ def test_no_verdict_depends_on_the_stack(spare: int) -> None:
     replies = [f'{{"k": {"[" * depth}' for depth in range(95, 1_200, 35)] + ["{'k':" + "[" * 99 + "]" * 99 + "}"]
 
     def at(depth: int) -> list[JsonObject | Invalid]:
-        return at(depth - 1) if depth else [last_object(reply, "k") for reply in replies]
+        return at(depth - 1) if depth else [last_json_object(reply, "k") for reply in replies]
 
     assert at(spare) == at(0)
     assert reason('{"k": ' + "[" * 100) == f"The reply has more than {MAX_DEPTH} brackets within each other."
@@ -228,7 +228,7 @@ def test_limit_of_malformed_objects() -> None:
 @pytest.mark.usefixtures("watchdog")
 @pytest.mark.parametrize("name", HOSTILE_REPLIES)
 def test_hostile_replies(name: str) -> None:
-    value = last_object(HOSTILE_REPLIES[name](), "movements")
+    value = last_json_object(HOSTILE_REPLIES[name](), "movements")
     assert isinstance(value, JsonObject | Invalid)
     if isinstance(value, Invalid):
         assert value.reason.isprintable()
@@ -270,7 +270,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int | None]]:
     ],
 )
 def test_no_text_is_decoded_twice(make: Callable[[], str], decoded: list[tuple[int, int | None]]) -> None:
-    last_object(make(), "k")
+    last_json_object(make(), "k")
     assert len(decoded) <= MAX_OBJECTS
     ends = [end for _, end in decoded]
     assert None not in ends[:-1]  # what is too deep is the last that is read
@@ -281,13 +281,13 @@ def test_no_text_is_decoded_twice(make: Callable[[], str], decoded: list[tuple[i
 
 def test_few_malformed_objects_are_decoded(decoded: list[tuple[int, int | None]]) -> None:
     # The line number in Python's error is counted from the start of the text, once for each.
-    last_object("x" * 970_000 + '{"movements":!' * 1_999, "movements")
+    last_json_object("x" * 970_000 + '{"movements":!' * 1_999, "movements")
     assert len(decoded) == MAX_MALFORMED + 1
 
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
-    assert isinstance(last_object(text, "k"), JsonObject | Invalid)
+    assert isinstance(last_json_object(text, "k"), JsonObject | Invalid)
 
 
 JSON = st.recursive(
@@ -310,7 +310,7 @@ def test_any_object_is_found_in_any_prose(value: object, before: str, after: str
 
 @given(st.text(alphabet='{}[]",:k1e-.\\ntu <>/think'))
 def test_any_crippled_json_is_read_or_refused(text: str) -> None:
-    value = last_object(text, "k")
+    value = last_json_object(text, "k")
     if isinstance(value, JsonObject):
         assert "k" in value
     else:

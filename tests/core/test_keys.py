@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import waybench
-from waybench.core import Episode, UsageError, key_label, read_key
-from waybench.core._secrets import key_for_log, label_in_log
+from waybench.core import Episode, UsageError, private_key_label, read_key
+from waybench.core._secrets import key_for_log, key_label_in_log
 
 LABEL = "private-" + hashlib.sha256(b"waybench key hush").hexdigest()[:8]
 DIGITS = LABEL.removeprefix("private-")
@@ -25,8 +25,8 @@ def test_a_key_is_given_as_it_is_or_by_where_it_is(tmp_path: Path, monkeypatch: 
     ):
         assert read_key(text) == "hush"
         assert key_for_log(text) == logged
-        assert label_in_log(logged) == LABEL
-    assert label_in_log("hush") == LABEL  # as older logs have it
+        assert key_label_in_log(logged) == LABEL
+    assert key_label_in_log("hush") == LABEL  # as older logs have it
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,6 @@ def test_a_record_has_a_private_sets_label_and_a_public_sets_key() -> None:
 
     public = environment.items.public_key
     assert [key_of(None), key_of(public), key_of(f"{public}/2")] == [public, public, f"{public}/2"]
-    assert key_of("hush") == LABEL == key_label("hush")
-    assert key_of(f"{public}-mine") == key_label(f"{public}-mine")
+    assert key_of("hush") == LABEL == private_key_label("hush")
+    assert key_of(f"{public}-mine") == private_key_label(f"{public}-mine")
     assert environment.source("hush").item(0).key == "hush"  # which generates further items

@@ -18,14 +18,14 @@ from waybench.core import (
     Texts,
     ToolCall,
     UsageError,
-    play_out,
+    play_to_end,
     policy,
     question_environment,
-    write_calls,
+    reply_of_calls,
 )
 from waybench.core import replay as confirm
 from waybench.core._languages import language_toml, languages_of
-from waybench.core._texts import CORE_TEXTS, check_table, texts_in
+from waybench.core._texts import CORE_TEXTS, check_text_table, texts_in
 from waybench.core._wording import ActionTool
 from waybench.envs import registry
 from waybench.testing import check_environment
@@ -42,7 +42,7 @@ def first_item(env_id: str) -> Any:
 
 
 def played(env_id: str, player: str, options: dict[str, Any]) -> EpisodeRecord:
-    return play_out(waybench.load(env_id), first_item(env_id), policy(player), options).record()
+    return play_to_end(waybench.load(env_id), first_item(env_id), policy(player), options).record()
 
 
 def wordings(env_id: str) -> list[str]:
@@ -114,9 +114,9 @@ def test_norte_is_the_map_s_north(protocol: str) -> None:
     item, actions = next(
         (item, actions)
         for item in items
-        if set(actions := [hop[1] for hop in play_out(env, item, policy("oracle")).turns[0].action]) <= words.keys()
+        if set(actions := [hop[1] for hop in play_to_end(env, item, policy("oracle")).turns[0].action]) <= words.keys()
     )
-    reply = play_out(env, item, policy("oracle"), {"protocol": protocol, "wording": "plain"}).turns[0].reply
+    reply = play_to_end(env, item, policy("oracle"), {"protocol": protocol, "wording": "plain"}).turns[0].reply
     for action in set(actions):
         reply = reply.replace(f'"action": "{action}"', f'"action": "{words[action]}"')
     spanish = Episode(env, item, {"protocol": protocol, "wording": "plain", **SPANISH})
@@ -138,9 +138,9 @@ def test_reasons_of_all_kinds_are_in_the_language() -> None:
     assert (tool.name, sorted(enum)) == ("move", ["abajo", "arriba", "derecha", "izquierda"])
     for reply, reason in (
         ("hola", "La respuesta no tiene ninguna llamada a una herramienta."),
-        (write_calls("", [ToolCall("go", {})]), 'No hay ninguna herramienta "go"; las herramientas son: move.'),
+        (reply_of_calls("", [ToolCall("go", {})]), 'No hay ninguna herramienta "go"; las herramientas son: move.'),
         (
-            write_calls("", [ToolCall("move", {"movements": [{"direction": "down", "cells": 1}]})]),
+            reply_of_calls("", [ToolCall("move", {"movements": [{"direction": "down", "cells": 1}]})]),
             "Argumentos incorrectos en la llamada a move: movements[0].direction debe ser uno de los valores "
             'indicados, no "down".',
         ),
@@ -191,7 +191,7 @@ def test_a_whole_language_from_a_file(tmp_path: Path) -> None:
     env, item, path = waybench.load("maze/alicia"), first_item("maze/alicia"), tmp_path / "mine.toml"
     path.write_text(language_toml(env, "es").replace('"es"', '"ca"', 1).replace("abajo", "avall"), "utf-8")
     option = {"language": f"file:{path}"}
-    episode = play_out(env, item, policy("oracle"), option)
+    episode = play_to_end(env, item, policy("oracle"), option)
     assert "direction: arriba, avall, derecha o izquierda" in episode.record().opening[0].text
     assert episode.end_reason == "solved"
     assert "avall" in episode.turns[0].reply
@@ -210,7 +210,7 @@ def test_a_whole_language_from_a_file(tmp_path: Path) -> None:
 def test_a_file_with_a_base_has_some_texts_in_nested_tables(tmp_path: Path) -> None:
     env, path = waybench.load("maze/alicia"), tmp_path / "mine.toml"
     path.write_text('language = "es-MX"\nbase = "es"\n[feedback]\nsolved = "¡Llegué a {place}!"\n', "utf-8")
-    episode = play_out(env, first_item("maze/alicia"), policy("oracle"), {"language": f"file:{path}"})
+    episode = play_to_end(env, first_item("maze/alicia"), policy("oracle"), {"language": f"file:{path}"})
     assert episode.turns[0].message.startswith("¡Llegué a [")
     assert "Necesito atravesar un laberinto" in episode.record().opening[0].text
 
@@ -246,9 +246,9 @@ def test_braces_of_values_are_no_fields() -> None:
 
 def test_a_table_without_a_text() -> None:
     english = dict(CORE_TEXTS["en"])
-    check_table(english, english, "mine")
+    check_text_table(english, english, "mine")
     with pytest.raises(UsageError, match=r"mine: 1 texts are missing, such as call\.none"):
-        check_table({name: text for name, text in english.items() if name != "call.none"}, english, "mine")
+        check_text_table({name: text for name, text in english.items() if name != "call.none"}, english, "mine")
 
 
 def test_an_environment_without_texts_writes_none() -> None:
@@ -308,7 +308,7 @@ def test_a_question_of_the_kit_in_two_languages(tmp_path: Path) -> None:
         Invalid
     ] * 3
     for interface in ({}, {"interface": "tools"}):
-        oracle = play_out(HANDS, item, policy("oracle"), {**SPANISH, **interface})
+        oracle = play_to_end(HANDS, item, policy("oracle"), {**SPANISH, **interface})
         assert (oracle.end_reason, "derecha" in oracle.turns[0].reply) == ("solved", True)
         confirm(HANDS, oracle.record())
     assert Episode(HANDS, item).play.wording.parse("derecha", state) == Invalid(
@@ -316,7 +316,7 @@ def test_a_question_of_the_kit_in_two_languages(tmp_path: Path) -> None:
     )
     path = tmp_path / "mine.toml"
     path.write_text('language = "fr"\nbase = "en"\n[choice]\nleft = "gauche"\nright = "droite"\n')
-    french = play_out(HANDS, item, policy("oracle"), {"language": f"file:{path}"})
+    french = play_to_end(HANDS, item, policy("oracle"), {"language": f"file:{path}"})
     assert (french.end_reason, french.turns[0].reply) == ("solved", "droite")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import waybench
 from tests.toys import DIAL
-from waybench.core import Metric, play_out, policy
+from waybench.core import Metric, play_to_end, policy
 
 
 def metric(**fields: Any) -> Metric:
@@ -13,7 +13,7 @@ def metric(**fields: Any) -> Metric:
 
 
 def test_a_range_is_that_of_the_record() -> None:
-    record = play_out(DIAL, DIAL.source().item(0), policy("null")).record()
+    record = play_to_end(DIAL, DIAL.source().item(0), policy("null")).record()
     assert metric(low=0, high=1).range_of(record) == (0, 1)
     sized = metric(low=0, range=lambda record: (0, len(record.opening)))
     assert sized.range_of(record) == (0, len(record.opening))
@@ -21,10 +21,10 @@ def test_a_range_is_that_of_the_record() -> None:
 
 def test_over_several_records_the_bounds_are_the_widest() -> None:
     ranged = metric(range=lambda record: (0, 1))
-    assert ranged.with_ranges([(0, 3), (-1, 2)]).bounds == (-1, 3)
-    assert ranged.with_ranges([(0, 3), (None, 5)]).bounds == (None, 5)
-    assert ranged.with_ranges([]).bounds == (None, None)
-    assert metric(low=0, high=1).with_ranges([(0, 3)]).bounds == (0, 1)
+    assert ranged.widened_to([(0, 3), (-1, 2)]).bounds == (-1, 3)
+    assert ranged.widened_to([(0, 3), (None, 5)]).bounds == (None, 5)
+    assert ranged.widened_to([]).bounds == (None, None)
+    assert metric(low=0, high=1).widened_to([(0, 3)]).bounds == (0, 1)
 
 
 def test_ranges_in_words() -> None:
@@ -38,7 +38,7 @@ def test_sums_are_exact_and_so_the_same_on_every_python() -> None:
     arms = {"arms": [[0.9, 1.0], [0.85, 1.0]], "drift": 0.0, "draw": 1}
     env = waybench.load("bandit/arms")
     regret = next(metric for metric in env.scoring.metrics if metric.name == "regret")
-    episode = play_out(env, env.item(arms), policy("null"), {"steps": 10, "wording": "one_question"})
+    episode = play_to_end(env, env.item(arms), policy("null"), {"steps": 10, "wording": "one_question"})
     record = episode.record()
     lost = [float(turn.events["regret"]) for turn in record.turns]
     turns = tuple(turn._replace(events={**turn.events, "regret": 0.1}) for turn in record.turns)

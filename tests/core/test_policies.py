@@ -6,23 +6,23 @@ from dataclasses import replace
 import pytest
 
 from tests.toys import DIAL, ITEM, oracle
-from waybench.core import End, Episode, UsageError, play_out, policy
+from waybench.core import End, Episode, UsageError, play_to_end, policy
 from waybench.core._policies import EMBEDDED, NoisyPolicy, ScriptedPolicy
 
 
 def test_null_says_nothing() -> None:
-    episode = play_out(DIAL, ITEM, policy("null"))
+    episode = play_to_end(DIAL, ITEM, policy("null"))
     assert {turn.reply for turn in episode.turns} == {""}
     assert (episode.end_reason, episode.player) == (End.TURN_LIMIT, "null")
 
 
 def test_oracle_solves() -> None:
-    episode = play_out(DIAL, ITEM, policy("oracle"))
+    episode = play_to_end(DIAL, ITEM, policy("oracle"))
     assert (len(episode.turns), episode.end_reason) == (3, End.SOLVED)
 
 
 def test_random_is_legal_and_depends_on_the_attempt() -> None:
-    attempts = [play_out(DIAL, ITEM, policy("random"), attempt=attempt) for attempt in (1, 1, 2, 3)]
+    attempts = [play_to_end(DIAL, ITEM, policy("random"), attempt=attempt) for attempt in (1, 1, 2, 3)]
     said = [[turn.reply for turn in episode.turns] for episode in attempts]
     assert said[0] == said[1]
     assert len({tuple(replies) for replies in said}) == 3
@@ -31,7 +31,7 @@ def test_random_is_legal_and_depends_on_the_attempt() -> None:
 
 def test_random_of_an_environment_comes_first() -> None:
     steady = replace(DIAL, players=replace(DIAL.players, policies={**DIAL.players.policies, "random": oracle}))
-    assert len(play_out(steady, ITEM, policy("random")).turns) == 3
+    assert len(play_to_end(steady, ITEM, policy("random")).turns) == 3
 
 
 def test_noisy_errs_at_its_rate() -> None:
@@ -56,4 +56,4 @@ def test_noise_that_is_none(name: str) -> None:
 
 def test_unknown_player() -> None:
     with pytest.raises(UsageError, match=r"unknown player of toy/dial 'orakel': did you mean 'oracle'\?"):
-        play_out(DIAL, ITEM, policy("orakel"))
+        play_to_end(DIAL, ITEM, policy("orakel"))

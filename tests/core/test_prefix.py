@@ -9,8 +9,8 @@ import pytest
 
 import waybench
 from tests.toys import DIAL
-from waybench.core import Episode, EpisodeRecord, ReplayError, Reply, Usage, UsageError, play_out, policy, replay
-from waybench.core._prefix import oracle_steps
+from waybench.core import Episode, EpisodeRecord, ReplayError, Reply, Usage, UsageError, play_to_end, policy, replay
+from waybench.core._prefix import count_oracle_steps
 
 DFS = waybench.load("search/dfs")
 MAZE = waybench.load("maze/alicia")
@@ -21,14 +21,14 @@ def played(
     prefix: str | None, player: str = "oracle", env: Any = DFS, item: Any = ITEM, **options: Any
 ) -> EpisodeRecord:
     given = options if prefix is None else {**options, "prefix": prefix}
-    return play_out(env, item, policy(player), given).record()
+    return play_to_end(env, item, policy(player), given).record()
 
 
 def test_without_a_prefix_nothing_is_new_in_a_record() -> None:
     record = played(None).to_json()
     assert "prefix" not in record["options"]
     assert all("prefix" not in turn for turn in record["turns"])
-    assert play_out(DFS, ITEM, policy("oracle"), {"prefix": None}).record().dumps() == played(None).dumps()
+    assert play_to_end(DFS, ITEM, policy("oracle"), {"prefix": None}).record().dumps() == played(None).dumps()
 
 
 def test_the_first_turns_are_the_oracles() -> None:
@@ -48,7 +48,7 @@ def test_steps_are_counted_from_the_end() -> None:
     whole = played(None)
     handed = played("oracle:-3")
     assert len(handed.own_turns) == 3
-    assert len(handed.turns) == len(whole.turns) == oracle_steps(Episode(DFS, ITEM))
+    assert len(handed.turns) == len(whole.turns) == count_oracle_steps(Episode(DFS, ITEM))
     assert played("oracle:-1000").own_turns == whole.turns
 
 
@@ -65,7 +65,7 @@ def test_injected_errors_follow_good_steps_and_are_the_same_again() -> None:
     assert [turn.prefix for turn in first.turns[:5]] == ["oracle"] * 3 + ["random"] * 2
     assert first.turns[:5] == again.turns[:5]
     other = [
-        play_out(DFS, ITEM, policy("null"), {"prefix": "random:6"}, attempt=attempt).record().turns[:6]
+        play_to_end(DFS, ITEM, policy("null"), {"prefix": "random:6"}, attempt=attempt).record().turns[:6]
         for attempt in range(1, 6)
     ]
     assert len({tuple(turn.reply for turn in turns) for turns in other}) > 1
@@ -124,10 +124,10 @@ def test_metrics_of_unreadable_replies_leave_the_prefix_out(env_id: str, level: 
 def test_the_first_error_is_none_of_the_prefix() -> None:
     for index in range(10):
         item = DFS.source(level=10).item(index)
-        record = play_out(DFS, item, policy("noisy-0.3"), {"prefix": "random:4"}).record()
+        record = play_to_end(DFS, item, policy("noisy-0.3"), {"prefix": "random:4"}).record()
         error = DFS.scoring.first_error_of(record)
         assert error is None or error.turn >= 4
-        clean = play_out(DFS, item, policy("noisy-0.5"), {"prefix": "oracle:4"}).record()
+        clean = play_to_end(DFS, item, policy("noisy-0.5"), {"prefix": "oracle:4"}).record()
         error = DFS.scoring.first_error_of(clean)
         assert (error is None) == (clean.end == "solved")
 
@@ -167,7 +167,9 @@ def test_a_changed_turn_of_a_prefix_is_found() -> None:
 
 def test_a_prefix_from_records(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
-    stored = [play_out(DFS, DFS.source(level=10).item(index), policy("noisy-0.4"), {}).record() for index in range(2)]
+    stored = [
+        play_to_end(DFS, DFS.source(level=10).item(index), policy("noisy-0.4"), {}).record() for index in range(2)
+    ]
     path.write_text("".join(record.dumps() + "\n" for record in stored))
     record = played(f"record:{path}:3")
     assert [turn.reply for turn in record.turns[:3]] == [turn.reply for turn in stored[0].turns[:3]]
@@ -194,7 +196,7 @@ def test_records_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     path.write_text("{}\n")
     with pytest.raises(UsageError, match="line 1 is no record"):
         played(f"record:{path}")
-    cut = play_out(DFS, ITEM, policy("oracle"), {})
+    cut = play_to_end(DFS, ITEM, policy("oracle"), {})
     episode: Episode[Any, Any, Any] = Episode(DFS, ITEM)
     episode.step(Reply("cut o", "truncated"))
     path.write_text(episode.record().dumps() + "\n" + cut.record().dumps() + "\n")
@@ -204,7 +206,7 @@ def test_records_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 def test_a_game_of_another_package_has_prefixes() -> None:
     item = DIAL.source().item(0)
-    whole = play_out(DIAL, item, policy("oracle")).record()
-    handed = play_out(DIAL, item, policy("oracle"), {"prefix": "oracle:-1"}).record()
+    whole = play_to_end(DIAL, item, policy("oracle")).record()
+    handed = play_to_end(DIAL, item, policy("oracle"), {"prefix": "oracle:-1"}).record()
     assert tuple(turn._replace(prefix="") for turn in handed.turns) == whole.turns
     assert len(handed.own_turns) == 1

@@ -19,7 +19,7 @@ from waybench.core import (
     Question,
     Stream,
     UsageError,
-    play_out,
+    play_to_end,
     policy,
     question_environment,
 )
@@ -118,7 +118,7 @@ def test_an_environment_in_forty_lines_passes_the_check(tmp_path: Path) -> None:
     assert find_breaches(environment, (2, 50)) == []
     item = environment.source(level=5).item(0)
     numbers = item.instance.to_json()["numbers"]
-    oracle = play_out(environment, item, policy("oracle"))
+    oracle = play_to_end(environment, item, policy("oracle"))
     assert (oracle.turns[0].reply, oracle.record().end) == (str(sum(numbers)), End.SOLVED)
     assert " + ".join(map(str, numbers)) in oracle.messages[0].text
 
@@ -196,14 +196,14 @@ def test_numbers(reply: str, value: int | None) -> None:
 
 
 def test_scores() -> None:
-    assert [WHERE.score(Where(0), text) for text in ("Oak Hall", "oak", "Elm Hall")] == [1, 0, 0]
-    assert [OPEN.score(Where(0), text) for text in ("Oak Hall", "oak", "Elm Hall")] == [1, 0.5, 0.5]
+    assert [WHERE.success_of(Where(0), text) for text in ("Oak Hall", "oak", "Elm Hall")] == [1, 0, 0]
+    assert [OPEN.success_of(Where(0), text) for text in ("Oak Hall", "oak", "Elm Hall")] == [1, 0.5, 0.5]
     number: Question[Where, int] = Question(lambda where: "?", lambda where: -7)
-    assert number.guesses(Where(0)) == range(-9, 10)
-    assert (number.score(Where(0), -7), number.score(Where(0), 7)) == (1, 0)
-    assert number.score(Where(0), "-7") == 0  # type: ignore[arg-type]
+    assert number.possible_answers(Where(0)) == range(-9, 10)
+    assert (number.success_of(Where(0), -7), number.success_of(Where(0), 7)) == (1, 0)
+    assert number.success_of(Where(0), "-7") == 0  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="give choices"):
-        replace(WHERE, choices=None).guesses(Where(0))
+        replace(WHERE, choices=None).possible_answers(Where(0))
 
 
 def test_an_error_of_data_in_a_question_is_a_defect() -> None:
@@ -214,7 +214,7 @@ def test_an_error_of_data_in_a_question_is_a_defect() -> None:
         parts: dict[str, Any] = {part: refuse}
         environment = places(replace(OPEN, **parts))
         with pytest.raises(DefectError, match=r"^defect in environment test/places: refuse raised DataError: "):
-            play_out(environment, environment.source().item(0), policy("random"))
+            play_to_end(environment, environment.source().item(0), policy("random"))
 
 
 def test_a_question_that_lacks_choices_is_refused_before_a_run() -> None:

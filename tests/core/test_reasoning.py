@@ -18,8 +18,8 @@ from waybench.core import (
     UsageError,
     reasoning_warning,
     replay,
+    reply_of_calls,
     split_reasoning,
-    write_calls,
 )
 from waybench.core._replies import looks_like_reasoning
 
@@ -156,7 +156,7 @@ def test_the_text_beside_calls_is_cut_and_calls_are_not() -> None:
     tool = guess(interface="tools").play.wording.tools(None)[0]
     call = ToolCall(tool.name, dict.fromkeys(tool.parameters, 64))
     episode = guess(
-        write_calls("<think>32</think>so", [call]), write_calls("<think>1</think>64", ()), interface="tools"
+        reply_of_calls("<think>32</think>so", [call]), reply_of_calls("<think>1</think>64", ()), interface="tools"
     )
     assert [(turn.outcome, turn.action, turn.reasoning) for turn in episode.turns] == [
         (Outcome.OK, 64, "32"),
@@ -164,7 +164,7 @@ def test_the_text_beside_calls_is_cut_and_calls_are_not() -> None:
     ]
     # What is left of a text is no call, whatever it looks like.
     looks = '{"calls": ' + json.dumps([{"name": call.name, "arguments": dict(call.arguments)}]) + "}"
-    said = write_calls("<think>1</think>" + looks, ())
+    said = reply_of_calls("<think>1</think>" + looks, ())
     assert guess(said, interface="tools").turns[0].outcome is Outcome.UNPARSED
 
 

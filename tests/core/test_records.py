@@ -20,10 +20,10 @@ from waybench.core import (
     Usage,
     UsageError,
     WaybenchError,
-    lost_turns,
+    ineffective_turns_text,
     replay,
 )
-from waybench.core._metrics import outcome_count
+from waybench.core._metrics import count_of_outcome
 from waybench.core._record import SCHEMA
 
 
@@ -255,7 +255,7 @@ def test_a_record_of_nonsense_raises_an_error_of_ours(record: EpisodeRecord, err
 
 def test_outcome_count() -> None:
     record = played("up", "?", Reply("", "truncated"), "down", "?")
-    counts = {str(outcome): outcome_count(outcome)(record) for outcome in Outcome}
+    counts = {str(outcome): count_of_outcome(outcome)(record) for outcome in Outcome}
     assert counts == {
         "ok": 1,
         "unparsed": 2,
@@ -270,8 +270,8 @@ def test_outcome_count() -> None:
 def test_lost_turns_are_told_by_their_outcomes() -> None:
     outcomes = [Outcome.UNPARSED, Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE, Outcome.UNPARSED, Outcome.REFUSED]
     turns = [TurnRecord("<b>", outcome) for outcome in outcomes]
-    assert lost_turns(turns) == "1 illegal, 1 refused, 2 unparsed"
-    assert lost_turns(turns[1:2]) == lost_turns([]) == ""
+    assert ineffective_turns_text(turns) == "1 illegal, 1 refused, 2 unparsed"
+    assert ineffective_turns_text(turns[1:2]) == ineffective_turns_text([]) == ""
 
 
 def test_a_turn_alone_survives_json() -> None:
@@ -292,11 +292,11 @@ def test_a_number_of_tokens_or_seconds_that_cannot_be_is_not_written(number: flo
 
 
 def test_a_head_is_a_text_or_the_one_text_of_a_list() -> None:
-    head = played("up").head()
-    assert EpisodeRecord.assemble([head]) == EpisodeRecord.assemble(head)
+    head = played("up").head_json()
+    assert EpisodeRecord.from_parts([head]) == EpisodeRecord.from_parts(head)
     for wrong in ([], [head, head], [[head]], {}):
         with pytest.raises(DataError, match="not an episode record"):
-            EpisodeRecord.assemble(wrong)  # pyright: ignore[reportArgumentType]  logs are from outside
+            EpisodeRecord.from_parts(wrong)  # pyright: ignore[reportArgumentType]  logs are from outside
 
 
 def test_a_record_is_bounded_before_it_is_parsed() -> None:
@@ -304,6 +304,6 @@ def test_a_record_is_bounded_before_it_is_parsed() -> None:
     deep = "[" * 100_000 + "]" * 100_000
     for text in (deep, '{"x": "]", "y": ' + deep + "}"):
         with pytest.raises(DataError, match="too many nested brackets"):
-            EpisodeRecord.assemble(text)
+            EpisodeRecord.from_parts(text)
         with pytest.raises(DataError, match="too many nested brackets"):
-            EpisodeRecord.assemble(record.head(), {"turns": [text], "end": None})
+            EpisodeRecord.from_parts(record.head_json(), {"turns": [text], "end": None})

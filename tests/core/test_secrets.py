@@ -2,7 +2,7 @@
 
 import pytest
 
-from waybench.core import credentials, find_secrets, redact, without_credentials
+from waybench.core import credentials_in_address, find_secrets, redact_address, redact_secrets
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,8 @@ from waybench.core import credentials, find_secrets, redact, without_credentials
     ],
 )
 def test_addresses(address: str, shown: str, hidden: list[str]) -> None:
-    assert without_credentials(address) == shown
-    assert list(credentials(address)) == hidden
+    assert redact_address(address) == shown
+    assert list(credentials_in_address(address)) == hidden
 
 
 def test_settings_are_hidden_by_name_and_their_form_stays() -> None:
@@ -32,7 +32,7 @@ def test_settings_are_hidden_by_name_and_their_form_stays() -> None:
         "tokenizer": "h",
         "stop": ["i", None, True],
     }
-    assert redact(settings) == {
+    assert redact_secrets(settings) == {
         "default_headers": {"Authorization": "***", "X": ["***", "***"]},
         "client": {"api_key": "***", "hosted": "see https://***@host/v1?f=***"},
         "max_tokens": 5,

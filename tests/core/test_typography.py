@@ -2,8 +2,8 @@
 
 import pytest
 
-from waybench.core import normal_name
-from waybench.core._replies import fold_typography, is_minus
+from waybench.core import normalize_name
+from waybench.core._replies import fold_typography, is_minus_sign
 
 # shared/specs/providers.md, section 5
 TWINS = {
@@ -21,30 +21,30 @@ TWINS = {
 def test_twins(sign: str, codes: str) -> None:
     for code in codes.split():
         twin = chr(int(code, 16))
-        assert normal_name(f"Ilse{twin}s wall") == f"ilse{sign}s wall"
+        assert normalize_name(f"Ilse{twin}s wall") == f"ilse{sign}s wall"
         assert fold_typography(f"Ilse{twin}s wall") == f"Ilse{sign}s wall"
-        assert is_minus(twin) == (sign == "-")
+        assert is_minus_sign(twin) == (sign == "-")
 
 
 def test_width_case_and_blanks() -> None:
     wide = "".join(chr(code + 0xFEE0) for code in range(ord("!"), ord("~") + 1))
-    assert normal_name(wide) == "".join(map(chr, range(ord("!"), ord("~") + 1))).lower()
-    assert normal_name(" The\n OLD  hall ") == "the old hall"
+    assert normalize_name(wide) == "".join(map(chr, range(ord("!"), ord("~") + 1))).lower()
+    assert normalize_name(" The\n OLD  hall ") == "the old hall"
 
 
 @pytest.mark.parametrize("text", ["u\u200cp", "u\u200dp", "u\u200ep", "\u0430bc", "l00k"])
 def test_what_is_another_name(text: str) -> None:
     """Joiners belong to scripts and emoji, and letters that look alike are others."""
-    assert normal_name(text) == text
+    assert normalize_name(text) == text
 
 
 def test_dashes_of_prose_are_left_where_no_name_has_one() -> None:
-    assert normal_name("south\u2014now", dashes=False) == "south\u2014now"
-    assert normal_name("\u2018south\u2019\u2014now", dashes=False) == "'south'\u2014now"
+    assert normalize_name("south\u2014now", dashes=False) == "south\u2014now"
+    assert normalize_name("\u2018south\u2019\u2014now", dashes=False) == "'south'\u2014now"
 
 
 @pytest.mark.usefixtures("watchdog")
 def test_a_long_text_takes_moments() -> None:
     marks = "a" + "\u0301\u0323" * 400_000
-    assert normal_name(marks) == marks
-    assert normal_name("\u2019 \u2014" * 250_000).startswith("' -' -")
+    assert normalize_name(marks) == marks
+    assert normalize_name("\u2019 \u2014" * 250_000).startswith("' -' -")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.core import End, Episode, EpisodeRecord, play_out, policy
+from waybench.core import End, Episode, EpisodeRecord, play_to_end, policy
 from waybench.core._metrics import FirstError
 
 DELTAS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
@@ -60,7 +60,7 @@ def test_mazes(loops: float) -> None:
     failed = 0
     for item in MAZES.source("first errors", 11, loops=loops).head(40):
         for rate in (0.1, 0.4):
-            record = play_out(MAZES, item, policy(f"noisy-{rate}"), {"requests": 1}).record()
+            record = play_to_end(MAZES, item, policy(f"noisy-{rate}"), {"requests": 1}).record()
             found = MAZES.scoring.first_error_of(record)
             if record.end is End.SOLVED:
                 assert found is None
@@ -114,7 +114,7 @@ def test_hanoi() -> None:
     failed = 0
     for item in env.source("first errors", 4).head(15):
         for player in ("noisy-0.2", "random", "heuristic"):
-            record = play_out(env, item, policy(player), {"protocol": "sound", "steps": 40}).record()
+            record = play_to_end(env, item, policy(player), {"protocol": "sound", "steps": 40}).record()
             found = env.scoring.first_error_of(record)
             if record.end is End.SOLVED:
                 assert found is None
@@ -153,7 +153,7 @@ def test_numbers() -> None:
     seen: set[str] = set()
     for item in env.source("first errors", 5).head(30):
         for player in ("noisy-0.6", "random"):
-            record = play_out(env, item, policy(player), {"protocol": "sound", "max_steps": 6}).record()
+            record = play_to_end(env, item, policy(player), {"protocol": "sound", "max_steps": 6}).record()
             found = env.scoring.first_error_of(record)
             if record.end is End.SOLVED:
                 assert found is None
@@ -183,7 +183,7 @@ def test_walks(env_id: str, kinds: set[str]) -> None:
     seen: set[str] = set()
     for item in env.source("first errors", 8).head(40):
         for player in ("random", "heuristic"):
-            record = play_out(env, item, policy(player), {"protocol": "sound"}).record()
+            record = play_to_end(env, item, policy(player), {"protocol": "sound"}).record()
             found = env.scoring.first_error_of(record)
             if record.end is End.SOLVED:
                 assert found is None
@@ -232,7 +232,7 @@ def test_routes() -> None:
     failed = 0
     for item in env.source("first errors", 3).head(40):
         for player in ("noisy-0.3", "random"):
-            record = play_out(env, item, policy(player), {"protocol": "sound"}).record()
+            record = play_to_end(env, item, policy(player), {"protocol": "sound"}).record()
             found = env.scoring.first_error_of(record)
             if record.end is End.SOLVED:
                 assert found is None
@@ -268,7 +268,7 @@ def test_tile_maps(env_id: str) -> None:
     failed = 0
     for item in env.source().head(12):
         for player in ("noisy-0.1", "random", "heuristic"):
-            record = play_out(env, item, policy(player), {"protocol": "sound"}).record()
+            record = play_to_end(env, item, policy(player), {"protocol": "sound"}).record()
             found = env.scoring.first_error_of(record)
             if record.end is End.SOLVED:
                 assert found is None

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.core import Environment, IsomorphicSource, Item, play_out, policy
+from waybench.core import Environment, IsomorphicSource, Item, play_to_end, policy
 from waybench.envs import registry
 from waybench.testing._suite import run_check
 
@@ -23,7 +23,7 @@ def pairs(env: Environment[Any, Any, Any], count: int, number: int = 1) -> list[
 
 
 def score(env: Environment[Any, Any, Any], item: Item[Any], player: str, attempt: int = 1) -> float | None:
-    record = play_out(env, item, policy(player), env.resolve_options({}), attempt=attempt).record()
+    record = play_to_end(env, item, policy(player), env.resolve_options({}), attempt=attempt).record()
     return env.scoring.metrics[0].of(record)
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import waybench
 from tests.eval.model_server import Answer, Script, model_server
 from tests.eval.play import MODEL
-from waybench.core import Json, read_calls
+from waybench.core import Json, calls_in_reply
 from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import find_task, load_task
 from waybench.results import LoggedEpisode, read_logs
@@ -93,7 +93,7 @@ def _script(replies: Iterable[str]) -> Script:
     left = iter(replies)
 
     def script(messages: list[dict[str, Any]], before: int) -> Answer:
-        said = read_calls(next(left, "no reply is left"))
+        said = calls_in_reply(next(left, "no reply is left"))
         return Answer(said.text, calls=tuple((call.name, json.dumps(call.arguments)) for call in said.calls))
 
     return script

@@ -13,7 +13,7 @@ import waybench
 from tests.conftest import PATIENCE
 from tests.eval.forked import Command
 from tests.eval.model_server import Answer, Script
-from waybench.core import EpisodeRecord, Item, play_out, policy
+from waybench.core import EpisodeRecord, Item, play_to_end, policy
 from waybench.results import read_logs
 
 MAZES = waybench.load("maze/alicia")
@@ -51,7 +51,7 @@ def started(*arguments: str) -> Iterator[Command]:
 
 def solution(item: Item[Any]) -> str:
     """Return the oracle's reply to the first request."""
-    return play_out(MAZES, item, policy("oracle")).turns[0].reply
+    return play_to_end(MAZES, item, policy("oracle")).turns[0].reply
 
 
 def scripted(dimensions: tuple[int, ...], faults: Faults, mazes: int = 10) -> Script:

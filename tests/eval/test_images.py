@@ -19,7 +19,7 @@ from tests.eval.model_server import Answer, model_server, prompt_tokens
 from tests.eval.play import waybench_
 from tests.png import Pixels, decoded, from_data_uri
 from waybench._episodes import Prompt
-from waybench.core import Episode, Picture, PromptKinds, UsageError, play_out, policy, replay
+from waybench.core import Episode, Picture, PromptKinds, UsageError, play_to_end, policy, replay
 from waybench.evaluation._agents import png
 from waybench.evaluation._engine import open_model
 from waybench.evaluation._preflight import check_models, refuse_text_models
@@ -122,7 +122,7 @@ def test_the_same_replies_have_the_same_record_but_for_words() -> None:
     item = MAZES.source(level=9).item(0)
     for player in ("oracle", "random", "noisy-0.3"):
         played = [
-            play_out(MAZES, item, policy(player), {"wording": name}) for name in ("matrix", "image", "image+text")
+            play_to_end(MAZES, item, policy(player), {"wording": name}) for name in ("matrix", "image", "image+text")
         ]
         turns = [[turn._replace(message="") for turn in episode.turns] for episode in played]
         assert turns[0] == turns[1] == turns[2]

@@ -272,7 +272,7 @@ def test_without_a_journal_nothing_is_known_and_nothing_kept() -> None:
 def test_a_journal_that_an_older_version_wrote_is_known(folder: Folder) -> None:
     """The form of records is a part of an episode's head, and nothing that a player is shown."""
     item = waybench.load("hanoi/rods").source().item(0)
-    head = Episode(waybench.load("hanoi/rods"), item, {}, player="a model").record().head()
+    head = Episode(waybench.load("hanoi/rods"), item, {}, player="a model").record().head_json()
     older = head.replace(f'"schema":{SCHEMA}}}', '"schema":1}')
     assert SCHEMA > 1 and older != head
     written = turns(folder.journal(), head=older)

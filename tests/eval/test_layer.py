@@ -15,7 +15,7 @@ from inspect_ai.util import Store
 import waybench
 from tests.conftest import PATIENCE
 from tests.eval.play import comparable, environment, records, waybench_
-from waybench.core import Episode, play_out, policy, replay
+from waybench.core import Episode, play_to_end, policy, replay
 from waybench.evaluation._sample import Chat, store_episode, stored_record, to_sample
 from waybench.evaluation._scores import episode
 from waybench.evaluation._solver import play, wrap_model
@@ -60,7 +60,7 @@ def test_a_sample_is_an_episode_and_its_store_has_the_record(tmp_path: Path) -> 
     assert (record.turns[0].usage.input_tokens, record.turns[0].usage.cached_tokens) == (37, 30)
     assert record.tokens == (111, 60) and record.turns[0].usage.reasoning_tokens == 12
     [score] = sample.scores.values()
-    assert score.value == MAZES.scoring.percent(record) == 0.0
+    assert score.value == MAZES.scoring.headline_percent(record) == 0.0
     assert score.metadata["metrics"] == {metric.name: metric.of(record) for metric in MAZES.scoring.metrics}
     assert [message.role for message in sample.messages] == ["user", "assistant"] * 3 + ["user"]
     assert sample.messages[2].text == record.turns[0].message
@@ -102,7 +102,7 @@ def test_embedded_players_play_only_our_tasks(tmp_path: Path) -> None:
 def test_embedded_players_are_the_policies(tmp_path: Path, player: str) -> None:
     task = Task(dataset=[to_sample(MAZES, ITEM, MAZES.resolve_options({}), 2)], solver=play(), scorer=episode())
     eval(task, model=f"waybench/{player}", log_dir=str(tmp_path), display="none")
-    here = play_out(MAZES, ITEM, policy(player), attempt=2)
+    here = play_to_end(MAZES, ITEM, policy(player), attempt=2)
     here.player = f"waybench/{player}"
     assert comparable(records(tmp_path)["501-2"]) == comparable(here.record())
 
@@ -158,7 +158,7 @@ def test_chat_sends_the_model_s_own_messages_back() -> None:
 def test_store_grows_by_turns() -> None:
     played: Episode[Any, Any, Any] = Episode(MAZES, ITEM, player="me")
     store = Store()
-    head = {"waybench": played.record().head()}
+    head = {"waybench": played.record().head_json()}
     assert stored_record(head, {}).turns == ()
     for _ in range(2):
         played.step(WALL)

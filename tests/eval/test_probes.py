@@ -251,7 +251,7 @@ def test_embedded_players_play_alike_with_and_without(tmp_path: Path) -> None:
     for name, probe in (("plain", None), ("probed", "every:3")):
         waybench.evaluate("hanoi_3", "waybench/noisy-0.2", out=tmp_path / name, limit=2, probe=probe)
     plain, probed = records(tmp_path / "plain"), records(tmp_path / "probed")
-    assert {item: (turns_of(record), record.end, record.head()) for item, record in probed.items()} == {
-        item: (turns_of(record), record.end, record.head()) for item, record in plain.items()
+    assert {item: (turns_of(record), record.end, record.head_json()) for item, record in probed.items()} == {
+        item: (turns_of(record), record.end, record.head_json()) for item, record in plain.items()
     }
     assert all(record.probes for record in probed.values())

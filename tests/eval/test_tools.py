@@ -11,7 +11,7 @@ import waybench
 from tests.eval.model_server import Answer, Script, model_server
 from tests.eval.play import MAZES, MODEL, records, solution, waybench_
 from tests.submission.test_verify import edit_log
-from waybench.core import EpisodeRecord, Item, Outcome, PromptKinds, UsageError, read_calls, replay
+from waybench.core import EpisodeRecord, Item, Outcome, PromptKinds, UsageError, calls_in_reply, replay
 from waybench.evaluation._engine import open_model
 from waybench.evaluation._preflight import check_models
 from waybench.submission._logs import verify_logs
@@ -65,7 +65,7 @@ def test_calls_over_http_and_malformed_ones(tmp_path: Path) -> None:
     found = records(tmp_path)
     for name, (answer, reason) in FIRST.items():
         first, second = found[f"{name}-1"].turns
-        said = read_calls(first.reply)
+        said = calls_in_reply(first.reply)
         assert said.text == answer.text and [call.name for call in said.calls] == [call for call, _ in answer.calls]
         assert (reason or "") in str(first.reason or "") and (reason is None) == (first.reason is None), first
         outcome = Outcome.ILLEGAL if reason is None else Outcome.TRUNCATED if name == "507" else Outcome.UNPARSED

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import waybench
 from tests.analysis.episodes import detour
-from waybench.core import EpisodeRecord, Item, play_out, policy
+from waybench.core import EpisodeRecord, Item, play_to_end, policy
 from waybench.results import LoggedEpisode, Row
 from waybench.results.logs import Skipped
 from waybench.results.results._measured_row import verify_episodes
@@ -136,7 +136,7 @@ def _played(
     return Bank.measured(
         env_id,
         [
-            [play_out(environment, item, policy(player), dict(options)).record() for player in players(item)]
+            [play_to_end(environment, item, policy(player), dict(options)).record() for player in players(item)]
             for item in items
         ],
     )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.gate._rate import Rate
-from waybench.core import End, Item, play_out, policy
+from waybench.core import End, Item, play_to_end, policy
 from waybench.envs import registry
 from waybench.envs.atlas._generate import LADDER
 from waybench.envs.atlas._players import ABILITIES
@@ -31,7 +31,7 @@ def _solved(player: str, items: Sequence[Item[Any]]) -> dict[str, Success]:
     return {
         condition: np.array(
             [
-                play_out(WORLD, item, policy(player), {"condition": condition}).end_reason is End.SOLVED
+                play_to_end(WORLD, item, policy(player), {"condition": condition}).end_reason is End.SOLVED
                 for item in items
             ],
             dtype=np.float64,

@@ -7,7 +7,7 @@ import networkx
 import numpy as np
 
 from tests.gate._rate import Rate
-from waybench.core import End, play_out, policy
+from waybench.core import End, play_to_end, policy
 from waybench.envs import registry
 from waybench.envs.atlas._game import CONDITIONS, floors
 from waybench.envs.atlas._generate import WorldSource
@@ -130,7 +130,8 @@ def floor_rates(level: int, worlds: int, walks: int = 4) -> Iterator[tuple[str, 
     items = [env.source("floors", level).item(index) for index in range(worlds)]
     for condition in ("act", "detour", "known", "explore"):
         solved = sum(
-            play_out(env, item, policy("random"), {"condition": condition}, attempt=walk + 1).end_reason is End.SOLVED
+            play_to_end(env, item, policy("random"), {"condition": condition}, attempt=walk + 1).end_reason
+            is End.SOLVED
             for item in items
             for walk in range(walks)
         )

@@ -13,7 +13,7 @@ import pytest
 import waybench
 from tests.conftest import shared
 from waybench._scoring import score_line
-from waybench.core import Episode, EpisodeRecord, Item, Reply, play_out, policy, replay
+from waybench.core import Episode, EpisodeRecord, Item, Reply, play_to_end, policy, replay
 from waybench.envs.tilemap._board import Style, board
 from waybench.envs.tilemap._instance import tile_list, tour
 from waybench.envs.tilemap._protocols import PROTOCOLS, published_worth
@@ -144,7 +144,7 @@ def test_the_aggregate_file_says_the_same_as_the_agents_files(compared: Compared
 
 def test_the_embedded_players_have_the_published_aggregates() -> None:
     for player, expected in (("oracle", 95.438), ("stay", 20.938)):
-        scores = [OF["score"](play_out(MAPS, item, policy(player)).record()) for item in items().values()]
+        scores = [OF["score"](play_to_end(MAPS, item, policy(player)).record()) for item in items().values()]
         assert fmean(value or 0.0 for value in scores) == pytest.approx(expected, abs=5e-4)
 
 
@@ -154,7 +154,7 @@ def test_the_oracle_of_sound_is_perfect_on_every_map_that_has_a_way() -> None:
     for item in items().values():
         if len(item.proof["unreachable"]) < len(item.instance.objectives):
             best, silent, lost = (
-                OF["score"](play_out(MAPS, item, policy(name), options).record())
+                OF["score"](play_to_end(MAPS, item, policy(name), options).record())
                 for name in ("oracle", "null", "random")
             )
             assert best == 100.0

@@ -19,7 +19,7 @@ import pytest
 
 from tests.conftest import shared
 from waybench._scoring import score_line
-from waybench.core import Invalid, normal_name
+from waybench.core import Invalid, normalize_name
 from waybench.envs.textmap._answers import (
     PAPER,
     SOUND,
@@ -194,7 +194,7 @@ def test_destinations(compared: Compared) -> None:
             assert best == max(similarity(answer[-1].after, place) for place in reached)
             differences[Difference.VALIDATED_MOVES] += 1
         assert success(case.map, case.ask, answer, SOUND) == (
-            normal_name(answer[-1].after) in map(normal_name, reached)
+            normalize_name(answer[-1].after) in map(normalize_name, reached)
         )
         if case.scored:
             assert record["ref"]["loose_score"] == 1  # whatever was answered
@@ -249,7 +249,7 @@ def test_sound_routes(compared: Compared) -> None:
     for record, case, answer in parsed():
         published = record["expected_success_paper"] is not None and not tied(case, answer)
         if record["task"] == "rf" and case.scored and published:
-            named = all(normal_name(hop.action) in case.map.actions for hop in answer)
+            named = all(normalize_name(hop.action) in case.map.actions for hop in answer)
             expected = named and record["rf_loose_on_validated_edges_only"] == 1
             assert success(case.map, case.ask, answer, SOUND) == expected, record["case_id"]
             count += 1
@@ -463,7 +463,7 @@ def test_where_the_player_is_on_every_published_walkthrough(compared: Compared) 
     strange: list[tuple[str, int]] = []
     for folder in sorted(shared("WAYBENCH_DATA", "data", "mango").iterdir()):
         case = place_map(folder.name)
-        assert len({normal_name(place) for place in case.places}) == len(case.places)
+        assert len({normalize_name(place) for place in case.places}) == len(case.places)
         places = track(case, min(PUBLISHED_STEPS, case.last_step))
         for edge in case.edges:
             if edge.forward < NEVER:

@@ -19,7 +19,7 @@ import waybench
 from tests.leaderboard.conftest import REFUSED, TASKS, drop_failures, rename, submit
 from tests.submission.tampering import read, write
 from tests.submission.test_verify import run
-from waybench.core import commitment, key_label
+from waybench.core import key_commitment, private_key_label
 from waybench.ext.publish.leaderboard._entries import Settings, Status, read_board, read_settings
 from waybench.ext.publish.leaderboard._site import write_leaderboard
 from waybench.submission._names import look, name_problem
@@ -156,7 +156,7 @@ def private(tmp_path: Path) -> Path:
     pack([tmp_path / "logs"], board / "x.zip", on_problem=lambda problem: pytest.fail(str(problem)))
     rename(board / "x.zip", "lab/model")
     (board / "leaderboard.toml").write_text(
-        f'[[private_sets]]\nlabel = "{key_label(key)}"\ncommitment = "{commitment(key)}"\n'
+        f'[[private_sets]]\nlabel = "{private_key_label(key)}"\ncommitment = "{key_commitment(key)}"\n'
     )
     return board
 
@@ -167,9 +167,9 @@ def test_a_private_set_from_its_commitment_to_the_reveal(private: Path, tmp_path
     assert run("leaderboard", private, "--out", out, "--key-file", tmp_path / "key")[0] == 0
     feed = feed_of(out)
     assert feed["submissions"][0]["status"] == "verified"
-    assert feed["private_sets"] == [{"set": key_label(key), "commitment": commitment(key), "key": None}]
+    assert feed["private_sets"] == [{"set": private_key_label(key), "commitment": key_commitment(key), "key": None}]
     assert all(key.encode() not in path.read_bytes() for path in out.rglob("*") if path.is_file())
-    assert commitment(key) in (out / "index.html").read_text()
+    assert key_commitment(key) in (out / "index.html").read_text()
     shutil.copy(tmp_path / "key", private / "revealed.txt")
     with (private / "leaderboard.toml").open("a") as stream:
         stream.write('key_file = "revealed.txt"\n')

@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from waybench.cli._run_settings import task_args
-from waybench.core import Json, play_out, policy, resolve
+from waybench.core import Json, play_to_end, policy, resolve
 from waybench.evaluation.tasks import find_task
 from waybench.evaluation.tasks._items import task_items
 from waybench.results import LoggedEpisode, by_level, overall
@@ -51,7 +51,7 @@ def measured_rows(table: PaperTable, one: Embedded) -> list[Row]:
             model=f"waybench/{one.player}",
             task=name,
             settings=drawn,
-            record=play_out(
+            record=play_to_end(
                 played.environment, played.item, policy(one.player), dict(played.options), attempt=attempt
             ).record(),
         )

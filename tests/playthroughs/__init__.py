@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import waybench
-from waybench.core import LANGUAGE, Episode, TurnRecord, play_out, policy
+from waybench.core import LANGUAGE, Episode, TurnRecord, play_to_end, policy
 from waybench.envs import registry
 from waybench.testing._walks import StumblingPolicy, ways
 
@@ -31,24 +31,24 @@ def playthroughs(env_id: str) -> Iterator[tuple[str, str]]:
     default, *others = ({**way, **shorter(environment)} for way in ways(environment))
     noisy = policy("noisy-0.5")  # its plans show more of a wording's answers than an oracle's first reply
     for player in (policy("oracle"), noisy, StumblingPolicy()):
-        yield player.name, transcript(play_out(environment, item, player, default), FEW)
-    yield "larger", transcript(play_out(environment, larger, noisy, default), FEWEST)
+        yield player.name, transcript(play_to_end(environment, item, player, default), FEW)
+    yield "larger", transcript(play_to_end(environment, larger, noisy, default), FEWEST)
     remaining: list[str] = []
     for options in others:
         name = _way_name(options)
         if sum(default.get(kind) != options.get(kind) for kind in KINDS) == 1:
-            yield name, transcript(play_out(environment, item, noisy, options), FEWEST)
+            yield name, transcript(play_to_end(environment, item, noisy, options), FEWEST)
         else:
             remaining.append(_line(environment, item, noisy.name, options))
     if "teacher_guided" in default_options(environment):
         guided = {**default, "teacher_guided": True}
-        yield "stumbling guided", transcript(play_out(environment, item, StumblingPolicy(), guided), FEW)
+        yield "stumbling guided", transcript(play_to_end(environment, item, StumblingPolicy(), guided), FEW)
         coached = {**default, "weak_tg_chances": 1}
-        yield "noisy-0.5 coached", transcript(play_out(environment, item, noisy, coached), FEW)
+        yield "noisy-0.5 coached", transcript(play_to_end(environment, item, noisy, coached), FEW)
         examples = tuple(environment.source("examples").item(index).instance for index in range(2))
         for protocol in ("paper", "sound"):
             small = replace(item, examples=examples)
-            episode = play_out(environment, small, policy("oracle"), {"protocol": protocol})
+            episode = play_to_end(environment, small, policy("oracle"), {"protocol": protocol})
             yield f"examples {protocol}", transcript(episode, FEW)
     lines = [_line(environment, played, name, default) for played in (item, larger) for name in PLAYERS]
     yield "players", "".join(lines + remaining)
@@ -65,7 +65,7 @@ def _way_name(options: dict[str, Any]) -> str:
 
 def _line(environment: Any, item: Any, name: str, options: dict[str, Any]) -> str:
     """Return how a player does at an item, with the digest of the whole episode."""
-    episode = play_out(environment, item, policy(name), options)
+    episode = play_to_end(environment, item, policy(name), options)
     record = episode.record()
     values = {metric.name: metric.of(record) for metric in environment.scoring.metrics}
     digest = _digest(transcript(episode, len(record.turns)))

@@ -9,7 +9,7 @@ from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import items, searched
 from tests.analysis.test_agents import played as pulled
-from waybench.core import Episode, EpisodeRecord, Price, play_out, policy
+from waybench.core import Episode, EpisodeRecord, Price, play_to_end, policy
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode
 
@@ -94,7 +94,7 @@ def _puzzles() -> list[LoggedEpisode]:
     environment = waybench.load("hanoi/rods")
     options = {"wording": "one_question", "protocol": "sound"}
     return [
-        LoggedEpisode(model, "hanoi_3", play_out(environment, item, policy(player), options).record())
+        LoggedEpisode(model, "hanoi_3", play_to_end(environment, item, policy(player), options).record())
         for player, model in (("noisy-0.1", STEADY), ("random", SCRIPT), ("oracle", "waybench/oracle"))
         for item in environment.source("rods", 3).head(2)
     ]

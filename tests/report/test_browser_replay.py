@@ -11,7 +11,7 @@ from tests.drawings import drawer
 from tests.report import sites
 from tests.report.pages import Page, unpacked
 from waybench import load
-from waybench.core import EpisodeRecord, play_out, policy
+from waybench.core import EpisodeRecord, play_to_end, policy
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode
 
@@ -161,7 +161,7 @@ def test_an_attempt_that_the_infrastructure_ended(visit: Visits, site: Path) -> 
 
 def test_crafter_s_map_takes_the_width_of_a_phone(visit: Visits, tmp_path: Path) -> None:
     environment = load("crafter/survival")
-    record = play_out(environment, environment.source().item(0), policy("oracle"), {"steps": 40}).record()
+    record = play_to_end(environment, environment.source().item(0), policy("oracle"), {"steps": 40}).record()
     write_report([LoggedEpisode("m", "crafter", record)], tmp_path)
     (path,) = (tmp_path / "replays").iterdir()
     page = visit(tmp_path, f"replays/{path.name}", phone=True)

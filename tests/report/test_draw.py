@@ -8,7 +8,7 @@ import pytest
 
 from tests.analysis.episodes import MAZE, detour, item, said
 from tests.drawings import drawer
-from waybench.core import Episode, play_out, policy
+from waybench.core import Episode, play_to_end, policy
 from waybench.envs.maze._drawing import trail
 from waybench.envs.maze._game import Maze
 from waybench.envs.spaces._lattice import DIRECTIONS
@@ -58,7 +58,7 @@ def test_floor_is_the_open_cells(level: int) -> None:
 @pytest.mark.parametrize("level", [5, 13])
 def test_trail_ends_where_the_episode_ends(player: str, level: int) -> None:
     for number in range(5):
-        episode = play_out(MAZE, item(level, number), policy(player))
+        episode = play_to_end(MAZE, item(level, number), policy(player))
         maze = item(level, number).instance
         drawn = [walked(maze, leg["d"]) for leg in part(draw(maze, episode.turns), "maze-trail")]
         steps = sum(len(cells) - 1 for cells in drawn)

@@ -15,7 +15,7 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import answered as asked
 from tests.analysis.searches import items
 from tests.report.pages import Page, site, unpacked
-from waybench.core import Episode, EpisodeRecord, Message, Reply, play_out, policy
+from waybench.core import Episode, EpisodeRecord, Message, Reply, play_to_end, policy
 from waybench.reporting import _format
 from waybench.reporting._episode import divide
 from waybench.results import LoggedEpisode
@@ -67,7 +67,7 @@ def test_all_that_was_said_in_its_order(tmp_path: Path) -> None:
 def test_turns_before_a_hand_over_say_who_played_them(tmp_path: Path) -> None:
     env = waybench.load("search/dfs")
     options = {"prefix": "oracle:2+random:1"}
-    record = play_out(env, env.source(level=8).item(0), policy("heuristic"), options).record()
+    record = play_to_end(env, env.source(level=8).item(0), policy("heuristic"), options).record()
     page = replay(tmp_path, record)
     heads = [" ".join(text.splitlines()[:1]) for text in texts(page, "reply")]
     assert [head.partition(", turn")[0] for head in heads[:4]] == [
@@ -228,7 +228,9 @@ def test_page_names_what_it_belongs_to(tmp_path: Path) -> None:
 
 def test_games_are_followed_step_by_step(tmp_path: Path) -> None:
     environment = waybench.load("hanoi/rods")
-    play = play_out(environment, environment.source("rods", 3).item(0), policy("oracle"), {"wording": "one_question"})
+    play = play_to_end(
+        environment, environment.source("rods", 3).item(0), policy("oracle"), {"wording": "one_question"}
+    )
     page = site(tmp_path, [LoggedEpisode("m", "hanoi", play.record())]).replays[0]
     data: Any = unpacked(page.scripts[0])
     assert len(data["frames"]) == len(play.turns) + 1
@@ -265,7 +267,7 @@ def test_a_history_that_prompts_repeat_is_divided_from_what_is_new() -> None:
 
 def test_a_history_is_folded_though_requests_for_an_action_come_between(tmp_path: Path) -> None:
     environment = waybench.load("messenger/roles")
-    play = play_out(environment, environment.source("level-2", 2).item(0), policy("oracle"), {"history": 6})
+    play = play_to_end(environment, environment.source("level-2", 2).item(0), policy("oracle"), {"history": 6})
     page = site(tmp_path, [LoggedEpisode("m", "messenger_l2", play.record())]).replays[0]
     folded = [part.split("</details>")[0] for part in said_in(page, "answer") if "As before" in part]
     assert len(folded) >= 3

@@ -12,8 +12,8 @@ import pytest
 import waybench
 from tests.drawings import drawer
 from tests.report.pages import unpacked
-from waybench.core import play_out, policy
-from waybench.core._scene import build_by_prefixes
+from waybench.core import play_to_end, policy
+from waybench.core._scene import make_after_each_count
 from waybench.envs import registry
 from waybench.reporting import write_report
 from waybench.reporting._format import presentation_of
@@ -38,14 +38,14 @@ def drawings(made: Frames | str) -> list[str]:
 
 def episode(player: str = "noisy-0.3") -> Any:
     environment = waybench.load("maze/alicia")
-    return play_out(environment, environment.source(level=9).item(0), policy(player))
+    return play_to_end(environment, environment.source(level=9).item(0), policy(player))
 
 
 def test_each_frame_is_the_drawing_after_its_turns() -> None:
     done = episode()
     turns = done.turns
     assert len(turns) == 3
-    made = frames(build_by_prefixes(draw), done.item.instance, turns)
+    made = frames(make_after_each_count(draw), done.item.instance, turns)
     wanted = [draw(done.item.instance, turns[:count]) for count in range(4)]
     assert drawings(made) == wanted
     assert len(set(wanted)) == 4
@@ -60,7 +60,7 @@ def test_of_long_episodes_some_steps_are_passed_over(count: int) -> None:
         return f"<svg><text>{len(turns)}</text></svg>"
 
     turn = episode().turns[0]
-    made = frames(build_by_prefixes(counted), episode().item.instance, [turn] * count)
+    made = frames(make_after_each_count(counted), episode().item.instance, [turn] * count)
     data = made.values
     assert (data["turns"][0], data["turns"][-1]) == (0, count)
     assert len(data["turns"]) == len(data["frames"]) <= MOST_FRAMES + 1
@@ -73,14 +73,16 @@ def test_no_element_ends_in_the_data() -> None:
     def hostile(instance: Any, turns: Any) -> str:
         return "<svg></script><script>alert(1)</script></svg>"
 
-    made = frames(build_by_prefixes(hostile), episode().item.instance, episode().turns)
+    made = frames(make_after_each_count(hostile), episode().item.instance, episode().turns)
     assert re.fullmatch("[A-Za-z0-9+/=]+", pack_json(dict(made.values)))
     assert drawings(made)[0] == hostile(None, [])
 
 
 def test_a_replay_of_the_puzzle_shows_how_it_stands() -> None:
     environment = waybench.load("hanoi/rods")
-    done = play_out(environment, environment.source("rods", 3).item(0), policy("oracle"), {"wording": "one_question"})
+    done = play_to_end(
+        environment, environment.source("rods", 3).item(0), policy("oracle"), {"wording": "one_question"}
+    )
     draw_frames = presentation_of("hanoi/rods").draw_frames
     assert draw_frames is not None
     made = drawings(frames(draw_frames, done.item.instance, done.turns))
@@ -94,7 +96,7 @@ def test_a_replay_of_the_puzzle_shows_how_it_stands() -> None:
 def test_nothing_grows_or_zooms_on_the_way(env_id: str, player: str) -> None:
     environment = waybench.load(env_id)
     options = {"steps": 40} if any(option.name == "steps" for option in environment.playing.options) else {}
-    done = play_out(environment, environment.source().item(0), policy(player), options)
+    done = play_to_end(environment, environment.source().item(0), policy(player), options)
     draw_frames = presentation_of(env_id).draw_frames
     assert draw_frames is not None
     counts = range(len(done.turns) + 1)
@@ -112,7 +114,7 @@ def test_steps_that_are_passed_over_are_told(tmp_path: Path) -> None:
         (MOST_FRAMES - 1, ""),
         (2 * MOST_FRAMES, "Of the 480 turns, one in "),
     ):
-        done = play_out(environment, item, policy("oracle"), {"wording": "one_question", "steps": steps})
+        done = play_to_end(environment, item, policy("oracle"), {"wording": "one_question", "steps": steps})
         assert len(done.turns) == steps
         write_report([LoggedEpisode("m", "crafter", done.record())], tmp_path / str(steps))
         (path,) = (tmp_path / str(steps) / "replays").iterdir()

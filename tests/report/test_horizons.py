@@ -12,7 +12,7 @@ from tests.analysis.episodes import logged, played
 from tests.analysis.searches import searched
 from tests.analysis.test_horizon import climbed
 from tests.report.pages import Page, Site, site
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.reporting._write import write_report
 from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, bin_difficulties, success_spec
 from waybench.reporting.tables._matrix import horizon_matrix
@@ -235,7 +235,7 @@ def test_neighbouring_difficulties_are_put_together() -> None:
 
 def test_a_model_at_one_level_has_no_horizon_and_is_not_said_to_be_not_run() -> None:
     bandit = waybench.load("bandit/arms")  # which has no axis
-    record = play_out(bandit, bandit.source().item(0), policy("oracle")).record()
+    record = play_to_end(bandit, bandit.source().item(0), policy("oracle")).record()
     played_rows = rows([*climbed("noisy-0.1", (5, 9), NEAR), *climbed("null", (5,), LOST), logged(record, NEAR)])
     groups = {row.group: "page.html" for row in played_rows}
     models = {group.model: "model.html" for group in groups}

@@ -9,7 +9,7 @@ import waybench
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from tests.report.pages import Page, site
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.core._errors import with_article
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, rows
@@ -24,7 +24,7 @@ GTB = waybench.load("tilemap/gtb")
 
 def tried(model: str, *tries: int, count: int = 2, player: str = "noisy-0.2") -> list[LoggedEpisode]:
     return [
-        LoggedEpisode(model, "gtb", play_out(GTB, item, policy(player), {"tries": number}).record())
+        LoggedEpisode(model, "gtb", play_to_end(GTB, item, policy(player), {"tries": number}).record())
         for number in tries
         for item in GTB.source(None, 1).head(count)
     ]

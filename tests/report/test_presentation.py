@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.episodes import variables
 from tests.report.pages import Page
 from tests.toys import DIAL, Dial
-from waybench.core import Entry, ExplanatoryVariables, Presentation, TurnRecord, play_out, policy
+from waybench.core import Entry, ExplanatoryVariables, Presentation, TurnRecord, play_to_end, policy
 from waybench.envs import registry
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, rows
@@ -62,7 +62,7 @@ def catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def episodes(env: Any, count: int = 6) -> list[LoggedEpisode]:
     items = env.source().head(2) + env.source(level=5).head(count)
-    return [LoggedEpisode("vendor/model", "toy", play_out(env, item, policy("oracle")).record()) for item in items]
+    return [LoggedEpisode("vendor/model", "toy", play_to_end(env, item, policy("oracle")).record()) for item in items]
 
 
 def page_of(path: Path) -> Page:

@@ -12,7 +12,7 @@ import pytest
 import waybench
 from tests.analysis.episodes import logged
 from tests.report.pages import Site
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, by_level, overall
 from waybench.results.estimates._difficulty import attempt_spread, set_spreads
@@ -26,7 +26,7 @@ DFS = waybench.load("search/dfs")
 def episodes(level: int = 8, **options: Any) -> Iterator[LoggedEpisode]:
     for model, player in (("vendor/model", "heuristic"), ("waybench/oracle", "oracle")):
         for item in DFS.source(level=level).head(4):
-            yield logged(play_out(DFS, item, policy(player), options).record(), model, "dfs")
+            yield logged(play_to_end(DFS, item, policy(player), options).record(), model, "dfs")
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +78,10 @@ def over_sets_and_attempts() -> Iterator[LoggedEpisode]:
     """Yield episodes of a random player over two sets of four items, and of two attempts at four items."""
     for key in ("one", "two"):
         for item in DFS.source(key, 8).head(4):
-            yield logged(play_out(DFS, item, policy("random")).record(), "vendor/sets", "dfs")
+            yield logged(play_to_end(DFS, item, policy("random")).record(), "vendor/sets", "dfs")
     for item in DFS.source(level=8).head(4):
         for attempt in (1, 2):
-            played = play_out(DFS, item, policy("random"), attempt=attempt).record()
+            played = play_to_end(DFS, item, policy("random"), attempt=attempt).record()
             yield logged(played, "vendor/attempts", "dfs")
 
 

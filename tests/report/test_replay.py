@@ -8,7 +8,7 @@ from typing import Any
 import waybench
 from tests.analysis.episodes import failed, logged, played, said
 from tests.report.pages import read, site, unpacked
-from waybench.core import Episode, Reply, Usage, play_out, policy
+from waybench.core import Episode, Reply, Usage, play_to_end, policy
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode
 from waybench.results.logs._settings import Origin
@@ -16,7 +16,7 @@ from waybench.results.logs._settings import Origin
 
 def episode(player: str = "noisy-0.3") -> Any:
     environment = waybench.load("maze/alicia")
-    return play_out(environment, environment.source(level=9).item(0), policy(player))
+    return play_to_end(environment, environment.source(level=9).item(0), policy(player))
 
 
 def test_every_attempt_has_a_page_and_a_link(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import Page, Site, site, unpacked
-from waybench.core import LiveError, Message, Reply, play_out, policy
+from waybench.core import LiveError, Message, Reply, play_to_end, policy
 from waybench.reporting import write_report
 from waybench.reporting._replays import Replays
 from waybench.reporting._results import item_kinds
@@ -226,7 +226,7 @@ def test_a_part_of_something_is_shown_with_the_whole(tmp_path: Path) -> None:
     """ "Top-0" of a set is a share of all objectives; an episode has a number of them."""
     environment = waybench.load("tilemap/gtb")
     made = next(iter(environment.source("a key", environment.items.sample_levels[0]).head(1)))
-    record = play_out(environment, made, policy("oracle"), {}, attempt=1).record()
+    record = play_to_end(environment, made, policy("oracle"), {}, attempt=1).record()
     goals = len(record.instance["objectives"])
     assert goals > 1
     text = site(tmp_path, [logged(record)]).result.text

@@ -86,8 +86,8 @@ def test_modes_put_levels_of_different_environments_into_one_row(tmp_path: Path)
     assert len(table[1]) == 9
     (row,) = table[3:]
     assert [cell.split()[0] for cell in row[1:]][::3] == ["0.000", "0.000", "0.000"]
-    assert presentation_of("search/coin").mode("search/coin", 25) == "HARD mode"
-    assert presentation_of("search/coin").mode("search/coin", 8) == "Level 8"
+    assert presentation_of("search/coin").level_title("search/coin", 25) == "HARD mode"
+    assert presentation_of("search/coin").level_title("search/coin", 8) == "Level 8"
     # One level is in the family's table already.
     assert not [page for page in (made.home, *made.tasks.values()) if "by level." in page.text]
 

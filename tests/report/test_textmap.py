@@ -12,7 +12,7 @@ import waybench
 from tests.analysis.episodes import failed, variables
 from tests.analysis.maps import answered, corridor, easy
 from tests.report.pages import site
-from waybench.core import Usage, play_out, policy
+from waybench.core import Usage, play_to_end, policy
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap
 from waybench.reporting import write_report
@@ -256,7 +256,7 @@ def test_maps_of_one_question_each_are_no_table_of_maps(tmp_path: Path) -> None:
 
 def test_extractions_and_minigames_are_of_the_family(tmp_path: Path) -> None:
     episodes = [
-        LoggedEpisode(f"v/{player}", env, play_out(found, item, policy(player)).record())
+        LoggedEpisode(f"v/{player}", env, play_to_end(found, item, policy(player)).record())
         for env in ("minigame", "extract")
         for found in (waybench.load(f"textmap/{env}"),)
         for player in ("oracle", "random")

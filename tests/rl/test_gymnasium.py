@@ -11,7 +11,7 @@ gymnasium = pytest.importorskip("gymnasium", reason="the extra [gym] is not inst
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import waybench  # noqa: E402
-from waybench.core import UsageError, key_label, policy  # noqa: E402
+from waybench.core import UsageError, policy, private_key_label  # noqa: E402
 from waybench.envs import registry  # noqa: E402
 from waybench.ext.train import gymnasium as _gymnasium  # noqa: E402
 from waybench.ext.train.gymnasium import TRAINING_KEY, TextEnv, Texts, gym_id  # noqa: E402
@@ -54,7 +54,7 @@ def test_an_oracle_is_rewarded_and_terminates(name: str) -> None:
     env: TextEnv = gymnasium.make(name).unwrapped
     properties = env.session.environment.playing.play(env.session.options).game.properties
     _, info = env.reset(seed=0)
-    assert info["key"] == key_label(TRAINING_KEY)
+    assert info["key"] == private_key_label(TRAINING_KEY)
     total, terminated, truncated = 0.0, False, False
     while not (terminated or truncated):
         observation, reward, terminated, truncated, info = env.step(policy("oracle").reply(env.episode))

@@ -3,7 +3,7 @@
 import pytest
 
 import waybench
-from waybench.core import Episode, Reply, play_out, policy
+from waybench.core import Episode, Reply, play_to_end, policy
 
 
 @pytest.mark.parametrize("env_id", ["bandit/arms", "rps/rounds"])
@@ -11,7 +11,7 @@ def test_the_end_of_a_game_of_a_fixed_length_is_no_failure(env_id: str) -> None:
     env = waybench.load(env_id)
     item = env.source().item(0)
     for name in ("random", "oracle"):
-        assert env.scoring.failure_of(play_out(env, item, policy(name)).record()) is None
+        assert env.scoring.failure_of(play_to_end(env, item, policy(name)).record()) is None
 
     def kind(reply: Reply | str, **options: str) -> str:
         episode: Episode = Episode(env, item, {"wording": "one_question", "steps": 4, **options})  # type: ignore[type-arg]

@@ -18,7 +18,7 @@ from waybench.core import (
     ReplayError,
     Reply,
     Stream,
-    play_out,
+    play_to_end,
     policy,
 )
 from waybench.core import replay as replayed
@@ -105,7 +105,7 @@ def test_code_cuts_no_text_of_a_game(env: str) -> None:
     environment = waybench.load(env)
     item = environment.source().item(0)
     played, whole = (
-        play_out(environment, item, policy("random"), {"wording": wording, "steps": 3})
+        play_to_end(environment, item, policy("random"), {"wording": wording, "steps": 3})
         for wording in ("code", "two_questions")
     )
     assert [message.role for message in played.messages] == ["system"] * 4 + ["user"]
@@ -214,7 +214,7 @@ def test_most_steps_by_option_or_by_instance() -> None:
 
 
 def test_the_game_ends_by_its_own_rules() -> None:
-    played = play_out(episode().environment, episode().item, policy("oracle"), {})
+    played = play_to_end(episode().environment, episode().item, policy("oracle"), {})
     assert (played.end_reason, len(played.turns)) == (End.SOLVED, 6)
     values = {metric.name: metric.of(played.record()) for metric in played.environment.scoring.metrics}
     assert values == {"score": 3, "reward": 1, "completed": 1, "played": 3, "unnamed": 0, "unparsed": 0}

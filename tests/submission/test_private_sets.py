@@ -10,7 +10,7 @@ import pytest
 
 from tests.submission.conftest import MODEL
 from tests.submission.test_verify import run
-from waybench.core import commitment, key_label
+from waybench.core import key_commitment, private_key_label
 
 KEY = "5b0e9d3c7f1a48e2b6d4c8a09f3e7d15"
 
@@ -58,18 +58,18 @@ def given(key: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_no_byte_of_a_run_its_report_or_its_verdict_has_the_key(given: Path) -> None:
     content = everything_in(given)
-    assert key_label(KEY).encode() in content, "the label is there, so that files were read"
+    assert private_key_label(KEY).encode() in content, "the label is there, so that files were read"
     assert KEY.encode() not in content
 
 
 def test_a_revealed_key_is_checked_against_the_commitment(given: Path, key: Path, tmp_path: Path) -> None:
     check = ("verify", given / "submission.zip", "--key-file", key, "--out", tmp_path)
-    status, output = run(*check, "--commitment", commitment(KEY))
+    status, output = run(*check, "--commitment", key_commitment(KEY))
     assert status == 0, output
     verdict = json.loads((tmp_path / "verdict.json").read_text())
-    assert verdict["commitments"] == {key_label(KEY): commitment(KEY)}
+    assert verdict["commitments"] == {private_key_label(KEY): key_commitment(KEY)}
     jsonschema.validate(verdict, json.loads((files("waybench.submission") / "verdict.schema.json").read_text()))
-    status, output = run(*check, "--commitment", commitment("another key"))
+    status, output = run(*check, "--commitment", key_commitment("another key"))
     assert status == 1
     assert json.loads((tmp_path / "verdict.json").read_text())["counts"] == {"commitment": 2}
     status, output = run(*check, "--commitment", "sha256")
@@ -80,7 +80,7 @@ def test_another_key_than_the_sets_is_no_proof(given: Path, tmp_path: Path) -> N
     (tmp_path / "other").write_text("another key\n")
     status, output = run(
         *("verify", given / "submission.zip", "--key-file", tmp_path / "other"),
-        *("--commitment", commitment("another key")),
+        *("--commitment", key_commitment("another key")),
     )
     assert status == 1
-    assert f"the key of {key_label(KEY)} belongs to no commitment" in output
+    assert f"the key of {private_key_label(KEY)} belongs to no commitment" in output

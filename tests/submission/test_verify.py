@@ -182,13 +182,13 @@ def edit_log(logs: Path, out: Path, task: str, change: Any) -> None:
 
 def invent_episode(sample: dict[str, Any]) -> bool:
     """Replace the replies of an episode by the oracle's, and leave the transcript as it is."""
-    from waybench.core import EpisodeRecord, Item, play_out, policy
+    from waybench.core import EpisodeRecord, Item, play_to_end, policy
     from waybench.envs import registry
 
-    head = EpisodeRecord.assemble(sample["metadata"]["waybench"])
+    head = EpisodeRecord.from_parts(sample["metadata"]["waybench"])
     environment = registry.load(head.env)
     item = Item(environment.items.decode(head.instance), **head.item, proof=head.proof)
-    record = play_out(environment, item, policy("oracle"), dict(head.options), attempt=head.attempt).record()
+    record = play_to_end(environment, item, policy("oracle"), dict(head.options), attempt=head.attempt).record()
     stored = sample["store"]["waybench"]
     turns = [turn.dumps() for turn in record.turns]
     if [json.loads(turn)["reply"] for turn in stored["turns"]] == [turn.reply for turn in record.turns]:
@@ -197,7 +197,7 @@ def invent_episode(sample: dict[str, Any]) -> bool:
     sample["store"]["waybench"] = progress
     score = sample["scores"]["episode"]
     score["metadata"] = {"waybench": progress, "metrics": environment.measure(record)}
-    score["value"] = environment.scoring.percent(record)
+    score["value"] = environment.scoring.headline_percent(record)
     sample["scores"]["solved"]["value"] = float(record.end == "solved")
     return True
 

@@ -28,7 +28,7 @@ def test_declared_parameters_are_the_function_s(entry: Any) -> None:
 
 def _finished(sample: Any, player: str, end: End | None = None) -> Any:
     """Play a sample's episode as the solver would, and return what the engine would report of it."""
-    head = EpisodeRecord.assemble(sample.metadata["waybench"])
+    head = EpisodeRecord.from_parts(sample.metadata["waybench"])
     item = Item(MAZES.items.decode(head.instance), **head.item, proof=head.proof)
     episode: Episode[Any, Any, Any] = Episode(MAZES, item, head.options, attempt=head.attempt, player=player)
     while not episode.done and end is None:

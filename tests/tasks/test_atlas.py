@@ -22,7 +22,7 @@ ATLAS, QUICK = find_task("atlas"), find_task("atlas_quick")
 
 def finished(sample: Any, player: str) -> Any:
     """Play a sample's episode as the solver would, and return what the engine would report of it."""
-    head = EpisodeRecord.assemble(sample.metadata["waybench"])
+    head = EpisodeRecord.from_parts(sample.metadata["waybench"])
     item = Item(WORLD.items.decode(head.instance), **head.item, proof=head.proof)
     episode: Episode[Any, Any, Any] = Episode(WORLD, item, head.options, attempt=head.attempt, player="m")
     while not episode.done:

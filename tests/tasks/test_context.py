@@ -18,7 +18,7 @@ REACH = 40_000  # characters that the player reads: 10 thousand tokens
 
 def read_and_played(metadata: Any) -> EpisodeRecord:
     """Play a sample as the oracle, if the whole item is in the part that is read."""
-    head = EpisodeRecord.assemble(metadata["waybench"])
+    head = EpisodeRecord.from_parts(metadata["waybench"])
     environment = registry.load(head.env)
     item = Item(environment.items.decode(head.instance), **head.item, proof=head.proof)
     plain = {name: value for name, value in head.options.items() if not name.startswith("context")}

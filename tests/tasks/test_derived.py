@@ -168,7 +168,7 @@ def test_a_family_names_the_task_of_its_first_environment() -> None:
 
 def _samples(name: str, **given: Any) -> list[EpisodeRecord]:
     dataset = load_task(find_task(name))(**given).dataset
-    return [EpisodeRecord.assemble(sample.metadata["waybench"]) for sample in dataset]
+    return [EpisodeRecord.from_parts(sample.metadata["waybench"]) for sample in dataset]
 
 
 @pytest.mark.filterwarnings("ignore:environment hanoi/dial")
@@ -203,7 +203,7 @@ def test_every_environment_reads_the_lines_of_generate(env_id: str, tmp_path: Pa
     path = tmp_path / "some.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)) + "\n\n")
     task = load_task(find_task(env_id))(source=str(path))
-    found = [EpisodeRecord.assemble(sample.metadata["waybench"]) for sample in task.dataset]
+    found = [EpisodeRecord.from_parts(sample.metadata["waybench"]) for sample in task.dataset]
     assert [head.instance_hash for head in found] == [item.instance.hash for item in items]
     assert {head.item["key"].partition("-")[0] for head in found} == {"some.jsonl"}
     assert [head.proof for head in found] == [dict(item.proof) for item in items]

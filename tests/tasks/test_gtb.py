@@ -9,7 +9,7 @@ import pytest
 import waybench
 from tests.envs.tilemap.maps import RECORD
 from tests.tasks.test_search import ENTRIES, heads, ids, refused
-from waybench.core import Episode, play_out, policy, replay
+from waybench.core import Episode, play_to_end, policy, replay
 from waybench.evaluation.tasks import load_task
 
 
@@ -52,9 +52,9 @@ def test_solved_examples(name: str) -> None:
     assert [head.examples for head in made[1:]] == [(head.instance,) for head in made[:2]], "the map just before it"
     environment = waybench.load(ENTRIES[name].envs[0])
     item = environment.item(made[1].instance, made[1].examples)
-    episode = play_out(environment, item, policy("oracle"))
+    episode = play_to_end(environment, item, policy("oracle"))
     assert episode.end_reason == "solved"
-    example = play_out(environment, environment.item(made[0].instance), policy("oracle"))
+    example = play_to_end(environment, environment.item(made[0].instance), policy("oracle"))
     said = [message.text for message in episode.record().opening if message.role == "assistant"]
     assert said == [turn.reply for turn in example.turns]
     opening = [message.text for message in episode.record().opening]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from waybench.core import Episode, EpisodeRecord, Item, UsageError, play_out, policy, resolve
-from waybench.core._prefix import oracle_steps
+from waybench.core import Episode, EpisodeRecord, Item, UsageError, play_to_end, policy, resolve
+from waybench.core._prefix import count_oracle_steps
 from waybench.envs import registry
 from waybench.evaluation._adaptive import HorizonSearch
 from waybench.evaluation.tasks import find_task
@@ -24,10 +24,10 @@ def plan(name: str = "horizon_dfs", **some: Any) -> HorizonConfig:
 
 def played(metadata: Any, player: str) -> EpisodeRecord:
     """Play a sample as the solver does."""
-    head = EpisodeRecord.assemble(metadata["waybench"])
+    head = EpisodeRecord.from_parts(metadata["waybench"])
     environment = registry.load(head.env)
     item = Item(environment.items.decode(head.instance), **head.item, proof=head.proof)
-    return play_out(environment, item, policy(player), dict(head.options)).record()
+    return play_to_end(environment, item, policy(player), dict(head.options)).record()
 
 
 def test_each_level_leaves_as_many_steps_on_items_of_one_level() -> None:
@@ -37,7 +37,7 @@ def test_each_level_leaves_as_many_steps_on_items_of_one_level() -> None:
         item, at = each.item(0)
         options = {**found.options, **each.options}
         episode: Episode[Any, Any, Any] = Episode(found.environment, item, options)
-        whole = oracle_steps(episode)
+        whole = count_oracle_steps(episode)
         assert item.level == 10 and at == each.at
         assert len(episode.turns) == whole - at > 0
         assert found.axis.of(episode.record()) == at
@@ -49,7 +49,7 @@ def test_random_steps_come_after_good_ones_where_the_oracle_can_still_succeed() 
     for each in found.strata:
         assert each.options == {"prefix": f"oracle:3+random:{each.at:g}"}
         item, _ = each.item(0)
-        record = play_out(found.environment, item, policy("oracle"), {**found.options, **each.options}).record()
+        record = play_to_end(found.environment, item, policy("oracle"), {**found.options, **each.options}).record()
         assert found.environment.difficulty.is_success(record)
         assert found.axis.of(record) == each.at
 

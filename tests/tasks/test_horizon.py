@@ -14,7 +14,7 @@ from waybench.envs import registry
 from waybench.evaluation._adaptive import HorizonSearch
 from waybench.evaluation._agents import PrerequisiteError
 from waybench.evaluation.tasks import TASKS, find_task, load_task
-from waybench.evaluation.tasks._horizon import horizon_config, horizon_quote, read_budget
+from waybench.evaluation.tasks._horizon import horizon_config, horizon_quote, parse_budget
 from waybench.results import LoggedEpisode, rows
 from waybench.results.horizons._searches import search_results, search_text
 from waybench.results.stats import Seeker, Trial
@@ -29,7 +29,7 @@ def given(name: str, **some: Any) -> dict[str, Any]:
 
 def finished(sample: Any, player: str, end: End | None = None) -> Any:
     """Play a sample's episode as the solver would, and return what the engine would report of it."""
-    head = EpisodeRecord.assemble(sample.metadata["waybench"])
+    head = EpisodeRecord.from_parts(sample.metadata["waybench"])
     environment = registry.load(head.env)
     item = Item(environment.items.decode(head.instance), **head.item, proof=head.proof)
     episode: Episode[Any, Any, Any] = Episode(environment, item, head.options, attempt=1, player=player)
@@ -69,7 +69,7 @@ def test_every_family_can_be_searched(name: str) -> None:
     assert len(done) == 12
     assert max(Counter(ended.id for ended in done).values()) == 1  # no item twice
     for ended in done:
-        record = EpisodeRecord.assemble(ended.metadata["waybench"], ended.store["waybench"])
+        record = EpisodeRecord.from_parts(ended.metadata["waybench"], ended.store["waybench"])
         assert record.end == End.SOLVED
         assert record.options["protocol"] == "sound"
         at = plan.axis.of(record)
@@ -141,13 +141,13 @@ def test_a_player_known_by_construction_is_found() -> None:
     ],
 )
 def test_budgets(text: str | None, wanted: tuple[float | None, bool]) -> None:
-    assert read_budget(text) == wanted
+    assert parse_budget(text) == wanted
 
 
 @pytest.mark.parametrize("text", ["", "5EUR", "USD", "-1", "0", "0USD", "$5USD", "1e3", "nan", "5 5", "\u0665USD"])
 def test_what_is_no_budget(text: str) -> None:
     with pytest.raises(UsageError, match="as in 5USD or 200k tokens"):
-        read_budget(text)
+        parse_budget(text)
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_random_player_has_no_horizon_in_mazes() -> None:
         LoggedEpisode(
             model="waybench/random",
             task="horizon_maze",
-            record=EpisodeRecord.assemble(ended.metadata["waybench"], ended.store["waybench"]),
+            record=EpisodeRecord.from_parts(ended.metadata["waybench"], ended.store["waybench"]),
             design=json.loads(ended.metadata["waybench_search"]),
         )
         for ended in done

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR
 
-from waybench.core import EpisodeRecord, Item, ItemIndex, UsageError, play_out, policy, resolve
+from waybench.core import EpisodeRecord, Item, ItemIndex, UsageError, play_to_end, policy, resolve
 from waybench.envs import registry
 from waybench.evaluation._adaptive import HorizonSearch
 from waybench.evaluation.tasks import find_task, load_task
@@ -47,9 +47,9 @@ def played(found: HorizonConfig, player: str) -> list[tuple[str, EpisodeRecord, 
     while waiting:
         sample = waiting.pop(0)
         assert sample.metadata is not None
-        head = EpisodeRecord.assemble(sample.metadata["waybench"])
+        head = EpisodeRecord.from_parts(sample.metadata["waybench"])
         item = Item(found.environment.items.decode(head.instance), **head.item, proof=head.proof)
-        record = play_out(found.environment, item, policy(player), dict(head.options)).record()
+        record = play_to_end(found.environment, item, policy(player), dict(head.options)).record()
         done.append((str(sample.id), record, json.loads(sample.metadata["waybench_search"])))
         waiting += search.follow(at, str(sample.id), record)
     return done
@@ -69,7 +69,7 @@ def test_items_are_sorted_by_their_own_difficulty(file: str) -> None:
     for stratum in found.strata:
         for number in range(3):
             item, at = stratum.item(number)
-            record = play_out(DFS, item, policy("null"), dict(found.options)).record()
+            record = play_to_end(DFS, item, policy("null"), dict(found.options)).record()
             steps = next(each for each in DFS.difficulty.item_variables if each.name == "minimum").of(record)
             assert steps is not None
             # log2(1 + steps) less what is usual, and a unit of it is worth two doublings of the level.
@@ -101,7 +101,7 @@ def test_the_search_is_the_same_again_and_its_description_says_what_it_went_by(f
 
 
 def test_a_plan_that_is_unfit_is_none() -> None:
-    record = play_out(DFS, DFS.source(level=8).item(0), policy("oracle")).record()
+    record = play_to_end(DFS, DFS.source(level=8).item(0), policy("oracle")).record()
     unfit: list[Any] = [5, {}, {"minimum": [0, 1]}, {"minimum": [0, 1, float("nan")]}, {"minimum": [0, 1, 10**400]}]
     for index in [*unfit, {"nothing": [0, 1, 1]}, {"minimum": [0, True, 1]}, [["minimum", 0]]]:
         (row,) = rows([LoggedEpisode("vendor/model", "horizon_dfs", record, design={"difficulty_index": index})])

@@ -12,7 +12,7 @@ import waybench
 from tests.envs.textmap import HOUSE
 from tests.envs.textmap.test_instance import write
 from tests.tasks.test_search import ENTRIES, heads, ids, refused
-from waybench.core import UsageError, tokenizer
+from waybench.core import UsageError, load_tokenizer
 from waybench.core._tokens import CharacterTokens
 from waybench.evaluation.tasks import load_task
 
@@ -169,7 +169,7 @@ def test_tokenizers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "give characters, tiktoken/ENCODING" in refused("mango_route", prefix_tokens=100, tokenizer="words")
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(UsageError, match="tokenizer"):
-        tokenizer(str(tmp_path / "tokenizer.json"))
+        load_tokenizer(str(tmp_path / "tokenizer.json"))
     # A tokenizer of tiktoken's that needs no file from elsewhere.
     import tiktoken
     from tiktoken import Encoding
@@ -181,7 +181,7 @@ def test_tokenizers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         special_tokens={},
     )
     monkeypatch.setattr(tiktoken, "get_encoding", lambda name: {"letters": letters}[name])
-    assert tokenizer("tiktoken/letters").encode("ab") == [97, 98]
+    assert load_tokenizer("tiktoken/letters").encode("ab") == [97, 98]
     by_letters = heads("mango_route", prefix_tokens=1600, tokenizer="tiktoken/letters", worlds=1, limit=1)
     by_estimate = heads("mango_route", prefix_tokens=400, worlds=1, limit=1)
     assert abs(by_letters[0].instance["cutoff"] - by_estimate[0].instance["cutoff"]) <= 1

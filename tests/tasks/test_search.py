@@ -16,7 +16,9 @@ SIX = ("guessnum", "coin", "dfs", "cavedfs", "bfs", "cavebfs")
 
 def heads(name: str, **given: Any) -> list[EpisodeRecord]:
     """Return what is known of every sample of a task before the first reply."""
-    return [EpisodeRecord.assemble(sample.metadata["waybench"]) for sample in load_task(ENTRIES[name])(**given).dataset]
+    return [
+        EpisodeRecord.from_parts(sample.metadata["waybench"]) for sample in load_task(ENTRIES[name])(**given).dataset
+    ]
 
 
 def ids(name: str, **given: Any) -> list[str]:

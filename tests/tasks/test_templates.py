@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import waybench
-from waybench.core import UsageError, play_out, policy
+from waybench.core import UsageError, play_to_end, policy
 from waybench.results import read_logs
 
 
@@ -54,7 +54,7 @@ def test_stored_replies_are_scored_with_a_template(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("Go: {maze}")
     environment = waybench.load("maze/alicia")
     item = environment.source().item(0)
-    reply = play_out(environment, item, policy("oracle")).turns[0].reply
+    reply = play_to_end(environment, item, policy("oracle")).turns[0].reply
     line = {
         "env": "maze/alicia",
         "instance": item.instance.to_json(),

@@ -12,7 +12,7 @@ import pytest
 import waybench
 from tests.envs.textmap import HOUSE
 from tests.tasks.test_search import heads, refused
-from waybench.core import DataError, UsageError, json_lines, read_json, read_text, user_path
+from waybench.core import DataError, UsageError, numbered_json_lines, read_json_file, read_text_file, user_path
 from waybench.core._user_files import decode_text
 from waybench.envs.textmap._instances import map_json
 
@@ -135,7 +135,7 @@ def lines(content: str | bytes, longest: int = 1 << 20) -> list[tuple[int, bytes
     data = content if isinstance(content, bytes) else content.encode()
     return [
         (number, None if line is None else line.strip())
-        for number, line in json_lines(io.BytesIO(data), longest, "mine")
+        for number, line in numbered_json_lines(io.BytesIO(data), longest, "mine")
         if line is None or line.strip()
     ]
 
@@ -170,12 +170,12 @@ def test_what_is_too_long_is_not_read() -> None:
 def test_texts_have_line_feeds(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes("\ufeff\ufeffé\r\nb\rc\x0b\u2028\n".encode("utf-16-be"))
-    assert read_text(path, 100, "a text") == "é\nb\nc\x0b\u2028\n"
+    assert read_text_file(path, 100, "a text") == "é\nb\nc\x0b\u2028\n"
     assert decode_text(codecs.BOM_UTF8 + b"a\r\n", "mine") == "a\n"
     with pytest.raises(DataError, match="larger than 0 MiB, so it is not a text"):
-        read_text(path, 5, "a text")
+        read_text_file(path, 5, "a text")
     with pytest.raises(UsageError, match=r"cannot read .*: Is a directory; give a text"):
-        read_text(tmp_path, 5, "a text")
+        read_text_file(tmp_path, 5, "a text")
     path.write_text("1 2")
     with pytest.raises(DataError, match="it has 2 values; give a number"):
-        read_json(path, 100, "a number")
+        read_json_file(path, 100, "a number")

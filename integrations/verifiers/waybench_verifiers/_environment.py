@@ -1,7 +1,7 @@
 """The environment takes the user's part: it answers each reply until the episode is over."""
 
 import verifiers.v1 as vf
-from waybench.core import Reply, text_of
+from waybench.core import Reply, message_text
 
 from waybench_verifiers._taskset import INFO, WaybenchTask
 
@@ -26,7 +26,7 @@ class WaybenchEnvironment(vf.Env[WaybenchConfig]):
             while not segment.terminated:
                 # `last_reply` is stripped, and an environment reads what was said.
                 said = [message for message in segment.messages if message.role == "assistant"]
-                text = (text_of(said[-1].content) or "") if said else ""
+                text = (message_text(said[-1].content) or "") if said else ""
                 turn = session.reply(Reply(text, "truncated" if trace.is_truncated else "stop"))
                 rewards.append(turn.reward)
                 trace.info[INFO] = {"rewards": rewards, "record": session.record().to_json()}

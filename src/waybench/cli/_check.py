@@ -12,7 +12,7 @@ from waybench.cli._options import AS_JSON, argument, option, with_parameters
 from waybench.cli._output import dumps
 from waybench.core import Entry, Json, UsageError, WaybenchError, plural
 from waybench.core._defects import CodeLocation, exception_text, location_in_environment, location_of_definition
-from waybench.core._registry import entry_difference
+from waybench.core._registry import entry_mismatch
 from waybench.envs import registry
 from waybench.testing import ENVIRONMENT_CHECKS, LEVEL_CHECKS, Breach, find_breaches
 
@@ -88,7 +88,7 @@ def _entry_breaches(environment: AnyEnvironment, module: ModuleType | None) -> l
     try:
         entry = declared() if callable(declared) else declared
         named = getattr(module, entry.target.rpartition(":")[2], environment) if isinstance(entry, Entry) else None
-        if isinstance(entry, Entry) and named is environment and (difference := entry_difference(entry, environment)):
+        if isinstance(entry, Entry) and named is environment and (difference := entry_mismatch(entry, environment)):
             raise WaybenchError(difference)
     except Exception as error:  # it is somebody's code
         location = location_in_environment(error) or location_of_definition(declared)

@@ -13,7 +13,7 @@ from waybench.cli._harbor import PUBLIC, TaskSetOptions
 from waybench.cli._items import ItemChoice, prompt_lines
 from waybench.cli._output import dumps
 from waybench.cli._run_settings import assignments
-from waybench.core import Item, Json, UsageError, play_out, plural, policy, prepare_folder
+from waybench.core import Item, Json, UsageError, make_writable_folder, play_to_end, plural, policy
 from waybench.core._datasets import GENERATED
 from waybench.core._items import item_set_hash
 from waybench.evaluation.tasks import TaskEntry, TaskItem, find_task
@@ -91,7 +91,7 @@ def _write_config(task: TaskEntry, args: Mapping[str, Any], out: Path, *, answer
     from waybench.ext.scale.shards._files import open_writer, uncompressed_size
 
     path = out / parquet_path(task)
-    prepare_folder(path.parent)
+    make_writable_folder(path.parent)
     items: list[Item[Any]] = []
     environments: dict[str, int] = {}
     with open_writer(path, "parquet") as write:
@@ -123,7 +123,7 @@ def _row(task: TaskEntry, played: TaskItem, *, answers: bool) -> str:
     instance, examples = row.pop("instance"), row.pop("examples", [])
     row["canary"] = CANARY
     if answers:
-        solved = play_out(environment, item, policy("oracle"), dict(played.options))
+        solved = play_to_end(environment, item, policy("oracle"), dict(played.options))
         replies = [turn.reply for turn in solved.turns if not turn.prefix]
         answer = replies[0] if len(replies) == 1 else dumps(replies)
         row |= {"instance": instance, "examples": examples, "proof": dict(item.proof), "answer": answer}

@@ -10,7 +10,7 @@ import click
 
 from waybench.cli._options import option
 from waybench.cli._run_settings import assignments
-from waybench.core import UsageError, commitment, plural, read_key
+from waybench.core import UsageError, key_commitment, plural, read_key
 
 HARBOR = "harbor"
 BYTES = 32  # of a new key
@@ -58,7 +58,7 @@ def write_tasks(names: Sequence[str], out: Path, options: TaskSetOptions) -> Non
         image=options.image,
         has_network=options.network == "public",
         secret=key or secrets.token_hex(BYTES),
-        commitment=commitment(key) if key else "",
+        commitment=key_commitment(key) if key else "",
     )
     args = assignments(options.parameters, "-T", "key=value")
     args |= {} if options.level is None else {"level": options.level}

@@ -17,9 +17,9 @@ from waybench.core import (
     Json,
     Source,
     UsageError,
+    calls_in_reply,
     object_schema,
     policy,
-    read_calls,
     read_key,
     resolve,
 )
@@ -308,7 +308,7 @@ def _chat(episode: Episode[Any, Any, Any]) -> list[dict[str, Json]]:
 
 def _reply_message(episode: Episode[Any, Any, Any], reply: str, number: int) -> dict[str, Json]:
     """Return a reply as the message of this number in a chat."""
-    text, calls = read_calls(reply) if episode.play.wording.acts_by_tools else (reply, ())
+    text, calls = calls_in_reply(reply) if episode.play.wording.acts_by_tools else (reply, ())
     functions = [{"name": call.name, "arguments": json.dumps(call.arguments)} for call in calls]
     tool_calls = [{"id": f"call_{number}", "type": "function", "function": function} for function in functions]
     return {"role": "assistant", "content": text, **({"tool_calls": tool_calls} if tool_calls else {})}

@@ -17,7 +17,7 @@ from typing import Any, cast, get_args, get_origin
 import click
 
 from waybench.core import UsageError, read_key
-from waybench.core._secrets import STRONG_BITS, key_bits
+from waybench.core._secrets import STRONG_BITS, max_key_bits
 from waybench.data import cache_dir
 from waybench.ext.scale import is_url
 from waybench.ext.scale._executors import EXECUTORS, Executor, Ordered, executor
@@ -192,7 +192,7 @@ def check_visible_key(key: str) -> None:
 
     A weak one is accepted: it draws a set of one's own, and can be found by trying anyway.
     """
-    if not key.startswith(_REFERENCES) and key_bits(key) >= STRONG_BITS:
+    if not key.startswith(_REFERENCES) and max_key_bits(key) >= STRONG_BITS:
         raise UsageError(
             f"this key has {STRONG_BITS} bits or more, as the key of a private set has: put it into a file or an "
             f"environment variable and give file:PATH or env:NAME, {_VISIBLE}"

@@ -186,7 +186,7 @@ def print_summary(
     update_decisions(out, rows)
     if text := summary_text(measured, rows, unfinished=bool(unfinished), levels=levels):
         click.echo(text)
-    if source := prices.source(dict.fromkeys(row.group.model for row in rows if row.cost is not None)):
+    if source := prices.source_note(dict.fromkeys(row.group.model for row in rows if row.cost is not None)):
         click.echo(source)
     unreadable = unreadable_replies(measured, rows)
     for warning in unreadable[:_MOST_WARNINGS]:

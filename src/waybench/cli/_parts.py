@@ -22,10 +22,10 @@ from waybench.core import (
     PromptKinds,
     UsageError,
     WaybenchError,
-    credentials,
+    credentials_in_address,
     find_secrets,
     is_public_key,
-    read_budget,
+    parse_budget,
 )
 from waybench.data import cache_dir
 from waybench.envs import registry
@@ -102,9 +102,9 @@ def quote_lines(quotes: Iterable["TaskQuote"], models: Sequence[str], prices: Ma
 
 def price_notes(prices: Prices, models: Sequence[str]) -> list[str]:
     """Return lines that say where the prices of models are from, and of which there is none."""
-    unknown = prices.unknown(models)
+    unknown = prices.models_without_price(models)
     missing = f"no price for {', '.join(unknown)[:200]}: give --price IN/OUT or --prices FILE to see dollars"
-    return [line for line in (prices.source(models), missing if unknown else "") if line]
+    return [line for line in (prices.source_note(models), missing if unknown else "") if line]
 
 
 def run_budget(
@@ -131,7 +131,7 @@ def run_budget(
     if text == NO_BUDGET or not paid or all(entry.searches for entry in entries):
         return NO_LIMIT
     if text is not None:
-        amount, in_dollars = read_budget(text)
+        amount, in_dollars = parse_budget(text)
         unknown = [model for model in paid if model not in prices] if in_dollars else []
         if unknown:
             raise UsageError(
@@ -228,7 +228,7 @@ def split(part: RunPart, *, by_task: bool, shards: int = 1) -> list[RunPart]:
 def refuse_secrets(part: RunPart) -> None:
     """Refuse what would show a key or password in the description of a job."""
     address = str(part.settings.get("model_base_url") or "")
-    if any(find_secrets(dict(part.settings.get("model_args") or {}))) or any(credentials(address)):
+    if any(find_secrets(dict(part.settings.get("model_args") or {}))) or any(credentials_in_address(address)):
         raise UsageError(
             "jobs on other machines take keys and passwords from their environment: leave them out of -M and "
             "--model-base-url, and set the provider's variable (such as OPENAI_API_KEY) where the workers start"

@@ -31,8 +31,18 @@ from waybench.cli._options import (
 )
 from waybench.cli._output import lines, to_stderr
 from waybench.cli._run_settings import assignments
-from waybench.core import Episode, UsageError, is_array, is_object, open_private, plural, read_key, read_text, user_path
-from waybench.core._user_files import json_values
+from waybench.core import (
+    Episode,
+    UsageError,
+    is_array,
+    is_object,
+    open_private_file,
+    plural,
+    read_key,
+    read_text_file,
+    user_path,
+)
+from waybench.core._user_files import numbered_json_values
 from waybench.envs import registry
 from waybench.evaluation.tasks import resolve_environment
 from waybench.ext.train import TRAINING_KEY
@@ -125,7 +135,7 @@ def play(
     else:
         if record != "-":
             with suppress(OSError):  # `lines` says what is wrong
-                open_private(Path(record), "ab").close()
+                open_private_file(Path(record), "ab").close()
         with lines(record, append=True) as write:
             try:
                 _play(game, hints, plain)
@@ -213,7 +223,7 @@ def _items(env: str, settings: ItemSettings, index: int, count: int | None) -> l
 def _environment_in(path: Path) -> str:
     """Return the environment that the items of a file are for."""
     what = "a file of `waybench generate`"
-    _, value = next(json_values(read_text(path, _LARGEST_ITEMS, what), str(path), what), (0, None))
+    _, value = next(numbered_json_values(read_text_file(path, _LARGEST_ITEMS, what), str(path), what), (0, None))
     value = value[0] if is_array(value) and value else value
     if not is_object(value) or not isinstance(value.get("env"), str):
         raise UsageError(f"{path}: its first line names no environment: give a file of `waybench generate`")
@@ -232,7 +242,7 @@ def _codes(path: Path) -> list[str]:
 
 
 def _text(path: Path) -> str:
-    text = read_text(path, _LARGEST_TEXT, "a text")
+    text = read_text_file(path, _LARGEST_TEXT, "a text")
     if len(text) > _LONGEST_TEXT:
         raise UsageError(f"{path}: it has more than {_LONGEST_TEXT:,} characters: shorten it")
     return text.strip()

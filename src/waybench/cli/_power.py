@@ -12,7 +12,7 @@ import click
 from waybench.cli._decide import decisions_text
 from waybench.cli._options import PRICE, PRICES, FiniteRange, GroupedCommand, like, option, with_parameters
 from waybench.cli._sides import read_results
-from waybench.core import UsageError, known_prices, plural, short_count
+from waybench.core import UsageError, load_prices, plural, short_count
 from waybench.results.logs import is_embedded
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _pilot_plans(folder: Path, pilot: PilotRun, shares: AssumedShares) -> tuple[
     from waybench.results.comparisons._models import pilots
     from waybench.results.results import group_by, without_searches
 
-    all_scores, all_rows = read_results((folder,), pilot.metric, known_prices(pilot.prices, pilot.price))
+    all_scores, all_rows = read_results((folder,), pilot.metric, load_prices(pilot.prices, pilot.price))
     rows = group_by(without_searches(all_rows), lambda row: row.group)
     if not all_scores:
         raise UsageError(f"{folder} has searches for horizons only, which have no scores: give --ratio and --levels")

@@ -27,8 +27,15 @@ from waybench.cli._options import (
 )
 from waybench.cli._output import size_text, tell_skipped, to_stderr
 from waybench.cli._run_settings import assignments
-from waybench.core import UsageError, commitment, key_label, plural, prepare_folder, read_commitment
-from waybench.core._secrets import STRONG_BITS, key_bits
+from waybench.core import (
+    UsageError,
+    checked_commitment,
+    key_commitment,
+    make_writable_folder,
+    plural,
+    private_key_label,
+)
+from waybench.core._secrets import STRONG_BITS, max_key_bits
 
 if TYPE_CHECKING:
     from waybench.results.logs import Skipped
@@ -65,7 +72,7 @@ def leaderboard(
     from waybench.results.formatting import one_line
 
     if init:
-        for name, is_new in write_template(prepare_folder(folder)):
+        for name, is_new in write_template(make_writable_folder(folder)):
             click.echo(f"{folder / name}{'' if is_new else ' (it exists, and stays as it is)'}")
         return
     if not folder.is_dir():
@@ -74,9 +81,11 @@ def leaderboard(
     secrets = read_secrets(keys, key_files)
     committed = {private_set.commitment for private_set in settings.private_sets}
     for key in secrets:
-        if commitment(key) not in committed:
-            raise UsageError(f"the key of {key_label(key)} belongs to no commitment in leaderboard.toml: add it first")
-    site = prepare_folder(out or folder / "site")
+        if key_commitment(key) not in committed:
+            raise UsageError(
+                f"the key of {private_key_label(key)} belongs to no commitment in leaderboard.toml: add it first"
+            )
+    site = make_writable_folder(out or folder / "site")
     board = read_board(folder, settings, keys=secrets, data_dir=data_dir, progress=_show_names("verifying"))
     written = write_leaderboard(site, settings, *board, progress=_show_names("writing"))
     tell_skipped(written.skipped)
@@ -262,7 +271,7 @@ def verify(
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder; give a submission or a folder of logs")
     secrets = read_secrets(keys, key_files)
-    committed = [read_commitment(text) for text in commitments]
+    committed = [checked_commitment(text) for text in commitments]
     archives = [path for path in places if path.is_file() and path.suffix != ".eval"]
     if archives and len(places) > 1:
         raise UsageError("give one submission at a time, or only folders of logs and logs")
@@ -297,11 +306,11 @@ def verify(
 
 
 def _write(out: Path, verdict: Any, sign: Path | None) -> None:
-    from waybench.core import prepare_folder
+    from waybench.core import make_writable_folder
     from waybench.submission import verdict_page
     from waybench.submission._signatures import sign as sign_verdict
 
-    prepare_folder(out)
+    make_writable_folder(out)
     path = out / "verdict.json"
     path.write_text(json.dumps(verdict.to_json(), indent=1) + "\n", encoding="utf-8")
     (out / "verdict.html").write_text(verdict_page(verdict), encoding="utf-8")
@@ -384,13 +393,13 @@ def commit(
     if not secret_keys:
         raise UsageError("give the key with --key-file FILE or --key env:NAME")
     for key in secret_keys:
-        if key_bits(key) < STRONG_BITS:
+        if max_key_bits(key) < STRONG_BITS:
             click.echo(
-                f"Warning: the key of {key_label(key)} has fewer than {STRONG_BITS} bits, and can be found by trying: "
-                "draw one with --new",
+                f"Warning: the key of {private_key_label(key)} has fewer than {STRONG_BITS} bits, and can be found by "
+                "trying: draw one with --new",
                 err=True,
             )
-    values = [{"set": key_label(key), "commitment": commitment(key)} for key in secret_keys]
+    values = [{"set": private_key_label(key), "commitment": key_commitment(key)} for key in secret_keys]
     if as_json:
         click.echo(json.dumps(values, indent=1))
     else:

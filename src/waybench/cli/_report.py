@@ -29,8 +29,17 @@ from waybench.cli._options import (
 )
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr, write_json
 from waybench.cli._progress import ReportProgress
-from waybench.core import PROCESSES, Prices, UsageError, WaybenchError, Workers, known_prices, plural, prepare_folder
-from waybench.core._price_list import list_version
+from waybench.core import (
+    PROCESSES,
+    Prices,
+    UsageError,
+    WaybenchError,
+    Workers,
+    load_prices,
+    make_writable_folder,
+    plural,
+)
+from waybench.core._price_list import price_list_version
 from waybench.evaluation.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -87,7 +96,7 @@ def report(
             folders,
             out or site_beside(folders[0]),
             title,
-            known_prices(prices, price),
+            load_prices(prices, price),
             models,
             published=published,
             png=png,
@@ -151,17 +160,17 @@ def build(
     from waybench.results.papers import papers
 
     require_folders(folders)
-    price_table = known_prices() if prices is None else prices
+    price_table = load_prices() if prices is None else prices
     model_table = read_models(models) if models else None
     skipped: list[Skipped] = []
-    cache = open_cache(cache_dir() / "reports", prepare_folder(out))
+    cache = open_cache(cache_dir() / "reports", make_writable_folder(out))
     replays = Replays(most_replays, most_replays == ALL_REPLAYS, also_replays)
     key = inputs_key(
         folders,
         out,
         title,
         price_table,
-        list_version(),
+        price_list_version(),
         model_table,
         published,
         png,
@@ -236,7 +245,7 @@ def prices(
     of requests read from a cache. Replace each null; a model with nulls has no cost. Pass the file to commands with
     --prices.
     """
-    from waybench.core._tokens import price_table
+    from waybench.core._tokens import price_table_json
     from waybench.results.logs._logs import logged_models
 
     models = logged_models(*folders)
@@ -245,10 +254,10 @@ def prices(
         raise UsageError(
             f"no model to price in {where}: it has no logs, or those of embedded players, which cost nothing"
         )
-    list_prices = known_prices()
-    if source := list_prices.source(models):
+    list_prices = load_prices()
+    if source := list_prices.source_note(models):
         to_stderr(source)
-    click.echo(price_table(models, price_file, list_prices))
+    click.echo(price_table_json(models, price_file, list_prices))
 
 
 @click.command()
@@ -273,9 +282,9 @@ def view(
     """
     from waybench.reporting.view._serve import address, listen, new_token, serve
 
-    price_table = known_prices(prices, price)  # an error in it is shown now, and not by every build
+    price_table = load_prices(prices, price)  # an error in it is shown now, and not by every build
     require_folders(folders, "; to start before the run, create the folder first")
-    site = prepare_folder(out or site_beside(folders[0]))
+    site = make_writable_folder(out or site_beside(folders[0]))
     if any(map(is_copy, folders)):
         to_stderr("view: logs at a URL are copied once; start again to see newer ones")
     listener, token = listen(port), new_token()

@@ -14,7 +14,7 @@ import click
 from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._run import run
 from waybench.cli._run_settings import RunSettings, combinations, plan_runs
-from waybench.core import UsageError, WaybenchError, plural, prepare_folder
+from waybench.core import UsageError, WaybenchError, make_writable_folder, plural
 from waybench.evaluation.tasks import TaskEntry, count_episodes, find_task
 from waybench.evaluation.tasks._catalogue import check_playable
 from waybench.results.papers import ATTEMPTS, SETS, Command, Paper, PaperTable, find_paper, find_table, papers
@@ -237,7 +237,7 @@ def _run_all(steps: Sequence[Step], folder: Path, *, may_raise: bool) -> bool:
     for number, step in enumerate(steps):
         click.echo(f"\n$ {step.text}")
         for name, text in step.command.files.items():
-            prepare_folder(folder).joinpath(name).write_text(text, encoding="utf-8")
+            make_writable_folder(folder).joinpath(name).write_text(text, encoding="utf-8")
         try:
             is_complete &= not _run(step, folder)
         except (WaybenchError, click.ClickException) as error:

@@ -46,11 +46,11 @@ from waybench.core import (
     Json,
     Prices,
     UsageError,
-    known_prices,
+    load_prices,
+    make_writable_folder,
     map_in_processes,
+    parse_budget,
     plural,
-    prepare_folder,
-    read_budget,
 )
 from waybench.data import cache_dir
 from waybench.evaluation.tasks import TASKS, TaskEntry, find_task
@@ -114,7 +114,7 @@ def run(settings: RunSettings) -> None:
         )
     if settings.precision is not None and not searches:
         raise UsageError(f"--precision: no search for a horizon is among {names}; leave the option out")
-    if settings.price and searches and budget is not None and read_budget(budget)[1]:
+    if settings.price and searches and budget is not None and parse_budget(budget)[1]:
         raise UsageError("--price: a search for a horizon that plans with dollars reads prices from a file: --prices")
     arguments = settings.evaluate_arguments()
     if settings.states and settings.executor_name:
@@ -122,9 +122,9 @@ def run(settings: RunSettings) -> None:
     if settings.layers and not settings.states:
         raise UsageError("--layers: it says which layers --states stores; give a file with --states")
     if budget != NO_BUDGET:
-        read_budget(budget)  # what is no budget is refused even where it limits nothing
+        parse_budget(budget)  # what is no budget is refused even where it limits nothing
     parameters = settings.task_parameters(budget if searches and budget != NO_BUDGET else None)
-    prices = known_prices(settings.prices, settings.price)
+    prices = load_prices(settings.prices, settings.price)
     chosen, partly = plan_runs(entries, parameters, combinations(settings.each, parameters), settings.prices)
     for line in partly if len(entries) > 1 else ():
         click.echo(line, err=True)
@@ -145,7 +145,7 @@ def run(settings: RunSettings) -> None:
     if is_local:
         check_folder(Path(out))
     if not settings.quote_only:
-        _ = prepare_folder(Path(out)) if is_local else StorageFolder(out).check()
+        _ = make_writable_folder(Path(out)) if is_local else StorageFolder(out).check()
     for model in models:
         if model.startswith("waybench/"):
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
@@ -201,7 +201,7 @@ def results(
     It is the table with which `waybench run` ends, for what the folder has by now. Every episode is simulated again.
     """
     require_folders([folder])
-    if status := print_summary(folder, known_prices(prices, price), (), levels=levels):
+    if status := print_summary(folder, load_prices(prices, price), (), levels=levels):
         sys.exit(status)
 
 
@@ -292,7 +292,7 @@ def demo(
     if model is not None:
         check_player(model)
     check_folder(out)
-    prepare_folder(out)
+    make_writable_folder(out)
     click.echo(INTRODUCTION)
     to_stderr(f"demo: {plural(len(PLAYERS), 'player')} on {', '.join(DEMO)}, {len(SEARCHED)} on {DEMO_HORIZON[0]}")
     plays = [*((name, args, PLAYERS) for name, args in DEMO.items()), (*DEMO_HORIZON, SEARCHED)]
@@ -300,13 +300,15 @@ def demo(
     def play(number: int) -> None:
         name, args, players = plays[number]
         # One process at a time can run in a folder.
-        evaluate(task_loaders([(name, args)]), [f"waybench/{player}" for player in players], prepare_folder(out / name))
+        evaluate(
+            task_loaders([(name, args)]), [f"waybench/{player}" for player in players], make_writable_folder(out / name)
+        )
 
     with map_in_processes(play, len(plays), PROCESSES) as results:
         list(results)
     if model is not None:
         to_stderr(f"demo: {model} on {', '.join(DEMO_MODEL)}; this takes a minute or two")
-        folder = prepare_folder(out / model)
+        folder = make_writable_folder(out / model)
         config: dict[str, Json] = {"max_tokens": MOST_TOKENS}
         evaluate(task_loaders(DEMO_MODEL.items()), [f"waybench/{model}"], folder, config=config)
     with ReportProgress() as progress:

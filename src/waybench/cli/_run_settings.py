@@ -24,8 +24,8 @@ from waybench.cli._options import (
     like,
     option,
 )
-from waybench.core import Json, UsageError, may_be_secret
-from waybench.core._replies import joined_think_tags
+from waybench.core import Json, UsageError, is_secret_name
+from waybench.core._replies import join_think_tags
 from waybench.evaluation.tasks import TaskEntry
 
 _POSITIVE = click.IntRange(min=1)
@@ -171,7 +171,7 @@ class RunSettings:
     def task_parameters(self, budget: str | None) -> dict[str, Json]:
         """Return the parameters that -T and options give to tasks, with the budget by which searches plan."""
         flags = {name: getattr(self, name) for name in _FLAGS}
-        tags = self.think_tags and joined_think_tags(*self.think_tags)
+        tags = self.think_tags and join_think_tags(*self.think_tags)
         return task_parameters(self.parameters, **flags, think_tags=tags, budget=budget)
 
     def evaluate_arguments(self) -> dict[str, Any]:
@@ -200,7 +200,7 @@ class RunSettings:
         for name in others:
             if name in config:
                 raise UsageError(f"-G {name}: --{name.replace('_', '-')} is given, too; give one of them")
-            if name == "extra_headers" or may_be_secret(name):
+            if name == "extra_headers" or is_secret_name(name):
                 raise UsageError(
                     f"-G {name[:60]}: logs have its value; give headers and keys as -M default_headers=..."
                 )

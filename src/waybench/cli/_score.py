@@ -19,13 +19,13 @@ from waybench.core import (
     EpisodeRecord,
     Json,
     UsageError,
-    json_lines,
+    make_writable_folder,
+    numbered_json_lines,
     plural,
-    prepare_folder,
     reasoning_warning,
     user_path,
 )
-from waybench.core._replies import joined_think_tags
+from waybench.core._replies import join_think_tags
 from waybench.envs import registry
 
 LONGEST_LINE = 1 << 28  # bytes; a larger one is not read into memory
@@ -60,9 +60,9 @@ def score(
     cannot be scored, it has "line" and "error" instead, and the exit status is 1.
     """  # noqa: D301  click's mark for a paragraph that keeps its lines is the character itself
     scored = failed = 0
-    options = {THINK_TAGS: joined_think_tags(*think_tags)} if think_tags else {}
+    options = {THINK_TAGS: join_think_tags(*think_tags)} if think_tags else {}
     replies: list[str] = []
-    records = None if site is None else str(prepare_folder(site) / "records.jsonl")
+    records = None if site is None else str(make_writable_folder(site) / "records.jsonl")
     with _open(file) as stream:
         for output in (out, records):
             _keep_input(stream, output)
@@ -134,7 +134,7 @@ def _keep_input(stream: BinaryIO, out: str | None) -> None:
 def _lines(stream: BinaryIO, file: str) -> Iterator[tuple[int, bytes | None]]:
     """Yield the numbers and the bytes of a file's lines, None for one that is too long."""
     try:
-        yield from json_lines(stream, LONGEST_LINE, file)
+        yield from numbered_json_lines(stream, LONGEST_LINE, file)
     except OSError as error:
         raise _cannot_read(file, error) from None
 

@@ -51,8 +51,8 @@ from waybench.core._game import (
 )
 from waybench.core._images import Images, has_images
 from waybench.core._items import Instance, IsomorphicSource, Item, KeyedSource, Source, isomorphic_appearance
-from waybench.core._json import check_json, is_array, is_object
-from waybench.core._json_reply import FORMS, json_excerpt, last_object
+from waybench.core._json import check_json_bounds, is_array, is_object
+from waybench.core._json_reply import FORMS, json_excerpt, last_json_object
 from waybench.core._languages import LANGUAGE
 from waybench.core._metrics import (
     ILLEGAL,
@@ -69,13 +69,13 @@ from waybench.core._metrics import (
     Range,
     Series,
     Step,
-    general_failure,
+    general_failure_kind,
     level_axis,
-    main_cause,
+    most_frequent_kind,
     outcome_metric,
     proof_axis,
     proof_metric,
-    unparsed_kind,
+    unread_reply_kind,
 )
 from waybench.core._one_answer import (
     AnswerState,
@@ -94,7 +94,7 @@ from waybench.core._parts import (
     Scoring,
     Typing,
 )
-from waybench.core._picture import Picture, standalone_svg
+from waybench.core._picture import Picture, standalone_svg_document
 from waybench.core._play import (
     AGENT,
     EASIER,
@@ -111,51 +111,65 @@ from waybench.core._play import (
     number_option,
     resolve,
 )
-from waybench.core._policies import LOCAL_MODELS, Policy, play_out, policy, replay
+from waybench.core._policies import LOCAL_MODELS, Policy, play_to_end, policy, replay
 from waybench.core._prefix import PREFIX
 from waybench.core._presentation import Presentation
-from waybench.core._price_list import Prices, known_prices
+from waybench.core._price_list import Prices, load_prices
 from waybench.core._puzzle_kit import puzzle_environment
 from waybench.core._question_kit import Question, question_environment
 from waybench.core._questions import Belief, read_numbers
-from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord, Usage, lost_turns, own_turns
+from waybench.core._record import (
+    EpisodeRecord,
+    ProbeRecord,
+    TurnRecord,
+    Usage,
+    ineffective_turns_text,
+    turns_without_prefix,
+)
 from waybench.core._registry import CatalogueWarning, Entry
-from waybench.core._replies import FIRST_REPLIES, THINK_TAGS, normal_name, reasoning_warning, split_reasoning, text_of
-from waybench.core._scene import Scene, board_picture, board_scenes
+from waybench.core._replies import (
+    FIRST_REPLIES,
+    THINK_TAGS,
+    message_text,
+    normalize_name,
+    reasoning_warning,
+    split_reasoning,
+)
+from waybench.core._scene import Scene, board_picture_drawer, board_scenes_maker
 from waybench.core._secrets import (
     LABEL,
-    commitment,
-    credentials,
+    checked_commitment,
+    credentials_in_address,
     find_secrets,
     is_public_key,
-    key_label,
-    may_be_secret,
-    read_commitment,
+    is_secret_name,
+    key_commitment,
+    private_key_label,
     read_key,
-    redact,
-    without_credentials,
+    redact_address,
+    redact_secrets,
 )
 from waybench.core._solutions import DEAD_END, Searched, Solutions
-from waybench.core._template import TEMPLATE, is_template_name
+from waybench.core._template import TEMPLATE, is_file_name
 from waybench.core._texts import Texts, TextTables, texts_in
-from waybench.core._tokens import Price, read_budget, tokenizer
+from waybench.core._tokens import Price, load_tokenizer, parse_budget
 from waybench.core._tools import (
     INTERFACE,
     TOOLS,
+    calls_in_reply,
     is_tool_name,
     object_schema,
-    read_calls,
-    write_calls,
+    reply_of_calls,
 )
 from waybench.core._unreadable import WARN_ABOVE, unreadable_reason
 from waybench.core._user_files import (
     LOCK_FILE,
     PROGRESS_FILE,
-    json_lines,
-    open_private,
-    prepare_folder,
-    read_json,
-    read_text,
+    make_writable_folder,
+    numbered_json_lines,
+    open_private_file,
+    read_json_file,
+    read_text_file,
     user_path,
 )
 from waybench.core._wording import ActionTool, Field, Invalid, Memory, Message, ToolCall, View, Wording
@@ -286,76 +300,76 @@ __all__ = [
     "Wording",
     "Workers",
     "base_wording_name",
-    "board_picture",
-    "board_scenes",
+    "board_picture_drawer",
+    "board_scenes_maker",
+    "calls_in_reply",
     "check_instance_hash",
-    "check_json",
+    "check_json_bounds",
     "check_known_fields",
     "check_unique_ids",
+    "checked_commitment",
     "choice_typing",
-    "commitment",
-    "credentials",
+    "credentials_in_address",
     "duration_text",
     "evenly_spaced_values",
     "find_secrets",
-    "general_failure",
+    "general_failure_kind",
     "has_images",
+    "ineffective_turns_text",
     "is_array",
+    "is_file_name",
     "is_object",
     "is_public_key",
-    "is_template_name",
+    "is_secret_name",
     "is_tool_name",
     "isomorphic_appearance",
     "item_set_key_of_file",
     "json_excerpt",
-    "json_lines",
-    "key_label",
-    "known_prices",
-    "last_object",
+    "key_commitment",
+    "last_json_object",
     "level_axis",
-    "lost_turns",
-    "main_cause",
+    "load_prices",
+    "load_tokenizer",
+    "make_writable_folder",
     "map_in_processes",
-    "may_be_secret",
-    "normal_name",
+    "message_text",
+    "most_frequent_kind",
+    "normalize_name",
     "number_option",
+    "numbered_json_lines",
     "object_schema",
-    "open_private",
+    "open_private_file",
     "outcome_metric",
-    "own_turns",
-    "play_out",
+    "parse_budget",
+    "play_to_end",
     "plural",
     "policy",
-    "prepare_folder",
+    "private_key_label",
     "proof_axis",
     "proof_metric",
     "puzzle_environment",
     "question_environment",
-    "read_budget",
-    "read_calls",
-    "read_commitment",
     "read_item_records",
-    "read_json",
+    "read_json_file",
     "read_key",
     "read_numbers",
-    "read_text",
+    "read_text_file",
     "reasoning_warning",
-    "redact",
+    "redact_address",
+    "redact_secrets",
     "replay",
+    "reply_of_calls",
     "resolve",
     "short_count",
     "shorten_long_words",
     "split_reasoning",
-    "standalone_svg",
-    "text_of",
+    "standalone_svg_document",
     "texts_in",
     "to_pickle",
-    "tokenizer",
+    "turns_without_prefix",
     "unknown_name_message",
-    "unparsed_kind",
+    "unread_reply_kind",
     "unreadable_reason",
     "user_path",
     "with_examples",
-    "without_credentials",
-    "write_calls",
 ]

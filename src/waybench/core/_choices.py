@@ -13,7 +13,7 @@ from waybench.core._board import TypedAction
 from waybench.core._errors import DataError
 from waybench.core._game import NOTHING, End, Game, GameProperties, I, Json, Outcome, S, Stream, Transition
 from waybench.core._parts import Typing
-from waybench.core._replies import normal_name
+from waybench.core._replies import normalize_name
 from waybench.core._texts import CHOICE_TEXTS, ENGLISH_NAME, Texts, TextTables, kit_tables, texts_in
 from waybench.core._wording import ActionTool, Field, Invalid, ToolCall, View, Wording
 
@@ -37,7 +37,7 @@ def index_of_named_action(reply: str, actions: Sequence[str], texts: Texts = _EN
     """
     if len(reply) > LONGEST_REPLY:
         return Invalid(texts.fill("reply.long", count=len(reply), most=LONGEST_REPLY))
-    indexes = _action_names(tuple(actions)).indexes_of_named_actions(normal_name(reply))
+    indexes = _action_names(tuple(actions)).indexes_of_named_actions(normalize_name(reply))
     if len(indexes) == 1:
         return indexes.pop()
     if not indexes:
@@ -49,7 +49,7 @@ class _ActionNames:
     """The names of actions, which it finds in a text."""
 
     def __init__(self, actions: Sequence[str]) -> None:
-        self._numbers = {normal_name(name).removesuffix("."): number for number, name in enumerate(actions)}
+        self._numbers = {normalize_name(name).removesuffix("."): number for number, name in enumerate(actions)}
         names = sorted(self._numbers, key=len, reverse=True)
         # A pattern that begins with letters is searched for several times as fast as one that begins with an assertion.
         self._patterns = {
@@ -260,7 +260,7 @@ def choice_typing(actions: Sequence[str]) -> Typing[Any, str]:
     keys = {action: action if action in has_key else next(numbers, "") for action in actions}
     typed_actions = [TypedAction(action, key=keys[action]) for action in actions]
     return Typing(
-        parse=lambda text, state: action if (action := normal_name(text)) in keys else None,
+        parse=lambda text, state: action if (action := normalize_name(text)) in keys else None,
         format=lambda action: (action,),
         help=f"Type one of {', '.join(actions)}.",
         actions=lambda state: typed_actions,

@@ -15,7 +15,7 @@ from waybench.core._metrics import Axis
 from waybench.core._play import HARDER, Contrast, Option, resolve
 from waybench.core._record import EpisodeRecord
 from waybench.core._texts import fill_fields
-from waybench.core._tokens import ESTIMATE, tokenizer
+from waybench.core._tokens import ESTIMATE, load_tokenizer
 from waybench.core._wording import DerivedWording, Message, Wording
 
 CONTEXT_TOKENS = "context_tokens"
@@ -84,7 +84,7 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
 
     def __init__(self, base: Wording[I, S, A], tokens: int, name: str) -> None:
         super().__init__(base, base.name)
-        self._tokens, self._tokenizer = tokens, tokenizer(name)
+        self._tokens, self._tokenizer = tokens, load_tokenizer(name)
         self._text = lru_cache(maxsize=4)(
             self._rules_among_filler
         )  # a page of replays asks again; a text may have megabytes

@@ -12,7 +12,7 @@ from waybench.core._game import Json
 from waybench.core._items import Instance, Item, Source
 from waybench.core._json import is_array, is_object
 from waybench.core._play import Option
-from waybench.core._user_files import json_values, read_text
+from waybench.core._user_files import numbered_json_values, read_text_file
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 GENERATED, PUBLISHED, FILE = "generated", "published", "file"
@@ -190,7 +190,7 @@ class ItemRecord(NamedTuple):
 
 
 def read_item_records(
-    path: Path, env_ids: Collection[str], items: str, most_bytes: int = LARGEST_FILE
+    path: Path, env_ids: Collection[str], items: str, max_bytes: int = LARGEST_FILE
 ) -> list[ItemRecord]:
     """Read a user's file of items: JSON lines, a list of objects, or objects that take several lines each.
 
@@ -201,14 +201,18 @@ def read_item_records(
         path: The file.
         env_ids: The environments whose instances these can be.
         items: What it should hold, in the plural.
-        most_bytes: The largest size of the file.
+        max_bytes: The largest size of the file.
 
     Raises:
         UsageError: If the file cannot be read.
         DataError: If it is no such file; the message names the line and the field.
     """
     name, what = str(path), f"a file of {items}"
-    values = list(json_values(read_text(path, most_bytes, what), name, f"{what}, one in each line, or a list of them"))
+    values = list(
+        numbered_json_values(
+            read_text_file(path, max_bytes, what), name, f"{what}, one in each line, or a list of them"
+        )
+    )
     is_listed = len(values) == 1 and is_array(values[0][1]) and (not values[0][1] or is_object(values[0][1][0]))
     places = enumerate(values[0][1]) if is_listed else values
     records: list[ItemRecord] = []

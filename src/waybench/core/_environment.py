@@ -89,7 +89,7 @@ class Environment(Generic[I, S, A]):
             UsageError: For a level that does not exist, or a wrong option.
             DefectError: If the environment's code raises an exception, here or when it draws an item.
         """
-        resolved = self.items.options_for(protocol, resolve(self.items.options, options))
+        resolved = self.items.with_protocol_options(protocol, resolve(self.items.options, options))
         level = self.items.smallest_level if level is None else level
         self.items.check_level(level)
         with reraise_as_defect(self.id):

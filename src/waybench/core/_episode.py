@@ -208,7 +208,7 @@ class Episode(Generic[I, S, A]):
         """Play one turn without the checks of `step`."""
         play, state = self.play, self.state
         text, stop, usage = (reply, "stop", None) if isinstance(reply, str) else (reply.text, reply.stop, reply.usage)
-        answer, reasoning = play.parts_of(text)
+        answer, reasoning = play.reply_parts(text)
         parsed = self._parse_answer(answer, stop)
         if execute is None and play.guide is not None:
             execute = play.guide(state, self.stream("guide"), self._turns)

@@ -18,7 +18,7 @@ from waybench.core._languages import LANGUAGE_EXTENSION
 from waybench.core._metrics import Axis
 from waybench.core._play import IMAGE_WORDINGS, NO_EFFECT, WORDING, Option
 from waybench.core._prefix import HANDOVER_AXES, PREFIX_EXTENSION
-from waybench.core._replies import THINK_TAGS, joined_think_tags, split_think_tags
+from waybench.core._replies import THINK_TAGS, join_think_tags, split_think_tags
 from waybench.core._template import TEMPLATE_EXTENSION, without_template
 from waybench.core._tools import TOOLS_EXTENSION
 
@@ -58,7 +58,7 @@ def _resolve_think_tags_option(
 ) -> dict[str, Json]:
     """Resolve the option `think_tags` and those of the environment; see `PlayExtension.resolve`."""
     text = THINK_TAGS_OPTION.check(values.pop(THINK_TAGS, None))
-    think_tags = {} if text is None else {THINK_TAGS: joined_think_tags(*split_think_tags(text))}
+    think_tags = {} if text is None else {THINK_TAGS: join_think_tags(*split_think_tags(text))}
     return resolve_others(values) | think_tags
 
 

@@ -153,16 +153,16 @@ def _key_part_text(part: str | int) -> str:
     return f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}"
 
 
-def evenly_spaced_values(values: Sequence[A], most: int) -> list[A]:
+def evenly_spaced_values(values: Sequence[A], max_values: int) -> list[A]:
     """Return at most `max_values` values of a sequence, evenly spaced from the first one.
 
     The sequence is not copied: a game's legal actions can be a `range` of more numbers than fit in memory.
 
     Args:
         values: The sequence.
-        most: The number, at least 1.
+        max_values: At least 1.
     """
-    return [values[at] for at in range(0, len(values), max(1, -(-len(values) // most)))]
+    return [values[at] for at in range(0, len(values), max(1, -(-len(values) // max_values)))]
 
 
 class Outcome(StrEnum):

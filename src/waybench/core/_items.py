@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from waybench.core._errors import UsageError
 from waybench.core._game import NOTHING, Json, Stream
-from waybench.core._secrets import key_label
+from waybench.core._secrets import private_key_label
 
 T = TypeVar("T")
 MOST_ISOMORPHS = 1_000_000
@@ -67,7 +67,7 @@ class Item(Generic[I]):
     @property
     def key_label(self) -> str:
         """The key in records and terminals: a short hash for a private set, with the number of an isomorphic set."""
-        label = key_label(self.key) if self.private else self.key
+        label = private_key_label(self.key) if self.private else self.key
         return f"{label}~{self.isomorph}" if self.isomorph else label
 
 

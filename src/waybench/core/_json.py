@@ -31,12 +31,12 @@ _CLOSING = {"[": "]", "{": "}"}
 
 
 def is_array(value: Any) -> TypeGuard[list[Any]]:
-    """Whether a JSON value is an array."""
+    """Return whether a JSON value is an array."""
     return isinstance(value, list)
 
 
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
-    """Whether a JSON value is an object."""
+    """Return whether a JSON value is an object."""
     return isinstance(value, dict)
 
 
@@ -51,14 +51,14 @@ class JsonBounds:
         depth: Most brackets within each other. In a text of several parts up to twice as many can go unnoticed.
     """
 
-    def __init__(self, values: int, depth: int = MAX_DEPTH) -> None:
-        self._left, self._depth = values, depth
+    def __init__(self, max_values: int, max_depth: int = MAX_DEPTH) -> None:
+        self._left, self._depth = max_values, max_depth
         self._carry = b""  # half an escape
         self._inside = 0  # whether a string is open
         self._open = b""
 
-    def feed(self, part: bytes) -> None:
-        """Check the next part of a text.
+    def check_next_part(self, part: bytes) -> None:
+        """Count the next part of a text and check the bounds so far.
 
         Raises:
             DataError: If there are too many brackets within each other, or too many values.
@@ -72,9 +72,10 @@ class JsonBounds:
         self._left -= sum(map(outside.count, (b",", b"[", b"{")))
         if self._left < 0:
             raise DataError("it has too many values")
-        self._open = self._reduce_brackets(self._open + outside.translate(None, b","))
+        self._open = self._without_closed_brackets(self._open + outside.translate(None, b","))
 
-    def _reduce_brackets(self, brackets: bytes) -> bytes:
+    def _without_closed_brackets(self, brackets: bytes) -> bytes:
+        """Return brackets without those that are closed; raise a DataError if too many are open at once."""
         for _ in range(self._depth + 1):
             before = len(brackets)
             brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
@@ -85,18 +86,18 @@ class JsonBounds:
         raise DataError("it has too many nested brackets")
 
 
-def check_json(text: str | bytes, values: int, depth: int = MAX_DEPTH) -> None:
-    """Check that a JSON text is neither too deep nor has too many values (`JsonBounds`).
+def check_json_bounds(text: str | bytes, max_values: int, max_depth: int = MAX_DEPTH) -> None:
+    """Raise a DataError for a JSON text that is too deep or has too many values (`JsonBounds`).
 
     Raises:
         DataError: If it is.
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    if len(data) <= values and data.count(b"[") + data.count(b"{") <= depth:
+    if len(data) <= max_values and data.count(b"[") + data.count(b"{") <= max_depth:
         return  # even if none of it were in strings; most texts are small
-    bounds = JsonBounds(values, depth)
+    bounds = JsonBounds(max_values, max_depth)
     for start in range(0, len(data), _PART):
-        bounds.feed(data[start : start + _PART])
+        bounds.check_next_part(data[start : start + _PART])
 
 
 class JsonObject(dict[str, Any]):
@@ -133,7 +134,7 @@ class RefusedError(ValueError):
         self.name, self.most = name, most
 
 
-class _Open:
+class _OpenBracket:
     """A list or an object that is not closed yet."""
 
     __slots__ = ("closing", "entries", "key")
@@ -143,15 +144,17 @@ class _Open:
         self.entries: list[Any] = []
         self.key: str | None = None  # of the value that comes next
 
-    def put(self, value: Any) -> None:
+    def add_key_or_value(self, value: Any) -> None:
+        """Add a value to the array, or under the key that was read before it."""
         if self.closing == "]":
             self.entries.append(value)
         elif self.key is not None:  # without one it is a placeholder in the place of entries
             self.entries.append((self.key, value))
         self.key = None
 
-    def close(self) -> Any:
-        return to_object(self.entries) if self.closing == "}" else self.entries
+    def value(self) -> Any:
+        """Return the array or object that has been read."""
+        return object_from_pairs(self.entries) if self.closing == "}" else self.entries
 
 
 class ValueReader:
@@ -173,24 +176,24 @@ class ValueReader:
         self.has_placeholder = self.has_constant = False
         self._tokens = 0
 
-    def read(self, start: int) -> Any:
-        """Read the value that begins at a place.
+    def read_value(self, start: int) -> Any:
+        """Return the value that begins at an index of the text.
 
         Raises:
             MalformedError: If there is none.
             RefusedError: If it has too many brackets within each other, or the values that were read too many tokens.
         """
         self.end, self.has_placeholder, self.has_constant = start, False, False
-        within: list[_Open] = []
+        within: list[_OpenBracket] = []
         while True:
             kind, token = self._next_token()
             last = within[-1] if within else None
             if last is not None and last.key is None and token == last.closing and kind == "sign":
-                value = within.pop().close()
+                value = within.pop().value()
             elif last is not None and last.key is None and last.closing == "}":
                 if kind == "text":
                     last.key = self._unquote(token)
-                    self._expect(":")
+                    self._require_sign(":")
                     continue
                 if kind != "placeholder":
                     raise MalformedError(self._start)
@@ -201,35 +204,36 @@ class ValueReader:
                     raise MalformedError(self._start)
                 if len(within) == MAX_DEPTH:
                     raise RefusedError("json.depth", MAX_DEPTH)
-                within.append(_Open(token))
+                within.append(_OpenBracket(token))
                 continue
             else:
-                value = self._plain(kind, token)
-            if (value := self._continue_after(within, value)) is not within:
+                value = self._scalar_of_token(kind, token)
+            if (value := self._add_to_innermost_bracket(within, value)) is not within:
                 return value
 
-    def _continue_after(self, within: list[_Open], value: Any) -> Any:
-        """Put a value where it belongs, with the brackets that close after it.
+    def _add_to_innermost_bracket(self, open_brackets: list[_OpenBracket], value: Any) -> Any:
+        """Add a value to the innermost open bracket, and close the brackets that end after it.
 
         Returns:
             The whole value, or `within` if it goes on.
         """
-        while within:
-            last = within[-1]
-            last.put(value)
+        while open_brackets:
+            last = open_brackets[-1]
+            last.add_key_or_value(value)
             kind, token = self._next_token()
             if kind != "sign" or token not in (",", last.closing):
                 raise MalformedError(self._start)
             if token == ",":
-                return within
-            value = within.pop().close()
+                return open_brackets
+            value = open_brackets.pop().value()
         return value
 
-    def _plain(self, kind: str, token: str) -> Any:
+    def _scalar_of_token(self, kind: str, token: str) -> Any:
+        """Return the value of a token that is no bracket: a text, number, word or placeholder."""
         if kind == "text":
             return self._unquote(token)
         if kind == "number":
-            return to_whole(token) if token.lstrip("-").isdecimal() else float(token)
+            return parse_integer(token) if token.lstrip("-").isdecimal() else float(token)
         if kind == "placeholder":
             self.has_placeholder = True
             return None
@@ -237,7 +241,7 @@ class ValueReader:
         return _WORDS.get(token)
 
     def _next_token(self) -> tuple[str, str]:
-        """Read the next token, and return its kind and its text."""
+        """Return the kind and the text of the next token."""
         self._tokens += 1
         if self._tokens > MAX_TOKENS:
             raise RefusedError("json.tokens", MAX_TOKENS)
@@ -248,12 +252,13 @@ class ValueReader:
         self._start, self.end = match.end("gap"), match.end()
         return match.lastgroup, match[match.lastgroup]
 
-    def _expect(self, sign: str) -> None:
+    def _require_sign(self, sign: str) -> None:
+        """Read a token that has to be this sign."""
         if self._next_token() != ("sign", sign):
             raise MalformedError(self._start)
 
     def _unquote(self, quoted: str) -> str:
-        """Return the text of a string, with the escapes of JSON or Python."""
+        """Return the text of a quoted string with the escapes of JSON or Python decoded."""
         if "\\" not in quoted:
             return quoted[1:-1]
         if quoted[0] == '"':
@@ -269,8 +274,8 @@ class ValueReader:
             raise MalformedError(self._start) from None
 
 
-def to_object(pairs: list[tuple[str, Any]]) -> JsonObject:
-    """Return an object of its entries."""
+def object_from_pairs(pairs: list[tuple[str, Any]]) -> JsonObject:
+    """Return an object of its pairs, which remembers a key that occurs twice."""
     value = JsonObject(pairs)
     if len(value) < len(pairs):
         names: set[str] = set()
@@ -278,11 +283,11 @@ def to_object(pairs: list[tuple[str, Any]]) -> JsonObject:
     return value
 
 
-def to_whole(digits: str) -> int | Oversized:
-    """Return a whole number, if it is not too long to be held."""
+def parse_integer(digits: str) -> int | Oversized:
+    """Return an integer; `Oversized` if it has more than `MAX_DIGITS` digits."""
     return int(digits) if len(digits.removeprefix("-")) <= MAX_DIGITS else Oversized()
 
 
-def refuse_constant(constant: str) -> None:
-    """Refuse a number that Python reads and JSON does not have, for `parse_constant` of the json module."""
+def raise_for_constant(constant: str) -> None:
+    """Raise an error for NaN or Infinity, as `parse_constant` of the json module."""
     raise ValueError(f"{constant} is not JSON")

@@ -19,9 +19,9 @@ from waybench.core._json import (
     ValueReader,
     is_array,
     is_object,
-    refuse_constant,
-    to_object,
-    to_whole,
+    object_from_pairs,
+    parse_integer,
+    raise_for_constant,
 )
 from waybench.core._texts import ENGLISH, Texts
 from waybench.core._wording import Invalid
@@ -89,7 +89,7 @@ class _Answer(NamedTuple):
     is_mention: bool
 
 
-def last_object(reply: str, key: str, *, unique: bool = False, texts: Texts = ENGLISH) -> JsonObject | Invalid:
+def last_json_object(reply: str, key: str, *, unique: bool = False, texts: Texts = ENGLISH) -> JsonObject | Invalid:
     """Return the last JSON object in a reply that has a key.
 
     `FORMS` lists what is read. Objects without the key are passed over. An object within another one counts if it is
@@ -110,7 +110,7 @@ def last_object(reply: str, key: str, *, unique: bool = False, texts: Texts = EN
     Returns:
         The object (numbers of more than 18 digits in it are `Oversized`), or why there is none.
     """
-    answer = _find_last(reply, _wanted_object(key), texts)
+    answer = _last_answer(reply, _object_with_key(key), texts)
     if isinstance(answer, Invalid):
         return answer
     if answer is None:
@@ -123,8 +123,8 @@ def last_object(reply: str, key: str, *, unique: bool = False, texts: Texts = EN
     return value
 
 
-def last_list(reply: str, keys: Iterable[str], texts: Texts = ENGLISH) -> list[Any] | Invalid | None:
-    """Return the last list of objects in a reply, as `last_object` returns an object; a key twice is malformed.
+def last_json_list(reply: str, keys: Iterable[str], texts: Texts = ENGLISH) -> list[Any] | Invalid | None:
+    """Return the last list of objects in a reply, as `last_json_object` returns an object; a key twice is malformed.
 
     Args:
         reply: The reply, without its reasoning.
@@ -134,7 +134,7 @@ def last_list(reply: str, keys: Iterable[str], texts: Texts = ENGLISH) -> list[A
     Returns:
         The list, or the reason why it is malformed, or None if there is none.
     """
-    answer = _find_last(reply, _wanted_list(tuple(keys)), texts)
+    answer = _last_answer(reply, _list_of_objects_with_key(tuple(keys)), texts)
     if answer is None or isinstance(answer, Invalid):
         return answer
     if answer.value is None or any(getattr(entry, "duplicate", None) is not None for entry in answer.value):
@@ -143,16 +143,22 @@ def last_list(reply: str, keys: Iterable[str], texts: Texts = ENGLISH) -> list[A
 
 
 @lru_cache(maxsize=64)
-def _wanted_object(key: str) -> _Wanted:
+def _object_with_key(key: str) -> _Wanted:
+    """Return the description of an answer that is an object with a key."""
+
     def is_answer(value: Any) -> bool:
+        """Return whether a value is an object with the key."""
         return isinstance(value, JsonObject) and key in value
 
     return _Wanted(_OBJECT, is_answer, itemgetter(key), *_key_patterns([key]))
 
 
 @lru_cache(maxsize=64)
-def _wanted_list(keys: tuple[str, ...]) -> _Wanted:
+def _list_of_objects_with_key(keys: tuple[str, ...]) -> _Wanted:
+    """Return the description of an answer that is a list, an object of which has one of some keys."""
+
     def is_answer(value: Any) -> bool:
+        """Return whether a value is a list with such an object."""
         return is_array(value) and any(is_object(entry) and any(key in entry for key in keys) for entry in value)
 
     def itself(value: Any) -> Any:
@@ -162,26 +168,27 @@ def _wanted_list(keys: tuple[str, ...]) -> _Wanted:
 
 
 def _key_patterns(names: Iterable[str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return two patterns of any of some keys and its colon: quoted, and quoted with backslashes, as within a text."""
+    """Return patterns of any of some keys and its colon: quoted, and escaped within a string."""
     either = "|".join(map(re.escape, names))
     return re.compile(rf"(?:\"(?:{either})\"|'(?:{either})')\s*+:"), re.compile(rf"\\+\"(?:{either})\\+\"\s*+:")
 
 
-def _find_last(reply: str, wanted: _Wanted, texts: Texts) -> _Answer | Invalid | None:
+def _last_answer(reply: str, wanted: _Wanted, texts: Texts) -> _Answer | Invalid | None:
+    """Return the last answer in a reply, None if there is none, or why the reply is refused."""
     if len(reply) > MAX_CHARACTERS:
         return Invalid(texts.fill("reply.long", count=len(reply), most=MAX_CHARACTERS))
     try:
-        return _find_answer(reply, wanted, is_decoded=False)
+        return _last_answer_in_text(reply, wanted, is_decoded=False)
     except RefusedError as error:
         return Invalid(texts.fill(error.name, most=error.most))
 
 
-def _find_answer(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
+def _last_answer_in_text(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
     """Return the last answer in a text; one that only mentions the format if there is no other.
 
     Where the text was a string in another text (`is_decoded`), no string in it is decoded again.
     """
-    source = _Source(text)
+    source = _ReplyReader(text)
     answer: _Answer | None = None
     candidate = wanted.candidate.search(text)
     for _ in range(MAX_OBJECTS):
@@ -190,8 +197,8 @@ def _find_answer(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | N
         start = candidate.start()
         later: _Answer | None = None
         try:
-            value, end = source.read(start)
-            later = _answer_of(value, wanted, is_decoded=is_decoded)
+            value, end = source.read_value(start)
+            later = _answer_in_value(value, wanted, is_decoded=is_decoded)
             if later is not None and (source.has_placeholder or source.has_constant):
                 later = _Answer(None, source.has_placeholder)
         except MalformedError as error:
@@ -210,20 +217,20 @@ def _find_answer(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | N
     return answer
 
 
-def _answer_of(value: Any, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
-    """Return the answer that a value is, or the only one that it holds."""
+def _answer_in_value(value: Any, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
+    """Return the answer that a value is, or the only one inside it; otherwise None."""
     if wanted.is_answer(value):
-        return _Answer(value, _is_mention(wanted.content(value)))
+        return _Answer(value, _has_only_placeholders(wanted.content(value)))
     answers: list[_Answer] = []
     values = [value]
     while values and len(answers) < 2:
         inner = values.pop()
         if isinstance(inner, str):
             if not is_decoded and inner[:100].lstrip()[:1] in ("{", "["):
-                answer = _find_answer(inner, wanted, is_decoded=True)
+                answer = _last_answer_in_text(inner, wanted, is_decoded=True)
                 answers += [] if answer is None else [answer]
         elif inner is not value and wanted.is_answer(inner):
-            answers.append(_Answer(inner, _is_mention(wanted.content(inner))))
+            answers.append(_Answer(inner, _has_only_placeholders(wanted.content(inner))))
         elif isinstance(inner, JsonObject):
             if inner.duplicate is not None:
                 return None
@@ -233,8 +240,8 @@ def _answer_of(value: Any, wanted: _Wanted, *, is_decoded: bool) -> _Answer | No
     return answers[0] if len(answers) == 1 else None
 
 
-def _is_mention(content: Any) -> bool:
-    """Return whether the texts in an answer are placeholders, all of them."""
+def _has_only_placeholders(content: Any) -> bool:
+    """Return whether an answer has texts and all of them are placeholders, as in a mention of the format."""
     values, has_text = [content], False
     while values:
         value = values.pop()
@@ -249,10 +256,12 @@ def _is_mention(content: Any) -> bool:
     return has_text
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=to_object, parse_int=to_whole, parse_constant=refuse_constant)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=object_from_pairs, parse_int=parse_integer, parse_constant=raise_for_constant
+)
 
 
-class _Source:
+class _ReplyReader:
     """Reads values of a text: by the json module, which is fast, and what it does not take by a `ValueReader`."""
 
     def __init__(self, text: str) -> None:
@@ -261,8 +270,8 @@ class _Source:
         self._reader = ValueReader(text)
         self.has_placeholder = self.has_constant = False
 
-    def read(self, start: int) -> tuple[Any, int]:
-        """Read the value that begins at a place, and return it with the place where it ends.
+    def read_value(self, start: int) -> tuple[Any, int]:
+        """Return the value that begins at an index of the reply, and the index of its end.
 
         Raises:
             MalformedError: If there is none.
@@ -271,7 +280,7 @@ class _Source:
         position = start
         try:
             value, end = _DECODER.raw_decode(self._text, start)
-            if not _is_deeper(MAX_DEPTH, value):
+            if not _is_deeper_than(MAX_DEPTH, value):
                 self.has_placeholder = self.has_constant = False
                 return value, end
         except json.JSONDecodeError as error:
@@ -280,7 +289,7 @@ class _Source:
             pass  # NaN or Infinity; or too deep for the stack, which the reader does not depend on
         reader = self._reader
         try:
-            value = reader.read(start)
+            value = reader.read_value(start)
         except MalformedError as error:
             self._malformed += 1
             if self._malformed > MAX_MALFORMED:
@@ -291,7 +300,7 @@ class _Source:
 
 
 def json_excerpt(value: Any, texts: Texts = ENGLISH) -> str:
-    """Return a value of a reply as short ASCII JSON, or what it is in a language, for an error message."""
+    """Return the beginning of a reply's value as ASCII JSON, or its kind in a language, for error messages."""
     if isinstance(value, Oversized):
         return texts.fill("value.digits", most=MAX_DIGITS)
     if isinstance(value, (dict, list)):
@@ -300,7 +309,8 @@ def json_excerpt(value: Any, texts: Texts = ENGLISH) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _is_deeper(limit: int, value: Any) -> bool:
+def _is_deeper_than(limit: int, value: Any) -> bool:
+    """Return whether a value has more than `limit` levels of arrays and objects."""
     layer = [value]
     for _ in range(limit):
         layer = [

@@ -9,8 +9,8 @@ from waybench.core._errors import UsageError
 from waybench.core._game import Json
 from waybench.core._json import is_object
 from waybench.core._play import TEMPLATE_PREFIX, Option
-from waybench.core._template import content_name, is_template_name, read_toml_file, toml_text
-from waybench.core._texts import ENGLISH_NAME, Texts, check_table, texts_in
+from waybench.core._template import is_file_name, name_with_digest, read_toml_file, texts_as_toml
+from waybench.core._texts import ENGLISH_NAME, Texts, check_text_table, texts_in
 
 LANGUAGE = "language"  # an option of play of every environment, in addition to its own
 LANGUAGE_TEXTS = "language_texts"  # the option of play that has the content of a file, in records
@@ -40,12 +40,12 @@ class UserLanguage:
 
 
 def languages_of(environment: AnyEnvironment) -> tuple[str, ...]:
-    """Return the languages that an environment has, the default first."""
+    """Return the languages in which an environment has its texts, the default first."""
     return (ENGLISH_NAME, *(language for language in environment.playing.texts if language != ENGLISH_NAME))
 
 
-def read_language(reference: str, environment: AnyEnvironment) -> UserLanguage:
-    """Read a language.
+def read_language_file(reference: str, environment: AnyEnvironment) -> UserLanguage:
+    """Return the language that a user's TOML file describes.
 
     Args:
         reference: "file:" and the path of a TOML file with "language", texts by name, and "base", the language whose
@@ -56,11 +56,11 @@ def read_language(reference: str, environment: AnyEnvironment) -> UserLanguage:
         UsageError: If the file cannot be read, or its texts are not those of the environment.
     """
     what, _, content = read_toml_file(reference, LANGUAGE, "a language")
-    return _user_language(_flatten(content, what), environment, what)
+    return _checked_user_language(_texts_by_dotted_name(content, what), environment, what)
 
 
-def _flatten(content: Mapping[str, Json], what: str) -> dict[str, str]:
-    """Return the texts of nested tables by the path of their names, with dots between them."""
+def _texts_by_dotted_name(content: Mapping[str, Json], what: str) -> dict[str, str]:
+    """Return the texts of nested tables by their path, such as "action.left"."""
     texts: dict[str, str] = {}
     tables = [("", content)]
     while tables:
@@ -75,7 +75,8 @@ def _flatten(content: Mapping[str, Json], what: str) -> dict[str, str]:
     return dict(sorted(texts.items()))
 
 
-def _user_language(content: Mapping[str, str], environment: AnyEnvironment, what: str) -> UserLanguage:
+def _checked_user_language(content: Mapping[str, str], environment: AnyEnvironment, what: str) -> UserLanguage:
+    """Return the language of texts by name; raise a UsageError if they do not fit the environment."""
     tables, texts = environment.playing.texts, dict(content)
     language, base = texts.pop(LANGUAGE, ""), texts.pop(_BASE, None)
     if _CODE.fullmatch(language) is None:
@@ -83,31 +84,36 @@ def _user_language(content: Mapping[str, str], environment: AnyEnvironment, what
     if base is not None and base not in languages_of(environment):
         raise UsageError(f"{what}: unknown base {base[:40]!r}: choose from {', '.join(languages_of(environment))}")
     table = {**(texts_in(base, tables).table if base is not None else {}), **texts}
-    check_table(table, texts_in(ENGLISH_NAME, tables).table, what)
-    name = content_name(language, content)
+    check_text_table(table, texts_in(ENGLISH_NAME, tables).table, what)
+    name = name_with_digest(language, content)
     return UserLanguage(name, content, Texts(name, table))
 
 
-def _stored_language(stored: Json, name: str, environment: AnyEnvironment) -> UserLanguage:
-    """Return the language of a record."""
+def _language_of_record(stored: Json, name: str, environment: AnyEnvironment) -> UserLanguage:
+    """Return the language whose texts a record's options have; raise a UsageError if they were changed."""
     what = f"option {LANGUAGE_TEXTS}"
     if not is_object(stored):
         raise UsageError(f"{what}: give an object with the texts of a language")
-    user_language = _user_language(_flatten(stored, what), environment, what)
+    user_language = _checked_user_language(_texts_by_dotted_name(stored, what), environment, what)
     if user_language.name != name:
         raise UsageError(f"{what}: its texts are not those of {LANGUAGE}={name[:80]}: one of them was changed")
     return user_language
 
 
-def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
+def _resolve_language_option(
+    environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]
+) -> dict[str, Json]:
+    """Resolve the options of languages and those of the environment; see `PlayExtension.resolve`."""
     stored = values.pop(LANGUAGE_TEXTS, None)
     language = LANGUAGE_OPTION.check(values.pop(LANGUAGE, ENGLISH_NAME))
     options = resolve_others(values)
     if not environment.playing.texts and language != ENGLISH_NAME:
         raise UsageError(f"{LANGUAGE}={language[:80]}: {environment.id} has its texts in one language only: en")
-    if is_template_name(language):
+    if is_file_name(language):
         user_language = (
-            read_language(language, environment) if stored is None else _stored_language(stored, language, environment)
+            read_language_file(language, environment)
+            if stored is None
+            else _language_of_record(stored, language, environment)
         )
         return options | {LANGUAGE: user_language.name, LANGUAGE_TEXTS: dict(user_language.content)}
     if stored is not None:
@@ -121,12 +127,13 @@ def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[
     return options if language == ENGLISH_NAME else options | {LANGUAGE: language}
 
 
-def _wrap(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+def _play_in_language(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+    """Return the play with a wording in another language than English; None for English."""
     if LANGUAGE not in options:
         return None
     language = str(options[LANGUAGE])
     if LANGUAGE_TEXTS in options:
-        texts = _stored_language(options[LANGUAGE_TEXTS], language, environment).texts
+        texts = _language_of_record(options[LANGUAGE_TEXTS], language, environment).texts
     else:
         texts = texts_in(language, environment.playing.texts)
     others = {name: value for name, value in options.items() if name not in (LANGUAGE, LANGUAGE_TEXTS)}
@@ -134,18 +141,19 @@ def _wrap(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay |
     return replace(play, wording=play.wording.in_language(texts), takes_probes=False)  # probes are in English
 
 
-def _names_file(options: Mapping[str, Json]) -> str:
-    return LANGUAGE if is_template_name(options.get(LANGUAGE)) and LANGUAGE_TEXTS not in options else ""
+def _option_naming_file(options: Mapping[str, Json]) -> str:
+    """Return the option whose value names a file of this machine; "" if none does."""
+    return LANGUAGE if is_file_name(options.get(LANGUAGE)) and LANGUAGE_TEXTS not in options else ""
 
 
-def _replace_path(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the name of a language in place of the path of its file."""
+def _language_without_path(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the option `language` with a digest of its file in place of the path; {} without a file."""
     language = parameters.get(LANGUAGE)
-    return {LANGUAGE: read_language(str(language), environment).name} if is_template_name(language) else {}
+    return {LANGUAGE: read_language_file(str(language), environment).name} if is_file_name(language) else {}
 
 
 def language_toml(environment: AnyEnvironment, language: str) -> str:
-    """Return all texts of an environment in a language as the file that `language=file:PATH` takes.
+    """Return all texts of an environment in a language as a TOML file, for `language=file:PATH`.
 
     Raises:
         UsageError: If the environment does not have the language, or no texts by language.
@@ -153,15 +161,15 @@ def language_toml(environment: AnyEnvironment, language: str) -> str:
     if language not in environment.playing.texts:
         names = ", ".join(environment.playing.texts) or "none"
         raise UsageError(f"{environment.id} has no texts in {language[:80]!r}; it has tables of texts in: {names}")
-    return toml_text({LANGUAGE: language, **texts_in(language, environment.playing.texts).table})
+    return texts_as_toml({LANGUAGE: language, **texts_in(language, environment.playing.texts).table})
 
 
 LANGUAGE_EXTENSION = PlayExtension(
     name=LANGUAGE,
     options=(LANGUAGE_OPTION,),
-    resolve=_resolve,
-    wrap=_wrap,
+    resolve=_resolve_language_option,
+    wrap=_play_in_language,
     content=(LANGUAGE_TEXTS,),
-    names_file=_names_file,
-    for_log=_replace_path,
+    names_file=_option_naming_file,
+    for_log=_language_without_path,
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from waybench.core._game import End, Json, Outcome
-from waybench.core._record import EpisodeRecord, TurnRecord, own_turns
+from waybench.core._record import EpisodeRecord, TurnRecord, turns_without_prefix
 
 Range = tuple[float | None, float | None]
 """The least and the greatest value possible, None if there is none."""
@@ -57,30 +57,30 @@ class Bounded:
 
     @property
     def bounds(self) -> Range:
-        """The least and the greatest figure of a set, None if unbounded."""
+        """The least and the greatest possible mean of a set; None if unbounded."""
         return self.low, self.high
 
     @property
     def interval_bounds(self) -> Range:
-        """The bounds that the interval of a mean takes into account."""
+        """The bounds at which the interval of a mean is cut."""
         low, high = self.bounds
         return low, None if self.far_bounds else high
 
     def range_of(self, record: EpisodeRecord) -> Range:
-        """Return the range for a record's options and instance."""
+        """Return the range of values for a record's options and instance."""
         return (self.low, self.high) if self.range is None else self.range(record)
 
     @property
     def range_text(self) -> str:
-        """The range in words, with the reason where there is no bound: "0 to 1"."""
+        """The range as text, with the reason where there is no bound: "0 to 1"."""
         if self.range is not None:
             text = "depends on the options and the item"
             return f"{text}; unbounded where {self.unbounded}" if self.unbounded else text
         low, high = ("unbounded" if end is None else f"{end:g}" for end in (self.low, self.high))
         return f"{low} to {high}" + (f", since {self.unbounded}" if self.unbounded else "")
 
-    def with_ranges(self, ranges: Iterable[Range]) -> Self:
-        """Return the same with the bounds that it has over several records.
+    def widened_to(self, ranges: Iterable[Range]) -> Self:
+        """Return a copy whose bounds cover the ranges of several records.
 
         Args:
             ranges: `range_of` these records; without any, nothing changes.
@@ -133,16 +133,16 @@ class Metric(Bounded):
 
     @property
     def bounds(self) -> Range:
-        """The least and the greatest figure of a set, None if unbounded."""
+        """The least and the greatest possible figure of a set; None if unbounded."""
         return (self.low, self.high) if self.per is None else (0.0, 1.0)
 
     def format_value(self, record: EpisodeRecord) -> float | str | None:
-        """Return the value of one episode for a reader: its label, where values have labels."""
+        """Return the label of an episode's value; the value itself where values have no labels."""
         value = self.of(record)
         return value if value is None or not self.labels else self.labels[int(value)]
 
-    def share(self, value: float | None, bounds: Range) -> float:
-        """Return a value as a share of its range: 0 is the worst, and so is no value at all; 1 is the best.
+    def normalized_value(self, value: float | None, bounds: Range) -> float:
+        """Return a value as a share of its range from 0, the worst or undefined, to 1, the best.
 
         Args:
             value: The value of an episode.
@@ -212,7 +212,7 @@ class Aggregate:
 
 
 def proof_metric(name: str, title: str, doc: str, *, low: float = 1) -> Metric:
-    """Return the field of an item's proof that has the metric's name as a metric, which describes the item."""
+    """Return a metric that is the field of an item's proof with the same name."""
     return Metric(
         name=name,
         of=lambda record: float(record.proof[name]),
@@ -224,28 +224,28 @@ def proof_metric(name: str, title: str, doc: str, *, low: float = 1) -> Metric:
     )
 
 
-def outcome_count(outcome: str) -> Callable[[EpisodeRecord], float]:
-    """Return a metric function that counts the turns of one outcome, without those of a prefix."""
+def count_of_outcome(outcome: str) -> Callable[[EpisodeRecord], float]:
+    """Return a metric function that counts a player's turns with one outcome."""
     return lambda record: float(sum(turn.outcome == outcome for turn in record.own_turns))
 
 
 def outcome_metric(
-    outcome: str, doc: str, title: str | None = None, *, most: Callable[[EpisodeRecord], float]
+    outcome: str, doc: str, title: str | None = None, *, max_turns: Callable[[EpisodeRecord], float]
 ) -> Metric:
-    """Return the metric that counts the turns of one outcome, which gives it its name.
+    """Return the metric that counts the turns of one outcome, and is named for it.
 
     Args:
         outcome: The outcome.
         doc: What such a reply is in this environment.
         title: Its name in tables; by default the outcome's.
-        most: EpisodeRecord -> the greatest number of turns possible with its options on its instance.
+        max_turns: EpisodeRecord -> the greatest number of turns possible with its options on its instance.
     """
     title = outcome.capitalize() if title is None else title
     return Metric(
         name=outcome,
-        of=outcome_count(outcome),
+        of=count_of_outcome(outcome),
         title=title,
-        range=lambda record: (0, most(record)),
+        range=lambda record: (0, max_turns(record)),
         better="lower",
         doc=doc,
     )
@@ -269,18 +269,19 @@ class Axis:
 
 
 def level_axis(name: str, doc: str) -> Axis:
-    """Return the level as an axis, named for what a level is called: "dimension"."""
+    """Return the axis of levels, named for what a level counts: "dimension"."""
     return Axis(name=name, title=name.capitalize(), of=lambda record: float(record.item["level"]), doc=doc)
 
 
 def proof_axis(name: str, title: str, doc: str) -> Axis:
-    """Return the field of an item's proof that has the axis's name as an axis."""
+    """Return an axis that is the field of an item's proof with the same name."""
 
-    def of(record: EpisodeRecord) -> float | None:
+    def value_in_proof(record: EpisodeRecord) -> float | None:
+        """Return the field as a number; None if the proof has none."""
         value = record.proof.get(name)
         return float(value) if isinstance(value, int | float) else None
 
-    return Axis(name=name, title=title, of=of, doc=doc)
+    return Axis(name=name, title=title, of=value_in_proof, doc=doc)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,8 +352,8 @@ NO_ANSWER = tuple(_UNREAD.values())
 _WITHOUT_EFFECT = {**_UNREAD, Outcome.ILLEGAL: ILLEGAL}
 
 
-def general_failure(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = None) -> FailureKind:
-    """Return how an episode that was not solved failed, as far as its outcomes and its end say.
+def general_failure_kind(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = None) -> FailureKind:
+    """Return the kind of failure of an unsolved episode, from its outcomes and its end.
 
     * Where invalid replies ended it, or at least half of its replies had no effect, it is the most frequent kind of
       these: refused, truncated, overflow, unparsed or illegal.
@@ -365,7 +366,7 @@ def general_failure(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = 
         turns: The turns that are counted, where others are no attempts at anything, such as thoughts; all if None.
             Those of a prefix are never counted.
     """
-    counts = Counter(turn.outcome for turn in own_turns(record.turns if turns is None else turns))
+    counts = Counter(turn.outcome for turn in turns_without_prefix(record.turns if turns is None else turns))
     replies = counts.total()
     lost = sum(counts[outcome] for outcome in _WITHOUT_EFFECT)
     if lost and (record.end is End.INVALID_LIMIT or 2 * lost >= replies):
@@ -375,8 +376,8 @@ def general_failure(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = 
     return WRONG if replies <= 1 else LOST
 
 
-def main_cause(causes: Iterable[FailureKind], kinds: Sequence[FailureKind]) -> FailureKind | None:
-    """Return the most frequent of several causes; None without any.
+def most_frequent_kind(causes: Iterable[FailureKind], kinds: Sequence[FailureKind]) -> FailureKind | None:
+    """Return the most frequent of several failure kinds; None without any.
 
     Args:
         causes: The causes, one for each thing that went wrong.
@@ -431,17 +432,13 @@ class FirstErrors:
         return (*self.kinds, *_UNREAD.values())
 
     def find(self, record: EpisodeRecord) -> FirstError | None:
-        """Return the first error of an episode; None if each step is one of a best play.
-
-        Args:
-            record: The record of a finished episode.
-        """
+        """Return the first error of a finished episode; None if all steps begin a best play."""
         for number, step in enumerate(self.steps(record), start=1):
             if step.error is not None:
                 return FirstError(number, step.turn, step.error)
         return None
 
 
-def unparsed_kind(turn: TurnRecord) -> FailureKind:
-    """Return what is wrong with a reply that names no action."""
+def unread_reply_kind(turn: TurnRecord) -> FailureKind:
+    """Return the failure kind of a turn whose reply named no action."""
     return _UNREAD.get(turn.outcome, UNPARSED)

@@ -47,7 +47,7 @@ class OneAnswerGame(Game[I, AnswerState[I], A]):
 
     @abstractmethod
     def judge(self, instance: I, answer: A) -> Judgement:
-        """Score an answer."""
+        """Return the success of an answer, with its events and outcome."""
 
     def start(self, instance: I) -> AnswerState[I]:
         """Return the state before the answer."""
@@ -65,7 +65,7 @@ class OneAnswerGame(Game[I, AnswerState[I], A]):
         return Transition(after, success, {"success": success, **events}, Outcome.OK if right else outcome)
 
     def forfeit(self, state: AnswerState[I]) -> AnswerState[I]:
-        """Count an answer that cannot be read as wrong."""
+        """Return the state in which an answer that cannot be read counts as wrong."""
         return AnswerState(state.instance, End.FAILED)
 
     def terminal(self, state: AnswerState[I]) -> End | None:

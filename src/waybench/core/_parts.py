@@ -23,10 +23,10 @@ from waybench.core._metrics import (
     Metric,
     Range,
     Series,
-    general_failure,
+    general_failure_kind,
 )
 from waybench.core._play import Contrast, Option, Play, with_common_options
-from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
+from waybench.core._record import EpisodeRecord, TurnRecord, all_own_turns
 from waybench.core._secrets import is_public_key
 from waybench.core._texts import TextTables
 
@@ -53,7 +53,7 @@ class Potential(Generic[S]):
 
 
 def shaping_reward(potential: Potential[S], before: S, after: S, ended: bool, discount: float = 1.0) -> float:
-    """Return what potential-based shaping adds to the reward of a step.
+    """Return the reward that potential-based shaping adds to a step.
 
     This is reward * (discount * potential(after) - potential(before)), where the potential of a state in which the game
     has ended is 0. It leaves the best policies of a discounted task the same (A. Y. Ng, D. Harada and S. Russell,
@@ -158,16 +158,16 @@ class Items(Generic[I]):
         return self.sample_levels[0]
 
     def check_level(self, level: int) -> None:
-        """Raise a UsageError for a level outside the range, where a highest level is declared."""
+        """Raise a UsageError for a level outside the declared range."""
         if self.highest_level is not None and not self.smallest_level <= level <= self.highest_level:
             raise UsageError(f"level {level}: give {self.smallest_level} to {self.highest_level}")
 
     def mark_private(self, source: Source[I], key: str) -> Source[I]:
-        """Return a source of items of a key, which are marked as private unless it is a public set's."""
+        """Return a source of a key's items, marked as private unless the key is public."""
         return source if is_public_key(key, self.public_key) else PrivateSource(source)
 
-    def options_for(self, protocol: str, options: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return resolved source options, with the protocol's values for options that are not given."""
+    def with_protocol_options(self, protocol: str, options: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return source options with the defaults of the protocol "sound" filled in, if it is the protocol."""
         return self.sound_options(options) if protocol == "sound" and self.sound_options is not None else options
 
 
@@ -202,7 +202,7 @@ class Playing(Generic[I, S, A]):
     options: tuple[Option, ...] = ()
     images: Images | None = None
     takes_context: bool = False
-    action_turns: Callable[[EpisodeRecord], Sequence[TurnRecord]] = all_turns
+    action_turns: Callable[[EpisodeRecord], Sequence[TurnRecord]] = all_own_turns
     check_options: Mapping[str, Json] = field(default_factory=dict[str, Any])
     implied: Callable[[EpisodeRecord, Mapping[str, Json]], Mapping[str, Json]] | None = None
     not_replayable: Callable[[EpisodeRecord], str] | None = None
@@ -211,7 +211,7 @@ class Playing(Generic[I, S, A]):
     texts: TextTables = field(default_factory=dict[str, Mapping[str, str]])
 
     def __post_init__(self) -> None:
-        """Add the options of play that every environment has, and those of pictures, to those that are declared."""
+        """Add the options of play that every environment has, and those of pictures."""
         object.__setattr__(self, "options", with_image_options(self.images, with_common_options(self.options)))
 
 
@@ -244,14 +244,14 @@ class Scoring:
     aggregates: tuple[Aggregate, ...] = ()
     best_of: bool = False
     failures: tuple[FailureKind, ...] = ()
-    failure: Callable[[EpisodeRecord], FailureKind | None] = general_failure
+    failure: Callable[[EpisodeRecord], FailureKind | None] = general_failure_kind
     first_errors: FirstErrors | None = None
     contrasts: tuple[Contrast, ...] = ()
     reference_scores: Callable[[EpisodeRecord], ReferenceScores | None] | None = None
     published_setting: Callable[[EpisodeRecord], str | None] | None = None
 
     def headline_bounds(self, record: EpisodeRecord) -> Range:
-        """Return the least and the greatest value of the headline metric on a record's own instance.
+        """Return the lowest and highest value of the headline metric on a record's instance.
 
         The one is what saying nothing scores and the other the best value possible, where the metric declares them.
         """
@@ -261,8 +261,8 @@ class Scoring:
         lower, upper = (best, worst) if head.better == "lower" else (worst, best)
         return low if lower is None else lower, high if upper is None else upper
 
-    def percent(self, record: EpisodeRecord) -> float | None:
-        """Return the headline metric of a finished episode from 0, the worst value possible, to 100, the best.
+    def headline_percent(self, record: EpisodeRecord) -> float | None:
+        """Return the headline metric of a finished episode from 0, the worst, to 100, the best value.
 
         Without both bounds it is the metric itself; None where that is not defined.
         """
@@ -273,11 +273,11 @@ class Scoring:
             value = value / size if size else None
         if value is None or low is None or high is None or low >= high:
             return value
-        return 100.0 * head.share(value, (low, high))
+        return 100.0 * head.normalized_value(value, (low, high))
 
     @property
     def failure_kinds(self) -> tuple[FailureKind, ...]:
-        """All kinds in which an episode can fail: the general ones first, and then those of this environment alone.
+        """All kinds of failure: the general ones, then those of this environment.
 
         This is the order of columns and of what is named first where several kinds are equally frequent.
         """
@@ -286,7 +286,7 @@ class Scoring:
         return (*general, *declared.values())
 
     def failure_of(self, record: EpisodeRecord) -> FailureKind | None:
-        """Return the main cause of an episode's failure.
+        """Return the kind of failure of an episode.
 
         Returns:
             The kind; None for an episode that was solved, is not over or ended in an infrastructure error, and where
@@ -343,13 +343,13 @@ class Difficulty:
         return self.explanatory_variables.items if self.explanatory_variables is not None else ()
 
     def guess_rates_on(self, axis: str, options: Mapping[str, Json]) -> Mapping[float, float]:
-        """Return by difficulty the rates at which luck succeeds; none on other axes than the first."""
+        """Return the success rate of guessing by difficulty, on the first axis; {} on other axes or if unknown."""
         if self.guess_rates is None or axis != self.axes[0].name:
             return {}
         return self.guess_rates(options)
 
     def is_success(self, record: EpisodeRecord) -> bool:
-        """Return whether an episode is a success for horizons: solved, and competently so (`competent`)."""
+        """Return whether an episode counts as a success for horizons: solved and `competent`."""
         return record.end is End.SOLVED and (self.competent is None or self.competent(record))
 
 

@@ -26,13 +26,13 @@ class Picture:
     draw: "DrawPicture"
     texts: tuple[tuple[str, str], ...] = ()
 
-    def text(self, field: str) -> str:
-        """Return the text of a field that it takes the place of; "" if the message has none."""
+    def replaced_text(self, field: str) -> str:
+        """Return the text of a field that the picture replaces; "" if the message has none."""
         return dict(self.texts).get(field, "")
 
     @property
     def svg(self) -> str:
-        """The drawing."""
+        """The drawing as an SVG element."""
         return self.draw(self)
 
 
@@ -43,8 +43,8 @@ It shows nothing that the text of the same message, with those before it, does n
 """
 
 
-def standalone_svg(svg: str, size: int) -> str:
-    """Return a drawing as a document of its own, on white, with `size` pixels on its longer side.
+def standalone_svg_document(svg: str, size: int) -> str:
+    """Return a drawing as an SVG document on white, `size` pixels on its longer side.
 
     Raises:
         ValueError: If it is not drawn with a view box from 0 0.

@@ -82,12 +82,12 @@ class Option:
 
     @property
     def changes_play(self) -> bool:
-        """Whether items are played in another way, or others are, where it does not have its default."""
+        """Whether another value than the default changes the items or how they are played."""
         return not (self.is_count or self.effect == NO_EFFECT or self.name in _SAME_PLAY)
 
     @property
     def all_choices(self) -> tuple[str, ...]:
-        """The values that it can have, those with pictures included."""
+        """The values that it can have, with the wordings of pictures."""
         return (*self.choices, *self.image_choices)
 
     def check(self, value: Json) -> Json:
@@ -98,7 +98,7 @@ class Option:
         """
         if value is None and self.default is None:
             return None
-        value = self._typed(value)
+        value = self._convert_to_type(value)
         is_template = self.name == WORDING and value.startswith(TEMPLATE_PREFIX)
         if self.choices and value not in self.all_choices and not is_template:
             raise UsageError(unknown_name_message(f"{self.name}", str(value), self.all_choices))
@@ -110,7 +110,8 @@ class Option:
             raise UsageError(f"option {self.name}={str(value)[:40]} is out of range: give a number {bounds}")
         return value
 
-    def _typed(self, value: Json) -> Json:
+    def _convert_to_type(self, value: Json) -> Json:
+        """Return a value converted from text or a number to the type of the option; raise a UsageError if unfit."""
         want = self.type
         if want is str and isinstance(value, (int, float)) and not isinstance(value, bool):
             return str(value)  # a key such as 2026 that a command line has read as a number
@@ -149,7 +150,7 @@ class Contrast(NamedTuple):
 def number_option(
     name: str, low: int, high: int, doc: str, default: int | None = None, *, effect: str = OTHER, is_count: bool = False
 ) -> Option:
-    """Return an option that takes a whole number; where there is no default, other options decide."""
+    """Return an option that takes a whole number from `low` to `high`, or None by default."""
     return Option(name=name, default=default, kind=int, low=low, high=high, doc=doc, effect=effect, is_count=is_count)
 
 
@@ -160,7 +161,7 @@ _EVERYWHERE = (
 
 
 def with_common_options(options: Sequence[Option]) -> tuple[Option, ...]:
-    """Return an environment's options of play, with `protocol` and `wording` where it does not declare them."""
+    """Return an environment's options of play with `protocol` and `wording` added if it has none of its own."""
     declared = {option.name for option in options}
     return (*(option for option in _EVERYWHERE if option.name not in declared), *options)
 
@@ -216,16 +217,16 @@ class Play(Generic[I, S, A]):
     takes_probes: bool = True
 
     def most_turns(self, instance: I) -> int:
-        """Return the most turns of an episode on an instance."""
+        """Return the limit on turns of an episode on an instance."""
         return self.limits.turns if self.turns is None else self.turns(instance)
 
-    def parts_of(self, reply: str) -> ReplyParts:
-        """Return a reply's answer, as the wording reads it, and its reasoning."""
+    def reply_parts(self, reply: str) -> ReplyParts:
+        """Return the answer and the reasoning of a reply."""
         return self.split_reply(reply, self.think_tags)
 
     def limits_on(self, instance: I) -> Limits:
         """Return the limits of an episode on an instance."""
-        return _with_turns(self.limits, self.most_turns(instance))
+        return _with_turn_limit(self.limits, self.most_turns(instance))
 
 
 class PromptKinds(NamedTuple):
@@ -246,7 +247,7 @@ class PromptKinds(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def __or__(self, other: "PromptKinds") -> "PromptKinds":
-        """Return what a model has to take for both."""
+        """Return the kinds of input that a model has to accept for both."""
         return PromptKinds(
             self.picture or other.picture,
             self.has_tools or other.has_tools,
@@ -260,5 +261,6 @@ TEXT_PROMPTS = PromptKinds()
 
 
 @lru_cache(maxsize=256)  # most episodes have those of another one, and `replace` takes long
-def _with_turns(limits: Limits, turns: int) -> Limits:
+def _with_turn_limit(limits: Limits, turns: int) -> Limits:
+    """Return limits with another limit on turns, from a cache."""
     return replace(limits, turns=turns)

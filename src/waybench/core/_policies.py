@@ -31,7 +31,7 @@ class Policy(ABC):
         """Return the reply to the episode's present messages."""
 
     def believe(self, episode: AnyEpisode, belief: Belief[Any]) -> str:
-        """Return the reply to a belief probe; by default it is right, for the player knows the true state."""
+        """Return the reply to a belief probe; by default the right answer."""
         return belief.render(belief.expected(episode.state))
 
 
@@ -110,7 +110,7 @@ class NoisyPolicy(Policy):
         return episode.play.wording.render(action, episode.state)
 
     def believe(self, episode: AnyEpisode, belief: Belief[Any]) -> str:
-        """Return the right answer, or at the player's rate of error that it knows none."""
+        """Return the right answer to a belief probe, or null at the player's rate of error."""
         errs = episode.stream(f"belief {belief.name} of {self.name}").random() < self.rate
         return belief.render(None) if errs else super().believe(episode, belief)
 
@@ -136,10 +136,10 @@ def policy(name: str) -> Policy:
     return ScriptedPolicy(name)
 
 
-def play_out(
+def play_to_end(
     environment: Any, item: Item[Any], player: Policy, options: dict[str, Json] | None = None, *, attempt: int = 1
 ) -> AnyEpisode:
-    """Let a player play an item to the end and return the finished episode."""
+    """Return an episode that a player has played to its end."""
     episode: AnyEpisode = Episode(environment, item, options, attempt=attempt, player=player.name)
     while episode.end_reason is None:
         episode.step(player.reply(episode))
@@ -210,21 +210,23 @@ def replay(
         executed = None if episode.play.guide or turn.executed is None else episode.play.game.decode(turn.executed)
         if executed is not None and not by_hand:
             raise ReplayError(f"turn {number}: something was done in place of what was said, and no teacher is named")
-        _probe_again(episode, probes)
+        _replay_probes(episode, probes)
         if watch is not None:
             watch(episode, turn)
         simulated = episode.play_prefix_turn()
         if simulated is None:
             simulated = episode.step(Reply(turn.reply, _stop_reason(turn), turn.usage), executed)
         recorded, hint = (
-            (_upgrade_turn(turn, simulated, record.schema), _READ_OTHERWISE) if record.schema < 3 else (turn, "")
+            (_turn_in_current_schema(turn, simulated, record.schema), _READ_OTHERWISE)
+            if record.schema < 3
+            else (turn, "")
         )
         if without_texts:
             recorded = recorded._replace(message=simulated.message)
         if not all(map(_is_surely_same, recorded, simulated)):
             for name, value, again in zip(TurnRecord._fields, recorded, simulated, strict=True):
                 _require_same(f"turn {number}: {name}", value, again, hint)
-    _probe_again(episode, probes)
+    _replay_probes(episode, probes)
     if probes:
         raise ReplayError(f"probe {probes[0].name[:40]!r} of turn {probes[0].turn}: nothing is asked there")
     if record.turns and episode.play_prefix_turn() is not None:
@@ -239,8 +241,8 @@ def replay(
     return episode
 
 
-def _probe_again(episode: Episode[I, S, A], probes: list[ProbeRecord]) -> None:
-    """Take the recorded answers to the questions of the present turn, and remove them from those that are left."""
+def _replay_probes(episode: Episode[I, S, A], probes: list[ProbeRecord]) -> None:
+    """Answer the probes recorded in this turn, compare them, and remove them from `probes`."""
     number = len(episode.turns)
     while probes and probes[0].turn == number:
         recorded = probes.pop(0)
@@ -254,7 +256,7 @@ def _probe_again(episode: Episode[I, S, A], probes: list[ProbeRecord]) -> None:
 
 
 def require_self_contained(options: Mapping[str, Json]) -> None:
-    """Raise an error if a record's options name files of this machine; they have to have what is in a file.
+    """Raise an error if a record's options name a file of this machine in place of its content.
 
     Raises:
         ReplayError: If they do.
@@ -264,8 +266,8 @@ def require_self_contained(options: Mapping[str, Json]) -> None:
             raise ReplayError(f"options: {name} names a file, and the record does not have its content")
 
 
-def _upgrade_turn(turn: TurnRecord, simulated: TurnRecord, schema: int) -> TurnRecord:
-    """Return a turn of an older schema as today's has it, where only the schema differs (see `SCHEMA`)."""
+def _turn_in_current_schema(turn: TurnRecord, simulated: TurnRecord, schema: int) -> TurnRecord:
+    """Return a turn of an older schema as the current one records it (see `SCHEMA`)."""
     if turn.outcome is Outcome.TRUNCATED and simulated.outcome is Outcome.OVERFLOW:
         turn = turn._replace(outcome=simulated.outcome)
     by_protocol = simulated.outcome is Outcome.UNPARSED and simulated.action is not None
@@ -276,22 +278,23 @@ def _upgrade_turn(turn: TurnRecord, simulated: TurnRecord, schema: int) -> TurnR
 
 
 def _stop_reason(turn: TurnRecord) -> str:
-    """Return why a recorded reply stopped, as its outcome says; before schema 3, its reason tells overflow."""
+    """Return the stop reason of a recorded reply, from its outcome."""
     if turn.reason == ENGLISH["stop.overflow"] and turn.outcome is Outcome.TRUNCATED:
         return "overflow"
     return str(turn.outcome) if turn.outcome in NOT_CARRIED_OUT else "stop"
 
 
 def _require_same(name: str, recorded: Json, simulated: Json, hint: str = "") -> None:
+    """Raise a ReplayError if a recorded value differs from the simulated one."""
     # As text, for 4.0 and 4, or true and 1, are equal and not the same.
-    if not _is_surely_same(recorded, simulated) and _to_text(recorded) != _to_text(simulated):
+    if not _is_surely_same(recorded, simulated) and _canonical_json(recorded) != _canonical_json(simulated):
         raise ReplayError(
             f"{name}: the record has {str(recorded)[:120]!r}, the simulation {str(simulated)[:120]!r}{hint}"
         )
 
 
 def _is_surely_same(recorded: Any, simulated: Any) -> bool:
-    """Return True for most values that are the same as text, in a fraction of the time."""
+    """Return True for most pairs of values with equal JSON; a fast check before `_canonical_json`."""
     if recorded is simulated:
         return True
     kind = cast(type[object], type(recorded))
@@ -312,6 +315,7 @@ def _is_surely_same(recorded: Any, simulated: Any) -> bool:
     return kind is type(simulated) and kind in (str, int, bool) and recorded == simulated
 
 
-def _to_text(value: Json) -> str:
+def _canonical_json(value: Json) -> str:
+    """Return a value as JSON with sorted keys, for comparisons."""
     # A record that has been through JSON has lists where the simulation has tuples.
     return json.dumps(value, sort_keys=True, default=dict)

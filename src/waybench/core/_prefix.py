@@ -15,12 +15,12 @@ from waybench.core._episode import AnyEpisode, Episode
 from waybench.core._errors import DataError, UsageError, unknown_name_message
 from waybench.core._game import Json
 from waybench.core._items import Item
-from waybench.core._json import check_json
+from waybench.core._json import check_json_bounds
 from waybench.core._metrics import Axis
 from waybench.core._play import EASIER, Option
 from waybench.core._policies import Policy, policy
 from waybench.core._record import EpisodeRecord
-from waybench.core._user_files import json_lines, user_path
+from waybench.core._user_files import numbered_json_lines, user_path
 from waybench.core._wording import Invalid
 
 PREFIX = "prefix"  # an option of play of every environment, in addition to its own
@@ -58,8 +58,8 @@ class PrefixPart(NamedTuple):
     steps: int
 
 
-def read_prefix(text: str) -> tuple[PrefixPart, ...]:
-    """Read a prefix.
+def parse_prefix(text: str) -> tuple[PrefixPart, ...]:
+    """Return the parts of a prefix as text: "oracle:4+random:1".
 
     Args:
         text: Parts joined by "+", each PLAYER:STEPS.
@@ -86,16 +86,16 @@ def read_prefix(text: str) -> tuple[PrefixPart, ...]:
     return tuple(parts)
 
 
-def _normalize(text: str, environment: AnyEnvironment) -> str:
-    """Return the text of a prefix in canonical form.
+def _canonical_prefix(text: str, environment: AnyEnvironment) -> str:
+    """Return a prefix as canonical text, with players that the environment has.
 
     Raises:
         UsageError: If it is unfit, or names a player that the environment does not have.
     """
     if text.startswith(RECORD):
-        split_record(text)
+        path_and_turns(text)
         return text
-    parts = read_prefix(text)
+    parts = parse_prefix(text)
     for player, _ in parts:
         if player.startswith("noisy-"):
             try:
@@ -109,8 +109,8 @@ def _normalize(text: str, environment: AnyEnvironment) -> str:
     return "+".join(f"{player}:{steps}" for player, steps in parts)
 
 
-def split_record(text: str) -> tuple[str, int | None]:
-    """Return the path of a file of records, and the number of turns that are taken from a record; None for all.
+def path_and_turns(text: str) -> tuple[str, int | None]:
+    """Return the path in a prefix `record:PATH:TURNS`, and the number of turns; None for all.
 
     Raises:
         UsageError: If there is no path, or the number is not fit.
@@ -128,8 +128,8 @@ def without_prefix(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in (PREFIX, PREFIX_REPLIES)}
 
 
-def _turns(episode: AnyEpisode) -> list[tuple[str, str]]:
-    """Return the turns of a new episode's prefix as (player, reply).
+def _prefix_turns(episode: AnyEpisode) -> list[tuple[str, str]]:
+    """Return the turns of a new episode's prefix as pairs (player, reply).
 
     The prefix is over before a turn that would end the episode. A step is a turn, except where the game's actions are
     plans that it can cut (`Game.cut`); a turn that asks for a thought is no step of its own.
@@ -145,16 +145,16 @@ def _turns(episode: AnyEpisode) -> list[tuple[str, str]]:
             f"prefix={text}: episodes of {episode.environment.id} have only one turn with these options, so there "
             "are no steps to hand over; leave prefix out"
         )
-    trial = _restart(episode)
+    trial = _episode_without_prefix(episode)
     if PREFIX_REPLIES in episode.options:
-        return _recorded_replies(trial, episode.options[PREFIX_REPLIES])
+        return _replies_before_end(trial, episode.options[PREFIX_REPLIES])
     replies: list[tuple[str, str]] = []
     complete = 0  # number of replies up to the last one that is no thought
-    for player, steps in read_prefix(text):
+    for player, steps in parse_prefix(text):
         chosen = policy(player)
-        steps_left = steps if steps >= 0 else oracle_steps(episode) + steps
+        steps_left = steps if steps >= 0 else count_oracle_steps(episode) + steps
         while steps_left > 0:
-            reply, taken = _next_reply(trial, chosen, steps_left)
+            reply, taken = _next_reply_and_steps(trial, chosen, steps_left)
             trial.step(reply)
             if trial.done:
                 return replies[:complete]
@@ -164,14 +164,14 @@ def _turns(episode: AnyEpisode) -> list[tuple[str, str]]:
     return replies
 
 
-def _restart(episode: AnyEpisode) -> AnyEpisode:
+def _episode_without_prefix(episode: AnyEpisode) -> AnyEpisode:
     """Return a new episode of the same attempt at the item without a prefix."""
     options = without_prefix(episode.options)
     return Episode(episode.environment, episode.item, options, attempt=episode.attempt, player=episode.player)
 
 
-def _recorded_replies(trial: AnyEpisode, recorded: Any) -> list[tuple[str, str]]:
-    """Return those replies of a record that do not end the episode."""
+def _replies_before_end(trial: AnyEpisode, recorded: Any) -> list[tuple[str, str]]:
+    """Return the recorded replies that do not end the episode, with `RECORDED` as their player."""
     if not isinstance(recorded, list | tuple) or not all(isinstance(reply, str) for reply in recorded):  # pyright: ignore[reportUnknownVariableType]
         raise UsageError("prefix_replies: give a list of texts")
     replies: list[tuple[str, str]] = []
@@ -183,8 +183,8 @@ def _recorded_replies(trial: AnyEpisode, recorded: Any) -> list[tuple[str, str]]
     return replies
 
 
-def _next_reply(episode: AnyEpisode, player: Policy, most_steps: int) -> tuple[str, int]:
-    """Return a player's next reply, and how many steps it takes: 0 for a thought."""
+def _next_reply_and_steps(episode: AnyEpisode, player: Policy, most_steps: int) -> tuple[str, int]:
+    """Return a player's next reply, and the number of its steps: 0 for a thought, at most `most_steps`."""
     reply, wording, state = player.reply(episode), episode.play.wording, episode.state
     if wording.thought_question(state):
         return reply, 0
@@ -195,22 +195,24 @@ def _next_reply(episode: AnyEpisode, player: Policy, most_steps: int) -> tuple[s
     return (reply if first == action else wording.render(first, state)), taken
 
 
-def oracle_steps(episode: AnyEpisode) -> int:
-    """Return the number of steps in the oracle's own episode on the item."""
-    trial, oracle, steps = _restart(episode), policy("oracle"), 0
+def count_oracle_steps(episode: AnyEpisode) -> int:
+    """Return the number of steps of the oracle's episode on the item."""
+    trial, oracle, steps = _episode_without_prefix(episode), policy("oracle"), 0
     while not trial.done:
-        reply, taken = _next_reply(trial, oracle, _MOST_STEPS)
+        reply, taken = _next_reply_and_steps(trial, oracle, _MOST_STEPS)
         trial.step(reply)
         steps += taken
     return steps
 
 
-class _Records(NamedTuple):
+class _RecordFile(NamedTuple):
     digest: str
     by_instance: Mapping[str, Sequence[EpisodeRecord]]
 
 
-def _add_replies(environment: AnyEnvironment, item: Item[Any], options: dict[str, Any], attempt: int) -> dict[str, Any]:
+def _with_recorded_replies(
+    environment: AnyEnvironment, item: Item[Any], options: dict[str, Any], attempt: int
+) -> dict[str, Any]:
     """Return options of play with the replies of a record, if their prefix names a file of records.
 
     Args:
@@ -226,32 +228,33 @@ def _add_replies(environment: AnyEnvironment, item: Item[Any], options: dict[str
     text = options.get(PREFIX)
     if text is None or not text.startswith(RECORD) or PREFIX_REPLIES in options:
         return options
-    path, turns = split_record(text)
-    stored = _read_records(path)
+    path, turns = path_and_turns(text)
+    stored = _read_record_file(path)
     what = f"prefix={text[:80]}"
-    record = _find_record(environment, item, options, attempt, stored, what)
+    record = _matching_record(environment, item, options, attempt, stored, what)
     replies = [turn.reply for turn in record.turns][: len(record.turns) if turns is None else turns]
     for number, turn in enumerate(record.turns[: len(replies)], start=1):
         if turn.executed is not None or str(turn.outcome) in _CUT_OFF:
             raise UsageError(
                 f"{what}: turn {number} of the record was cut off, refused or carried out by a teacher; give less"
             )
-    return {**options, PREFIX: _stored_name(path, stored, turns), PREFIX_REPLIES: replies}
+    return {**options, PREFIX: _name_with_digest(path, stored, turns), PREFIX_REPLIES: replies}
 
 
-def _stored_name(path: str, stored: _Records, turns: int | None) -> str:
-    """Return what stands for a file of records in options and logs: its name and its digest."""
+def _name_with_digest(path: str, stored: _RecordFile, turns: int | None) -> str:
+    """Return a file of records by its name and digest, as options and logs have it."""
     return f"{RECORD}{Path(path).name}#{stored.digest}{'' if turns is None else f':{turns}'}"
 
 
-def _find_record(
+def _matching_record(
     environment: AnyEnvironment,
     item: Item[Any],
     options: Mapping[str, Any],
     attempt: int,
-    stored: _Records,
+    stored: _RecordFile,
     what: str,
 ) -> EpisodeRecord:
+    """Return the record of an item with the same options and, in games of chance, the same attempt."""
     records = [
         record
         for record in stored.by_instance.get(item.instance.hash, ())
@@ -269,27 +272,28 @@ def _find_record(
     return fitting[0]
 
 
-def _read_records(path: str) -> _Records:
-    """Read a file of records, or return what was read before if its size and time are the same."""
+def _read_record_file(path: str) -> _RecordFile:
+    """Return the records of a user's file, from a cache if its size and time are the same."""
     try:
         status = user_path(path).stat()
         if status.st_size > _MOST_BYTES:
             raise UsageError(f"prefix={RECORD}{path[:120]}: more than {_MOST_BYTES >> 30} GiB; give a smaller file")
-        return _parse_records(path, status.st_mtime_ns, status.st_size)
+        return _parse_record_file(path, status.st_mtime_ns, status.st_size)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
         raise UsageError(f"prefix={RECORD}{path[:120]}: cannot be read ({reason}); give a file of records") from None
 
 
 @lru_cache(maxsize=4)
-def _parse_records(path: str, changed: int, size: int) -> _Records:
+def _parse_record_file(path: str, changed: int, size: int) -> _RecordFile:
+    """Return the records of a file; its time and size are there for the cache."""
     content = user_path(path).read_bytes()
     by_instance: dict[str, list[EpisodeRecord]] = {}
-    for number, line in json_lines(BytesIO(content), _MOST_BYTES + 1, path[:120]):
+    for number, line in numbered_json_lines(BytesIO(content), _MOST_BYTES + 1, path[:120]):
         if not line or not line.strip():
             continue
         try:
-            check_json(line, _MOST_VALUES)
+            check_json_bounds(line, _MOST_VALUES)
             record = EpisodeRecord.from_json(json.loads(line.decode("utf-8-sig")))
         except (DataError, ValueError, RecursionError) as error:
             raise UsageError(
@@ -297,30 +301,35 @@ def _parse_records(path: str, changed: int, size: int) -> _Records:
                 "of JSON lines from `waybench play --record`"
             ) from None
         by_instance.setdefault(record.instance_hash, []).append(record)
-    return _Records(hashlib.sha256(content).hexdigest()[:12], by_instance)
+    return _RecordFile(hashlib.sha256(content).hexdigest()[:12], by_instance)
 
 
-def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
+def _resolve_prefix_option(
+    environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]
+) -> dict[str, Json]:
+    """Resolve the options of prefixes and those of the environment; see `PlayExtension.resolve`."""
     text, replies = PREFIX_OPTION.check(values.pop(PREFIX, None)), values.pop(PREFIX_REPLIES, None)
-    prefix = None if text is None else _normalize(text, environment)
+    prefix = None if text is None else _canonical_prefix(text, environment)
     options = resolve_others(values)
     if prefix is None:
         return options
     return options | {PREFIX: prefix} | ({} if replies is None else {PREFIX_REPLIES: replies})
 
 
-def _wrap(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+def _play_with_prefix(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+    """Return the play with the turns of a prefix; None without a prefix."""
     if PREFIX not in options:
         return None
-    return replace(environment.play_with(without_prefix(options)), prefix_turns=_turns)
+    return replace(environment.play_with(without_prefix(options)), prefix_turns=_prefix_turns)
 
 
-def _names_file(options: Mapping[str, Json]) -> str:
+def _option_naming_file(options: Mapping[str, Json]) -> str:
+    """Return the option whose value names a file of this machine; "" if none does."""
     return PREFIX if str(options.get(PREFIX)).startswith(RECORD) and PREFIX_REPLIES not in options else ""
 
 
-def _replace_path(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a prefix with the name and digest of its file of records in place of the path; others as they are.
+def _prefix_without_path(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the option `prefix` with the name and digest of its file in place of the path; {} without a file.
 
     Raises:
         UsageError: If the file cannot be read.
@@ -328,41 +337,44 @@ def _replace_path(environment: AnyEnvironment, parameters: Mapping[str, Json]) -
     text = parameters.get(PREFIX)
     if not isinstance(text, str) or not text.startswith(RECORD):
         return {}
-    path, turns = split_record(text)
-    return {PREFIX: _stored_name(path, _read_records(path), turns)}
+    path, turns = path_and_turns(text)
+    return {PREFIX: _name_with_digest(path, _read_record_file(path), turns)}
 
 
 PREFIX_EXTENSION = PlayExtension(
     name="prefix",
     options=(PREFIX_OPTION,),
-    resolve=_resolve,
-    wrap=_wrap,
+    resolve=_resolve_prefix_option,
+    wrap=_play_with_prefix,
     content=(PREFIX_REPLIES,),
-    for_item=_add_replies,
-    names_file=_names_file,
-    for_log=_replace_path,
+    for_item=_with_recorded_replies,
+    names_file=_option_naming_file,
+    for_log=_prefix_without_path,
 )
 
 
 def _handover_axis(name: str, title: str, doc: str, read: Callable[[tuple[PrefixPart, ...]], float | None]) -> Axis:
-    def of(record: EpisodeRecord) -> float | None:
+    """Return an axis whose value is a number that `read` takes from the parts of a prefix."""
+
+    def value_of_prefix(record: EpisodeRecord) -> float | None:
+        """Return the value for a record's prefix; None if it is no such prefix."""
         text = record.options.get(PREFIX)
         if not isinstance(text, str) or text.startswith(RECORD):
             return None
         try:
-            return read(read_prefix(text))
+            return read(parse_prefix(text))
         except UsageError:  # of a record that somebody has edited
             return None
 
-    return Axis(name=name, title=title, of=of, doc=doc)
+    return Axis(name=name, title=title, of=value_of_prefix, doc=doc)
 
 
-def _steps_left(parts: tuple[PrefixPart, ...]) -> float | None:
-    """Return N for a prefix `oracle:-N`, which leaves the last N steps to the player; None for other prefixes."""
+def _steps_left_of_oracle(parts: tuple[PrefixPart, ...]) -> float | None:
+    """Return N for a prefix `oracle:-N`, which leaves N of the oracle's steps; None for others."""
     return float(-parts[0].steps) if len(parts) == 1 and parts[0].steps < 0 else None
 
 
-def _random_steps(parts: tuple[PrefixPart, ...]) -> float | None:
+def _random_steps_after_oracle(parts: tuple[PrefixPart, ...]) -> float | None:
     """Return N for a prefix `oracle:K+random:N` with N random steps after the oracle's; None for other prefixes."""
     players = [part.player for part in parts]
     return float(parts[1].steps) if players == ["oracle", "random"] and parts[1].steps > 0 else None
@@ -373,12 +385,12 @@ HANDOVER_AXES = (
         "steps_left",
         "Steps left",
         "The steps of the oracle's episode that are left to the player (prefix=oracle:-N).",
-        _steps_left,
+        _steps_left_of_oracle,
     ),
     _handover_axis(
         "random_steps",
         "Random steps",
         "The random steps between the oracle's first steps and the player's (prefix=oracle:K+random:N).",
-        _random_steps,
+        _random_steps_after_oracle,
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from waybench.core._board import Board
 from waybench.core._record import TurnRecord
-from waybench.core._scene import MakeScene, MakeScenes, build_by_prefixes, draw_all, draw_last
+from waybench.core._scene import MakeScene, MakeScenes, draw_last_scene, draw_scenes, make_after_each_count
 
 Draw = Callable[..., str]
 """(instance, turns, *, board_id, reuse) -> SVG.
@@ -25,7 +25,7 @@ into a drawing.
 """
 
 
-class _Derived(partial[Any]):
+class _DerivedDrawing(partial[Any]):
     """A drawing that follows from other fields."""
 
 
@@ -103,18 +103,18 @@ class Presentation:
     undefined: str = ""
 
     def __post_init__(self) -> None:
-        """Fill in the plurals, and what draws the scenes where it is not given."""
+        """Fill in plurals, and the functions that draw scenes where they are not given."""
         # A copy (`dataclasses.replace`) derives its drawings again: they follow from its own scenes.
-        draw = None if isinstance(self.draw, _Derived) else self.draw
-        draw_frames = None if isinstance(self.draw_frames, _Derived) else self.draw_frames
-        last = self.scenes if self.scene is None else build_by_prefixes(self.scene)
+        draw = None if isinstance(self.draw, _DerivedDrawing) else self.draw
+        draw_frames = None if isinstance(self.draw_frames, _DerivedDrawing) else self.draw_frames
+        last = self.scenes if self.scene is None else make_after_each_count(self.scene)
         if draw_frames is None:
             if draw is not None:
-                draw_frames = _Derived(build_by_prefixes(draw))
+                draw_frames = _DerivedDrawing(make_after_each_count(draw))
             elif last is not None:
-                draw_frames = _Derived(draw_all, self.scenes or last)
+                draw_frames = _DerivedDrawing(draw_scenes, self.scenes or last)
         if draw is None and last is not None:
-            draw = _Derived(draw_last, last)
+            draw = _DerivedDrawing(draw_last_scene, last)
         object.__setattr__(self, "draw", draw)
         object.__setattr__(self, "draw_frames", draw_frames)
         for noun in ("level", "item", "cluster"):
@@ -124,11 +124,11 @@ class Presentation:
 
     @property
     def sampling_units(self) -> str:
-        """The plural of the units drawn independently of each other: clusters if there are any, otherwise items."""
+        """The plural of the independently drawn units: clusters if there are any, otherwise items."""
         return self.clusters or self.items
 
-    def mode(self, env_id: str, level: int | None) -> str:
-        """Return the name of an environment's level in a table of several environments; None stands for all levels."""
+    def level_title(self, env_id: str, level: int | None) -> str:
+        """Return the title of an environment's level in tables; of all levels for None."""
         if level is None:
             return f"all {self.items}"
         names = (name for name, levels in self.modes.items() if levels.get(env_id) == level)

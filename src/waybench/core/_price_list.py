@@ -60,20 +60,20 @@ class Prices(Mapping[str, Price]):
     def __bool__(self) -> bool:
         return True
 
-    def source(self, models: Iterable[str]) -> str:
-        """Return where the prices of these models are from: "prices: genai-prices 0.2.3, 2026-11-01"; "" if given."""
+    def source_note(self, models: Iterable[str]) -> str:
+        """Return the source of list prices of some models as a note; "" if the user gave all prices."""
         listed = (model for model in models if model not in self.given and not model.startswith(_FREE))
         if self.of_all is not None or all(list_price(model) is None for model in listed):
             return ""
-        return f"prices: {PACKAGE} {list_version()}, list prices, the newest of {_newest()}"
+        return f"prices: {PACKAGE} {price_list_version()}, list prices, the newest of {_newest_price_date()}"
 
-    def unknown(self, models: Iterable[str]) -> list[str]:
-        """Return the models that may cost something and have no price."""
+    def models_without_price(self, models: Iterable[str]) -> list[str]:
+        """Return the models that may cost something and have no known price."""
         return [model for model in dict.fromkeys(models) if not model.startswith(_FREE) and model not in self]
 
 
-def known_prices(path: Path | None = None, texts: Iterable[str] = ()) -> Prices:
-    """Return the prices of models.
+def load_prices(path: Path | None = None, texts: Iterable[str] = ()) -> Prices:
+    """Return the prices of models: the user's, and list prices for others.
 
     Args:
         path: The user's table of prices (`read_prices`).
@@ -104,8 +104,8 @@ def known_prices(path: Path | None = None, texts: Iterable[str] = ()) -> Prices:
     return Prices(given, of_all)
 
 
-def list_version() -> str:
-    """Return the version of the package with the list; "" where it is not installed."""
+def price_list_version() -> str:
+    """Return the version of the package with list prices; "" if it is not installed."""
     try:
         return version(PACKAGE)
     except PackageNotFoundError:
@@ -124,7 +124,7 @@ def list_price(model: str) -> Price | None:
         provider_id = provider.replace("_", "-")
     else:
         provider_id = _PROVIDERS.get(provider, "")
-    snapshot = _snapshot() if provider_id and name else None
+    snapshot = _price_list_snapshot() if provider_id and name else None
     if snapshot is None:
         return None
     listed = next((entry for entry in snapshot.providers if entry.id == provider_id), None)
@@ -132,21 +132,24 @@ def list_price(model: str) -> Price | None:
     if not info:
         return None
     prices = info.get_prices(datetime.combine(datetime.now(UTC).date(), time(12), UTC))
-    amounts = [_base(getattr(prices, part, None)) for part in ("input_mtok", "output_mtok", "cache_read_mtok")]
+    amounts = [
+        _price_of_short_prompts(getattr(prices, part, None))
+        for part in ("input_mtok", "output_mtok", "cache_read_mtok")
+    ]
     if amounts[0] is None or amounts[1] is None:
         return None
     return Price(amounts[0], amounts[1], amounts[0] if amounts[2] is None else amounts[2])
 
 
-def _base(amount: Any) -> float | None:
-    """Return a price as a number; of one that depends on the length of the prompt, that of short ones."""
+def _price_of_short_prompts(amount: Any) -> float | None:
+    """Return an amount as a number; that for short prompts where it depends on the length."""
     amount = getattr(amount, "base", amount)
     return None if amount is None else float(amount)
 
 
 @cache
-def _snapshot() -> Any:
-    """Return the package's snapshot; None where it is not installed."""
+def _price_list_snapshot() -> Any:
+    """Return the package's list of prices; None if the package is not installed."""
     try:
         return import_module("genai_prices.data_snapshot").get_snapshot()
     except ImportError:
@@ -154,10 +157,10 @@ def _snapshot() -> Any:
 
 
 @cache
-def _newest() -> date:
-    """Return when the newest price of the list came into force."""
+def _newest_price_date() -> date:
+    """Return the date of the newest price in the list that is in force."""
     today = datetime.now(UTC).date()
-    models: list[Any] = [model for provider in _snapshot().providers for model in provider.models]
+    models: list[Any] = [model for provider in _price_list_snapshot().providers for model in provider.models]
     several: list[Any] = [price for model in models if is_array(model.prices) for price in model.prices]
     starts = (getattr(price.constraint, "start_date", None) for price in several)
     return max((start for start in starts if start is not None and start <= today), default=date.min)

@@ -64,14 +64,21 @@ def puzzle_environment(
     if not isinstance(game, ChoiceGame):
         raise TypeError(f"{type(game).__name__} is no ChoiceGame")
 
-    def prove(instance: Q) -> dict[str, Json]:
+    def prove_minimum(instance: Q) -> dict[str, Json]:
+        """Return the cost of a best solution as the proof of an instance."""
         return {"minimum": solutions.remaining(game.start(instance))}
 
-    def play(options: Mapping[str, Json]) -> Play[Q, S, str]:
+    def play_with_options(options: Mapping[str, Json]) -> Play[Q, S, str]:
+        """Return the play with the option `turns` as limit."""
         return Play(game, wording, Limits(turns=int(options["turns"])))
 
     score = Metric(
-        name="score", of=_score, title="Score", doc="Turns of a shortest solution by turns; 0 if failed.", low=0, high=1
+        name="score",
+        of=_solution_efficiency,
+        title="Score",
+        doc="Turns of a shortest solution by turns; 0 if failed.",
+        low=0,
+        high=1,
     )
     return Environment(
         id=id,
@@ -82,13 +89,13 @@ def puzzle_environment(
             sample_levels=sample_levels,
             highest_level=highest_level,
             public_key=public_key,
-            make_source=lambda key, level, options: DrawnSource(id, draw, level_of, key, level, prove),
+            make_source=lambda key, level, options: DrawnSource(id, draw, level_of, key, level, prove_minimum),
             decode=solutions.decode,
             level_of=level_of,
-            prove=prove,
+            prove=prove_minimum,
         ),
         playing=Playing(
-            play=play,
+            play=play_with_options,
             options=(Option(name="turns", default=turns, low=1, high=turns, doc="Maximum number of turns."),),
             texts=wording.tables,
         ),
@@ -101,7 +108,7 @@ def puzzle_environment(
         difficulty=Difficulty(
             axes=(proof_axis("minimum", "Shortest solution", "Turns of a shortest solution."),),
             success="the item is solved in at most twice the turns of a shortest solution",
-            competent=lambda record: _score(record) >= 0.5,  # a random player seldom counts
+            competent=lambda record: _solution_efficiency(record) >= 0.5,  # a random player seldom counts
             horizon=HorizonSpec(levels=horizon),
         ),
         players=Players(
@@ -113,5 +120,6 @@ def puzzle_environment(
     )
 
 
-def _score(record: EpisodeRecord) -> float:
+def _solution_efficiency(record: EpisodeRecord) -> float:
+    """Return the turns of a shortest solution divided by the player's; 0 if the puzzle is not solved."""
     return float(record.proof["minimum"]) / len(record.turns) if record.end is End.SOLVED else 0.0

@@ -20,7 +20,7 @@ from waybench.core._parts import Difficulty, Items, Players, Playing, Scoring
 from waybench.core._play import Play
 from waybench.core._presentation import Presentation
 from waybench.core._record import EpisodeRecord
-from waybench.core._replies import fold_typography, normal_name
+from waybench.core._replies import fold_typography, normalize_name
 from waybench.core._texts import ENGLISH_NAME, QUESTION_TEXTS, Texts, TextTables, kit_tables, texts_in
 from waybench.core._wording import ActionTool, Field, Invalid, ToolCall
 
@@ -37,15 +37,15 @@ _NUMBER = re.compile(rf"-?[0-9]{{1,{MAX_DIGITS}}}")
 
 
 @lru_cache(maxsize=64)
-def _labelled(label: str) -> re.Pattern[str]:
-    """Return what finds lines with a label such as "answer:", also with a few words around it."""
+def _answer_label_pattern(label: str) -> re.Pattern[str]:
+    """Return the pattern of a line with a label such as "answer:", with a few words around it."""
     words = rf"(?:\w+ ){{0,2}}{re.escape(label)}(?: \w+){{0,2}}"  # of other languages, as in "mi respuesta final es:"
     labels = _ENGLISH_LABEL if label == "answer" else f"(?:{_ENGLISH_LABEL}|{words})"
     return re.compile(_BEFORE_LABEL + labels + _AFTER_LABEL, re.I | re.M)
 
 
-def answer_lines(reply: str, texts: Texts = _ENGLISH) -> list[str] | Invalid:
-    """Return where the answer of a reply can stand, without differences of width, blanks and typography.
+def candidate_answer_lines(reply: str, texts: Texts = _ENGLISH) -> list[str] | Invalid:
+    """Return the lines of a reply that can be its answer, with typography normalized.
 
     These are the last line, without "answer:" at its start, and if it has none what follows "answer:" in the last line
     that begins with it, in English or in the language of the texts. Lines of marks alone, such as the end of a code
@@ -57,7 +57,7 @@ def answer_lines(reply: str, texts: Texts = _ENGLISH) -> list[str] | Invalid:
     """
     if len(reply) > LONGEST_REPLY:
         return Invalid(texts.fill("reply.long", count=len(reply), most=LONGEST_REPLY))
-    pattern = _labelled(texts["form.label"])
+    pattern = _answer_label_pattern(texts["form.label"])
     last = next((line for line in reversed(reply.splitlines()) if line.strip(_MARKS)), "")
     labelled: str | None = None
     for match in pattern.finditer(reply):
@@ -72,8 +72,8 @@ class Question(Generic[I, R]):
     """A question with one answer, a text or a whole number; `question_environment` makes an environment of it.
 
     A reply may have any length: what counts is its last line, or if that is no answer what follows the last "answer:"
-    (`answer_lines`). It has to be the answer and nothing else, up to case, width, blanks, typography and the marks
-    around it. Where any text is an answer (`is_open`), "answer:" comes first.
+    (`candidate_answer_lines`). It has to be the answer and nothing else, up to case, width, blanks, typography and
+    the marks around it. Where any text is an answer (`is_open`), "answer:" comes first.
 
     Attributes:
         prompt: Instance -> the question; with `texts` (instance, texts in the language of play) -> the question. How to
@@ -97,11 +97,11 @@ class Question(Generic[I, R]):
     texts: TextTables = field(default_factory=dict[str, Mapping[str, str]])
 
     @property
-    def tables(self) -> TextTables:
-        """All texts by language, for `Playing.texts`; none if the question has no texts by language."""
+    def texts_by_language(self) -> TextTables:
+        """All texts by language, for `Playing.texts`; none if the question is in English only."""
         return kit_tables(QUESTION_TEXTS, {}, self.texts) if self.texts else {}
 
-    def text(self, instance: I, texts: Texts) -> str:
+    def question_text(self, instance: I, texts: Texts) -> str:
         """Return the question.
 
         Raises:
@@ -113,7 +113,7 @@ class Question(Generic[I, R]):
             raise KitError(f"the prompt is {text!r:.80}", "return a text", self.prompt)
         return text
 
-    def right(self, instance: I) -> Any:
+    def right_answer(self, instance: I) -> Any:
         """Return the right answer.
 
         Raises:
@@ -124,13 +124,13 @@ class Question(Generic[I, R]):
             raise KitError(f"the right answer is {right!r:.80}", "return a text or a whole number", self.answer)
         return right
 
-    def guesses(self, instance: I) -> Sequence[Any]:
-        """Return the choices, or by default the numbers with as many digits as the right one.
+    def possible_answers(self, instance: I) -> Sequence[Any]:
+        """Return the choices; without choices, all numbers with as many digits as the right one.
 
         Raises:
             KitError: If the right answer is none of the choices, or is a text and there are none.
         """
-        right = self.right(instance)
+        right = self.right_answer(instance)
         if self.choices is not None:
             choices = self.choices(instance)
             if right not in choices:
@@ -141,10 +141,12 @@ class Question(Generic[I, R]):
         most = 10 ** len(str(abs(right)))
         return range(1 - most if right < 0 else 0, most)
 
-    def score(self, instance: I, answer: R) -> float:
-        """Return the success of an answer; what is no answer to this question has none."""
-        right = self.right(instance)
-        if type(answer) is not type(right) or (self._is_closed(right) and answer not in self.guesses(instance)):
+    def success_of(self, instance: I, answer: R) -> float:
+        """Return the success of an answer, from 0 to 1; 0 for an answer of a wrong type."""
+        right = self.right_answer(instance)
+        if type(answer) is not type(right) or (
+            self._has_fixed_choices(right) and answer not in self.possible_answers(instance)
+        ):
             return 0.0
         if self.judge is not None:
             success: Any = self.judge(instance, answer)
@@ -156,49 +158,52 @@ class Question(Generic[I, R]):
                 )
             return float(success)
         if isinstance(answer, str) and isinstance(right, str):
-            return float(normal_name(answer) == normal_name(right))
+            return float(normalize_name(answer) == normalize_name(right))
         return float(answer == right)
 
-    def _is_closed(self, right: str | int) -> bool:
+    def _has_fixed_choices(self, right: str | int) -> bool:
+        """Return whether only the listed choices are answers."""
         return isinstance(right, str) and not self.is_open
 
-    def word(self, answer: R, texts: Texts) -> str:
-        """Return what an answer is called."""
+    def answer_text(self, answer: R, texts: Texts) -> str:
+        """Return an answer as text in a language."""
         return texts.table.get(f"choice.{answer}", str(answer))
 
-    def form(self, instance: I, texts: Texts) -> str:
-        """Return how to reply, in a sentence."""
-        right = self.right(instance)
+    def reply_instruction(self, instance: I, texts: Texts) -> str:
+        """Return the sentence that says how to reply."""
+        right = self.right_answer(instance)
         if isinstance(right, int):
             return texts["form.number"]
         if self.is_open:
             return texts["form.open"]
-        words = [self.word(choice, texts) for choice in self.guesses(instance)]
+        words = [self.answer_text(choice, texts) for choice in self.possible_answers(instance)]
         return texts.fill("form.choices", choices=", ".join(words))
 
-    def read(self, text: str, instance: I, texts: Texts) -> Any:
-        """Read the answer that a text is, and nothing else.
+    def parse_answer(self, text: str, instance: I, texts: Texts) -> Any:
+        """Return the answer that a line consists of, or as `Invalid` why there is none.
 
         Args:
-            text: One line, as `answer_lines` returns it.
+            text: One line, as `candidate_answer_lines` returns it.
             instance: What is asked.
             texts: The texts in the language of play.
 
         Returns:
             The answer, or as `Invalid` why there is none.
         """
-        right, plain = self.right(instance), text.strip(_MARKS)
+        right, plain = self.right_answer(instance), text.strip(_MARKS)
         if isinstance(right, int):
-            return int(plain) if _NUMBER.fullmatch(plain) else Invalid(self.form(instance, texts))
-        by_name = {normal_name(self.word(choice, texts)): choice for choice in self.guesses(instance)}
-        if (choice := by_name.get(normal_name(text))) is not None:
+            return int(plain) if _NUMBER.fullmatch(plain) else Invalid(self.reply_instruction(instance, texts))
+        by_name = {
+            normalize_name(self.answer_text(choice, texts)): choice for choice in self.possible_answers(instance)
+        }
+        if (choice := by_name.get(normalize_name(text))) is not None:
             return choice
-        same = [choice for name, choice in by_name.items() if name.strip(_MARKS) == normal_name(plain)]
+        same = [choice for name, choice in by_name.items() if name.strip(_MARKS) == normalize_name(plain)]
         if plain and len(same) == 1:
             return same[0]
         if self.is_open and 1 <= len(plain) <= LONGEST_ANSWER and plain.isprintable():
             return plain
-        return Invalid(self.form(instance, texts))
+        return Invalid(self.reply_instruction(instance, texts))
 
 
 class QuestionGame(OneAnswerGame[I, Any]):
@@ -208,12 +213,12 @@ class QuestionGame(OneAnswerGame[I, Any]):
         self._question = question
 
     def answers(self, instance: I) -> Sequence[Any]:
-        """Return what a random player guesses."""
-        return self._question.guesses(instance)
+        """Return the answers that a random player guesses from."""
+        return self._question.possible_answers(instance)
 
     def judge(self, instance: I, answer: Any) -> Judgement:
-        """Score an answer."""
-        return Judgement(self._question.score(instance, answer))
+        """Return the success of an answer."""
+        return Judgement(self._question.success_of(instance, answer))
 
     def encode(self, action: Any) -> Json:
         """Return the answer."""
@@ -234,8 +239,10 @@ class QuestionWording(OneAnswerWording[I, Any]):
     def __init__(self, question: Question[I, Any], texts: Texts) -> None:
         self._question, self.texts = question, texts
         self.rule_fields = (
-            Field[I]("question", "The question.", lambda instance: question.text(instance, texts)),
-            Field[I]("form", "How to reply, in a sentence.", lambda instance: question.form(instance, texts)),
+            Field[I]("question", "The question.", lambda instance: question.question_text(instance, texts)),
+            Field[I](
+                "form", "How to reply, in a sentence.", lambda instance: question.reply_instruction(instance, texts)
+            ),
         )
 
     def in_language(self, texts: Texts) -> "QuestionWording[I]":
@@ -244,36 +251,39 @@ class QuestionWording(OneAnswerWording[I, Any]):
 
     def rules(self, instance: I) -> str:
         """Return the question, and how to reply."""
-        return f"{self._question.text(instance, self.texts)}\n{self._question.form(instance, self.texts)}"
+        question, texts = self._question, self.texts
+        return f"{question.question_text(instance, texts)}\n{question.reply_instruction(instance, texts)}"
 
     def parse(self, reply: str, state: AnswerState[I]) -> Any:
-        """Read the answer in a reply (`answer_lines`)."""
-        lines = answer_lines(reply, self.texts)
+        """Read the answer in a reply (`candidate_answer_lines`)."""
+        lines = candidate_answer_lines(reply, self.texts)
         if isinstance(lines, Invalid):
             return lines
-        answers = [self._question.read(line, state.instance, self.texts) for line in lines]
+        answers = [self._question.parse_answer(line, state.instance, self.texts) for line in lines]
         if self._question.is_open:
             return answers[-1]
         return next((answer for answer in answers if not isinstance(answer, Invalid)), answers[-1])
 
     def render(self, action: Any, state: AnswerState[I]) -> str:
-        """Return what the answer is called."""
-        return self._question.word(action, self.texts)
+        """Return the answer as text."""
+        return self._question.answer_text(action, self.texts)
 
     def tools(self, state: AnswerState[I]) -> Sequence[ActionTool]:
         """Return the tool that takes the answer."""
         question, instance = self._question, state.instance
         schema: dict[str, Json] = {"type": "string", "description": self.texts["tool.argument"]}
-        if isinstance(question.right(instance), int):
+        if isinstance(question.right_answer(instance), int):
             schema["type"] = "integer"
         elif not question.is_open:
-            schema["enum"] = [question.word(choice, self.texts) for choice in question.guesses(instance)]
+            schema["enum"] = [
+                question.answer_text(choice, self.texts) for choice in question.possible_answers(instance)
+            ]
         return (ActionTool("answer", self.texts["tool.description"], {"answer": schema}),)
 
     def parse_call(self, call: ToolCall, state: AnswerState[I]) -> Any:
         """Read the answer of a call."""
         text = str(call.arguments["answer"])
-        return self._question.read(fold_typography(text[:_LONGEST_LINE]), state.instance, self.texts)
+        return self._question.parse_answer(fold_typography(text[:_LONGEST_LINE]), state.instance, self.texts)
 
     def render_call(self, action: Any, state: AnswerState[I]) -> ToolCall:
         """Return the call with an answer."""
@@ -358,24 +368,25 @@ def question_environment(
     lowest = sample_levels[0]
     english = texts_in(ENGLISH_NAME, kit_tables(QUESTION_TEXTS, {}, question.texts))
 
-    def decode(data: Json) -> Q:
+    def decode_question(data: Json) -> Q:
+        """Return an instance from JSON; raise a DataError if it has no such level or no answer."""
         result = instance.from_json(data)
         try:
             if not lowest <= level_of(result) <= highest_level:
                 raise DataError(f"instance: its level is not from {lowest} to {highest_level}")
-            question.text(result, english)
-            question.guesses(result)
+            question.question_text(result, english)
+            question.possible_answers(result)
         except (ArithmeticError, LookupError, ValueError, KitError) as error:  # of fields that fit their types alone
             raise DataError(f"instance: there is no such question ({type(error).__name__})") from error
         return result
 
     def oracle(state: AnswerState[Q], rng: Stream) -> Any:
         """Return the right answer."""
-        return question.right(state.instance)
+        return question.right_answer(state.instance)
 
     def simple(state: AnswerState[Q], rng: Stream) -> Any:
         """Return what the heuristic says, or else a guess."""
-        return rng.choice(question.guesses(state.instance)) if heuristic is None else heuristic(state.instance)
+        return rng.choice(question.possible_answers(state.instance)) if heuristic is None else heuristic(state.instance)
 
     way: Play[Q, AnswerState[Q], Any] = Play(
         QuestionGame(question), QuestionWording(question, english), Limits(turns=1)
@@ -387,14 +398,14 @@ def question_environment(
         about=about,
         items=Items(
             make_source=lambda key, level, options: DrawnSource(id, draw, level_of, key, level, prove),
-            decode=decode,
+            decode=decode_question,
             public_key=public_key,
             sample_levels=sample_levels,
             highest_level=highest_level,
             level_of=level_of,
             prove=prove,
         ),
-        playing=Playing(play=lambda options: way, takes_context=True, texts=question.tables),
+        playing=Playing(play=lambda options: way, takes_context=True, texts=question.texts_by_language),
         scoring=Scoring(metrics=(_SCORE,)),
         difficulty=Difficulty(
             axes=(level_axis(level, level_doc),) if horizon else (),
@@ -406,13 +417,14 @@ def question_environment(
     )
 
 
-def _success(record: EpisodeRecord) -> float:
+def _success_of_answer(record: EpisodeRecord) -> float:
+    """Return the success of the last answer of a record; 0 without a turn."""
     return float(record.turns[-1].events.get("success", 0.0)) if record.turns else 0.0
 
 
 _SCORE = Metric(
     name="score",
-    of=_success,
+    of=_success_of_answer,
     title="Score",
     doc="The success of the answer: 1 for a right one, 0 for one that cannot be read.",
     low=0,

@@ -7,7 +7,7 @@ from typing import Any, Generic
 
 from waybench.core._game import Json, S
 from waybench.core._json import is_array
-from waybench.core._json_reply import json_excerpt, last_object
+from waybench.core._json_reply import json_excerpt, last_json_object
 from waybench.core._wording import Invalid
 
 MOST_NUMBERS = 20_000  # in one answer
@@ -18,7 +18,7 @@ _INTRODUCTION = (
 )
 
 
-def _always(options: Mapping[str, Json], state: Any) -> bool:
+def _is_always_shown(options: Mapping[str, Json], state: Any) -> bool:
     return True
 
 
@@ -34,7 +34,7 @@ class Belief(Generic[S]):
         form: What the answer's value looks like, for the player, such as "[x, y]".
         expected: State -> the right value, as JSON values.
         read: A value of a player's JSON -> the same as `expected` would write it, or why it is no answer; see
-            `read_numbers`, `read_lists` and `read_rows`.
+            `read_numbers`, `read_number_lists` and `read_drawing_rows`.
         is_shown: (resolved options of play, state) -> whether the value follows from what the player has been shown;
             otherwise it is not asked for. By default it always does.
         share: (expected, answer) -> the share of the answer that is right, where that is natural; None if an answer is
@@ -48,16 +48,16 @@ class Belief(Generic[S]):
     form: str
     expected: Callable[[S], Json]
     read: Callable[[Json], Json | Invalid]
-    is_shown: Callable[[Mapping[str, Json], S], bool] = _always
+    is_shown: Callable[[Mapping[str, Json], S], bool] = _is_always_shown
     share: Callable[[Json, Json], float] | None = None
 
     @property
     def text(self) -> str:
-        """What the player is asked."""
+        """The question to the player, with the requested form of its answer."""
         return f'{_INTRODUCTION}\n{self.question}\nAnswer only with JSON of the form {{"{self.name}": {self.form}}}.'
 
     def parse(self, reply: str) -> Json | Invalid:
-        """Read the last JSON object with the probe's name as a key in a reply (`last_object`).
+        """Return the answer in a reply: the value of the probe's name in its last JSON object.
 
         Args:
             reply: The raw reply, whatever it is.
@@ -65,16 +65,16 @@ class Belief(Generic[S]):
         Returns:
             The value, or why there is none.
         """
-        answer = last_object(reply, self.name, unique=True)
+        answer = last_json_object(reply, self.name, unique=True)
         return answer if isinstance(answer, Invalid) else self.read(answer[self.name])
 
     def render(self, value: Json) -> str:
-        """Return a value as a reply in the requested form."""
+        """Return an answer as a reply in the requested form."""
         return json.dumps({self.name: value})
 
 
 def read_numbers(value: Json, count: int | None = None) -> list[int] | Invalid:
-    """Read a list of whole numbers.
+    """Return a list of whole numbers from a player's JSON value, or why it is none.
 
     Args:
         value: A value of a player's JSON.
@@ -94,8 +94,8 @@ def read_numbers(value: Json, count: int | None = None) -> list[int] | Invalid:
     return numbers
 
 
-def read_lists(value: Json, count: int) -> list[list[int]] | Invalid:
-    """Read some lists of whole numbers.
+def read_number_lists(value: Json, count: int) -> list[list[int]] | Invalid:
+    """Return lists of whole numbers from a player's JSON value, or why they are none.
 
     Args:
         value: A value of a player's JSON.
@@ -112,8 +112,8 @@ def read_lists(value: Json, count: int) -> list[list[int]] | Invalid:
     return lists
 
 
-def read_rows(value: Json) -> list[str] | Invalid:
-    """Read a drawing as a list of rows, each a text."""
+def read_drawing_rows(value: Json) -> list[str] | Invalid:
+    """Return the rows of a drawing from a player's JSON value, or why it has none."""
     if not is_array(value) or not all(isinstance(row, str) for row in value):
         return Invalid("The answer must be a list of rows, each a text.")
     if len(value) > MOST_NUMBERS or sum(map(len, value)) > MOST_CHARACTERS:
@@ -121,8 +121,8 @@ def read_rows(value: Json) -> list[str] | Invalid:
     return list(value)
 
 
-def share_of_cells(expected: list[str], answer: list[str]) -> float:
-    """Return the share of the cells of a drawing that are right; cells that the answer lacks are wrong.
+def share_of_right_cells(expected: list[str], answer: list[str]) -> float:
+    """Return the share of the cells of a drawing that an answer has right.
 
     Args:
         expected: The rows of the right drawing.

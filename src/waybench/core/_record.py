@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 from waybench._version import __version__
 from waybench.core._errors import DataError
 from waybench.core._game import NOTHING, End, Json, Outcome
-from waybench.core._json import check_json, is_object
+from waybench.core._json import check_json_bounds, is_object
 from waybench.core._wording import Message
 
 # 1: the outcome of an action that the protocol took for a reply that names none was that of the action
@@ -54,13 +54,13 @@ class Usage:
     model: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse numbers that cannot be.
+        """Raise a DataError for impossible numbers.
 
         Raises:
             DataError: If a number of tokens or seconds is below 0, or beyond 10**15.
         """
         numbers = (self.input_tokens, self.output_tokens, self.reasoning_tokens, self.cached_tokens, self.seconds)
-        if not all(map(_is_possible, numbers)):
+        if not all(map(_is_possible_amount, numbers)):
             raise DataError("not an episode record: a number of tokens or seconds is below 0 or beyond 10**15")
 
     def to_json(self) -> dict[str, Json]:
@@ -69,8 +69,8 @@ class Usage:
 
     @classmethod
     def from_provider(cls, **values: Any) -> Self:
-        """Return the usage that a provider reports, with 0 for impossible numbers of tokens or seconds (-1, NaN)."""
-        values |= {name: 0 for name, value in values.items() if name in _NUMBERS and not _is_possible(value)}
+        """Return a provider's usage, with 0 in place of impossible numbers such as -1 and NaN."""
+        values |= {name: 0 for name, value in values.items() if name in _NUMBERS and not _is_possible_amount(value)}
         return cls(**values)
 
 
@@ -106,7 +106,7 @@ class TurnRecord(NamedTuple):
 
     @property
     def carried_out(self) -> Json:
-        """The action that was carried out: what was done in place of what was said, or else what was said."""
+        """The action that was carried out: `executed` if there is one, or else `action`."""
         return self.action if self.executed is None else self.executed
 
     def to_json(self) -> dict[str, Json]:
@@ -125,8 +125,8 @@ class TurnRecord(NamedTuple):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "TurnRecord":
-        """Read a turn from JSON; a wrong type or a missing field raises the error that it causes."""
-        fields = _fields(data, _TURN, _TURN_FIELDS)
+        """Return a turn from JSON; a wrong type or a missing field raises the error that it causes."""
+        fields = _checked_fields(data, _TURN, _TURN_FIELDS)
         fields["outcome"] = Outcome(data["outcome"])
         return cls(**fields)
 
@@ -170,21 +170,22 @@ class ProbeRecord(NamedTuple):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "ProbeRecord":
-        """Read a probe from JSON; a wrong type or a missing field raises the error that it causes."""
-        return cls(**_fields(data, _PROBE, cls._fields))
+        """Return a probe from JSON; a wrong type or a missing field raises the error that it causes."""
+        return cls(**_checked_fields(data, _PROBE, cls._fields))
 
 
-def _is_possible(spent: float) -> bool:
+def _is_possible_amount(spent: float) -> bool:
+    """Return whether a number of tokens or seconds is from 0 to 10**15."""
     return 0 <= spent <= _MOST_SPENT
 
 
-def own_turns(turns: Iterable[TurnRecord]) -> tuple[TurnRecord, ...]:
+def turns_without_prefix(turns: Iterable[TurnRecord]) -> tuple[TurnRecord, ...]:
     """Return turns without those of a prefix."""
     return tuple(turn for turn in turns if not turn.prefix)
 
 
-def lost_turns(turns: Iterable[TurnRecord]) -> str:
-    """Return the number of replies without effect by outcome, as "2 illegal, 1 unparsed"; "" if none did."""
+def ineffective_turns_text(turns: Iterable[TurnRecord]) -> str:
+    """Return the counts of outcomes without effect as text: "2 illegal, 1 unparsed"; "" if there are none."""
     counts = Counter(str(turn.outcome) for turn in turns if turn.outcome not in (Outcome.OK, Outcome.UNPRODUCTIVE))
     return ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
 
@@ -245,7 +246,7 @@ class EpisodeRecord:
     @property
     def own_turns(self) -> tuple[TurnRecord, ...]:
         """The turns of the episode's own player: all turns but those of a prefix."""
-        return own_turns(self.turns)
+        return turns_without_prefix(self.turns)
 
     @property
     def seconds(self) -> float:
@@ -272,14 +273,14 @@ class EpisodeRecord:
         out["end"] = None if self.end is None else str(self.end)
         return out
 
-    def head(self) -> str:
-        """Return what is known before the first reply, as JSON; `assemble` puts it together with what follows."""
+    def head_json(self) -> str:
+        """Return the fields that are known before the first reply, as JSON; see `from_parts`."""
         head = self.to_json()
         return _encode({name: head[name] for name in head if name not in _PROGRESS})
 
     @classmethod
-    def assemble(cls, head: str | Sequence[str], progress: Mapping[str, Json] | None = None) -> "EpisodeRecord":
-        """Put a record together.
+    def from_parts(cls, head: str | Sequence[str], progress: Mapping[str, Json] | None = None) -> "EpisodeRecord":
+        """Return a record from its head and its progress, as logs store them.
 
         Args:
             head: What `head` returned; also as the one text of a list, as logs have it.
@@ -294,7 +295,7 @@ class EpisodeRecord:
             [head] = [head] if isinstance(head, str) else head
             texts_by_name = {name: progress[name] for name in ("turns", "probes") if name in progress}
             for text in (head, *(text for texts in texts_by_name.values() for text in texts)):
-                check_json(text, _MOST_VALUES)
+                check_json_bounds(text, _MOST_VALUES)
             read = {name: [json.loads(text) for text in texts] for name, texts in texts_by_name.items()}
             return cls.from_json({**json.loads(head), **progress, **read})
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
@@ -306,17 +307,17 @@ class EpisodeRecord:
 
     @classmethod
     def from_json(cls, data: Json) -> "EpisodeRecord":
-        """Read a record back.
+        """Return the record that `to_json` wrote, from untrusted JSON.
 
         Raises:
             DataError: If it is no record, or of a newer schema than this version reads.
         """
         try:
-            _check(data, _RECORD)
+            _check_field_types(data, _RECORD)
             if data["schema"] > SCHEMA:
                 raise DataError(f"record of schema {data['schema']}: this waybench reads up to {SCHEMA}; update it")
             fields = {name: value for name, value in data.items() if name in cls.__slots__}
-            _check(fields.get("item", {}), _ITEM)
+            _check_field_types(fields.get("item", {}), _ITEM)
             fields["examples"] = tuple(data.get("examples", ()))
             fields["opening"] = tuple(_message_from_json(message) for message in data["opening"])
             fields["turns"] = tuple(TurnRecord.from_json(turn) for turn in data["turns"])
@@ -331,7 +332,7 @@ class EpisodeRecord:
             raise DataError(f"not an episode record: {type(error).__name__} {str(error)[:200]}") from None
 
 
-def all_turns(record: EpisodeRecord) -> Sequence[TurnRecord]:
+def all_own_turns(record: EpisodeRecord) -> Sequence[TurnRecord]:
     """Return all turns of a record's own player, for environments in which every reply has to name an action."""
     return record.own_turns
 
@@ -389,8 +390,8 @@ _RECORD: dict[str, tuple[type, ...]] = {
 }
 
 
-def _check(data: Json, kinds: Mapping[str, tuple[type, ...]]) -> None:
-    """Refuse anything but an object whose fields have the right types; records from outside can contain anything."""
+def _check_field_types(data: Json, kinds: Mapping[str, tuple[type, ...]]) -> None:
+    """Raise a DataError unless data is an object whose fields have the right types."""
     if not is_object(data):
         raise DataError(f"not an episode record: {type(data).__name__} instead of an object")
     for name, types in kinds.items():
@@ -398,16 +399,18 @@ def _check(data: Json, kinds: Mapping[str, tuple[type, ...]]) -> None:
             raise DataError(f"not an episode record: {name!r} is of type {type(data[name]).__name__}")
 
 
-def _fields(data: Mapping[str, Json], kinds: Mapping[str, tuple[type, ...]], names: Collection[str]) -> dict[str, Any]:
-    """Return the fields of a turn or a probe, checked, with its usage."""
-    _check(data, kinds)
+def _checked_fields(
+    data: Mapping[str, Json], kinds: Mapping[str, tuple[type, ...]], names: Collection[str]
+) -> dict[str, Any]:
+    """Return the fields of a turn or a probe after a check of their types, with `usage` as `Usage`."""
+    _check_field_types(data, kinds)
     fields = {name: value for name, value in data.items() if name in names}
     if data.get("usage"):
-        _check(data["usage"], _USAGE)
+        _check_field_types(data["usage"], _USAGE)
         fields["usage"] = Usage(**data["usage"])
     return fields
 
 
 def _message_from_json(data: Json) -> Message:
-    _check(data, {"role": _TEXT, "text": _TEXT})
+    _check_field_types(data, {"role": _TEXT, "text": _TEXT})
     return Message(data["role"], data["text"])

@@ -57,7 +57,7 @@ class Registry:
         self.built_in = tuple(self._entries[id_] for id_ in sorted(self._entries))
 
     def register(self, entry: Entry) -> None:
-        """Add an environment of one's own.
+        """Add an environment to the catalogue.
 
         Raises:
             WaybenchError: If the id is taken.
@@ -68,11 +68,12 @@ class Registry:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """All lines of the catalogue, by id."""
-        self._discover()
+        """All entries of the catalogue, sorted by id."""
+        self._register_installed()
         return tuple(self._entries[id_] for id_ in sorted(self._entries))
 
-    def _discover(self) -> None:
+    def _register_installed(self) -> None:
+        """Register the environments of installed packages, by their entry points; once."""
         group, self._group = self._group, None
         if group is None:
             return
@@ -89,14 +90,14 @@ class Registry:
                 warning = f"{group}: {point.name} = {point.value} is skipped: {type(error).__name__}: {error}"
                 warnings.warn(warning, CatalogueWarning, stacklevel=3)
 
-    def entry(self, env_id: str) -> Entry:
-        """Return the line of an id.
+    def find_entry(self, env_id: str) -> Entry:
+        """Return the entry of an environment's id.
 
         Raises:
             UsageError: If there is none.
         """
         if env_id not in self._entries:
-            self._discover()
+            self._register_installed()
         entry = self._entries.get(env_id)
         if entry is None:
             message = unknown_name_message("environment", env_id, self._entries)
@@ -115,18 +116,18 @@ class Registry:
             UsageError: If there is none, or none of this version.
         """
         name, _, version = env_id.partition("@")
-        entry = self.entry(name)
+        entry = self.find_entry(name)
         if version and version != str(entry.version):
             raise UsageError(f"{name} is at version {entry.version}, not {version[:20]}: use {name}@{entry.version}")
         module, _, attribute = entry.target.partition(":")
         environment: AnyEnvironment = getattr(import_module(module), attribute)
-        if difference := entry_difference(entry, environment):
+        if difference := entry_mismatch(entry, environment):
             raise WaybenchError(f"{entry.target}: {difference}")
         return environment
 
 
-def entry_difference(entry: Entry, environment: AnyEnvironment) -> str:
-    """Return in what an entry does not fit its environment, and what to do; "" if it fits."""
+def entry_mismatch(entry: Entry, environment: AnyEnvironment) -> str:
+    """Return how an entry disagrees with its environment, and what to do; "" if they agree."""
     for name in ("id", "version"):
         of_entry, value = getattr(entry, name), getattr(environment, name)
         if of_entry != value:

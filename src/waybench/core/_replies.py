@@ -124,7 +124,7 @@ class _Part(NamedTuple):
 
 
 def split_reasoning(reply: str, think_tags: str | None = None) -> ReplyParts:
-    """Take the reasoning out of a reply, in time linear in its length.
+    """Return a reply's answer and its reasoning, which marks such as <think> separate.
 
     A block that was opened and never closed reaches to the end. What stands before a closing mark without an opening
     one is reasoning if anything follows; a closing mark with nothing after it takes nothing away. What stands before
@@ -132,13 +132,13 @@ def split_reasoning(reply: str, think_tags: str | None = None) -> ReplyParts:
 
     The marks are those that waybench knows, and `think_tags` (`THINK_TAGS`).
     """
-    return _split_short(reply, think_tags) if len(reply) <= _SHORT else _split(reply, think_tags)
+    return _split_short(reply, think_tags) if len(reply) <= _SHORT else _split_marked_reasoning(reply, think_tags)
 
 
-def _split(reply: str, think_tags: str | None) -> ReplyParts:
-    if (think_tags is None and not _can_have_marks(reply)) or _is_json(reply):
+def _split_marked_reasoning(reply: str, think_tags: str | None) -> ReplyParts:
+    if (think_tags is None and not _can_have_marks(reply)) or _is_one_json_value(reply):
         return ReplyParts(reply, "")
-    reader = _reader(think_tags)
+    reader = _mark_reader(think_tags)
     parts: list[_Part] = []
     position, unclosed = 0, set[str]()
     if (channels := _UNMARKED_CHANNELS.match(reply)) is not None:
@@ -156,7 +156,7 @@ def _split(reply: str, think_tags: str | None) -> ReplyParts:
         number = int(kind[1:])
         names = mark.groups()[reader.pattern.groupindex[kind] :][: reader.closings[number].groups]
         closings = reader.closings[number].finditer(reply, position) if kind not in unclosed else ()
-        closing = next((end for end in closings if _same_names(end.groups(), names)), None)
+        closing = next((end for end in closings if _are_same_tag_names(end.groups(), names)), None)
         if closing is None and not reader.marks[number].opens_alone:
             unclosed.add(kind)  # it is not closed later, either
             parts.append(_Part("text", mark[0]))
@@ -166,14 +166,16 @@ def _split(reply: str, think_tags: str | None) -> ReplyParts:
         position = end if closing is None else closing.end()
     if not parts:
         return ReplyParts(reply, "")
-    return _join_parts([*parts, _Part("text", reply[position:])])
+    return _join_reply_parts([*parts, _Part("text", reply[position:])])
 
 
-_split_short = lru_cache(maxsize=1024)(_split)  # in games of few actions the same replies come again and again
+_split_short = lru_cache(maxsize=1024)(
+    _split_marked_reasoning
+)  # in games of few actions the same replies come again and again
 
 
-def _join_parts(parts: Sequence[_Part]) -> ReplyParts:
-    """Return the answer after the last barrier that has anything after it, and all reasoning."""
+def _join_reply_parts(parts: Sequence[_Part]) -> ReplyParts:
+    """Return the answer after the last barrier before text, and all reasoning."""
     last_said = max((number for number, part in enumerate(parts) if part.text.strip()), default=0)
     barrier = max((number for number in range(last_said) if parts[number].kind == "barrier"), default=0)
     reasoning = (
@@ -183,8 +185,8 @@ def _join_parts(parts: Sequence[_Part]) -> ReplyParts:
     return ReplyParts(answer, "\n\n".join(filter(None, reasoning)))
 
 
-def _is_json(reply: str) -> bool:
-    """Return whether a reply is one JSON value, so that marks in it are in its strings."""
+def _is_one_json_value(reply: str) -> bool:
+    """Return whether a reply is one JSON value, so that any marks are inside its strings."""
     text = _FENCE.sub("", reply).strip()
     if text[:1] not in ("{", "[") or text[-1:] not in ("}", "]"):
         return False
@@ -201,7 +203,7 @@ def _is_json(reply: str) -> bool:
 
 
 def _can_have_marks(reply: str) -> bool:
-    """Return False for most replies without marks, in a fraction of the time that reading takes."""
+    """Return whether a reply may have marks of reasoning; a fast check before the pattern."""
     if "<" in reply or "◁" in reply:
         return True
     for start in range(0, len(reply), _CHUNK):  # not a copy of all of it in lower case, which can be a gigabyte
@@ -212,19 +214,20 @@ def _can_have_marks(reply: str) -> bool:
     return False
 
 
-def _same_names(first: Sequence[str], second: Sequence[str]) -> bool:
+def _are_same_tag_names(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Return whether the tag names of an opening and a closing mark are the same but for case."""
     return [name.lower() for name in first] == [name.lower() for name in second]
 
 
-class _Reader(NamedTuple):
+class _MarkReader(NamedTuple):
     marks: Sequence[_Mark]
     closings: Sequence[re.Pattern[str]]
     pattern: re.Pattern[str]
 
 
 @lru_cache(maxsize=16)
-def _reader(think_tags: str | None) -> _Reader:
-    """Return the marks with the pattern of all that can stand in a text, by group: oN, cN, answer, end."""
+def _mark_reader(think_tags: str | None) -> _MarkReader:
+    """Return the marks with one pattern for all of them, by groups: oN opens, cN closes, answer, end."""
     marks, first = _MARKS, "<[◁H"  # all marks begin with one of these signs, which is quickly seen
     if think_tags is not None:
         opening, closing = split_think_tags(think_tags)
@@ -237,11 +240,11 @@ def _reader(think_tags: str | None) -> _Reader:
             groups.append(f"(?P<c{number}>{mark.closing})")
     groups += (f"(?P<answer>{_ANSWER})", f"(?P<end>{_END})")
     closings = tuple(re.compile(mark.closing, re.IGNORECASE) for mark in marks)
-    return _Reader(marks, closings, re.compile(rf"(?=[{re.escape(first)}])(?:{'|'.join(groups)})", re.IGNORECASE))
+    return _MarkReader(marks, closings, re.compile(rf"(?=[{re.escape(first)}])(?:{'|'.join(groups)})", re.IGNORECASE))
 
 
-def joined_think_tags(opening: str, closing: str) -> str:
-    """Return two marks as the value of the option `think_tags`."""
+def join_think_tags(opening: str, closing: str) -> str:
+    """Return an opening and a closing mark as a value of the option `think_tags`."""
     return ("\n" if " " in f"{opening}{closing}" else " ").join((opening, closing))
 
 
@@ -263,7 +266,7 @@ def split_think_tags(think_tags: str) -> list[str]:
 
 
 def looks_like_reasoning(text: str) -> bool:
-    """Return whether a reply without marks reads like thinking aloud, for a warning; nothing is cut for it.
+    """Return whether a reply without marks reads like thinking aloud, for a warning.
 
     It does if it is long and opens as such texts do, if it has second thoughts again and again, or if many lines of
     prose stand in it.
@@ -279,7 +282,7 @@ def looks_like_reasoning(text: str) -> bool:
 
 
 def reasoning_warning(replies: Sequence[str]) -> str:
-    """Return a line on those of some replies that look like reasoning without marks, with an excerpt; "" for none.
+    """Return a warning about replies that look like reasoning without marks, with an excerpt; "" for none.
 
     Args:
         replies: Replies that had to name an action and in which no mark was, such as the first `FIRST_REPLIES`.
@@ -295,7 +298,7 @@ def reasoning_warning(replies: Sequence[str]) -> str:
     )
 
 
-def text_of(content: object) -> str | None:
+def message_text(content: object) -> str | None:
     """Return the text of a message or of its content; None if it has no text in any known form.
 
     Args:
@@ -306,62 +309,63 @@ def text_of(content: object) -> str | None:
     if isinstance(content, str):
         return content
     if isinstance(content, list | tuple):
-        texts = [text for part in cast("list[object]", content) if (text := text_of(part)) is not None]
+        texts = [text for part in cast("list[object]", content) if (text := message_text(part)) is not None]
         return "".join(texts) if texts or not content else None
-    if content is None or _is_reasoning(content):
+    if content is None or _is_reasoning_part(content):
         return None
-    values = (_field(content, name) for name in _TEXT)
-    texts = (text_of(cast("object", value)) for value in values if isinstance(value, str | list | tuple | Mapping))
+    values = (_key_or_attribute(content, name) for name in _TEXT)
+    texts = (message_text(cast("object", value)) for value in values if isinstance(value, str | list | tuple | Mapping))
     return next((text for text in texts if text is not None), None)
 
 
-def is_message(value: object) -> bool:
-    """Return whether a value is a message, or a list of parts, of which `text_of` can say that it has no text."""
+def is_message_content(value: object) -> bool:
+    """Return whether a value is a message, or a list of parts without text."""
     if isinstance(value, list | tuple):
-        return all(map(_is_reasoning, cast("list[object]", value)))
+        return all(map(_is_reasoning_part, cast("list[object]", value)))
     names = ("content", "text")
     return any(name in value for name in names) if isinstance(value, Mapping) else any(hasattr(value, n) for n in names)
 
 
-def reasoning_of(content: object) -> str:
-    """Return the reasoning that the parts of a message's content (`text_of`) hold; "" if there is none."""
+def message_reasoning(content: object) -> str:
+    """Return the reasoning in a message's content; "" if there is none."""
     if isinstance(content, list | tuple):
-        return "\n\n".join(filter(None, map(reasoning_of, cast("list[object]", content))))
-    if content is None or not _is_reasoning(content):
+        return "\n\n".join(filter(None, map(message_reasoning, cast("list[object]", content))))
+    if content is None or not _is_reasoning_part(content):
         return ""
-    values = (_field(content, name) for name in (*_REASONING, *_TEXT))
-    return next((text for value in values if (text := _any_text(value))), "")
+    values = (_key_or_attribute(content, name) for name in (*_REASONING, *_TEXT))
+    return next((text for value in values if (text := _reasoning_or_text(value))), "")
 
 
-def _any_text(content: object) -> str:
-    """Return the text of content that is known to be reasoning, whatever the types of its parts are."""
+def _reasoning_or_text(content: object) -> str:
+    """Return the text of content that is known to be reasoning."""
     if isinstance(content, list | tuple):
-        return "".join(map(_any_text, cast("list[object]", content)))
-    return reasoning_of(content) or text_of(content) or ""
+        return "".join(map(_reasoning_or_text, cast("list[object]", content)))
+    return message_reasoning(content) or message_text(content) or ""
 
 
-def _is_reasoning(part: object) -> bool:
-    return _field(part, "type") in _REASONING_TYPES
+def _is_reasoning_part(part: object) -> bool:
+    return _key_or_attribute(part, "type") in _REASONING_TYPES
 
 
-def _field(holder: object, name: str) -> Any:
+def _key_or_attribute(holder: object, name: str) -> Any:
+    """Return a mapping's value or an object's attribute by name; None if there is none."""
     if isinstance(holder, Mapping):
         return cast("Mapping[object, Any]", holder).get(name)
     return getattr(holder, name, None)
 
 
-def without_invisible(text: str) -> str:
+def without_invisible_characters(text: str) -> str:
     """Return a text without soft hyphens and characters of no width."""
     return text if text.isascii() else text.translate(_INVISIBLE)
 
 
-def is_minus(sign: str) -> bool:
+def is_minus_sign(sign: str) -> bool:
     """Return whether a character is a hyphen, a dash or a minus sign."""
     return sign == "-" or (sign != "" and sign in _DASHES)
 
 
-def normal_name(name: str, *, dashes: bool = True) -> str:
-    """Return a name as it is compared with others, without differences of case, width, blanks and typography.
+def normalize_name(name: str, *, dashes: bool = True) -> str:
+    """Return a name without differences of case, width, blanks and typography, to compare it.
 
     It is for both sides of a comparison, not for what is stored. Long words keep their width, since normalizing many
     marks on one letter is slow.
@@ -371,7 +375,7 @@ def normal_name(name: str, *, dashes: bool = True) -> str:
         dashes: Whether all dashes are hyphens. In a text they are not, unless a name that it is searched for has one:
             a dash between two words would make one of them.
     """
-    return _normalize_short(name, dashes) if len(name) <= _LONGEST_WORD else _normalize(name, dashes)
+    return _normalize_short(name, dashes) if len(name) <= _LONGEST_WORD else _fold_case_and_typography(name, dashes)
 
 
 def fold_typography(text: str, *, dashes: bool = True) -> str:
@@ -383,8 +387,9 @@ def fold_typography(text: str, *, dashes: bool = True) -> str:
     return " ".join(" ".join(words).split())
 
 
-def _normalize(text: str, dashes: bool) -> str:
+def _fold_case_and_typography(text: str, dashes: bool) -> str:
+    """Return a text without differences of case, width, blanks and typography."""
     return " ".join(fold_typography(text, dashes=dashes).casefold().split())
 
 
-_normalize_short = lru_cache(maxsize=8192)(_normalize)  # the same names come again and again
+_normalize_short = lru_cache(maxsize=8192)(_fold_case_and_typography)  # the same names come again and again

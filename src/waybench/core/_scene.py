@@ -41,7 +41,7 @@ class Scene:
     in_pixels: bool = False
 
     def svg(self, *, board_id: str = "", reuse: bool = False) -> str:
-        """Return the drawing, an `<svg>` element.
+        """Return the drawing as an `<svg>` element.
 
         Args:
             board_id: An id in the page for the board.
@@ -71,28 +71,28 @@ It receives all turns, so that it simulates them once and draws everything to on
 """
 
 
-def build_by_prefixes(
+def make_after_each_count(
     make: Callable[[Any, Sequence[TurnRecord]], T],
 ) -> Callable[[Any, Sequence[TurnRecord], Sequence[int]], Iterator[T]]:
-    """Return the function (instance, turns, counts) that makes something of the first turns, for each of the counts."""
+    """Return the function (instance, turns, counts) that calls `make` on the first turns, for each count."""
     return lambda instance, turns, counts: (make(instance, turns[:count]) for count in counts)
 
 
-def draw_last(
+def draw_last_scene(
     scenes: MakeScenes, instance: Any, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False
 ) -> str:
-    """Return the drawing of an episode after all its turns; see `Scene.svg`."""
+    """Return the SVG of an episode after all its turns; see `Scene.svg`."""
     (scene,) = scenes(instance, turns, [len(turns)])
     return scene.svg(board_id=board_id, reuse=reuse)
 
 
-def draw_all(scenes: MakeScenes, instance: Any, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
-    """Return the drawings of an episode after each number of turns."""
+def draw_scenes(scenes: MakeScenes, instance: Any, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
+    """Return the SVG of an episode after each number of turns in `counts`."""
     return (scene.svg() for scene in scenes(instance, turns, counts))
 
 
 def board_scene(board: Board, label: str) -> Scene:
-    """Return what a person sees of a state as a drawing, with a square for each cell.
+    """Return the scene of a board, with a square for each cell.
 
     Args:
         board: What a person sees; its notes are left out.
@@ -112,7 +112,7 @@ def board_scene(board: Board, label: str) -> Scene:
     return Scene("board", label, (width, max(len(board.rows), 1)), [*shapes, letters])
 
 
-def states_after(
+def states_after_turn_counts(
     game: Game[Any, Any, Any], instance: Any, turns: Sequence[TurnRecord], counts: Sequence[int]
 ) -> Iterator[Any]:
     """Yield the state of a game without chance after each number of turns in `counts`, which rise."""
@@ -127,10 +127,10 @@ def states_after(
         yield state
 
 
-def board_scenes(
+def board_scenes_maker(
     game: Game[Any, Any, Any], board: Callable[[Any, Sequence[TurnRecord]], Board], label: str
 ) -> MakeScenes:
-    """Return the scenes of a game without chance from the board of its states (`Presentation.board`).
+    """Return a function that makes the scenes of a game without chance from the boards of its states.
 
     Args:
         game: The game, which is the same with all options of play.
@@ -138,15 +138,16 @@ def board_scenes(
         label: A description, for those who cannot see the drawing.
     """
 
-    def scenes(instance: Any, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
-        for count, state in zip(counts, states_after(game, instance, turns, counts), strict=True):
+    def make_scenes(instance: Any, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
+        """Yield the scene after each number of turns."""
+        for count, state in zip(counts, states_after_turn_counts(game, instance, turns, counts), strict=True):
             yield board_scene(board(state, turns[:count]), label)
 
-    return scenes
+    return make_scenes
 
 
-def board_picture(board: Callable[[Any, Sequence[TurnRecord]], Board], label: str) -> Callable[[Picture], str]:
-    """Return what draws a state for models (`Images.draw`) from the board that a person sees; see `board_scenes`.
+def board_picture_drawer(board: Callable[[Any, Sequence[TurnRecord]], Board], label: str) -> Callable[[Picture], str]:
+    """Return a function that draws a state for models (`Images.draw`) from its board; see `board_scenes_maker`.
 
     The board shows nothing that the messages do not tell.
     """

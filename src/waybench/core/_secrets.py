@@ -10,7 +10,7 @@ from typing import Any, cast
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from waybench.core._errors import UsageError, WaybenchError
-from waybench.core._user_files import read_text, user_path
+from waybench.core._user_files import read_text_file, user_path
 
 HIDDEN = "***"
 LABEL = re.compile(r"private-[0-9a-f]{8}")
@@ -30,24 +30,24 @@ _FORM = re.compile(r"waybench-key-1:[0-9a-f]{64}")
 _CLASSES = string.ascii_lowercase, string.ascii_uppercase, string.digits, string.punctuation + " "
 
 
-def key_label(key: str) -> str:
-    """Return what stands for a private set's key wherever it would be seen: "private-" and 8 digits of a hash."""
+def private_key_label(key: str) -> str:
+    """Return the name of a private set that stands for its key: "private-" and 8 digits of a hash."""
     return f"private-{hashlib.sha256(b'waybench key ' + key.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-def may_be_secret(name: str) -> bool:
-    """Return whether a setting of this name may hold a secret."""
+def is_secret_name(name: str) -> bool:
+    """Return whether the setting of this name may hold a secret."""
     return _NAME.search(name) is not None
 
 
-def without_credentials(address: str) -> str:
-    """Return an address without user, password, and the values of its query: "https://***@host/v1?token=***"."""
-    parts = _split(address)
+def redact_address(address: str) -> str:
+    """Return an address with user, password and the values of its query hidden: "https://***@host/v1?token=***"."""
+    parts = _split_address(address)
     if parts is None:
         return HIDDEN
     at, host = parts.netloc.rpartition("@")[1:]
     query = "&".join(
-        f"{part.partition('=')[0]}={HIDDEN}" if "=" in part else HIDDEN for part in _assignments(parts.query)
+        f"{part.partition('=')[0]}={HIDDEN}" if "=" in part else HIDDEN for part in _query_assignments(parts.query)
     )
     redacted_parts = parts._replace(
         netloc=HIDDEN + at + host if at else host, query=query, fragment=HIDDEN if parts.fragment else ""
@@ -55,8 +55,8 @@ def without_credentials(address: str) -> str:
     return redacted_parts.geturl() if parts.scheme else redacted_parts.geturl().removeprefix("//")
 
 
-def redact(value: Any, *, hidden: bool = False) -> Any:
-    """Return a JSON value in which what may be a secret is hidden: by its name, or in an address.
+def redact_secrets(value: Any, *, hidden: bool = False) -> Any:
+    """Return a JSON value with secrets hidden: values of secret names, and parts of addresses.
 
     Args:
         value: The value.
@@ -65,20 +65,20 @@ def redact(value: Any, *, hidden: bool = False) -> Any:
     if isinstance(value, Mapping):
         mapping = cast("Mapping[Any, Any]", value)
         return {
-            name: redact(item, hidden=hidden or may_be_secret(str(name).rpartition(".")[2]))
+            name: redact_secrets(item, hidden=hidden or is_secret_name(str(name).rpartition(".")[2]))
             for name, item in mapping.items()
         }
     if isinstance(value, list | tuple):
-        return [redact(item, hidden=hidden) for item in cast("list[Any]", value)]
+        return [redact_secrets(item, hidden=hidden) for item in cast("list[Any]", value)]
     if hidden:
         return HIDDEN
     if isinstance(value, str):
-        return _ADDRESS.sub(lambda match: without_credentials(match[0]), value)
+        return _ADDRESS.sub(lambda match: redact_address(match[0]), value)
     return value
 
 
 def find_secrets(value: Any, *, hidden: bool = False) -> Iterator[str]:
-    """Yield the texts that `redact` hides in a value.
+    """Yield the texts that `redact_secrets` hides in a value.
 
     Args:
         value: A JSON value.
@@ -86,19 +86,19 @@ def find_secrets(value: Any, *, hidden: bool = False) -> Iterator[str]:
     """
     if isinstance(value, Mapping):
         for name, item in cast("Mapping[Any, Any]", value).items():
-            yield from find_secrets(item, hidden=hidden or may_be_secret(str(name).rpartition(".")[2]))
+            yield from find_secrets(item, hidden=hidden or is_secret_name(str(name).rpartition(".")[2]))
     elif isinstance(value, list | tuple):
         for item in cast("list[Any]", value):
             yield from find_secrets(item, hidden=hidden)
     elif isinstance(value, str):
         yield from [value] if hidden else ()
         for match in _ADDRESS.finditer(value):
-            yield from credentials(match[0])
+            yield from credentials_in_address(match[0])
 
 
-def credentials(address: str) -> Iterator[str]:
-    """Yield what `without_credentials` hides of an address, as it stands there and decoded."""
-    parts = _split(address)
+def credentials_in_address(address: str) -> Iterator[str]:
+    """Yield the secrets that `redact_address` hides in an address, as they stand and decoded."""
+    parts = _split_address(address)
     if parts is None:
         yield address
         return
@@ -106,35 +106,35 @@ def credentials(address: str) -> Iterator[str]:
     user_name, _, password = user.partition(":")
     for text in (
         password or user_name,
-        *(part.partition("=")[2] or part for part in _assignments(parts.query)),
+        *(part.partition("=")[2] or part for part in _query_assignments(parts.query)),
         parts.fragment,
     ):
         yield from dict.fromkeys(text_form for text_form in (text, unquote(text)) if text_form)
 
 
-def _split(address: str) -> SplitResult | None:
-    """Return the parts of an address, with or without a scheme; None if it is none."""
+def _split_address(address: str) -> SplitResult | None:
+    """Return the parts of an address, with or without a scheme; None if it cannot be parsed."""
     try:
         return urlsplit(address if _SCHEME.match(address) else f"//{address}")
     except ValueError:
         return None
 
 
-def _assignments(query: str) -> list[str]:
+def _query_assignments(query: str) -> list[str]:
     """Return the parts "name=value" of an address's query."""
     return [part for part in query.split("&") if part]
 
 
-def commitment(key: str) -> str:
-    """Return the commitment to a key: the name of its form, and the SHA-256 of a domain and the key.
+def key_commitment(key: str) -> str:
+    """Return the public commitment to a key: a SHA-256 that fixes the key and does not show it.
 
     It says nothing about a key of `STRONG_BITS` or more, and fixes the key: no second key has the same commitment.
     """
     return f"waybench-key-1:{hashlib.sha256(_DOMAIN + key.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def read_commitment(text: str) -> str:
-    """Return a commitment that a user gave.
+def checked_commitment(text: str) -> str:
+    """Return a commitment that a user gave, if it has the right form.
 
     Raises:
         UsageError: If it has another form.
@@ -144,8 +144,8 @@ def read_commitment(text: str) -> str:
     return text
 
 
-def key_bits(key: str) -> float:
-    """Return the most bits that a key can have, as its length and its kinds of characters show.
+def max_key_bits(key: str) -> float:
+    """Return the largest entropy in bits that a key can have, from its length and characters.
 
     Words have far fewer. Repeated characters count for little, as in "aaaa".
     """
@@ -159,12 +159,12 @@ def key_bits(key: str) -> float:
 
 
 def is_public_key(key: str, public_key: str) -> bool:
-    """Return whether a key is that of the public set, or of one of its further sets ("search-v1/2")."""
+    """Return whether a key is that of the public set or of a further public set ("search-v1/2")."""
     return re.fullmatch(re.escape(public_key) + r"(/\d+)?", key) is not None
 
 
 def read_key(text: str) -> str:
-    """Return the key that a user gave: as it is, or from where "env:NAME" or "file:PATH" says that it is.
+    """Return the key that a user gave, as it is or as "env:NAME" or "file:PATH".
 
     Args:
         text: What was given. A reference may end in "#" and the digits of the key's label, as `key_for_log` writes it.
@@ -182,41 +182,45 @@ def read_key(text: str) -> str:
         return text
     kind, location, digits = match.groups()
     reference = f"key={kind}:{location[:120]}"
-    key = _read_variable(location, reference) if kind == "env" else _read_file(location, reference)
+    key = _key_from_variable(location, reference) if kind == "env" else _key_from_file(location, reference)
     if not key:
         raise UsageError(f"{reference}: empty; it should contain the key of a set")
-    if digits is not None and key_label(key) != f"private-{digits}":
-        raise UsageError(f"{reference}: the key does not belong to the set private-{digits}, but to {key_label(key)}")
+    if digits is not None and private_key_label(key) != f"private-{digits}":
+        raise UsageError(
+            f"{reference}: the key does not belong to the set private-{digits}, but to {private_key_label(key)}"
+        )
     return key
 
 
 def key_for_log(text: str) -> str:
-    """Return what may stand in a log for the key that a user gave: a reference with the key's digits, or its label.
+    """Return a key that a user gave in a form without the secret, for logs: a reference or a label.
 
     Raises:
         UsageError: As `read_key`.
     """
-    label = key_label(read_key(text))
+    label = private_key_label(read_key(text))
     match = _REFERENCE.fullmatch(text)
     return label if match is None else f"{match[1]}:{match[2]}#{label.removeprefix('private-')}"
 
 
-def label_in_log(text: str) -> str:
-    """Return the label of the key for which a text stands in a log, which may be an older one with the key itself."""
+def key_label_in_log(text: str) -> str:
+    """Return the label of a key in a log; older logs have the key itself."""
     match = _REFERENCE.fullmatch(text)
     if match is not None and match[3] is not None:
         return f"private-{match[3]}"
-    return text if LABEL.fullmatch(text) else key_label(text)
+    return text if LABEL.fullmatch(text) else private_key_label(text)
 
 
-def _read_variable(name: str, reference: str) -> str:
+def _key_from_variable(name: str, reference: str) -> str:
+    """Return the key in an environment variable."""
     if name not in os.environ:
         raise UsageError(f"{reference}: this environment variable is not set; set it to the key of the set")
     return os.environ[name]
 
 
-def _read_file(path: str, reference: str) -> str:
+def _key_from_file(path: str, reference: str) -> str:
+    """Return the key in a file."""
     try:
-        return read_text(user_path(path), _LARGEST_FILE, "a file that contains the key").strip()
+        return read_text_file(user_path(path), _LARGEST_FILE, "a file that contains the key").strip()
     except WaybenchError as error:
         raise UsageError(f"{reference}: {error}") from None

@@ -20,8 +20,8 @@ from waybench.core._metrics import (
     FailureKind,
     FirstErrors,
     Step,
-    general_failure,
-    unparsed_kind,
+    general_failure_kind,
+    unread_reply_kind,
 )
 from waybench.core._parts import Player
 from waybench.core._record import EpisodeRecord
@@ -147,7 +147,7 @@ class Solutions(ABC, Generic[I, S, A]):
 
     def failure(self, record: EpisodeRecord) -> FailureKind:
         """Return the kind of failure of a record: `DEAD_END` if its last state has no solution, or a general one."""
-        general = general_failure(record)
+        general = general_failure_kind(record)
         if general in (*NO_ANSWER, ILLEGAL):
             return general
         states = [step.after for step in self.simulate(record) if step.after is not None]
@@ -163,7 +163,7 @@ class Solutions(ABC, Generic[I, S, A]):
         for number, before, after in self.simulate(record):
             turn = record.turns[number]
             if after is None:
-                yield Step(number, unparsed_kind(turn) if turn.carried_out is None else NOT_POSSIBLE)
+                yield Step(number, unread_reply_kind(turn) if turn.carried_out is None else NOT_POSSIBLE)
                 return
             left = self.remaining(after)
             if left is None:
@@ -214,7 +214,7 @@ class Searched(Solutions[I, S, A]):
         known = self._table_of.get(state)
         if known is not None:
             return known
-        table = self._cost_by_reachable_state(state)
+        table = self._search_reachable_costs(state)
         self._tables.append(table)
         self._table_of.update(dict.fromkeys(table, table))
         self._count += len(table)
@@ -243,7 +243,7 @@ class Searched(Solutions[I, S, A]):
             else self.states_after_each_action(state)
         )
 
-    def _cost_by_reachable_state(self, start: S) -> dict[S, int | None]:
+    def _search_reachable_costs(self, start: S) -> dict[S, int | None]:
         """Return the costs by a breadth-first listing of states and Dijkstra's algorithm backwards."""
         numbers, states = {start: 0}, [start]
         reached_from: list[list[tuple[int, int]]] = [[]]  # of each position: (the one before it, the cost of the step)

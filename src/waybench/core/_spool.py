@@ -23,7 +23,7 @@ class Spool(Generic[K]):
         finalize(self, self._file.close)  # of a spool that nobody closes
 
     def __enter__(self) -> Self:
-        """Return it."""
+        """Return the spool."""
         return self
 
     def __exit__(
@@ -59,13 +59,13 @@ class Spool(Generic[K]):
         self._file.write(packed)
 
     def get(self, key: K) -> bytes:
-        """Return the byte string of a key."""
+        """Return the byte string of a key, decompressed."""
         start, size = self._places[key]
-        return zlib.decompress(read_at(self._file, start, size))
+        return zlib.decompress(read_bytes_at(self._file, start, size))
 
 
-def read_at(file: IO[bytes], start: int, size: int) -> bytes:
-    """Return bytes of an unbuffered file from a position on; where there is `pread`, without moving the file's own."""
+def read_bytes_at(file: IO[bytes], start: int, size: int) -> bytes:
+    """Return `size` bytes of an unbuffered file from position `start` on."""
     if hasattr(os, "pread"):
         return os.pread(file.fileno(), size, start)
     file.seek(start)

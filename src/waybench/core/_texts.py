@@ -202,22 +202,22 @@ class Texts:
         return self.table[name]
 
     def fill(self, name: str, /, **fields: object) -> str:
-        """Return a text with values in place of its fields; other braces in it, or in the values, stay."""
+        """Return a text with values in place of its fields; unknown braces stay."""
         return fill_fields(self.table[name], **fields)
 
 
 def fill_fields(text: str, /, **fields: object) -> str:
-    """Return a text with values in place of fields in braces; other braces in it, or in the values, stay."""
+    """Return a text with values in place of fields in braces; unknown braces stay."""
     return _FIELD.sub(lambda match: str(fields[match[1]]) if match[1] in fields else match[0], text)
 
 
 def texts_in(language: str, tables: TextTables) -> Texts:
-    """Return the texts of core and of an environment in a language that both have."""
+    """Return the texts of core and of an environment in a language."""
     return Texts(language, {**CORE_TEXTS[language], **tables[language]})
 
 
 def kit_tables(kit: TextTables, english: Mapping[str, str], tables: TextTables) -> TextTables:
-    """Return the texts of an environment of the kit by language, English first (`Playing.texts`).
+    """Return the texts of the kit and of an environment by language, English first (`Playing.texts`).
 
     Args:
         kit: The texts of the kit; an environment can give others of these names.
@@ -239,8 +239,8 @@ ENGLISH = Texts(ENGLISH_NAME, CORE_TEXTS[ENGLISH_NAME])
 """The texts of core in the default language."""
 
 
-def check_table(table: Mapping[str, str], english: Mapping[str, str], what: str) -> None:
-    """Refuse a table of texts that does not have the names, and in each text the fields, of the English one.
+def check_text_table(table: Mapping[str, str], english: Mapping[str, str], what: str) -> None:
+    """Raise a UsageError if texts do not have the names and fields of the English ones.
 
     Args:
         table: Name -> text.

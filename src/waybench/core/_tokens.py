@@ -12,7 +12,7 @@ from typing import Any, cast
 from waybench.core._errors import DataError, UsageError
 from waybench.core._json import is_object
 from waybench.core._record import EpisodeRecord
-from waybench.core._user_files import read_json, user_path
+from waybench.core._user_files import read_json_file, user_path
 
 ESTIMATE = "characters"
 _CHARACTERS = 4  # of English text in a token
@@ -52,7 +52,7 @@ class _FileTokens:
         return str(self._tokenizer.decode(list(tokens)))
 
 
-def tokenizer(name: str) -> Any:
+def load_tokenizer(name: str) -> Any:
     """Return a tokenizer by its name.
 
     Args:
@@ -86,8 +86,8 @@ def tokenizer(name: str) -> Any:
     )
 
 
-def tokenizer_name(name: str) -> str:
-    """Return the name of a `tokenizer` as items have it: of a file its own name and a part of its SHA-256."""
+def tokenizer_name_with_digest(name: str) -> str:
+    """Return a tokenizer's name as items record it; for a file, its own name and a digest."""
     path = user_path(name)
     if name == ESTIMATE or name.startswith("tiktoken/") or not path.is_file():
         return name
@@ -130,20 +130,20 @@ class Price:
 
 
 def read_prices(path: Path) -> dict[str, Price]:
-    """Read a table of prices: a JSON object with an object for each model, by its name as in the logs.
+    """Return the prices in a user's JSON file, by model.
 
     "input_cache_read" is the price of "input" where it is not given. A null is a price that is not given; a model with
-    nulls alone, as in a table that is still to be filled in (`price_table`), is left out.
+    nulls alone, as in a table that is still to be filled in (`price_table_json`), is left out.
 
     Raises:
         UsageError: If the file cannot be read or is no such table.
     """
-    prices = {name: _price(path, name, entry) for name, entry in _read_table(path).items()}
+    prices = {name: _price_of_entry(path, name, entry) for name, entry in _read_price_table(path).items()}
     return {name: price for name, price in prices.items() if price is not None}
 
 
-def price_table(models: Iterable[str], path: Path | None = None, known: Mapping[str, Price] | None = None) -> str:
-    """Return a table of prices as JSON for a user to fill in, each price null that is not known.
+def price_table_json(models: Iterable[str], path: Path | None = None, known: Mapping[str, Price] | None = None) -> str:
+    """Return a table of prices as JSON for a user to fill in; unknown prices are null.
 
     Args:
         models: Names of models as in the logs.
@@ -156,15 +156,16 @@ def price_table(models: Iterable[str], path: Path | None = None, known: Mapping[
     prices: dict[str, Any] = {}
     if path is not None:
         read_prices(path)
-        prices = _read_table(path)
+        prices = _read_price_table(path)
     listed = {name: (known or {}).get(name) for name in models}
     table = {name: dict.fromkeys(_FIELDS) if price is None else asdict(price) for name, price in listed.items()}
     return json.dumps({**table, **prices}, indent=2)
 
 
-def _read_table(path: Path) -> dict[str, Any]:
+def _read_price_table(path: Path) -> dict[str, Any]:
+    """Return the JSON object of a price table, unchecked."""
     try:
-        data = read_json(user_path(path), _LARGEST_FILE, "a price table, see `waybench prices`")
+        data = read_json_file(user_path(path), _LARGEST_FILE, "a price table, see `waybench prices`")
     except DataError as error:
         raise UsageError(f"{error}: it should be {_SHAPE}") from None
     if not is_object(data):
@@ -172,7 +173,8 @@ def _read_table(path: Path) -> dict[str, Any]:
     return data
 
 
-def _price(path: Path, name: str, entry: Any) -> Price | None:
+def _price_of_entry(path: Path, name: str, entry: Any) -> Price | None:
+    """Return the price of a model in a table; None if its fields are all null."""
     fields: Mapping[str, Any] = cast(dict[str, Any], entry) if isinstance(entry, dict) else {}
     amounts = {field: fields[field] for field in _FIELDS if fields.get(field) is not None}
     if set(_FIELDS[:2]) <= fields.keys() and not amounts and fields.keys() <= {*_FIELDS, _UNUSED}:
@@ -186,8 +188,8 @@ def _price(path: Path, name: str, entry: Any) -> Price | None:
     return Price(amounts["input"], amounts["output"], amounts.get("input_cache_read", amounts["input"]))
 
 
-def read_budget(text: str | None) -> tuple[float | None, bool]:
-    """Read a budget: "5USD", "$5", "200k tokens", "200000".
+def parse_budget(text: str | None) -> tuple[float | None, bool]:
+    """Return a budget such as "5USD", "$5", "200k tokens" or "200000".
 
     Returns:
         The number, None for no budget, and whether it is in dollars.

@@ -9,7 +9,7 @@ from waybench.core._environment import AnyEnvironment, AnyPlay, PlayExtension, R
 from waybench.core._errors import UsageError
 from waybench.core._game import A, I, Json, S
 from waybench.core._images import has_images
-from waybench.core._json import MAX_DEPTH, Oversized, is_array, is_object, refuse_constant, to_object
+from waybench.core._json import MAX_DEPTH, Oversized, is_array, is_object, object_from_pairs, raise_for_constant
 from waybench.core._json_reply import MAX_CHARACTERS, json_excerpt
 from waybench.core._play import WORDING, Option
 from waybench.core._replies import ReplyParts, split_reasoning
@@ -36,12 +36,9 @@ class CallReply(NamedTuple):
     calls: tuple[ToolCall, ...] = ()
 
 
-def write_calls(text: str, calls: Sequence[ToolCall]) -> str:
-    """Return what a player said as one text, the raw reply of a record; `read_calls` reads it.
-
-    A text without calls is its own form, unless it reads like calls itself.
-    """
-    if not calls and _parse_calls(text) is None:
+def reply_of_calls(text: str, calls: Sequence[ToolCall]) -> str:
+    """Return text and calls as one raw reply, for records; `calls_in_reply` reads it."""
+    if not calls and _parse_calls_json(text) is None:
         return text
     written: dict[str, Json] = {"calls": [_call_to_json(call) for call in calls]}
     if text or not calls:
@@ -49,12 +46,13 @@ def write_calls(text: str, calls: Sequence[ToolCall]) -> str:
     return json.dumps(written, ensure_ascii=False)
 
 
-def read_calls(reply: str) -> CallReply:
-    """Return what a raw reply says: its text and its calls."""
-    return _parse_calls(reply) or CallReply(reply)
+def calls_in_reply(reply: str) -> CallReply:
+    """Return the text and the calls in a raw reply."""
+    return _parse_calls_json(reply) or CallReply(reply)
 
 
 def _call_to_json(call: ToolCall) -> dict[str, Json]:
+    """Return a call as JSON values; arguments that are no JSON are replaced by an error."""
     error = call.error
     arguments: Json = call.arguments
     try:
@@ -64,8 +62,8 @@ def _call_to_json(call: ToolCall) -> dict[str, Json]:
     return {"name": call.name, "arguments": arguments, **({"error": error} if error else {})}
 
 
-def _parse_calls(reply: str) -> CallReply | None:
-    """Return the calls of a text in the form of `write_calls`; None if it has another form."""
+def _parse_calls_json(reply: str) -> CallReply | None:
+    """Return the calls of a reply that `reply_of_calls` wrote; None for any other text."""
     if not reply.startswith('{"calls":') or len(reply) > MAX_CHARACTERS:
         return None
     try:
@@ -86,15 +84,18 @@ def _parse_calls(reply: str) -> CallReply | None:
     return CallReply(data.get("text", ""), tuple(read))
 
 
-def _parse_int(digits: str) -> int | Oversized:
+def _parse_bounded_int(digits: str) -> int | Oversized:
+    """Return an integer; `Oversized` if it has more than 100 digits."""
     return int(digits) if len(digits) <= _MOST_DIGITS else Oversized()
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=to_object, parse_int=_parse_int, parse_constant=refuse_constant)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=object_from_pairs, parse_int=_parse_bounded_int, parse_constant=raise_for_constant
+)
 
 
 def object_schema(parameters: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the JSON schema of an object with some properties, all of them required."""
+    """Return the JSON schema of an object with these properties, all required."""
     return {
         "type": "object",
         "properties": dict(parameters),
@@ -103,8 +104,8 @@ def object_schema(parameters: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def check_call(call: ToolCall, tools: Sequence[ActionTool], texts: Texts = ENGLISH) -> ToolCall | Invalid:
-    """Return a call whose arguments fit the schema of its tool, or why it is none, in the language of some texts.
+def checked_call(call: ToolCall, tools: Sequence[ActionTool], texts: Texts = ENGLISH) -> ToolCall | Invalid:
+    """Return a call whose arguments fit the schema of its tool, or why they do not.
 
     Nothing is repaired, but 2.0 is 2: they are the same number in JSON.
     """
@@ -115,7 +116,9 @@ def check_call(call: ToolCall, tools: Sequence[ActionTool], texts: Texts = ENGLI
     if call.error:
         return Invalid(texts.fill("call.malformed", name=tool.name))
     try:
-        return ToolCall(tool.name, _Arguments(texts).check(call.arguments, object_schema(tool.parameters)))
+        return ToolCall(
+            tool.name, _ArgumentChecker(texts).checked_value(call.arguments, object_schema(tool.parameters))
+        )
     except _UnfitError as problem:
         return Invalid(texts.fill("call.unfit", name=tool.name, problem=problem))
 
@@ -124,60 +127,62 @@ class _UnfitError(ValueError):
     pass
 
 
-class _Arguments:
+class _ArgumentChecker:
     """Checks arguments; what is unfit is said in the language of some texts."""
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
 
-    def check(self, value: Json, schema: Mapping[str, Json], path: str = "", depth: int = 0) -> Json:
-        """Return a value that fits a schema, with whole numbers as integers and texts that can be stored."""
+    def checked_value(self, value: Json, schema: Mapping[str, Json], path: str = "", depth: int = 0) -> Json:
+        """Return a value that fits a JSON schema; 2.0 becomes 2 and lone surrogates are escaped."""
         if depth > MAX_DEPTH:
-            raise self._unfit("depth", path, most=MAX_DEPTH)
+            raise self._unfit_error("depth", path, most=MAX_DEPTH)
         match schema["type"]:
             case "object":
-                return self._object(value, schema, path, depth)
+                return self._checked_object(value, schema, path, depth)
             case "array":
                 if not is_array(value):
-                    raise self._unfit("list", path, value)
+                    raise self._unfit_error("list", path, value)
                 if len(value) > schema.get("maxItems", len(value)):
-                    raise self._unfit("length", path, count=len(value), most=schema["maxItems"])
+                    raise self._unfit_error("length", path, count=len(value), most=schema["maxItems"])
                 return [
-                    self.check(element, schema["items"], f"{path or self._texts['unfit.all']}[{at}]", depth + 1)
+                    self.checked_value(element, schema["items"], f"{path or self._texts['unfit.all']}[{at}]", depth + 1)
                     for at, element in enumerate(value)
                 ]
             case "integer":
                 if type(value) is float and value.is_integer() and abs(value) < 1e18:
                     value = int(value)
                 if type(value) is not int:
-                    raise self._unfit("integer", path, value)
+                    raise self._unfit_error("integer", path, value)
                 if value < schema.get("minimum", value):
-                    raise self._unfit("least", path, value, least=schema["minimum"])
+                    raise self._unfit_error("least", path, value, least=schema["minimum"])
                 return value
             case _:
                 if not isinstance(value, str):
-                    raise self._unfit("text", path, value)
+                    raise self._unfit_error("text", path, value)
                 if "enum" in schema and value not in schema["enum"]:
-                    raise self._unfit("choice", path, value)
+                    raise self._unfit_error("choice", path, value)
                 return value.encode("utf-8", "backslashreplace").decode()  # lone surrogates cannot be stored
 
-    def _object(self, value: Json, schema: Mapping[str, Json], path: str, depth: int) -> dict[str, Json]:
+    def _checked_object(self, value: Json, schema: Mapping[str, Json], path: str, depth: int) -> dict[str, Json]:
+        """Return an object whose properties fit a JSON schema."""
         if not is_object(value):
-            raise self._unfit("object", path, value)
+            raise self._unfit_error("object", path, value)
         if (duplicate := getattr(value, "duplicate", None)) is not None:
-            raise self._unfit("twice", path, name=json_excerpt(duplicate, self._texts))
+            raise self._unfit_error("twice", path, name=json_excerpt(duplicate, self._texts))
         for name in value:
             if name not in schema["properties"]:
-                raise self._unfit("unknown", path, name=json_excerpt(name, self._texts))
+                raise self._unfit_error("unknown", path, name=json_excerpt(name, self._texts))
         for name in schema["properties"]:
             if name not in value:
-                raise self._unfit("missing", path, name=json_excerpt(name, self._texts))
+                raise self._unfit_error("missing", path, name=json_excerpt(name, self._texts))
         return {
-            name: self.check(value[name], inner, f"{path}.{name}" if path else name, depth + 1)
+            name: self.checked_value(value[name], inner, f"{path}.{name}" if path else name, depth + 1)
             for name, inner in schema["properties"].items()
         }
 
-    def _unfit(self, problem: str, path: str, value: Json = None, **fields: object) -> _UnfitError:
+    def _unfit_error(self, problem: str, path: str, value: Json = None, **fields: object) -> _UnfitError:
+        """Return the error for a value at a path that does not fit."""
         fields = {"what": path or self._texts["unfit.all"], "value": json_excerpt(value, self._texts), **fields}
         return _UnfitError(self._texts.fill(f"unfit.{problem}", **fields))
 
@@ -201,8 +206,8 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
         return f"{self._base.rules(instance)}\n\n{self.call_rules or self.texts['call.rules']}"
 
     def parse(self, reply: str, state: S) -> A | Invalid:
-        """Read the one call of a reply, as `write_calls` writes it."""
-        call_reply = read_calls(reply)
+        """Return the action of the one call in a reply, or why there is none."""
+        call_reply = calls_in_reply(reply)
         if self._base.thought_question(state):
             return self._base.parse(call_reply.text, state)
         if len(reply) > MAX_CHARACTERS:
@@ -212,28 +217,28 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
         only = next(iter(call_reply.calls), None)
         if only is None:
             return Invalid(self.texts["call.none"])
-        call = check_call(only, self.tools(state), self.texts)
+        call = checked_call(only, self.tools(state), self.texts)
         return call if isinstance(call, Invalid) else self.parse_call(call, state)
 
     def understands(self, reply: str, state: S) -> bool:
-        """Return whether a reply has a call of an action, whatever the base wording reads in texts."""
+        """Return whether a reply has a call of an action."""
         return not isinstance(self.parse(reply, state), Invalid)
 
     def remember(self, reply: str, parsed: A | Invalid) -> str:
-        """Return the reply; where the base wording shows what was read in its place, the call without its text."""
+        """Return the reply in the chat; without its text where the base wording rewrites replies."""
         if not self._base.rewrites or isinstance(parsed, Invalid):
             return reply
-        return write_calls("", read_calls(reply).calls)
+        return reply_of_calls("", calls_in_reply(reply).calls)
 
     def render(self, action: A, state: S) -> str:
         """Return a reply with one call, or the text of a thought."""
         if self._base.thought_question(state):
             return self._base.render(action, state)
-        return write_calls("", [self.render_call(action, state)])
+        return reply_of_calls("", [self.render_call(action, state)])
 
 
 def is_tool_name(value: object) -> bool:
-    """Return whether a value of the option `wording` names a wording whose replies are calls of tools."""
+    """Return whether a value of the option `wording` names a wording with calls of tools."""
     return isinstance(value, str) and value.startswith(TOOLS_PREFIX)
 
 
@@ -245,14 +250,17 @@ def without_tools(options: Mapping[str, Json]) -> dict[str, Json]:
     return values
 
 
-def _split_reply(reply: str, think_tags: str | None) -> ReplyParts:
-    """Return a reply's calls, or its answer, and the reasoning in its text."""
-    text, calls = read_calls(reply)
+def _split_calls_and_reasoning(reply: str, think_tags: str | None) -> ReplyParts:
+    """Return the calls or the answer in a reply, and the reasoning in its text."""
+    text, calls = calls_in_reply(reply)
     answer, reasoning = split_reasoning(text, think_tags)
-    return ReplyParts(reply if calls or not reasoning else write_calls(answer, ()), reasoning)
+    return ReplyParts(reply if calls or not reasoning else reply_of_calls(answer, ()), reasoning)
 
 
-def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
+def _resolve_interface_option(
+    environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]
+) -> dict[str, Json]:
+    """Resolve the option `interface` and all other options; see `PlayExtension.resolve`."""
     value = values.pop(INTERFACE, None)
     interface = None if value is None else INTERFACE_OPTION.check(value)
     is_named = is_tool_name(values.get(WORDING))
@@ -266,11 +274,14 @@ def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[
     return options | {WORDING: f"{TOOLS_PREFIX}{options[WORDING]}"}
 
 
-def _wrap(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+def _play_with_tools(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+    """Return the play with a wording whose replies are calls of tools; None for replies in text."""
     if not is_tool_name(options[WORDING]):
         return None
     play = environment.play_with(without_tools(options))
-    return replace(play, wording=ToolWording(play.wording), split_reply=_split_reply)
+    return replace(play, wording=ToolWording(play.wording), split_reply=_split_calls_and_reasoning)
 
 
-TOOLS_EXTENSION = PlayExtension(name="tools", options=(INTERFACE_OPTION,), resolve=_resolve, wrap=_wrap)
+TOOLS_EXTENSION = PlayExtension(
+    name="tools", options=(INTERFACE_OPTION,), resolve=_resolve_interface_option, wrap=_play_with_tools
+)

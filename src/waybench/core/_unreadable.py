@@ -18,7 +18,7 @@ WARN_ABOVE = 0.2
 
 
 def unreadable_reason(turn: TurnRecord) -> str:
-    """Return why a turn's reply could not be read; "" if it could."""
+    """Return the reason why a turn's reply could not be read; "" if it could be read."""
     return (turn.reason or _REASONS[turn.outcome]) if turn.outcome in _REASONS else ""
 
 
@@ -45,7 +45,7 @@ _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'"})
 
 
 def is_refusal_in_words(turn: TurnRecord) -> bool:
-    """Return whether a reply without an action refuses in words; its outcome is that of any reply without one."""
+    """Return whether a reply without an action refuses in words."""
     if turn.outcome is not Outcome.UNPARSED:
         return False
     answer = split_reasoning(turn.reply).answer if turn.reasoning else turn.reply

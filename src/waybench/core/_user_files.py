@@ -37,7 +37,7 @@ PROGRESS_FILE = ".waybench-progress.json"
 
 
 def user_path(name: str | os.PathLike[str]) -> Path:
-    """Return the path that a user named, with "~" as the home folder: shells leave it in `source=~/file`."""
+    """Return the path that a user named, with "~" expanded."""
     path = Path(name)
     try:
         return path.expanduser()
@@ -45,17 +45,17 @@ def user_path(name: str | os.PathLike[str]) -> Path:
         return path
 
 
-def open_private(path: Path, mode: str, *, encoding: str | None = None) -> IO[Any]:
-    """Open a file to write to it, which nobody but its owner can read if it is new."""
+def open_private_file(path: Path, mode: str, *, encoding: str | None = None) -> IO[Any]:
+    """Open a file to write to it; a new one is readable by its owner only."""
     return open(path, mode, encoding=encoding, opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
-def read_text(path: Path, most: int, what: str) -> str:
-    """Read a user's text file: UTF-8 or UTF-16, with the line ends of any system, which become line feeds.
+def read_text_file(path: Path, max_bytes: int, what: str) -> str:
+    """Return a user's text file, in UTF-8 or UTF-16, with line feeds as line ends.
 
     Args:
         path: The file (see `user_path`).
-        most: Most bytes.
+        max_bytes: The largest size.
         what: What it should be, for messages: "a file of maps".
 
     Raises:
@@ -64,17 +64,17 @@ def read_text(path: Path, most: int, what: str) -> str:
     """
     try:
         with path.open("rb") as stream:
-            content = stream.read(most + 1)
+            content = stream.read(max_bytes + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
         raise UsageError(f"cannot read {path}: {reason}; give {what}") from None
-    if len(content) > most:
-        raise DataError(f"{path}: larger than {most >> 20} MiB, so it is not {what}")
+    if len(content) > max_bytes:
+        raise DataError(f"{path}: larger than {max_bytes >> 20} MiB, so it is not {what}")
     return decode_text(content, str(path))
 
 
 def decode_text(content: bytes, name: str) -> str:
-    """Return the text of a user's file, as `read_text` does.
+    """Return the text of a user's file from its bytes; see `read_text_file`.
 
     Args:
         content: All bytes of the file.
@@ -84,7 +84,7 @@ def decode_text(content: bytes, name: str) -> str:
         DataError: If it is no such text.
     """
     _check_uncompressed(content, name)
-    mark, encoding = _encoding(content)
+    mark, encoding = _byte_order_mark_and_encoding(content)
     try:
         text = content[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
@@ -102,8 +102,8 @@ def decode_text(content: bytes, name: str) -> str:
     return text
 
 
-def _encoding(content: bytes) -> tuple[bytes, str]:
-    """Return the mark with which a text begins, and the encoding that it stands for."""
+def _byte_order_mark_and_encoding(content: bytes) -> tuple[bytes, str]:
+    """Return the byte order mark of a text, if any, and the name of its encoding."""
     for mark, encoding in _MARKS:
         if content.startswith(mark):
             return mark, encoding
@@ -117,26 +117,27 @@ def _encoding(content: bytes) -> tuple[bytes, str]:
 
 
 def _check_uncompressed(content: bytes, name: str) -> None:
+    """Raise a DataError if content is that of a compressed file."""
     for start, kind in _COMPRESSED.items():
         if content.startswith(start):
             raise DataError(f"{name} is a {kind} file: decompress it first")
 
 
-def read_json(path: Path, most: int, what: str) -> Json:
-    """Read a user's file of one JSON value.
+def read_json_file(path: Path, max_bytes: int, what: str) -> Json:
+    """Return the one JSON value in a user's file.
 
     Raises:
         UsageError: As `read_text`.
         DataError: As `read_text`, and if it is no JSON value, or has a name twice in one object.
     """
-    values = [value for _, value in json_values(read_text(path, most, what), str(path), what)]
+    values = [value for _, value in numbered_json_values(read_text_file(path, max_bytes, what), str(path), what)]
     if len(values) != 1:
         raise DataError(f"{path}: not JSON, since it has {len(values)} values; give {what}")
     return values[0]
 
 
-def json_values(text: str, name: str, what: str) -> Iterator[tuple[int, Json]]:
-    """Yield the JSON values of a text, one after another, each with the number of the line in which it begins.
+def numbered_json_values(text: str, name: str, what: str) -> Iterator[tuple[int, Json]]:
+    """Yield the JSON values of a text with the number of the line in which each begins.
 
     So it reads JSON lines, and values that take several lines each.
 
@@ -148,13 +149,13 @@ def json_values(text: str, name: str, what: str) -> Iterator[tuple[int, Json]]:
     Raises:
         DataError: If it is no JSON, or has a name twice in one object.
     """
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=refuse_duplicates)
+    decoder = json.JSONDecoder(parse_constant=_raise_for_constant, object_pairs_hook=object_without_duplicates)
     line, counted, at = 1, 0, 0
-    while (start := _next_sign(text, at)) < len(text):
+    while (start := _skip_blanks(text, at)) < len(text):
         line, counted = line + text.count("\n", counted, start), start
         try:
             value, at = decoder.raw_decode(text, start)
-            if text.startswith(",", _next_sign(text, at)):
+            if text.startswith(",", _skip_blanks(text, at)):
                 raise DataError("not JSON: a comma follows the value; give lines without commas between, or a list")
         except json.JSONDecodeError as error:
             reason = f"not JSON ({error.msg} at line {error.lineno}, column {error.colno}); give {what}"
@@ -170,40 +171,43 @@ def json_values(text: str, name: str, what: str) -> Iterator[tuple[int, Json]]:
         raise DataError(f"{name}: line {line}: {reason}") from None
 
 
-def _next_sign(text: str, at: int) -> int:
+def _skip_blanks(text: str, at: int) -> int:
+    """Return the index of the next character that is no blank."""
     between = _BETWEEN.match(text, at)
     return at if between is None else between.end()
 
 
-def json_lines(stream: IO[bytes], longest: int, name: str) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the JSON texts of a user's file in UTF-8, each with its number: the lines, or the elements of a list.
+def numbered_json_lines(stream: IO[bytes], max_bytes: int, name: str) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the JSON texts of a user's file with their numbers: its lines, or the elements of a list.
 
     Lines are read one at a time, and are not parsed. A list, an object that takes several lines, and a text in UTF-16
     are read whole.
 
     Args:
         stream: The file.
-        longest: Most bytes of a line, and of what is read whole; None is yielded in place of a longer one.
+        max_bytes: The largest size of a line, and of what is read whole; None is yielded in place of a longer one.
         name: The file's name in messages.
 
     Raises:
         DataError: If the file is compressed, or what is read whole is no text.
     """
     number, is_first = 0, True
-    while line := stream.readline(longest):
+    while line := stream.readline(max_bytes):
         start = line.removeprefix(codecs.BOM_UTF8).strip()
         if is_first and start:
             is_first = False
             _check_uncompressed(line, name)
-            is_utf16 = _encoding(line)[1] != "utf-8"
+            is_utf16 = _byte_order_mark_and_encoding(line)[1] != "utf-8"
             if is_utf16 or start == b"{" or start.startswith(b"["):
-                content = line + stream.read(longest - len(line) + 1)
-                if len(content) > longest:
+                content = line + stream.read(max_bytes - len(line) + 1)
+                if len(content) > max_bytes:
                     yield 1, None
                 else:
-                    yield from ((number, part.encode()) for number, part in _parts(decode_text(content, name)))
+                    yield from (
+                        (number, part.encode()) for number, part in _numbered_json_parts(decode_text(content, name))
+                    )
                 return
-        if len(line) == longest and not line.endswith(b"\n"):
+        if len(line) == max_bytes and not line.endswith(b"\n"):
             number += 1
             while (more := stream.readline(_BLOCK)) and not more.endswith(b"\n"):
                 pass
@@ -216,8 +220,8 @@ def json_lines(stream: IO[bytes], longest: int, name: str) -> Iterator[tuple[int
             yield number, part
 
 
-def _parts(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text, or the elements of a list, or the objects that take several lines, with numbers."""
+def _numbered_json_parts(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text, or the elements of a list, or objects of several lines, with numbers."""
     first = text.lstrip().partition("\n")[0].rstrip()
     is_list = first.startswith("[")
     if not is_list and first != "{":
@@ -245,8 +249,8 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
         yield number, text[start:]  # what is not closed, or follows the list
 
 
-def refuse_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    """Return a JSON object of its pairs, for `json.loads(..., object_pairs_hook=...)`.
+def object_without_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """Return a JSON object of its pairs, as `object_pairs_hook` of the json module.
 
     Raises:
         DataError: If a name occurs twice.
@@ -261,12 +265,13 @@ def refuse_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return values
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def _raise_for_constant(name: str) -> NoReturn:
+    """Raise a DataError for NaN or Infinity, as `parse_constant` of the json module."""
     raise DataError(f"{name} is not JSON")
 
 
-def prepare_folder(folder: Path) -> Path:
-    """Create a folder to write to.
+def make_writable_folder(folder: Path) -> Path:
+    """Create a folder if need be, check that files can be written there, and return it.
 
     Raises:
         UsageError: If that cannot be done.

@@ -154,11 +154,11 @@ class Wording(ABC, Generic[I, S, A]):
 
     @property
     def repeats_replies(self) -> bool:
-        """Whether later prompts repeat the player's replies as they came, and with them its reasoning."""
+        """Whether later prompts contain the player's replies unchanged, with their reasoning."""
         return self.memory.kind != "fresh" and not self.rewrites
 
     def in_language(self, texts: Texts) -> "Wording[I, S, A]":
-        """Return the same wording with other texts, which are those that the environment declares (`Playing.texts`)."""
+        """Return this wording with the environment's texts in another language (`Playing.texts`)."""
         raise NotImplementedError(f"{type(self).__name__} has no texts by language: define in_language")
 
     @abstractmethod
@@ -205,7 +205,7 @@ class Wording(ABC, Generic[I, S, A]):
         return tuple(messages) or (Message("user", ""),)
 
     def recall(self, state: S) -> int:
-        """Return how many of the last turns a fresh prompt in this state goes on from; by default none."""
+        """Return the number of last turns that a fresh prompt in this state contains; 0 by default."""
         return 0
 
     def thought_question(self, state: S) -> str:
@@ -221,7 +221,7 @@ class Wording(ABC, Generic[I, S, A]):
 
     @abstractmethod
     def parse(self, reply: str, state: S) -> A | Invalid:
-        """Read a reply. It is hostile input: parsed or refused with a reason, never repaired, never evaluated."""
+        """Return the action in a reply, or why there is none; replies are hostile input and never repaired."""
 
     def understands(self, reply: str, state: S) -> bool:
         """Return whether a reply says what to do; by default whether `parse` reads it.
@@ -244,7 +244,7 @@ class Wording(ABC, Generic[I, S, A]):
         """Return a reply that `parse` reads as this action."""
 
     def action_name(self, action: A, state: S) -> str:
-        """Return what an action is called, for people who read a record; by default as `render` words it."""
+        """Return the name of an action for people who read a record; by default as `render` writes it."""
         return self.render(action, state)
 
     def tools(self, state: S) -> Sequence[ActionTool]:
@@ -255,7 +255,7 @@ class Wording(ABC, Generic[I, S, A]):
         return (REPLY_TOOL,)
 
     def parse_call(self, call: ToolCall, state: S) -> A | Invalid:
-        """Read a call of one of `tools`, whose arguments fit its schema."""
+        """Return the action of a call of one of `tools`, whose arguments fit its schema."""
         return self.parse(split_reasoning(call.arguments["reply"]).answer, state)
 
     def render_call(self, action: A, state: S) -> ToolCall:
@@ -263,8 +263,8 @@ class Wording(ABC, Generic[I, S, A]):
         return ToolCall(REPLY_TOOL.name, {"reply": self.render(action, state)})
 
 
-def _delegate(name: str) -> Any:
-    """Return a method that returns what the base wording's method of this name returns."""
+def _delegating_method(name: str) -> Any:
+    """Return a method that calls the base wording's method of the same name."""
 
     def method(self: "DerivedWording[Any, Any, Any]", *args: Any, **named: Any) -> Any:
         return getattr(self._base, name)(*args, **named)  # pyright: ignore[reportPrivateUsage]
@@ -290,21 +290,21 @@ class DerivedWording(Wording[I, S, A], Generic[I, S, A]):
         self._base = base
 
     def in_language(self, texts: Texts) -> "Wording[I, S, A]":
-        """Refuse: what derives a wording is put around one that is in its language already."""
+        """Raise an error: derive a wording from one that is in the language already."""
         raise NotImplementedError(f"{type(self).__name__}: derive it from a wording in the other language")
 
-    rules = _delegate("rules")
-    observe = _delegate("observe")
-    picture = _delegate("picture")
-    prompt = _delegate("prompt")
-    recall = _delegate("recall")
-    thought_question = _delegate("thought_question")
-    takes_truncated = _delegate("takes_truncated")
-    parse = _delegate("parse")
-    understands = _delegate("understands")
-    remember = _delegate("remember")
-    render = _delegate("render")
-    action_name = _delegate("action_name")
-    tools = _delegate("tools")
-    parse_call = _delegate("parse_call")
-    render_call = _delegate("render_call")
+    rules = _delegating_method("rules")
+    observe = _delegating_method("observe")
+    picture = _delegating_method("picture")
+    prompt = _delegating_method("prompt")
+    recall = _delegating_method("recall")
+    thought_question = _delegating_method("thought_question")
+    takes_truncated = _delegating_method("takes_truncated")
+    parse = _delegating_method("parse")
+    understands = _delegating_method("understands")
+    remember = _delegating_method("remember")
+    render = _delegating_method("render")
+    action_name = _delegating_method("action_name")
+    tools = _delegating_method("tools")
+    parse_call = _delegating_method("parse_call")
+    render_call = _delegating_method("render_call")

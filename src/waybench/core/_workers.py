@@ -31,7 +31,7 @@ class Workers(Protocol):
     """Do the parts of a work, here or on other machines."""
 
     def each(self, function: Callable[[P], T], parts: Sequence[P]) -> AbstractContextManager[Iterator[T]]:
-        """Do a work for each of some parts.
+        """Compute a function for each of several parts.
 
         Args:
             function: The work, a function that can be imported.
@@ -54,18 +54,18 @@ class Copies:
     processes: int = PROCESSES
 
     def each(self, function: Callable[[P], T], parts: Sequence[P]) -> AbstractContextManager[Iterator[T]]:
-        """Do a work for each of some parts; see `Workers`. The copies take the parts by themselves."""
+        """Compute a function for each part in copies of this process; see `Workers`."""
         return map_in_processes(lambda number: function(parts[number]), len(parts), self.processes)
 
 
 @contextmanager
-def map_in_processes(work: Callable[[int], T], count: int, processes: int) -> Generator[Iterator[T], None, None]:
-    """Do a work for each number up to a count, in other processes if that is possible and worth it.
+def map_in_processes(function: Callable[[int], T], count: int, processes: int) -> Generator[Iterator[T], None, None]:
+    """Compute a function of each number below `count`, in copies of this process if that is worth it.
 
     The processes are copies of this one, so they start at once with all that has been read and computed.
 
     Args:
-        work: The work; its result is pickled. It may change nothing but files.
+        function: Number -> result, which is pickled. It may change nothing but files.
         count: How many times it is done.
         processes: The number of processes; 1 for none but this one.
 
@@ -76,13 +76,13 @@ def map_in_processes(work: Callable[[int], T], count: int, processes: int) -> Ge
         LostWorkerError: If a process ended without a result.
     """
     if min(processes, count) < 2 or not _can_fork():
-        yield map(work, range(count))
+        yield map(function, range(count))
         return
     from concurrent.futures import ProcessPoolExecutor  # loads much, which most commands do without
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    _WORK.append(work)
+    _WORK.append(function)
     has_frozen = gc.get_freeze_count() > 0
     gc.freeze()  # a collection in a copy would write to, and so copy, the memory that both share
     try:
@@ -91,7 +91,7 @@ def map_in_processes(work: Callable[[int], T], count: int, processes: int) -> Ge
                 # numpy has threads, which know what to do about a fork; there are no others (`_can_fork`).
                 warnings.simplefilter("ignore", DeprecationWarning)
                 # The first one starts all processes; these work on while this process does something else.
-                begun = [pool.submit(_run, number) for number in range(min(count, _AHEAD + processes))]
+                begun = [pool.submit(_run_pickled, number) for number in range(min(count, _AHEAD + processes))]
             try:
                 yield _results_in_order(pool, begun, count)
             finally:
@@ -108,21 +108,22 @@ def map_in_processes(work: Callable[[int], T], count: int, processes: int) -> Ge
 
 
 def _results_in_order(pool: "ProcessPoolExecutor", begun: "list[Future[Any]]", count: int) -> Iterator[Any]:
-    """Yield the results of parts 0 to `count` - 1 in order; the first ones have `begun`, and one starts as one ends."""
+    """Yield the results of all parts in order; a part is submitted as one ends."""
     waiting = deque(begun)
     for number in range(len(begun), count):
         yield pickle.loads(waiting.popleft().result())  # a copy of this process has just made it
-        waiting.append(pool.submit(_run, number))
+        waiting.append(pool.submit(_run_pickled, number))
     while waiting:
         yield pickle.loads(waiting.popleft().result())
 
 
-def _run(number: int) -> bytes:
+def _run_pickled(number: int) -> bytes:
+    """Return the pickled result of the present work for a number."""
     return to_pickle(_WORK[-1](number))
 
 
 def to_pickle(values: object) -> bytes:
-    """Return values as a pickle, with mappings that cannot be changed as dictionaries."""
+    """Return values as a pickle, with read-only mappings as dictionaries."""
     content = io.BytesIO()
     pickler = pickle.Pickler(content, pickle.HIGHEST_PROTOCOL)
     pickler.dispatch_table = {MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
@@ -131,12 +132,12 @@ def to_pickle(values: object) -> bytes:
 
 
 def _can_fork() -> bool:
-    """Return whether a copy of this process works: it has the locks of other threads, but not the threads."""
+    """Return whether a copy of this process would work, which has no other threads."""
     return sys.platform == "linux" and hasattr(os, "fork") and threading.active_count() == 1 and not _FORBIDDEN
 
 
-def forbid_copies() -> None:
-    """Make `map_in_processes` do all work in this process from now on.
+def forbid_forking() -> None:
+    """Make `map_in_processes` compute everything in this process from now on.
 
     For libraries with threads that Python does not know, such as the one that draws charts.
     """

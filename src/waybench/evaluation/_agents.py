@@ -35,8 +35,8 @@ from inspect_ai.tool import Tool, ToolChoice, ToolInfo
 from inspect_ai.tool import python as python_tool
 from inspect_ai.util import apply_limits, message_limit, store
 
-from waybench.core import Json, Picture, UsageError, WaybenchError, standalone_svg, text_of
-from waybench.core._replies import is_message
+from waybench.core import Json, Picture, UsageError, WaybenchError, message_text, standalone_svg_document
+from waybench.core._replies import is_message_content
 
 PREFIX = "python:"  # on the command line; the engine's name of the model begins with "python/"
 # The one font that comes with what draws the pictures, so that they have the same bytes whatever fonts a machine has.
@@ -146,8 +146,8 @@ class FunctionModel(InProcessModel):
         else:
             answer: Any = await to_thread.run_sync(function, messages, abandon_on_cancel=True)
             answer = await answer if isawaitable(answer) else answer
-        text = text_of(answer)
-        if text is None and not is_message(answer):
+        text = message_text(answer)
+        if text is None and not is_message_content(answer):
             raise TypeError(f"python:{self.model_name} returned {type(answer).__name__}: return the reply as a string")
         output = ModelOutput.from_content(f"python/{self.model_name}", text or "")
         output.usage = ModelUsage()  # it is not known, and the engine would fetch a tokenizer's file to count by
@@ -165,7 +165,7 @@ def png(picture: Picture) -> bytes:
 
 @lru_cache(maxsize=64)  # a chat shows its first pictures again with each request
 def _png(svg: str, size: int) -> bytes:
-    return bytes(vl_convert.svg_to_png(_GENERIC.sub(_FONT, standalone_svg(svg, size))))
+    return bytes(vl_convert.svg_to_png(_GENERIC.sub(_FONT, standalone_svg_document(svg, size))))
 
 
 def content_image(picture: Picture) -> ContentImage:

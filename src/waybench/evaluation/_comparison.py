@@ -186,7 +186,7 @@ def mean_score(attempts: Sequence[float]) -> float:
 def unit_score(record: EpisodeRecord) -> float:
     """Return the headline metric of an episode as a share of its range, 1 being the best."""
     head = registry.load(record.env).scoring.metrics[0]
-    return head.share(head.of(record), head.range_of(record))
+    return head.normalized_value(head.of(record), head.range_of(record))
 
 
 def is_lost(sample: EvalSample, record: EpisodeRecord) -> bool:

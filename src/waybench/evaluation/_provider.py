@@ -30,11 +30,11 @@ from waybench.core import (
     ToolCall,
     TurnRecord,
     UsageError,
+    calls_in_reply,
     object_schema,
     policy,
-    read_calls,
+    reply_of_calls,
     unknown_name_message,
-    write_calls,
 )
 from waybench.core._defects import reraise_as_defect
 from waybench.core._policies import EMBEDDED
@@ -86,14 +86,14 @@ def raw_reply(output: ModelOutput) -> str:
     """Return what a model said as the raw reply of an episode whose player acts by tools."""
     message = output.message
     calls = message.tool_calls or ()
-    return write_calls(
+    return reply_of_calls(
         output.completion, [ToolCall(call.function, call.arguments, call.parse_error or "") for call in calls]
     )
 
 
 def output_of(model: str, reply: str, turn: int) -> ModelOutput:
     """Return a raw reply as the output of a model in a turn."""
-    text, calls = read_calls(reply)
+    text, calls = calls_in_reply(reply)
     output = ModelOutput.from_content(model, text)
     if calls:
         output.choices[0].message.tool_calls = engine_calls(calls, "t", turn)

@@ -9,8 +9,8 @@ from inspect_ai.model import ModelCall, ModelOutput, StopReason
 from tenacity import RetryCallState, wait_exponential, wait_random
 from tenacity.wait import wait_base
 
-from waybench.core import Json, is_array, is_object, text_of
-from waybench.core._replies import reasoning_of
+from waybench.core import Json, is_array, is_object, message_text
+from waybench.core._replies import message_reasoning
 
 _BAD_GATEWAY = 502  # for errors without a status of their own, which may pass: the request is tried again
 _MOST_TOKENS = 2**53
@@ -122,11 +122,11 @@ def _standard_message(raw: Mapping[str, Any]) -> dict[str, Any]:
     content = raw.get("content")
     if not isinstance(content, str | None):
         message["content"] = _text(content)
-        if thought := reasoning_of(content):
+        if thought := message_reasoning(content):
             message["reasoning_content"] = raw.get("reasoning_content") or raw.get("reasoning") or thought
     for name in ("reasoning_content", "reasoning"):
         if not isinstance(thought := message.get(name), str | None):
-            message[name] = reasoning_of(thought) or _text(thought)
+            message[name] = message_reasoning(thought) or _text(thought)
     details = raw.get("reasoning_details")
     if details is not None and not (
         is_array(details) and all(is_object(part) and part.get("type") for part in details)
@@ -143,11 +143,15 @@ def _standard_message(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 def _text(content: Json) -> str:
     """Return the answer in content of another type: its text, or its JSON where a server has read JSON for a value."""
-    text = text_of(content)
+    text = message_text(content)
     if text is not None:
         return text
     is_parts = is_array(content) and all(is_object(part) and "type" in part for part in content)
-    return "" if is_parts or (is_object(content) and reasoning_of(content)) else json.dumps(content, ensure_ascii=False)
+    return (
+        ""
+        if is_parts or (is_object(content) and message_reasoning(content))
+        else json.dumps(content, ensure_ascii=False)
+    )
 
 
 _ARGUMENTS = ("arguments", "input", "parameters")  # what servers call them

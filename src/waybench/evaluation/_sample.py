@@ -16,7 +16,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.util import Store
 
-from waybench.core import NOTHING, Environment, Episode, EpisodeRecord, Item, Json, Message, UsageError, read_calls
+from waybench.core import NOTHING, Environment, Episode, EpisodeRecord, Item, Json, Message, UsageError, calls_in_reply
 from waybench.core._designs import DESIGN
 from waybench.envs import registry
 from waybench.evaluation._agents import content_image
@@ -55,7 +55,7 @@ def to_sample(
             "item": item.id,
             "attempt": attempt,
             "cluster": record.instance_hash if cluster is None else cluster(record),
-            KEY: [record.head()],
+            KEY: [record.head_json()],
             DRAWN: json.dumps(dict(drawn), sort_keys=True, default=str),
             **({DESIGN: json.dumps(dict(design), sort_keys=True)} if design else {}),
         },
@@ -64,7 +64,7 @@ def to_sample(
 
 def open_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any, Any]:
     """Start the episode that a sample's metadata describes."""
-    head = EpisodeRecord.assemble(metadata[KEY])
+    head = EpisodeRecord.from_parts(metadata[KEY])
     environment = registry.load(f"{head.env}@{head.env_version}")
     examples = tuple(environment.items.decode(example) for example in head.examples)
     item = Item(environment.items.decode(head.instance), **head.item, proof=head.proof, examples=examples)
@@ -97,7 +97,7 @@ class _Readable(Protocol):
 
 def stored_record(metadata: Mapping[str, Json], store: _Readable) -> EpisodeRecord:
     """Return the record of a sample's episode from its metadata and store; without progress, of one not begun."""
-    return EpisodeRecord.assemble(metadata[KEY], store.get(KEY))
+    return EpisodeRecord.from_parts(metadata[KEY], store.get(KEY))
 
 
 def finished_record(sample: EvalSample) -> EpisodeRecord:
@@ -107,7 +107,7 @@ def finished_record(sample: EvalSample) -> EpisodeRecord:
     """
     scores = (sample.scores or {}).values()
     scored = next((score.metadata[KEY] for score in scores if score.metadata and KEY in score.metadata), None)
-    return EpisodeRecord.assemble(sample.metadata[KEY], sample.store.get(KEY) or scored)
+    return EpisodeRecord.from_parts(sample.metadata[KEY], sample.store.get(KEY) or scored)
 
 
 class Chat:
@@ -158,7 +158,7 @@ class Chat:
         if reply is not None:
             return [reply]
         if by_tools and message.role == "assistant":
-            text, calls = read_calls(message.text)
+            text, calls = calls_in_reply(message.text)
             calls_of_engine = engine_calls(calls, "e", len(self._made)) or None
             return [self._sendable(ChatMessageAssistant(content=text, tool_calls=calls_of_engine))]
         if isinstance(before, ChatMessageAssistant) and before.tool_calls and message.role == "user":

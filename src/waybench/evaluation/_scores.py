@@ -76,7 +76,7 @@ def headline() -> Metric:
 
 def _measure(metadata: Mapping[str, Any], progress: Any, lookup: ReferenceLookup) -> _Measured:
     """Return the row of a sample as reports have it, and the bounds of its headline metric."""
-    record = EpisodeRecord.assemble(metadata[KEY], progress)
+    record = EpisodeRecord.from_parts(metadata[KEY], progress)
     if progress is None:
         record = replace(record, end=End.INFRASTRUCTURE)
     design = json.loads(metadata.get(DESIGN) or "{}")
@@ -202,7 +202,7 @@ def episode() -> Scorer:
             return record
         environment = registry.load(record.env)
         metrics = environment.measure(record)
-        value = environment.scoring.percent(record)
+        value = environment.scoring.headline_percent(record)
         return Score(
             value=_MISSING if value is None else float(value),
             answer=str(record.end),

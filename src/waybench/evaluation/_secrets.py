@@ -17,13 +17,13 @@ from inspect_ai.model import Model, ModelCall, ModelOutput
 from waybench.core import (
     LABEL,
     Json,
-    credentials,
+    credentials_in_address,
     find_secrets,
     is_array,
     is_object,
-    key_label,
-    redact,
-    without_credentials,
+    private_key_label,
+    redact_address,
+    redact_secrets,
 )
 from waybench.core._secrets import HIDDEN
 from waybench.evaluation._provider_errors import causes_of, response_text
@@ -44,7 +44,7 @@ class Secrets:
     def add_address(self, address: str | None) -> None:
         """Add the secret parts of an address."""
         if address:
-            self._add(credentials(address))
+            self._add(credentials_in_address(address))
             user = urlsplit(address).netloc.rpartition("@")[0] if "://" in address else ""
             self._add([base64.b64encode(user.encode("utf-8", "replace")).decode()] if user else [])
 
@@ -113,8 +113,8 @@ def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
     """
     sealed_model: Any = model
     if base_url is not None:
-        sealed_model._explicit_base_url = without_credentials(base_url)
-    sealed_model.model_args = redact(dict(args))
+        sealed_model._explicit_base_url = redact_address(base_url)
+    sealed_model.model_args = redact_secrets(dict(args))
     secrets = Secrets(base_url, args)
     secrets.add_address(model.api.base_url)
     secrets.add_api_key(model.api.api_key)
@@ -167,16 +167,16 @@ def follow_older_logs(out: Path, tasks: Sequence[Task], models: Sequence[Model],
             continue
         key = spec.task_args_passed.get("key")
         for task in hidden:
-            if spec.task == task.name and key is not None and key_label(str(key)) == _parameters(task)["key"]:
+            if spec.task == task.name and key is not None and private_key_label(str(key)) == _parameters(task)["key"]:
                 for parameters in (_parameters(task), getattr(task, TASK_ALL_PARAMS_ATTR, {})):
                     parameters["key"] = key
                 is_changed = True
         for model in models:
             run_model: Any = model
-            is_older = redact(spec.model_args) != spec.model_args
+            is_older = redact_secrets(spec.model_args) != spec.model_args
             args: dict[str, Any] = run_model.model_args
             logged = {name: args[name] for name in args if name != "api_key" and not name.startswith("aws_")}
-            if is_older and spec.model == str(model) and redact(spec.model_args) == logged:
+            if is_older and spec.model == str(model) and redact_secrets(spec.model_args) == logged:
                 run_model.model_args = dict(spec.model_args)
                 is_changed = True
     if is_changed:

@@ -140,7 +140,7 @@ def ledger_page(
     priced = {entry.group.model for entry in entries if entry.cost is not None}
     return LedgerPage(
         table=_ledger_table(entries, effects, pages, model_pages, bool(priced)),
-        prices=prices.source(priced) if isinstance(prices, Prices) else "",
+        prices=prices.source_note(priced) if isinstance(prices, Prices) else "",
         effects=setting_table((effect for effect in effects if not effect.first.embedded), pages),
         total=_total(entries),
         priced=bool(priced),

@@ -41,7 +41,7 @@ def overviews(
         id: What the tables' ids begin with.
     """
     effect_of = {(effect.group, effect.level): effect for effect in effects}
-    by_mode = group_by(estimates, lambda estimate: presentation.mode(estimate.group.env, estimate.level))
+    by_mode = group_by(estimates, lambda estimate: presentation.level_title(estimate.group.env, estimate.level))
     part_of = {env: title for title, envs in presentation.parts.items() for env in envs}
     titled: list[tuple[str, list[Estimate]]] = []
     for mode in sorted(by_mode, key=lambda mode: _position(mode, presentation.modes)):

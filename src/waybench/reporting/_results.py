@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from waybench.core import End, Metric, Outcome, Presentation, own_turns
+from waybench.core import End, Metric, Outcome, Presentation, turns_without_prefix
 from waybench.reporting._episode import end_text
 from waybench.reporting._episode_store import EpisodeStore, Said, SharedPrefix, StoredEpisode
 from waybench.reporting._format import (
@@ -289,7 +289,9 @@ class ResultsPage:
     def _attempt(self, headline: HeadlineSpec, played: StoredEpisode) -> Attempt:
         row, record = played.row, played.episode.record
         error = record.error or ("the episode has no end" if row.error else "")
-        judged = own_turns(record.turns if played.again.mismatch else self._view.env.playing.action_turns(record))
+        judged = turns_without_prefix(
+            record.turns if played.again.mismatch else self._view.env.playing.action_turns(record)
+        )
         return Attempt(
             number=row.attempt,
             score=value_text(headline.value(row), headline.metric),

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from waybench.core import DataError, Json, check_json, is_object
-from waybench.core._spool import read_at
+from waybench.core import DataError, Json, check_json_bounds, is_object
+from waybench.core._spool import read_bytes_at
 
 
 class SharedReader(io.RawIOBase):
@@ -42,7 +42,7 @@ class SharedReader(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:
         """Read into a buffer, and return the number of bytes."""
-        content = read_at(self._file, self._at, len(buffer))
+        content = read_bytes_at(self._file, self._at, len(buffer))
         buffer[: len(content)] = content
         self._at += len(content)
         return len(content)
@@ -176,7 +176,7 @@ class Archive:
         content = b"".join(self._chunks(name))
         try:
             text = content.decode()
-            check_json(text, _MOST_VALUES)
+            check_json_bounds(text, _MOST_VALUES)
             return json.loads(text), Member(name, hashlib.sha256(content).hexdigest(), len(content))
         except (ValueError, DataError, RecursionError) as error:
             raise NotASubmission(f"{name} is no JSON: {str(error)[:100]}") from None

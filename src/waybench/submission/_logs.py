@@ -189,7 +189,7 @@ def _score_difference(sample: Any, record: EpisodeRecord) -> str:
         computed = environment.measure(record)
     except DefectError:  # the simulation of the record names it
         return ""
-    percent = environment.scoring.percent(record)
+    percent = environment.scoring.headline_percent(record)
     computed_scores = {"episode": nan if percent is None else percent, "solved": float(record.end is End.SOLVED)}
     for scorer, score in scores.items():
         # Older logs have all metrics as the value.

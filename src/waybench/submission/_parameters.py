@@ -24,14 +24,14 @@ from waybench.core import (
     Json,
     Option,
     UsageError,
+    is_file_name,
     is_public_key,
-    is_template_name,
     user_path,
 )
 from waybench.core._languages import LANGUAGE_TEXTS
 from waybench.core._prefix import RECORD
-from waybench.core._secrets import label_in_log
-from waybench.core._template import toml_text
+from waybench.core._secrets import key_label_in_log
+from waybench.core._template import texts_as_toml
 from waybench.core._user_files import decode_text
 from waybench.envs import registry
 from waybench.evaluation.tasks import TaskEntry, find_task
@@ -63,7 +63,7 @@ def portable(
     portable_values = {name: value for name, value in parameters.items() if name not in _LOCAL}
     key = portable_values.get("key")
     if key is not None and not _is_public(entry, str(key)):
-        portable_values["key"] = label_in_log(str(key))
+        portable_values["key"] = key_label_in_log(str(key))
     source = portable_values.get("source")
     if source is not None and source not in _sources(entry):
         path = user_path(str(source))
@@ -80,7 +80,7 @@ def portable(
         if option.local and os.path.lexists(user_path(str(portable_values.get(option.name)))):
             raise UsageError(f"{option.name}: a submission does not have this file; submit a run without one")
     for name, content in _CONTENT_OF_FILES.items():
-        if is_template_name(portable_values.get(name)) and records:
+        if is_file_name(portable_values.get(name)) and records:
             portable_values[content] = records[0].options.get(content)
     return portable_values
 
@@ -182,7 +182,7 @@ def _template_toml(template: Json) -> str:
     """Return a template, an object of texts, as TOML."""
     if not isinstance(template, dict):
         raise UsageError("template: it is no object with texts")
-    return toml_text(template)  # pyright: ignore[reportUnknownArgumentType]
+    return texts_as_toml(template)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def open_run(

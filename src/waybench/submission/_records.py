@@ -24,7 +24,7 @@ from waybench.core import (
     Outcome,
     TurnRecord,
     WaybenchError,
-    check_json,
+    check_json_bounds,
     plural,
     replay,
 )
@@ -84,7 +84,7 @@ def read_line(line: bytes) -> Line:
     Raises:
         DataError: If it is none.
     """
-    check_json(line, _MOST_VALUES)
+    check_json_bounds(line, _MOST_VALUES)
     try:
         data: Any = json.loads(line)
         record: Any
@@ -129,7 +129,7 @@ def with_texts(line: Line) -> tuple[EpisodeRecord, tuple[Outcome, ...]]:
 
 def record_header(record: EpisodeRecord) -> dict[str, Json]:
     """Return what follows from a record's item and options, to compare it with the item made again: no opening."""
-    head: dict[str, Json] = json.loads(record.head())
+    head: dict[str, Json] = json.loads(record.head_json())
     return {name: value for name, value in head.items() if name not in ("package", "schema", "opening")}
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from waybench._version import __version__
-from waybench.core import SHARD, Json, UsageError, is_object, read_json
+from waybench.core import SHARD, Json, UsageError, is_object, read_json_file
 from waybench.envs import registry
 from waybench.evaluation.tasks import find_task, resolve_key
 from waybench.submission._parameters import digest, portable
@@ -59,7 +59,7 @@ def read_run_commitment(path: Path) -> dict[str, Any]:
     Raises:
         WaybenchError: If it is none.
     """
-    data = read_json(path, _LARGEST, "a commitment to a run")
+    data = read_json_file(path, _LARGEST, "a commitment to a run")
     if not is_object(data) or data.get("format") != FORMAT or data.get("schema") != _SCHEMA:
         raise UsageError(f"{path.name}: this is no commitment to a run: give what `waybench commit TASK` wrote")
     return data

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
 from waybench._version import __version__
-from waybench.core import LABEL, Episode, Item, Json, TurnRecord, commitment, key_label, plural, policy
+from waybench.core import LABEL, Episode, Item, Json, TurnRecord, key_commitment, plural, policy, private_key_label
 from waybench.core._policies import require_self_contained
 from waybench.envs import registry
 from waybench.results.logs import LoggedEpisode, is_embedded
@@ -257,7 +257,7 @@ def add_problems(verdict: V, findings: Iterable[Finding]) -> V:
 
 def with_commitments(verdict: SubmissionVerdict, keys: Sequence[str], commitments: Sequence[str]) -> SubmissionVerdict:
     """Return a verdict that also says whether the keys of its private sets are those that were committed to."""
-    by_commitment = {commitment(key): key_label(key) for key in keys}
+    by_commitment = {key_commitment(key): private_key_label(key) for key in keys}
     committed = {by_commitment[text]: text for text in commitments if text in by_commitment}
     findings = [
         Finding("commitment", f"no key that was given belongs to {text}")
@@ -268,7 +268,7 @@ def with_commitments(verdict: SubmissionVerdict, keys: Sequence[str], commitment
     private = {label for label in run_keys if LABEL.fullmatch(label)}
     findings += [
         Finding("commitment", f"the key of {label} belongs to no commitment that was given")
-        for label in sorted({key_label(key) for key in keys} | private)
+        for label in sorted({private_key_label(key) for key in keys} | private)
         if label not in committed
     ]
     return replace(add_problems(verdict, findings), commitments=committed)

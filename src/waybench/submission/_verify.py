@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from jinja2 import Environment, StrictUndefined
 
-from waybench.core import PROCESSES, SHARD, Json, Workers, key_label, map_in_processes, plural
+from waybench.core import PROCESSES, SHARD, Json, Workers, map_in_processes, plural, private_key_label
 from waybench.core._spool import Spool
 from waybench.core._workers import Copies
 from waybench.results.formatting import visible
@@ -68,7 +68,7 @@ def verify(
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         with Spool[Place]() as spool:
             archive = Archive(file)
-            labels, by = {key_label(key): key for key in keys}, workers or Copies(processes)
+            labels, by = {private_key_label(key): key for key in keys}, workers or Copies(processes)
             deadline = monotonic() + seconds
 
             def check_time() -> None:

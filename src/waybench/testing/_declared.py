@@ -22,7 +22,7 @@ from waybench.core import (
 from waybench.core import Message as ChatMessage
 from waybench.core._images import IMAGE_OPTIONS
 from waybench.core._play import IMAGE_WORDINGS, RESERVED_NAMES
-from waybench.core._texts import CORE_TEXTS, ENGLISH, ENGLISH_NAME, check_table
+from waybench.core._texts import CORE_TEXTS, ENGLISH, ENGLISH_NAME, check_text_table
 from waybench.testing._walks import (
     FOCUS,
     AnyEnvironment,
@@ -111,7 +111,7 @@ def check_languages(environment: AnyEnvironment) -> None:
         FOCUS.look_at(subject=f"texts of {language}")
         require(language in CORE_TEXTS, "Playing.texts: waybench itself has no texts in {!r}", language)
         try:
-            check_table(table, tables[ENGLISH_NAME], f"Playing.texts, {language}")
+            check_text_table(table, tables[ENGLISH_NAME], f"Playing.texts, {language}")
         except UsageError as error:
             raise ContractError(str(error)) from error
 

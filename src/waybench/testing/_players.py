@@ -7,7 +7,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from waybench.core import Episode, EpisodeRecord, Item, Metric, Policy, Stream, play_out, policy
+from waybench.core import Episode, EpisodeRecord, Item, Metric, Policy, Stream, play_to_end, policy
 from waybench.testing._walks import (
     FOCUS,
     SAMPLE_PLAYERS,
@@ -115,7 +115,7 @@ def _require_order(environment: AnyEnvironment, level: int, headline: Metric, si
     acts = False
     for player in SAMPLE_PLAYERS:
         records = [
-            play_out(environment, item, policy(player), options, attempt=attempt).record()
+            play_to_end(environment, item, policy(player), options, attempt=attempt).record()
             for item in items(environment, level, _ITEMS)
             for attempt in range(1, _ATTEMPTS + 1)
         ]
@@ -250,7 +250,7 @@ def play_exploits(environment: AnyEnvironment, level: int, options: Options) -> 
     sign = -1 if head.better == "lower" else 1
 
     def values(player: Policy) -> list[float | None]:
-        return [head.of(play_out(environment, item, player, options).record()) for item in sample]
+        return [head.of(play_to_end(environment, item, player, options).record()) for item in sample]
 
     honest = [policy("random"), *(SayingPolicy(name, say) for name, say in _HONEST.items())]
     guesses = [value for player in honest if (value := _mean(values(player))) is not None]
@@ -292,7 +292,8 @@ def play_each(
 ) -> list[EpisodeRecord]:
     """Return a player's episodes at some items. Each has a luck of its own, also where items are equal."""
     return [
-        play_out(environment, item, player, options, attempt=attempt).record() for attempt, item in enumerate(items, 1)
+        play_to_end(environment, item, player, options, attempt=attempt).record()
+        for attempt, item in enumerate(items, 1)
     ]
 
 

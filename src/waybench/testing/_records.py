@@ -21,10 +21,10 @@ from waybench.core import (
     Stream,
     Usage,
     UsageError,
-    own_turns,
-    play_out,
+    play_to_end,
     policy,
     replay,
+    turns_without_prefix,
 )
 from waybench.testing._walks import (
     FOCUS,
@@ -119,7 +119,7 @@ def _odd_episodes(environment: AnyEnvironment, item: Any, options: Options) -> l
 def check_tampering(environment: AnyEnvironment, level: int) -> None:
     """A record in which anything that happened was changed does not replay."""
     for item in items(environment, level, 2):
-        stumbling = play_out(environment, item, StumblingPolicy(), dict(environment.playing.check_options))
+        stumbling = play_to_end(environment, item, StumblingPolicy(), dict(environment.playing.check_options))
         for episode in (play_name(environment, item, "oracle"), stumbling):
             record = episode.record()
             require(record.turns, f"item {item.id}: an episode of {episode.player} has no turn")
@@ -275,7 +275,7 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
         if full.limits.turns < 2:
             where = f"item {item.id}: an episode of one turn"
             with refusal(UsageError, where, otherwise=f"{where} takes a prefix"):
-                play_out(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"})
+                play_to_end(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"})
             continue
         _check_cut(environment, item, options)
         for prefix in _PREFIXES:
@@ -284,7 +284,7 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
             for way in (prefixed, {**prefixed, INTERFACE: TOOLS}):
                 _check_handed_over(Episode(environment, item, way), what)
             for player in (policy("oracle"), StumblingPolicy(), policy("null")):
-                episode = play_out(environment, item, player, prefixed)
+                episode = play_to_end(environment, item, player, prefixed)
                 _check_record(environment, episode, what)
                 if prefix.startswith("oracle") and "+" not in prefix and player.name == "oracle":
                     require(
@@ -293,7 +293,7 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
                     is_cut = episode.turns[0].reply != full.turns[0].reply
                     turns = [turn._replace(prefix="") for turn in episode.turns]
                     require(is_cut or turns == list(full.turns), "{}: the oracle goes on in another way", what)
-        record = play_out(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"}).record()
+        record = play_to_end(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"}).record()
         if record.turns[0].prefix:  # otherwise the only step would end the episode
             _require_tampering_noticed(environment, _tamper_prefix(record), f"item {item.id}")
 
@@ -325,7 +325,7 @@ def _check_handed_over(episode: AnyEpisode, what: LazyMessage) -> None:
 
 def _check_record(environment: AnyEnvironment, episode: AnyEpisode, what: LazyMessage) -> None:
     record = episode.record()
-    before = len(record.turns) - len(own_turns(record.turns))
+    before = len(record.turns) - len(turns_without_prefix(record.turns))
     require(before < len(record.turns), "{}: the prefix ends the episode", what)
     require(all(turn.prefix for turn in record.turns[:before]), "{}: a turn after the hand-over is marked", what)
     require(not any(turn.usage for turn in record.turns[:before]), "{}: a turn of the prefix has usage", what)

@@ -14,7 +14,7 @@ from waybench.core import (
     Play,
     Stream,
     ToolCall,
-    write_calls,
+    reply_of_calls,
 )
 from waybench.testing._walks import (
     ADDRESS,
@@ -95,7 +95,7 @@ def _actions_of_tools(play: Play[Any, Any, Any], state: Any) -> Iterator[Any]:
         if len(tool.parameters) == 1:
             ((name, schema),) = tool.parameters.items()
             for value in schema.get("enum", ()):
-                call = write_calls("", [ToolCall(tool.name, {name: value})])
+                call = reply_of_calls("", [ToolCall(tool.name, {name: value})])
                 action = parse_reply(play, call, state, LazyMessage("the call {}", call))
                 if not isinstance(action, Invalid):
                     yield action

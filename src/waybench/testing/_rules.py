@@ -17,7 +17,7 @@ from waybench.core import (
     Stream,
     Transition,
     UsageError,
-    play_out,
+    play_to_end,
     policy,
 )
 from waybench.core._items import item_set_hash
@@ -165,7 +165,7 @@ def check_properties(environment: AnyEnvironment, level: int) -> None:
     require(limits.invalid in ("turn", "retry", "end"), f"limits.invalid is {limits.invalid!r}")
     for item in items(environment, level):
         for player in (*map(policy, SAMPLE_PLAYERS), StumblingPolicy()):
-            episode = play_out(environment, item, player, dict(environment.playing.check_options))
+            episode = play_to_end(environment, item, player, dict(environment.playing.check_options))
             counted = sum(limits.invalid == "turn" or turn.outcome in _DONE for turn in episode.turns)
             require(
                 properties.turns is None or counted <= properties.turns,

@@ -26,7 +26,7 @@ from waybench.core import (
     UsageError,
     WaybenchError,
     evenly_spaced_values,
-    play_out,
+    play_to_end,
     policy,
 )
 from waybench.core._defects import exception_text
@@ -235,7 +235,7 @@ def draw_levels(environment: AnyEnvironment) -> Iterator[Item[Any]]:
 
 def play_name(environment: AnyEnvironment, item: Item[Any], name: str, options: Options | None = None) -> AnyEpisode:
     """Let a player play an item to the end by the player's name, as in trials if no options are given."""
-    return play_out(
+    return play_to_end(
         environment, item, policy(name), dict(environment.playing.check_options) if options is None else options
     )
 
@@ -339,7 +339,7 @@ def sample_episodes(environment: AnyEnvironment, item: Item[Any], options: Optio
         while len(_played) >= _MOST_PLAYED:
             del _played[next(iter(_played))]
         # With the environment itself, so that no other one can have its id.
-        _played[key] = environment, (*episodes, play_out(environment, item, StumblingPolicy(), options))
+        _played[key] = environment, (*episodes, play_to_end(environment, item, StumblingPolicy(), options))
     return _played[key][1]
 
 
@@ -362,7 +362,7 @@ def parse_reply(play: Play[Any, Any, Any], reply: str, state: Any, what: object)
     """
     FOCUS.look_at(reply=reply, subject=play.wording.parse)
     with report_as_breach(LazyMessage("{}: parse", what)):
-        action = play.wording.parse(play.parts_of(reply).answer, state)
+        action = play.wording.parse(play.reply_parts(reply).answer, state)
     require(action is not None, "{}: parse returned None: return an action or Invalid(reason)", what)
     if isinstance(action, Invalid):
         reason = action.reason

@@ -18,7 +18,7 @@ from waybench.core import (
     Play,
     Stream,
     ToolCall,
-    write_calls,
+    reply_of_calls,
 )
 from waybench.core._template import template_fields
 from waybench.testing._hostile import BAD_JSON, HOSTILE_REPLIES, hostile_length, hostile_variants
@@ -213,7 +213,7 @@ def _check_schema(schema: Mapping[str, Json], what: LazyMessage) -> None:
 
 
 def _require_call_survived(wording: Any, call: ToolCall, state: Any, what: LazyMessage) -> None:
-    reply = write_calls("", [call])
+    reply = reply_of_calls("", [call])
     with report_as_breach(LazyMessage("{}: the call {}", what, reply[:80])):
         action = wording.parse(reply, state)
     if isinstance(action, Invalid):

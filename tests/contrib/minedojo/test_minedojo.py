@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.drawings import drawer
-from waybench.core import DataError, LiveError, Stream, UsageError, play_out, policy, replay
+from waybench.core import DataError, LiveError, Stream, UsageError, play_to_end, policy, replay
 from waybench.envs.voxel import FIND
 from waybench.envs.voxel._game import FindRules, SearchSource, decode, level_of, prove
 from waybench.envs.voxel._wording import describe
@@ -112,7 +112,7 @@ def test_an_episode(simulator: Simulator) -> None:
     simulator.shore = 1000.0
     item = SearchSource("k", 1, MINEDOJO).item(0)
     game: Any = FIND.playing.play(FIND.resolve_options(SHORT)).game
-    heuristic = play_out(FIND, item, policy("heuristic"), SHORT)
+    heuristic = play_to_end(FIND, item, policy("heuristic"), SHORT)
     assert simulator.made == [("creative:0", settings(item.instance.seed))]
     assert simulator.resets == 1
     per_step = 51  # the camera first, and then the ticks
@@ -169,7 +169,7 @@ def test_its_world_is_not_taken_back(simulator: Simulator) -> None:
     with pytest.raises(UsageError, match="only where its player has been"):
         world.view(after._replace(x=7.0))
     with pytest.raises(UsageError, match="maps are unknown"):
-        play_out(FIND, SearchSource("k", 1, MINEDOJO).item(0), policy("oracle"), SHORT)
+        play_to_end(FIND, SearchSource("k", 1, MINEDOJO).item(0), policy("oracle"), SHORT)
 
 
 def test_a_place_is_told_of_as_it_is_now(simulator: Simulator) -> None:
@@ -181,7 +181,7 @@ def test_a_place_is_told_of_as_it_is_now(simulator: Simulator) -> None:
 
 
 def test_records_are_taken_for_what_they_say(simulator: Simulator, tmp_path: Path) -> None:
-    record = play_out(FIND, SearchSource("k", 1, MINEDOJO).item(0), policy("heuristic"), SHORT).record()
+    record = play_to_end(FIND, SearchSource("k", 1, MINEDOJO).item(0), policy("heuristic"), SHORT).record()
     with pytest.raises(LiveError, match="it was played in a live world"):
         replay(FIND, record)
     episodes = [LoggedEpisode(model="m", task="voxel_find", record=record, settings={"engine": "minedojo"})]

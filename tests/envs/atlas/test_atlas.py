@@ -11,7 +11,7 @@ import pytest
 
 import waybench
 from tests.gate._worlds import disagreements, graph_of, shape
-from waybench.core import DataError, End, Episode, Invalid, Option, Reply, Stream, UsageError, play_out, policy
+from waybench.core import DataError, End, Episode, Invalid, Option, Reply, Stream, UsageError, play_to_end, policy
 from waybench.envs.atlas._game import (
     CONDITIONS,
     Moves,
@@ -106,7 +106,7 @@ def test_no_walk_to_the_goal_misses_the_closure(level: int) -> None:
             for here, there in ((source, target), (target, source))[: 1 if one_way else 2]:
                 if here in reachable and (distances[here], distances[there]) == (k, k - 1):
                     assert nx.has_path(graph_of(world, number), here, world.goal)
-        episode = play_out(
+        episode = play_to_end(
             WORLD, WORLD.source("closures", level).item(index), policy("oracle"), {"condition": "detour"}
         )
         moves = sum(turn.events["moves"] for turn in episode.turns)
@@ -118,7 +118,7 @@ def test_luck_is_bounded_from_level_six() -> None:
     for index in range(8):
         item = WORLD.source("luck", 6).item(index)
         assert item.proof["random_walk"] <= 0.05
-        assert play_out(WORLD, item, policy("heuristic"), {"condition": "act"}).end_reason is not End.SOLVED
+        assert play_to_end(WORLD, item, policy("heuristic"), {"condition": "act"}).end_reason is not End.SOLVED
 
 
 def test_floors_are_those_of_random_walks() -> None:
@@ -143,7 +143,9 @@ def test_horizons_take_the_floor_of_their_condition() -> None:
 def test_the_walk_at_random_is_the_one_that_is_counted() -> None:
     # Of the line's two ways out of b, one leads on: the exact number against many walks.
     wins = sum(
-        play_out(WORLD, replace(WORLD.item(LINE.to_json()), id=str(n)), policy("random"), {}, attempt=n + 1).end_reason
+        play_to_end(
+            WORLD, replace(WORLD.item(LINE.to_json()), id=str(n)), policy("random"), {}, attempt=n + 1
+        ).end_reason
         is End.SOLVED
         for n in range(400)
     )
@@ -184,7 +186,7 @@ def test_exploring_is_there_back_and_there_again() -> None:
     assert (state.targets_reached, state.moves_left) == (2, 2 * 4)
     assert game.terminal(walk(LINE, "explore", ["east"] * 4, state)) is End.SOLVED
     assert game.terminal(walk(LINE, "explore", ["west"] * 8, state)) is End.FAILED
-    record = play_out(WORLD, WORLD.item(LINE.to_json()), policy("oracle"), {"condition": "explore"}).record()
+    record = play_to_end(WORLD, WORLD.item(LINE.to_json()), policy("oracle"), {"condition": "explore"}).record()
     values = WORLD.measure(record)
     assert (values["success"], values["found"], values["returned"], values["efficiency"]) == (1, 1, 1, 1)
 
@@ -215,7 +217,7 @@ def test_the_list_the_drawing_and_the_story_tell_the_same() -> None:
 
 def test_a_story_in_parts_ends_with_the_question() -> None:
     item = WORLD.source("parts", 6).item(0)
-    episode = play_out(WORLD, item, policy("oracle"), {"condition": "recall"})
+    episode = play_to_end(WORLD, item, policy("oracle"), {"condition": "recall"})
     parts = story_parts(item.instance)
     assert len(episode.turns) == len(parts) + 1
     assert episode.end_reason is End.SOLVED
@@ -297,7 +299,7 @@ def test_stories_do_not_tell_the_route() -> None:
 def test_the_oracle_needs_the_shortest_way() -> None:
     for condition in CONDITIONS:
         item = WORLD.source("best", 4).item(0)
-        record = play_out(WORLD, item, policy("oracle"), {"condition": condition}).record()
+        record = play_to_end(WORLD, item, policy("oracle"), {"condition": condition}).record()
         assert WORLD.measure(record)["efficiency"] == 1, condition
     assert shortest_way(WorldGame(CONDITIONS["act"]).start(LINE)) == ["east"] * 4
 
@@ -362,7 +364,7 @@ def test_each_deficit_shows_where_it_belongs() -> None:
     items = [WORLD.source("deficits", level).item(index) for level in (6, 8, 11, 14) for index in range(8)]
 
     def success(player: str, condition: str) -> float:
-        episodes = [play_out(WORLD, item, policy(player), {"condition": condition}) for item in items]
+        episodes = [play_to_end(WORLD, item, policy(player), {"condition": condition}) for item in items]
         return sum(episode.end_reason is End.SOLVED for episode in episodes) / len(items)
 
     def costs(player: str) -> dict[str, float]:

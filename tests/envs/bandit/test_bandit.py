@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.core import DataError, Episode, Stream, UsageError, play_out, policy
+from waybench.core import DataError, Episode, Stream, UsageError, play_to_end, policy
 from waybench.envs.bandit._game import SETTINGS, Bandit, BanditRules, Machines, beta, decode, thompson
 from waybench.results import LoggedEpisode, overall
 from waybench.results.results._anchors import ReferenceLookup
@@ -130,7 +130,7 @@ def test_registered_settings_come_in_both_orders(setting: str) -> None:
 
 def test_items_of_the_same_machines_have_chances_of_their_own() -> None:
     items = [item for item in ENVIRONMENT.source(level=2, setting="high_low").head(20) if item.proof["best"] == 1]
-    rewards = {tuple(turn.reward for turn in play_out(ENVIRONMENT, item, policy("oracle")).turns) for item in items}
+    rewards = {tuple(turn.reward for turn in play_to_end(ENVIRONMENT, item, policy("oracle")).turns) for item in items}
     assert len(rewards) == len(items) > 5
 
 
@@ -204,7 +204,7 @@ def test_a_lost_step_is_charged_as_the_worst_machine() -> None:
 
 def test_the_learning_curve_has_no_thoughts_in_it() -> None:
     item = ENVIRONMENT.source(level=2, setting="high_low").item(0)
-    record = play_out(ENVIRONMENT, item, policy("oracle")).record()
+    record = play_to_end(ENVIRONMENT, item, policy("oracle")).record()
     assert len(record.turns) == 100
     assert ENVIRONMENT.scoring.series[0].of(record) == [1.0] * 50
     assert values(record)["human"] == pytest.approx(50 / 45)
@@ -213,14 +213,14 @@ def test_the_learning_curve_has_no_thoughts_in_it() -> None:
 def test_published_figures_of_people_are_for_one_setting() -> None:
     for setting in SETTINGS:
         item = ENVIRONMENT.source(level=2, setting=setting).item(0)
-        record = play_out(ENVIRONMENT, item, policy("random"), {"wording": "one_question"}).record()
+        record = play_to_end(ENVIRONMENT, item, policy("random"), {"wording": "one_question"}).record()
         assert (values(record)["human"] is None) == (setting != "high_low")
 
 
 def test_the_random_player_has_its_expected_score() -> None:
     items = ENVIRONMENT.source("random", 4).head(60)
     options = {"wording": "one_question"}
-    found = [values(play_out(ENVIRONMENT, item, policy("random"), options).record()) for item in items]
+    found = [values(play_to_end(ENVIRONMENT, item, policy("random"), options).record()) for item in items]
     assert fmean(one["score"] for one in found) == pytest.approx(12.5, abs=1.6)  # four standard errors
     assert fmean(one["scaled"] for one in found) == pytest.approx(0, abs=0.05)
 
@@ -262,7 +262,7 @@ def test_learning_beats_the_rule_of_thumb_which_beats_chance() -> None:
     items = ENVIRONMENT.source("learning", 2, setting="high_low").head(60)
     options = {"wording": "one_question"}
     scores = {
-        name: fmean(values(play_out(ENVIRONMENT, item, policy(name), options).record())["score"] for item in items)
+        name: fmean(values(play_to_end(ENVIRONMENT, item, policy(name), options).record())["score"] for item in items)
         for name in ("oracle", "thompson", "heuristic", "random")
     }
     assert scores["oracle"] == 50 > scores["thompson"] > scores["heuristic"] > scores["random"]
@@ -285,7 +285,7 @@ def test_the_floor_is_chance_and_the_ceiling_the_best_machine(protocol: str) -> 
     known = ReferenceLookup()
     for player, score in (("oracle", 1.0), ("random", 0.0)):
         episodes = [
-            LoggedEpisode("m", "t", play_out(ENVIRONMENT, one, policy(player), {"protocol": protocol}).record())
+            LoggedEpisode("m", "t", play_to_end(ENVIRONMENT, one, policy(player), {"protocol": protocol}).record())
             for one in ENVIRONMENT.source(level=5).head(30)
         ]
         (found,) = overall(row(each, anchors=known.scores(each.record, row(each).group)) for each in episodes)

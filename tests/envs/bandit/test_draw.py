@@ -7,7 +7,7 @@ import pytest
 
 import waybench
 from tests.drawings import box, dots, drawer, inside, number, parts, steps, texts, told, written
-from waybench.core import Episode, play_out, policy
+from waybench.core import Episode, play_to_end, policy
 from waybench.envs.bandit._drawing import MOST_ROOM, ROOM
 
 ARMS = waybench.load("bandit/arms")
@@ -17,7 +17,7 @@ PLAYERS = ("random", "heuristic", "noisy-0.3", "oracle")
 
 def played(player: str, level: int, number: int = 0, wording: str = "one_question", **options: Any) -> Any:
     play = {"wording": wording, "steps": options.pop("steps", 50)}
-    return play_out(ARMS, ARMS.source("draw", level, **options).item(number), policy(player), play)
+    return play_to_end(ARMS, ARMS.source("draw", level, **options).item(number), policy(player), play)
 
 
 def pulls(episode: Any) -> list[tuple[int, bool, bool]]:

@@ -13,7 +13,7 @@ import pytest
 
 import waybench
 from tests.conftest import PATIENCE
-from waybench.core import DataError, End, EpisodeRecord, Outcome, Stream, UsageError, play_out, policy, replay
+from waybench.core import DataError, End, EpisodeRecord, Outcome, Stream, UsageError, play_to_end, policy, replay
 from waybench.envs.crafter import _drawing, crafter_score
 from waybench.envs.crafter._environment import unlocked_achievements
 from waybench.envs.crafter._game import ACTIONS, OUTSIDE, SurvivalRules
@@ -136,7 +136,7 @@ def test_history_begins_with_the_step_before_in_paper_alone() -> None:
 def test_manual_has_the_list_of_actions_in_sound_alone() -> None:
     item = ENV.source().item(0)
     told = {
-        protocol: play_out(ENV, item, policy("noop"), {"protocol": protocol, "steps": 1}).record().opening[0].text
+        protocol: play_to_end(ENV, item, policy("noop"), {"protocol": protocol, "steps": 1}).record().opening[0].text
         for protocol in ("paper", "sound")
     }
     listed = "\n\nList of all actions:\n1. Noop\n2. Move West\n"
@@ -154,7 +154,7 @@ def test_crafter_score() -> None:
 
 def played(player: str, steps: int, index: int = 0, **options: Any) -> EpisodeRecord:
     chosen = {**ONE, "steps": steps, **options}
-    return play_out(ENV, ENV.source().item(index), policy(player), chosen).record()
+    return play_to_end(ENV, ENV.source().item(index), policy(player), chosen).record()
 
 
 def values(record: EpisodeRecord) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def test_figures_of_an_episode() -> None:
 
 
 def test_human_scale_is_that_of_the_published_setting() -> None:
-    record = play_out(ENV, ENV.source().item(1), policy("noop"), ONE).record()
+    record = play_to_end(ENV, ENV.source().item(1), policy("noop"), ONE).record()
     assert record.end is End.FAILED  # nobody lives for long who does nothing
     assert values(record)["human"] == values(record)["score"] / HUMANS["Crafter"].human == 0
     assert ENV.scoring.published_setting(record) == "Crafter"
@@ -245,7 +245,7 @@ def test_drawing_shows_the_way_and_the_status() -> None:
 
 
 def test_frames_are_drawn_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    done = play_out(ENV, ENV.source().item(0), policy("oracle"), {**ONE, "steps": 150})
+    done = play_to_end(ENV, ENV.source().item(0), policy("oracle"), {**ONE, "steps": 150})
     instance, turns, counts = done.item.instance, done.turns, range(0, 151, 10)
     apart = [draw(instance, turns[:count]) for count in counts]
     steps: list[int] = []

@@ -6,7 +6,7 @@ import pytest
 
 import waybench
 from tests.drawings import drawer
-from waybench.core import Episode, play_out, policy
+from waybench.core import Episode, play_to_end, policy
 from waybench.envs.hanoi._drawing import MOST_FRAMES, frames
 from waybench.envs.hanoi._game import Towers
 
@@ -43,7 +43,7 @@ def test_thoughts_are_no_moves() -> None:
 @pytest.mark.parametrize("level", [3, 5])
 def test_all_disks_are_in_every_frame(level: int) -> None:
     item = HANOI.source(level=level, positions="free").item(0)
-    made = play_out(HANOI, item, policy("oracle"))
+    made = play_to_end(HANOI, item, policy("oracle"))
     svg = ElementTree.fromstring(draw(item.instance, made.turns))
     disks = [each for each in svg.iter() if each.get("class") == "hanoi-disk"]
     moves = item.proof["minimum"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.core import DataError, End, Episode, Outcome, Stream, UsageError, play_out, policy
+from waybench.core import DataError, End, Episode, Outcome, Stream, UsageError, play_to_end, policy
 from waybench.envs.hanoi._game import (
     HanoiRules,
     Position,
@@ -187,7 +187,7 @@ def test_best_moves_are_all_those_that_lead_nearer(disks: int) -> None:
 def test_the_oracle_needs_the_minimum(level: int) -> None:
     for place in ("published", "free"):
         for item in ENVIRONMENT.source("oracle", level, positions=place).head(3):
-            episode = play_out(ENVIRONMENT, item, policy("oracle"), {"wording": "one_question"})
+            episode = play_to_end(ENVIRONMENT, item, policy("oracle"), {"wording": "one_question"})
             assert episode.end_reason is End.SOLVED
             assert len(episode.turns) == item.proof["minimum"]
             assert measured(episode)["optimal_rate"] == 1
@@ -216,7 +216,9 @@ def test_the_random_player_as_it_plays() -> None:
     (item,) = ENVIRONMENT.source(level=3).head(1)
     expected = random_score(*item.instance.positions, 30)
     scores = [
-        measured(play_out(ENVIRONMENT, item, policy("random"), {"wording": "one_question"}, attempt=attempt))["score"]
+        measured(play_to_end(ENVIRONMENT, item, policy("random"), {"wording": "one_question"}, attempt=attempt))[
+            "score"
+        ]
         for attempt in range(1, 301)
     ]
     assert sum(scores) / 300 == pytest.approx(expected, abs=0.25)  # four standard errors
@@ -269,7 +271,7 @@ def test_what_saying_nothing_comes_to(start: str, goal: str, paper: int, sound: 
     score = ENVIRONMENT.scoring.metrics[0]
     for protocol, expected in (("paper", paper), ("sound", sound)):
         item = ENVIRONMENT.item({"start": start, "goal": goal})
-        record = play_out(ENVIRONMENT, item, policy("null"), {"protocol": protocol}).record()
+        record = play_to_end(ENVIRONMENT, item, policy("null"), {"protocol": protocol}).record()
         assert score.floor is not None
         assert score.of(record) == score.floor(record) == expected
 
@@ -322,7 +324,7 @@ def test_what_is_no_instance(bad: Any) -> None:
 
 def test_the_heuristic_does_not_take_moves_back() -> None:
     (item,) = ENVIRONMENT.source(level=4).head(1)
-    episode = play_out(ENVIRONMENT, item, policy("heuristic"), {"wording": "one_question"})
+    episode = play_to_end(ENVIRONMENT, item, policy("heuristic"), {"wording": "one_question"})
     actions = [turn.action[0] for turn in episode.turns]
     back = {AB: BA, AC: CA, BC: CB, BA: AB, CA: AC, CB: BC}
     assert all(back[before] != after for before, after in pairwise(actions))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from waybench.core import Episode, Invalid, Reply, play_out, policy, replay
+from waybench.core import Episode, Invalid, Reply, play_to_end, policy, replay
 from waybench.envs import registry
 from waybench.envs.maze._game import Movement, start
 from waybench.results import LoggedEpisode, rows
@@ -52,7 +52,9 @@ def test_a_movement_that_is_not_viable_turns_nobody() -> None:
 def test_players_do_the_same_in_both_frames(player: str, interface: str, language: str) -> None:
     for item in ENV.source("frames", 9).head(3):
         records = [
-            play_out(ENV, item, policy(player), {"frame": frame, "interface": interface, "language": language}).record()
+            play_to_end(
+                ENV, item, policy(player), {"frame": frame, "interface": interface, "language": language}
+            ).record()
             for frame in ("map", "body")
         ]
         assert [turn.action for turn in records[0].turns] == [turn.action for turn in records[1].turns]
@@ -73,7 +75,7 @@ def test_replies_are_read_in_the_frame_alone() -> None:
 
 def test_the_gap_is_that_of_the_same_mazes() -> None:
     logged = [
-        LoggedEpisode("m", "alicia", play_out(ENV, item, policy(player), {"frame": frame}).record(), {})
+        LoggedEpisode("m", "alicia", play_to_end(ENV, item, policy(player), {"frame": frame}).record(), {})
         for frame, player in (("map", "oracle"), ("body", "null"))
         for item in ENV.source("frames", 9).head(8)
     ]

@@ -10,7 +10,7 @@ import pytest
 
 import waybench
 from tests.envs.maze.mazes import dijkstra, open_cells
-from waybench.core import DataError, Episode, Item, UsageError, play_out, policy
+from waybench.core import DataError, Episode, Item, UsageError, play_to_end, policy
 from waybench.envs.maze._game import Maze
 from waybench.envs.maze.explore._exploration import best_step, oracle_steps
 from waybench.envs.maze.explore._game import Sight
@@ -131,7 +131,7 @@ def test_area_seen() -> None:
 def test_a_depth_first_search_fits_in_the_turns_and_players_reach_the_exit(level: int, player: str) -> None:
     for item in EXPLORE.source("k", level, sides="any").head(5):
         for window in (3, 5):
-            episode = play_out(EXPLORE, item, policy(player), {"window": window})
+            episode = play_to_end(EXPLORE, item, policy(player), {"window": window})
             cells = dijkstra(open_cells(item.instance), item.instance.lattice.position(item.instance.entrance))
             assert episode.limits.turns == 2 * (len(cells) - 1)
             assert episode.end_reason == "solved"
@@ -218,7 +218,7 @@ def test_the_oracle_is_optimal_over_all_mazes_of_dimension_5(entrance: Cell, win
 def test_a_sight_of_another_kind_of_maze_has_a_move() -> None:
     """A maze without walls between rooms, and an exit on the entrance's side, is none that the source draws."""
     item = EXPLORE.item({"maze": ["0X00100", "0111110", "0111110", "0111110", "0111110", "0111110", "0000000"]})
-    episode = play_out(EXPLORE, item, policy("oracle"), {"window": 3})
+    episode = play_to_end(EXPLORE, item, policy("oracle"), {"window": 3})
     assert episode.end_reason == "solved"
     assert isinstance(episode.state, Sight)
     assert best_step(walked(item, "d").state) == "right"

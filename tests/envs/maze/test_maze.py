@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import ALICIA, CORRIDOR, MAZE_501, ROWS_501, dijkstra, open_cells
-from waybench.core import DataError, Episode, play_out, policy
+from waybench.core import DataError, Episode, play_to_end, policy
 from waybench.envs.maze import _game as game
 from waybench.envs.maze._game import Maze
 
@@ -113,7 +113,7 @@ def test_a_rectangle_with_even_sides() -> None:
         "junctions": 3,
     }
     for player in ("oracle", "heuristic"):
-        assert play_out(ALICIA, item, policy(player), {}).record().end == "solved"
+        assert play_to_end(ALICIA, item, policy(player), {}).record().end == "solved"
     assert [line for line in ALICIA.items.isomorph(maze, "k", 1).lines() if "X" in line]
     turned = {len(ALICIA.items.isomorph(maze, "k", number).lines()) for number in (1, 2, 3)}
     assert turned == {6, 8}

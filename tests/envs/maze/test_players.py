@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.envs.maze.mazes import ALICIA, CORRIDOR, MAZE_501, metrics
-from waybench.core import End, Episode, Stream, play_out, policy
+from waybench.core import End, Episode, Stream, play_to_end, policy
 from waybench.core._policies import NoisyPolicy, ScriptedPolicy
 from waybench.envs.maze._environment import known_horizon
 from waybench.envs.maze._game import MazeGame, Movement, noisy_success, start
@@ -17,7 +17,7 @@ from waybench.envs.maze._game import MazeGame, Movement, noisy_success, start
 
 def mean_score(player: str, size: int) -> float:
     items = ALICIA.source("players", size).head(10)
-    return fmean(metrics(play_out(ALICIA, item, policy(player)))["score"] or 0.0 for item in items)
+    return fmean(metrics(play_to_end(ALICIA, item, policy(player)))["score"] or 0.0 for item in items)
 
 
 @pytest.mark.parametrize("size", [5, 9, 21])
@@ -31,14 +31,14 @@ def test_order_of_players(size: int) -> None:
 
 @given(st.sampled_from([5, 7, 9, 21]), st.integers(0, 50), st.floats(0, 1), st.sampled_from(["any", "left-top"]))
 def test_the_wall_follower_always_arrives(size: int, index: int, loops: float, sides: str) -> None:
-    episode = play_out(ALICIA, ALICIA.source("w", size, loops=loops, sides=sides).item(index), policy("heuristic"))
+    episode = play_to_end(ALICIA, ALICIA.source("w", size, loops=loops, sides=sides).item(index), policy("heuristic"))
     assert episode.end_reason is End.SOLVED
     assert len(episode.turns) == 1
 
 
 def test_the_wall_follower_looks_into_dead_ends() -> None:
     mirrored = ALICIA.item({"maze": CORRIDOR.instance.to_json()["maze"][::-1]})
-    steps = [metrics(play_out(ALICIA, item, policy("heuristic")))["steps"] for item in (CORRIDOR, mirrored)]
+    steps = [metrics(play_to_end(ALICIA, item, policy("heuristic")))["steps"] for item in (CORRIDOR, mirrored)]
     assert steps == [
         6,
         6 + 4,
@@ -80,7 +80,8 @@ def test_more_noise_scores_less() -> None:
     items = ALICIA.source("noise", 11).head(10)
     means = [
         fmean(
-            metrics(play_out(ALICIA, item, NoisyPolicy(ScriptedPolicy("oracle"), rate), attempt=attempt))["score"] or 0
+            metrics(play_to_end(ALICIA, item, NoisyPolicy(ScriptedPolicy("oracle"), rate), attempt=attempt))["score"]
+            or 0
             for item in items
             for attempt in (1, 2, 3)
         )
@@ -97,7 +98,7 @@ def test_more_noise_scores_less() -> None:
 def test_how_often_an_oracle_that_errs_succeeds_at_once(rate: float, size: int) -> None:
     items = ALICIA.source("noise", size).head(500)
     known = fmean(noisy_success(item.instance, rate) for item in items)
-    ends = [play_out(ALICIA, item, policy(f"noisy-{rate}"), {"requests": 1}).end_reason for item in items]
+    ends = [play_to_end(ALICIA, item, policy(f"noisy-{rate}"), {"requests": 1}).end_reason for item in items]
     error = (known * (1 - known) / len(items)) ** 0.5
     assert sum(end is End.SOLVED for end in ends) / len(items) == pytest.approx(known, abs=3 * error)
     assert noisy_success(items[0].instance, 0.0) == 1

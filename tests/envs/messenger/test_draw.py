@@ -8,7 +8,7 @@ import pytest
 
 from tests.drawings import drawer
 from tests.envs.messenger.games import ENV, case, played
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.envs.messenger._drawing import trail
 
 draw = drawer("messenger/roles")
@@ -28,7 +28,7 @@ def points(path: str) -> list[tuple[float, float]]:
 @pytest.mark.parametrize("stage", [1, 2, 3])
 def test_ways_are_those_that_were_gone(stage: int, player: str) -> None:
     for item in ENV.source("draw", stage).head(5):
-        episode: Any = play_out(ENV, item, policy(player))
+        episode: Any = play_to_end(ENV, item, policy(player))
         ways = list(trail(item.instance, episode.turns))
         assert len(ways) == episode.state.stored + 1
         world = episode.state.world

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.envs.messenger.games import EAST, ENV, KINDS, NORTH, STAY, First, at, case, played, value
-from waybench.core import EpisodeRecord, Stream, play_out, policy
+from waybench.core import EpisodeRecord, Stream, play_to_end, policy
 from waybench.envs.messenger._environment import EXPECTED
 from waybench.envs.messenger._game import PLAYERS, _board, _collision_chance, _risk, _sets
 from waybench.envs.messenger._world import MessengerWorld, advance, begin, collide, move_actors
@@ -114,7 +114,7 @@ def test_oracle_wins_on_other_boards(stage: int) -> None:
     options = {"decoys": 4} if stage == 3 else {}
     won = 0
     for item in ENV.source("other", stage, size=14, cast="both", **options).head(20):
-        won += play_out(ENV, item, policy("oracle"), {"wording": "one_question"}).end_reason == "solved"
+        won += play_to_end(ENV, item, policy("oracle"), {"wording": "one_question"}).end_reason == "solved"
     assert won >= 18
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import waybench
 from tests.drawings import box, dots, drawer, inside, parts, steps, texts, told, written
-from waybench.core import Episode, play_out, policy
+from waybench.core import Episode, play_to_end, policy
 from waybench.envs.rps._drawing import ROOM
 
 ROUNDS = waybench.load("rps/rounds")
@@ -17,7 +17,7 @@ LETTERS = "RPS"
 
 def played(player: str, level: int, item: int = 0, wording: str = "one_question", **options: Any) -> Any:
     play = {"wording": wording, "steps": options.pop("steps", 50)}
-    return play_out(ROUNDS, ROUNDS.source("draw", level, **options).item(item), policy(player), play)
+    return play_to_end(ROUNDS, ROUNDS.source("draw", level, **options).item(item), policy(player), play)
 
 
 def made(episode: Any) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.core import DataError, Episode, Stream, UsageError, play_out, policy
+from waybench.core import DataError, Episode, Stream, UsageError, play_to_end, policy
 from waybench.envs.rps._game import SETTINGS, STRATEGIES, Match, Rounds, RpsRules, decode, learner, predictor, values
 
 ENVIRONMENT = waybench.load("rps/rounds")
@@ -244,7 +244,7 @@ def test_the_predictor_answers_what_follows_such_a_round() -> None:
 
 def mean_score(name: str, level: int, **options: Any) -> float:
     items = ENVIRONMENT.source("players", level, **options).head(40)
-    played = [play_out(ENVIRONMENT, item, policy(name), {"wording": "one_question"}).record() for item in items]
+    played = [play_to_end(ENVIRONMENT, item, policy(name), {"wording": "one_question"}).record() for item in items]
     return fmean(measured(record)["score"] for record in played)
 
 

@@ -10,7 +10,7 @@ import waybench
 from tests.drawings import box, dots, drawer, inside, parts, points, steps, texts, told, written
 from tests.envs.search.cases import EASY, after
 from tests.envs.search.cases import number as case_of
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.envs.search._number import decode, most_steps
 
 draw = drawer("search/guessnum")
@@ -49,7 +49,7 @@ def possible(episode: Any) -> tuple[int, int]:
 def test_guesses_after_each_turn(env: str, level: int, player: str) -> None:
     environment = waybench.load(f"search/{env}")
     for item in environment.source("draw", level).head(2):
-        episode = play_out(environment, item, policy(player))
+        episode = play_to_end(environment, item, policy(player))
         case = item.instance
         drawings = steps(draw, episode)
         for count, svg in enumerate(drawings):
@@ -79,7 +79,7 @@ def test_guesses_after_each_turn(env: str, level: int, player: str) -> None:
 def test_what_is_possible_is_shaded(player: str) -> None:
     environment = waybench.load("search/guessnum")
     for item in environment.source("draw", 6).head(5):
-        done = play_out(environment, item, policy(player))
+        done = play_to_end(environment, item, policy(player))
         for count in range(len(done.turns) + 1):
             episode = after("guessnum", item.instance.to_json(), *(turn.reply for turn in done.turns[:count]))
             svg = draw(item.instance, episode.turns)
@@ -97,7 +97,7 @@ def test_what_is_possible_is_shaded(player: str) -> None:
 
 def test_the_reference_is_the_teacher() -> None:
     environment = waybench.load("search/guessnum")
-    episode = play_out(environment, environment.source("draw", 15).item(0), policy("oracle"))
+    episode = play_to_end(environment, environment.source("draw", 15).item(0), policy("oracle"))
     svg = draw(episode.item.instance, episode.turns)
     assert [x for x, _ in dots(svg, "guess-middle")] == [x for _, x, _ in marks(svg)]
     assert all("reference" in e.get("class", "") for e in parts(svg, "guess-middle"))

@@ -11,7 +11,7 @@ from hypothesis import given
 import waybench
 from tests.drawings import Point, box, dots, drawer, inside, number, parts, points, read, steps, texts, told, written
 from tests.envs.search.cases import SQUARE, TREE, WALKS, after, breadth_first, depth_first, graph, neighbours, trees
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.envs.search._drawing_walk import MOST_NODES
 from waybench.envs.search._walk import decode
 
@@ -81,7 +81,7 @@ def _grounds(svg: str) -> list[tuple[float, float, float]]:
 def test_what_is_visited_and_seen_after_each_turn(env: str, player: str) -> None:
     environment = waybench.load(f"search/{env}")
     for item in environment.source("draw", 9, cycles=8).head(3):
-        episode = play_out(environment, item, policy(player))
+        episode = play_to_end(environment, item, policy(player))
         beside = neighbours(item.instance.to_json())
         drawings = steps(DRAW[env], episode)
         for count, svg in enumerate(drawings):
@@ -169,7 +169,7 @@ def test_steps_that_leave_the_algorithm() -> None:
 def test_the_oracle_never_leaves_it(env: str) -> None:
     environment = waybench.load(f"search/{env}")
     for item in environment.source("draw", 12, cycles=3).head(5):
-        svg = DRAW[env](item.instance, play_out(environment, item, policy("oracle")).turns)
+        svg = DRAW[env](item.instance, play_to_end(environment, item, policy("oracle")).turns)
         assert (
             not parts(svg, "walk-astray")
             + parts(svg, "walk-wrong")
@@ -247,7 +247,7 @@ def test_nothing_of_a_reply_is_drawn() -> None:
 def test_large_graphs(shape: str) -> None:
     environment = waybench.load("search/dfs")
     for level in (200, MOST_NODES + 1):
-        episode = play_out(environment, environment.source("draw", level, shape=shape).item(0), policy("oracle"))
+        episode = play_to_end(environment, environment.source("draw", level, shape=shape).item(0), policy("oracle"))
         svg = draw_depth(episode.item.instance, episode.turns)
         assert len(dots(svg, "walk-visited")) == (level if level <= MOST_NODES else 0)
         assert f"{level} of {level} nodes visited" in told(svg)

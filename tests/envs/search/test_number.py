@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import waybench
 from tests.envs.search.cases import EASY, NUMBERS, PROTOCOLS, after, measured, number, outcomes
-from waybench.core import DataError, End, Stream, play_out, policy
+from waybench.core import DataError, End, Stream, play_to_end, policy
 from waybench.envs.search._number import GuessGame, Number
 
 GUESSNUM = waybench.load("search/guessnum")
@@ -93,7 +93,7 @@ def test_the_worst_target_of_hard_mode_needs_26_steps() -> None:
 @given(data=RANGES)
 def test_the_oracle_is_the_published_half_open_bisection(protocol: str, data: dict[str, int]) -> None:
     item = GUESSNUM.item(data)
-    episode = play_out(GUESSNUM, item, policy("oracle"), {"protocol": protocol})
+    episode = play_to_end(GUESSNUM, item, policy("oracle"), {"protocol": protocol})
     guesses = [turn.action for turn in episode.turns]
     assert guesses == half_open(data["target"], data["min"], data["max"])
     assert item.proof == {"minimum": len(guesses)}

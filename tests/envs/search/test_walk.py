@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import waybench
 from tests.envs.search import cases
 from tests.envs.search.cases import PROTOCOLS, SQUARE, TREE, WALKS, Data, after, graph, measured, outcomes, trees
-from waybench.core import DataError, End, Episode, Stream, play_out, policy
+from waybench.core import DataError, End, Episode, Stream, play_to_end, policy
 from waybench.envs.search._walk import WalkGame
 
 DFS, BFS = waybench.load("search/dfs"), waybench.load("search/bfs")
@@ -115,7 +115,7 @@ def test_three_invalid_replies_in_a_row_are_forgiven_and_the_fourth_is_not(env: 
 
 def moves(env: str, data: Data, player: str = "oracle") -> list[int]:
     environment = waybench.load(f"search/{env}")
-    episode: Any = play_out(environment, environment.item(data), policy(player), {"max_steps": 1000})
+    episode: Any = play_to_end(environment, environment.item(data), policy(player), {"max_steps": 1000})
     return [turn.action for turn in episode.turns]
 
 
@@ -134,7 +134,7 @@ def test_in_a_tree_the_oracle_of_breadth_first_search_is_a_queue(data: Data) -> 
 def test_with_cycles_the_oracles_still_visit_everything_and_follow_their_algorithms(protocol: str, data: Data) -> None:
     for environment, walk in ((DFS, cases.depth_first(data, first)), (BFS, cases.breadth_first(data, first))):
         item = environment.item(data)
-        episode = play_out(environment, item, policy("oracle"), {"protocol": protocol})
+        episode = play_to_end(environment, item, policy("oracle"), {"protocol": protocol})
         assert episode.end_reason is End.SOLVED
         assert [turn.action for turn in episode.turns] == list(walk)
         assert item.proof == {"minimum": len(episode.turns), "cycles": len(data["edges"]) - len(data["nodes"]) + 1}

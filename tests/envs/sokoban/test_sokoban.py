@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.core import DataError, Episode, Stream, UsageError, play_out, policy
+from waybench.core import DataError, Episode, Stream, UsageError, play_to_end, policy
 from waybench.core._solutions import DEAD_END
 from waybench.envs.sokoban._items import draw_position, read_rooms
 from waybench.envs.sokoban._rooms import (
@@ -106,7 +106,7 @@ def test_larger_rooms_have_as_many_pushes_as_their_level(level: int) -> None:
     assert (len(item.instance.rows), len(start.boxes)) == ((8, 3) if level == 8 else (10, 4))
     assert item.proof["pushes"] == level
     assert BY_PUSHES.check(start) == (BY_PUSHES.remaining(start) or 0) % PUSH
-    record = play_out(ROOMS, item, policy("oracle")).record()
+    record = play_to_end(ROOMS, item, policy("oracle")).record()
     assert ROOMS.scoring.metrics[0].of(record) == 1
 
 
@@ -175,7 +175,7 @@ def test_a_chatty_reply_is_read_and_two_moves_are_refused() -> None:
 
 def test_the_drawing_is_that_of_the_board() -> None:
     item = ROOMS.item(list(CORRIDOR))
-    record = play_out(ROOMS, item, policy("oracle")).record()
+    record = play_to_end(ROOMS, item, policy("oracle")).record()
     draw = ROOMS.presentation.draw
     assert draw is not None
     before, after = draw(item.instance, ()), draw(item.instance, record.turns)

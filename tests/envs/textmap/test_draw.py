@@ -21,7 +21,7 @@ from tests.envs.textmap import HOUSE, edge, of_edges
 from tests.envs.textmap import test_extract as extract
 from tests.envs.textmap import test_minigame as minigame
 from tests.envs.textmap.test_route_and_destination import FROM_ATTIC, RIGHT, TO_GARDEN, item, reply
-from waybench.core import Episode, Item, TurnRecord, play_out, policy
+from waybench.core import Episode, Item, TurnRecord, play_to_end, policy
 from waybench.envs.textmap._extraction_items import Extraction
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._minigame_game import Minigame
@@ -442,7 +442,7 @@ def test_published_questions(data_dir: Callable[..., Path]) -> None:
         question = MapQuestion(place_map, 70, place_map.edges[0].source, place_map.edges[-1].target)
         env = waybench.load("textmap/route")
         for player in ("oracle", "random", "noisy-0.3", "null"):
-            done = play_out(env, item(question), policy(player))
+            done = play_to_end(env, item(question), policy(player))
             svg = draw(question, done.turns)
             check(svg)
             moves = {(each.source, each.target) for each in place_map.edges}

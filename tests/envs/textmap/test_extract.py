@@ -10,7 +10,7 @@ import pytest
 import waybench
 from tests.conftest import shared
 from tests.envs.textmap import edge
-from waybench.core import DataError, Episode, Item, Reply, Stream, play_out, policy
+from waybench.core import DataError, Episode, Item, Reply, Stream, play_to_end, policy
 from waybench.envs.textmap._answers import PAPER, SOUND, Hop
 from waybench.envs.textmap._extraction_items import (
     Extraction,
@@ -204,7 +204,7 @@ def test_a_step_that_cannot_be_read_is_lost() -> None:
 
 
 def test_who_says_nothing_has_no_graph() -> None:
-    assert metrics(play_out(ENV, item(TASK), policy("null")))["recall"] == 0.0
+    assert metrics(play_to_end(ENV, item(TASK), policy("null")))["recall"] == 0.0
     said_one = played([triplet(TRUTH[5]), "?", "?", "?"])
     assert metrics(said_one)["recall"] == 4 / 6  # the examples count then
 
@@ -237,11 +237,11 @@ def test_replies_that_are_no_triplet(reply: str) -> None:
 
 
 def test_players() -> None:
-    assert metrics(play_out(ENV, item(TASK), policy("staying")))["triplets"] == 0.25  # of digging
-    assert metrics(play_out(ENV, item(TASK), policy("headings")))["triplets"] == 1.0  # every name is a first line
+    assert metrics(play_to_end(ENV, item(TASK), policy("staying")))["triplets"] == 0.25  # of digging
+    assert metrics(play_to_end(ENV, item(TASK), policy("headings")))["triplets"] == 1.0  # every name is a first line
     hidden = replace(HOUSE, steps=(*HOUSE.steps[:8], WalkthroughStep(8, "slide", "It is dark.\n"), HOUSE.steps[9]))
     task = replace(TASK, map=hidden)
-    assert metrics(play_out(ENV, item(task), policy("headings")))["triplets"] == 0.75
+    assert metrics(play_to_end(ENV, item(task), policy("headings")))["triplets"] == 0.75
 
 
 def test_json() -> None:
@@ -286,7 +286,7 @@ def test_the_oracle_on_the_paper_s_games(game: str, mode: str) -> None:
     [task] = extractions(_published(game), 70, 4, Stream("oracle", game))
     assert len(task.questions) == 8
     for protocol in ("paper", "sound"):
-        episode = play_out(ENV, item(task), policy("oracle"), {"mode": mode, "protocol": protocol})
+        episode = play_to_end(ENV, item(task), policy("oracle"), {"mode": mode, "protocol": protocol})
         found = metrics(episode)
         assert found["triplets"] == found["triplets_moving"] == found["parsed"] == 1.0
         assert found["success"] == found["ceiling"] >= 0.85
@@ -306,7 +306,7 @@ def test_a_game_that_moves_the_player_by_itself_lowers_the_ceiling() -> None:
     # In zork3 one waits in room 8 and is at the scenic vista; that is a triplet of the walk, but no move of the map.
     [task] = extractions(_published("zork3"), 70, 4, Stream("zork3"))
     assert Hop("room 8", "wait", "scenic vista") in task.truth
-    found = metrics(play_out(ENV, item(task), policy("oracle"), {"mode": "whole"}))
+    found = metrics(play_to_end(ENV, item(task), policy("oracle"), {"mode": "whole"}))
     assert found["precision"] < 1
     assert found["success"] == found["ceiling"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from waybench.core import Episode, Invalid, Item, play_out, policy, replay
+from waybench.core import Episode, Invalid, Item, play_to_end, policy, replay
 from waybench.envs import registry
 from waybench.envs.textmap._frame import length
 from waybench.results import LoggedEpisode, rows
@@ -139,7 +139,7 @@ def test_players_do_the_same_in_all_frames(kind: str, options: dict[str, Any]) -
     for question in env.source("frames", 2).head(4):
         for player in ("oracle", "walked", "reverse", "random", "constant", "noisy-0.5"):
             records = [
-                play_out(env, question, policy(player), {**options, "frame": frame}).record()
+                play_to_end(env, question, policy(player), {**options, "frame": frame}).record()
                 for frame in ("game", "compass", "body")
             ]
             assert len({str([turn.action for turn in record.turns]) for record in records}) == 1
@@ -149,7 +149,9 @@ def test_players_do_the_same_in_all_frames(kind: str, options: dict[str, Any]) -
 def test_the_gap_is_that_of_the_same_questions() -> None:
     env = registry.load("textmap/destination")
     logged = [
-        LoggedEpisode("m", "mango_destination", play_out(env, question, policy(player), {"frame": frame}).record(), {})
+        LoggedEpisode(
+            "m", "mango_destination", play_to_end(env, question, policy(player), {"frame": frame}).record(), {}
+        )
         for frame, player in (("compass", "oracle"), ("body", "null"), ("game", "oracle"))
         for question in env.source("frames", 2).head(8)
     ]

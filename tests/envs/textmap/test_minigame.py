@@ -12,7 +12,7 @@ import pytest
 import waybench
 from tests.conftest import shared
 from tests.envs.textmap import edge
-from waybench.core import AnswerState, DataError, Invalid, Item, Stream, UsageError, play_out, policy
+from waybench.core import AnswerState, DataError, Invalid, Item, Stream, UsageError, play_to_end, policy
 from waybench.envs.textmap._minigame_game import Minigame, decode_minigame, resolve_minigame, sample_minigames
 from waybench.envs.textmap._place_map import NEVER, PlaceMap, WalkthroughStep, load_map
 from waybench.envs.textmap._prefix import walkthrough
@@ -76,7 +76,7 @@ def read(reply: str, protocol: str, actions: tuple[str, ...] = LISTED) -> str | 
 
 
 def metrics(game: Minigame, player: str, **options: Any) -> dict[str, float | None]:
-    record = play_out(ENV, item(game), policy(player), options).record()
+    record = play_to_end(ENV, item(game), policy(player), options).record()
     return {metric.name: metric.of(record) for metric in ENV.scoring.metrics}
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import waybench
 from tests.envs.textmap import HOUSE, edge, of_edges
-from waybench.core import Episode, EpisodeRecord, Item, Outcome, play_out, policy
+from waybench.core import Episode, EpisodeRecord, Item, Outcome, play_to_end, policy
 from waybench.envs.textmap._instances import cut
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._measures import prove
@@ -190,7 +190,7 @@ LANE = of_edges(
 
 
 def hops(player: str, question: MapQuestion) -> list[tuple[str, ...]]:
-    record = play_out(DESTINATION if question.path else ROUTE, item(question), policy(player)).record()
+    record = play_to_end(DESTINATION if question.path else ROUTE, item(question), policy(player)).record()
     return [tuple(hop) for hop in record.turns[0].action]
 
 

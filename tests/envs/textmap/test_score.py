@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waybench.core import normal_name
+from waybench.core import normalize_name
 from waybench.envs.textmap._answers import (
     PAPER,
     SOUND,
@@ -78,14 +78,14 @@ def test_similarity() -> None:
 
 
 def test_normal() -> None:
-    assert normal_name("  The  HOUSE\n(WEST) ") == normal_name("Ｔhe house (west)") == "the house (west)"  # noqa: RUF001
+    assert normalize_name("  The  HOUSE\n(WEST) ") == normalize_name("Ｔhe house (west)") == "the house (west)"  # noqa: RUF001
 
 
 def test_marks_of_long_words_are_left_in_their_order() -> None:
     # Putting them in order takes the square of their number, and a reply can have a million.
     long, short = "a" + "\u0301\u0323" * 500, "a" + "\u0301\u0323"
-    assert normal_name(long) == long
-    assert normal_name(short) == normal_name("a\u0323\u0301") != short
+    assert normalize_name(long) == long
+    assert normalize_name(short) == normalize_name("a\u0323\u0301") != short
 
 
 ROUTE = Ask("attic", "garden")

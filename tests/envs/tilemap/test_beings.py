@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.envs.tilemap.maps import GTB, RECORD, STEPWISE, AnyEpisode, least_moves, said, value
-from waybench.core import End, Episode, EpisodeRecord, Outcome, play_out, policy, replay
+from waybench.core import End, Episode, EpisodeRecord, Outcome, play_to_end, policy, replay
 from waybench.envs.tilemap import _players
 from waybench.envs.tilemap._players import oracle_is_ceiling
 from waybench.results import LoggedEpisode, overall
@@ -18,7 +18,7 @@ PROTOCOLS = ("paper", "sound")
 
 
 def scores(player: str, options: dict[str, Any], level: int, count: int) -> list[float]:
-    played = [play_out(GTB, item, policy(player), options) for item in GTB.source(level=level).head(count)]
+    played = [play_to_end(GTB, item, policy(player), options) for item in GTB.source(level=level).head(count)]
     return [value(episode.record(), "score") or 0 for episode in played]
 
 
@@ -35,7 +35,7 @@ def test_enemies_do_not_catch_the_oracle(protocol: str) -> None:
 def test_the_oracle_s_tour_is_as_short_as_any(crew: dict[str, int]) -> None:
     for number in (1, 8):
         item = GTB.source(level=1).item(number)
-        oracle = play_out(GTB, item, policy("oracle"), {**crew, "protocol": "sound"})
+        oracle = play_to_end(GTB, item, policy("oracle"), {**crew, "protocol": "sound"})
         assert oracle.end_reason is End.SOLVED
         assert oracle_is_ceiling(oracle.record())
         assert value(oracle.record(), "actions") == least_moves(item, crew)
@@ -43,7 +43,7 @@ def test_the_oracle_s_tour_is_as_short_as_any(crew: dict[str, int]) -> None:
 
 def test_single_moves_follow_the_same_tour() -> None:
     item = GTB.source(level=1).item(1)
-    whole, single = (play_out(env, item, policy("oracle"), HUNTED).record() for env in (GTB, STEPWISE))
+    whole, single = (play_to_end(env, item, policy("oracle"), HUNTED).record() for env in (GTB, STEPWISE))
     assert value(whole, "actions") == value(single, "actions", STEPWISE)
     assert single.end is End.SOLVED
 
@@ -85,7 +85,7 @@ def test_who_is_lost_is_told_so() -> None:
 
 def test_a_hazard_is_named_where_it_ends_the_map() -> None:
     item = GTB.source(level=3).item(1)
-    dead = [play_out(GTB, item, policy("random-rp"), {"hazards": 40}, attempt=n) for n in range(1, 6)]
+    dead = [play_to_end(GTB, item, policy("random-rp"), {"hazards": 40}, attempt=n) for n in range(1, 6)]
     last = [turn for episode in dead for turn in episode.turns if turn.events.get("death")]
     assert last
     for turn in last:
@@ -113,7 +113,7 @@ def test_the_prompt_says_that_enemies_approach_and_what_is_lost(protocol: str) -
 
 def test_round_hazards_the_oracle_has_everything_in_sound() -> None:
     item = GTB.source(level=3).item(1)
-    record = play_out(GTB, item, policy("oracle"), {"hazards": 40, "protocol": "sound"}).record()
+    record = play_to_end(GTB, item, policy("oracle"), {"hazards": 40, "protocol": "sound"}).record()
     assert (value(record, "actions") or 0) > item.proof["minimum"]  # the hazards are in the way
     assert value(record, "score") == 100.0
     assert oracle_is_ceiling(record)
@@ -122,7 +122,7 @@ def test_round_hazards_the_oracle_has_everything_in_sound() -> None:
 def _rescaled(options: dict[str, Any], level: int, numbers: tuple[int, ...]) -> Any:
     known, found = ReferenceLookup(), []
     for number in numbers:
-        record = play_out(GTB, GTB.source(level=level).item(number), policy("heuristic"), options).record()
+        record = play_to_end(GTB, GTB.source(level=level).item(number), policy("heuristic"), options).record()
         episode = LoggedEpisode(model="m", task="t", record=record, log="")
         found.append(row(episode, anchors=known.scores(record, row(episode).group)))
     [total] = overall(exclude(found))
@@ -144,15 +144,15 @@ def test_an_oracle_whose_search_was_given_up_is_no_ceiling(monkeypatch: pytest.M
 def test_in_paper_the_oracle_is_no_ceiling_where_an_objective_is_not_worth_its_way() -> None:
     item = GTB.source(level=5).item(2)
     for protocol, known in (("paper", False), ("sound", True)):
-        record = play_out(GTB, item, policy("oracle"), {"protocol": protocol}).record()
+        record = play_to_end(GTB, item, policy("oracle"), {"protocol": protocol}).record()
         assert oracle_is_ceiling(record) is known
-    near = play_out(GTB, GTB.source(level=5).item(0), policy("oracle")).record()  # 338 moves, all of them worth it
+    near = play_to_end(GTB, GTB.source(level=5).item(0), policy("oracle")).record()  # 338 moves, all of them worth it
     assert oracle_is_ceiling(near)
 
 
 def test_in_paper_the_oracle_is_no_ceiling_where_other_ways_are_open() -> None:
     def known(**changed: Any) -> bool:
-        record = play_out(GTB, GTB.item({**RECORD, **changed}), policy("oracle")).record()
+        record = play_to_end(GTB, GTB.item({**RECORD, **changed}), policy("oracle")).record()
         return oracle_is_ceiling(record)
 
     assert known()

@@ -6,7 +6,7 @@ import pytest
 
 import waybench
 from tests.envs.tilemap.maps import GTB, RECORD, STEPWISE, after, least_moves, said, value
-from waybench.core import End, Episode, EpisodeRecord, Outcome, UsageError, play_out, policy, replay
+from waybench.core import End, Episode, EpisodeRecord, Outcome, UsageError, play_to_end, policy, replay
 from waybench.envs.tilemap._drawing import board, parse_typed
 from waybench.envs.tilemap._locks import LOCK_ACTIONS
 from waybench.envs.tilemap._players import oracle_is_ceiling
@@ -33,14 +33,14 @@ def test_the_oracle_s_tour_is_as_short_as_any(doors: int, numbers: tuple[int, ..
     options = {"doors": doors}
     for number in numbers:
         item = GTB.source(level=1).item(number)
-        oracle = play_out(GTB, item, policy("oracle"), {**options, "protocol": "sound"})
+        oracle = play_to_end(GTB, item, policy("oracle"), {**options, "protocol": "sound"})
         state: Any = oracle.state
         record = oracle.record()
         assert record.end is End.SOLVED and len(state.board.locks) == doors
         assert oracle_is_ceiling(record) and value(record, "score") == 100 and value(record, "length_mse") == 0
         assert value(record, "actions") == least_moves(item, options, (*MOVES, *LOCK_ACTIONS))
         assert value(record, "actions") > record.proof["minimum"]
-        single = play_out(STEPWISE, item, policy("oracle"), {**options, "protocol": "sound"}).record()
+        single = play_to_end(STEPWISE, item, policy("oracle"), {**options, "protocol": "sound"}).record()
         assert value(single, "actions", STEPWISE) == value(record, "actions")
         assert replay(GTB, record).record() == record
 
@@ -90,19 +90,19 @@ def test_doors_exclude_creatures_and_a_map_without_room_says_so() -> None:
         after(**DOORS, enemies=1)
     episode = after(record={"environment": "@a", "objectives": {"end": [0, 1]}}, **DOORS)
     assert "has no key and no door" in text_of(episode)
-    assert play_out(GTB, episode.item, policy("oracle"), DOORS).end_reason is End.SOLVED
+    assert play_to_end(GTB, episode.item, policy("oracle"), DOORS).end_reason is End.SOLVED
 
 
 def test_predictions_and_noisy_players_meet_doors() -> None:
-    predicted = play_out(STATE, GTB.source(level=2).item(1), policy("oracle"), DOORS).record()
+    predicted = play_to_end(STATE, GTB.source(level=2).item(1), policy("oracle"), DOORS).record()
     assert (value(predicted, "moved", STATE), value(predicted, "score", STATE)) == (1, 100)
-    noisy = play_out(GTB, GTB.source(level=2).item(1), policy("noisy-0.2"), {**DOORS, "tries": 3}).record()
+    noisy = play_to_end(GTB, GTB.source(level=2).item(1), policy("noisy-0.2"), {**DOORS, "tries": 3}).record()
     assert replay(GTB, noisy).record() == noisy
-    assert play_out(GTB, GTB.item(RECORD), policy("oracle"), {"doors": 2}).end_reason is End.SOLVED
+    assert play_to_end(GTB, GTB.item(RECORD), policy("oracle"), {"doors": 2}).end_reason is End.SOLVED
 
 
 def test_a_record_from_before_the_option_is_scored_as_before() -> None:
-    record = play_out(GTB, GTB.source(level=1).item(0), policy("noisy-0.2"), {"protocol": "sound"}).record()
+    record = play_to_end(GTB, GTB.source(level=1).item(0), policy("noisy-0.2"), {"protocol": "sound"}).record()
     data: Any = record.to_json()
     del data["options"]["doors"]
     older = EpisodeRecord.from_json(data)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.envs.tilemap.maps import BACK, GTB, RECORD, TO_GATE, after, said, value
-from waybench.core import End, Outcome, play_out, policy, replay
+from waybench.core import End, Outcome, play_to_end, policy, replay
 from waybench.envs.tilemap._protocols import published_worth, ring_worth
 
 
@@ -107,18 +107,18 @@ def test_rewards_of_sound_fall_with_the_distance_and_those_of_paper_do_not() -> 
 def test_beings_play_the_same_again_from_a_record(crew: dict[str, int]) -> None:
     item = GTB.source(level=2).item(0)
     for name in ("oracle", "random", "noisy-0.5"):
-        episode = play_out(GTB, item, policy(name), crew)
+        episode = play_to_end(GTB, item, policy(name), crew)
         assert replay(GTB, episode.record()).record() == episode.record()
-    assert any(play_out(GTB, item, policy("random-rp"), crew, attempt=n).turns for n in (1, 2))
+    assert any(play_to_end(GTB, item, policy("random-rp"), crew, attempt=n).turns for n in (1, 2))
 
 
 def test_hazards_end_the_map_and_the_oracle_goes_round_them() -> None:
     item = GTB.source(level=3).item(1)
-    best = play_out(GTB, item, policy("oracle"), {"hazards": 40})
+    best = play_to_end(GTB, item, policy("oracle"), {"hazards": 40})
     assert best.end_reason is End.SOLVED
     state = best.environment.playing.play(best.options).game.start(item.instance)
     assert len(state.board.hazards) == 40
-    lost = [play_out(GTB, item, policy("random-rp"), {"hazards": 40}, attempt=n) for n in range(1, 6)]
+    lost = [play_to_end(GTB, item, policy("random-rp"), {"hazards": 40}, attempt=n) for n in range(1, 6)]
     dead = [episode for episode in lost if any(turn.events.get("death") == "hazard" for turn in episode.turns)]
     assert dead
     for episode in dead:
@@ -129,7 +129,7 @@ def test_hazards_end_the_map_and_the_oracle_goes_round_them() -> None:
 
 def test_enemies_hunt() -> None:
     item = GTB.source(level=1).item(0)
-    met = [play_out(GTB, item, policy("random-rp"), {"enemies": 6}, attempt=n) for n in range(1, 6)]
+    met = [play_to_end(GTB, item, policy("random-rp"), {"enemies": 6}, attempt=n) for n in range(1, 6)]
     assert any(turn.events.get("death") == "enemy" for episode in met for turn in episode.turns)
 
 
@@ -222,5 +222,5 @@ def test_standing_still_is_a_single_action_too() -> None:
 
     stepwise = waybench.load("tilemap/stepwise")
     here = {**RECORD, "objectives": {"here": ["@", 0, 0], "gate": ["a", 1, 4]}}
-    episode = play_out(stepwise, stepwise.item(here), policy("oracle"), {"protocol": "sound"})
+    episode = play_to_end(stepwise, stepwise.item(here), policy("oracle"), {"protocol": "sound"})
     assert value(episode.record(), "score", stepwise) == 100.0

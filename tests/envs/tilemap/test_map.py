@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.envs.tilemap.maps import GTB, RECORD
-from waybench.core import DataError, UsageError, play_out, policy
+from waybench.core import DataError, UsageError, play_to_end, policy
 from waybench.envs.tilemap._instance import TileMap, outside, tile_list, tour
 from waybench.envs.tilemap._items import MapFile
 
@@ -169,7 +169,7 @@ def test_the_examples_of_the_description_are_maps(tmp_path: Path) -> None:
     assert (small.id, small.instance.path_length, small.instance.walkable) == ("0", 14, "['.']")
     assert (whole.id, whole.instance.path_length, whole.proof["minimum"]) == ("mine", 3, 3)
     for item in (small, whole):
-        assert play_out(GTB, item, policy("oracle")).end_reason == "solved"
+        assert play_to_end(GTB, item, policy("oracle")).end_reason == "solved"
 
 
 def test_a_mistake_in_a_line_is_named_with_its_line(tmp_path: Path) -> None:

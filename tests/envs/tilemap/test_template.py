@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import waybench
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 
 TEMPLATE = """
 rules = "You plan the way of an agent over a map of tiles. Answer with its actions and nothing else."
@@ -51,7 +51,7 @@ def test_the_prompt_as_a_template_gives_the_same_bytes(tmp_path: Path, beings: d
     environment = waybench.load("tilemap/gtb")
     item = environment.source(level=2).item(1)
     mine, own = (
-        play_out(environment, item, policy("noisy-0.2"), {"wording": name, **beings})
+        play_to_end(environment, item, policy("noisy-0.2"), {"wording": name, **beings})
         for name in (f"file:{path}", "plain")
     )
     assert len(own.turns) > 3

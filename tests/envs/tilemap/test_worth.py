@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.envs.tilemap.maps import GTB, said, value
-from waybench.core import Episode, play_out, policy
+from waybench.core import Episode, play_to_end, policy
 from waybench.envs.tilemap._protocols import moves_per_point
 
 Cell = tuple[int, int]
@@ -98,7 +98,7 @@ def cost_of_a_move(episode: Episode[Any, Any, Any]) -> float:
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_best_play_that_misses_an_objective_has_a_lower_score_than_the_oracle(level: int) -> None:
     for item in GTB.source(level=level).head(3):
-        oracle = play_out(GTB, item, policy("oracle"), SOUND).record()
+        oracle = play_to_end(GTB, item, policy("oracle"), SOUND).record()
         assert value(oracle, "score") == 100.0
         episode: Episode[Any, Any, Any] = Episode(GTB, item, SOUND)
         move = cost_of_a_move(episode)
@@ -173,5 +173,5 @@ def test_all_moves_of_a_tour_cost_less_than_missing_one_objective() -> None:
 def test_in_paper_every_move_costs_1() -> None:
     item = GTB.source(level=5).item(2)
     assert item.proof["minimum"] > 500
-    record = play_out(GTB, item, policy("oracle")).record()
+    record = play_to_end(GTB, item, policy("oracle")).record()
     assert value(record, "reward") == 200 * len(item.instance.objectives) - item.proof["minimum"]

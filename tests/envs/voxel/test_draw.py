@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.drawings import parts, read
-from waybench.core import play_out, policy
+from waybench.core import play_to_end, policy
 from waybench.envs.voxel import FIND
 from waybench.envs.voxel.engines._engines import terrain
 from waybench.envs.voxel.engines._terrain import BIOMES
@@ -25,7 +25,7 @@ def test_the_way_is_the_one_that_was_gone() -> None:
     for player, rings in (("oracle", 1), ("null", 0)):
         item = FIND.source("draw", 2).item(0)
         options = {"wording": "one_question", "protocol": "sound", "steps": 60}
-        turns = play_out(FIND, item, policy(player), options).record().turns
+        turns = play_to_end(FIND, item, policy(player), options).record().turns
         svg = draw(item.instance, turns)
         made = [turn.events["at"] for turn in turns if "at" in turn.events]
         assert len(parts(svg, "voxel-end")) == rings
@@ -54,7 +54,7 @@ def test_the_map_is_the_world() -> None:
 
 def test_one_line_is_around_the_goal_biomes() -> None:
     item = FIND.source("draw", 2).item(0)
-    turns = play_out(FIND, item, policy("oracle"), {"wording": "one_question", "steps": 60}).record().turns
+    turns = play_to_end(FIND, item, policy("oracle"), {"wording": "one_question", "steps": 60}).record().turns
     svg = draw(item.instance, turns)
     goal, squares = set[tuple[int, int]](), set[tuple[int, int]]()
     for name, path in biomes(svg):
@@ -81,7 +81,7 @@ def test_one_line_is_around_the_goal_biomes() -> None:
 
 def test_frames_have_the_map_of_the_whole_way() -> None:
     item = FIND.source("draw", 2).item(0)
-    turns = play_out(FIND, item, policy("oracle"), {"wording": "one_question", "steps": 60}).record().turns
+    turns = play_to_end(FIND, item, policy("oracle"), {"wording": "one_question", "steps": 60}).record().turns
     made = list(draw_frames(item.instance, turns, range(len(turns) + 1)))
     assert made[-1] == draw(item.instance, turns)
     assert draw(item.instance, turns[:1]) != made[1]  # by itself, a step has a smaller map

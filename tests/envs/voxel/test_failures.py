@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from waybench.core import End, EpisodeRecord, Outcome, play_out, policy
+from waybench.core import End, EpisodeRecord, Outcome, play_to_end, policy
 from waybench.envs.voxel import FIND
 
 
 def played() -> EpisodeRecord:
     """Return a search that ends before the goal is found."""
     item = FIND.source("far", 3).item(0)
-    record = play_out(FIND, item, policy("random"), {"wording": "one_question", "steps": 4}).record()
+    record = play_to_end(FIND, item, policy("random"), {"wording": "one_question", "steps": 4}).record()
     assert record.end is End.TURN_LIMIT
     return record
 

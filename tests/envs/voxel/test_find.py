@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from waybench.core import DataError, End, Episode, Json, Outcome, Stream, UsageError, play_out, policy, replay
+from waybench.core import DataError, End, Episode, Json, Outcome, Stream, UsageError, play_to_end, policy, replay
 from waybench.envs.voxel import FIND
 from waybench.envs.voxel._game import LEVELS, FindRules, Search, VoxelWorld, bounds, decode
 from waybench.envs.voxel._wording import ACTIONS
@@ -152,7 +152,7 @@ def test_sound_tells_of_the_actual_angle() -> None:
 
 def test_scores_of_a_walk_to_the_goal() -> None:
     for item in FIND.source("scores", 2).head(3):
-        episode: Any = play_out(FIND, item, policy("oracle"), SHORT)
+        episode: Any = play_to_end(FIND, item, policy("oracle"), SHORT)
         found = measured(episode)
         walked = sum(turn.events["walked"] for turn in episode.turns)
         assert (found["score"], found["completed"], found["progress"], found["distance_left"]) == (1, 1, 1, 0)
@@ -165,7 +165,9 @@ def test_scores_of_a_walk_to_the_goal() -> None:
 
 def test_scores_of_who_says_nothing() -> None:
     item = FIND.source("silent", 3).item(0)
-    episode: Episode[Any, Any, Any] = play_out(FIND, item, policy("null"), {**SHORT, "protocol": "sound", "steps": 5})
+    episode: Episode[Any, Any, Any] = play_to_end(
+        FIND, item, policy("null"), {**SHORT, "protocol": "sound", "steps": 5}
+    )
     found = measured(episode)
     assert (found["score"], found["progress"], found["spl"], found["found_after"]) == (0, 0, 0, None)
     assert found["distance_left"] == pytest.approx(item.proof["distance"])
@@ -174,8 +176,8 @@ def test_scores_of_who_says_nothing() -> None:
 @pytest.mark.slow
 def test_the_oracle_arrives_and_chance_mostly_does_not() -> None:
     items = FIND.source("players", 4).head(6)
-    oracle = [measured(play_out(FIND, item, policy("oracle"), SHORT))["score"] for item in items]
-    random = [measured(play_out(FIND, item, policy("random"), SHORT))["score"] for item in items]
+    oracle = [measured(play_to_end(FIND, item, policy("oracle"), SHORT))["score"] for item in items]
+    random = [measured(play_to_end(FIND, item, policy("random"), SHORT))["score"] for item in items]
     assert sum(oracle) == 6
     assert sum(random) <= 2
 

@@ -21,7 +21,7 @@ from tests.conftest import PATIENCE, missing
 from tests.drawings import drawer
 from waybench.cli import main
 from waybench.cli._report import build
-from waybench.core import EpisodeRecord, LiveError, ReplayError, UsageError, play_out, policy, replay
+from waybench.core import EpisodeRecord, LiveError, ReplayError, UsageError, play_to_end, policy, replay
 from waybench.envs.voxel import FIND
 from waybench.envs.voxel._game import SearchSource, bounds, level_of, prove
 from waybench.envs.voxel._look import cast_rays
@@ -171,7 +171,7 @@ def test_an_episode_replays_and_never_ends_in_a_wall() -> None:
     item = SearchSource("luanti", 1, LUANTI).item(1)
     options = {"wording": "one_question", "steps": 60}
     for player in ("oracle", "random"):
-        record = play_out(FIND, item, policy(player), options).record()
+        record = play_to_end(FIND, item, policy(player), options).record()
         back = EpisodeRecord.from_json(json.loads(record.dumps()))
         _engines._servers.cache_clear()  # a new server
         assert replay(FIND, back).record() == back
@@ -408,7 +408,9 @@ def as_if_in_luanti(record: EpisodeRecord) -> EpisodeRecord:
 def test_records_count_as_recorded_where_the_engine_is_missing(tmp_path: Path) -> None:
     items = FIND.source("missing", 1).head(2)
     options = {"wording": "one_question", "steps": 30}
-    found, lost = (play_out(FIND, items[i], policy(who), options).record() for i, who in enumerate(("oracle", "null")))
+    found, lost = (
+        play_to_end(FIND, items[i], policy(who), options).record() for i, who in enumerate(("oracle", "null"))
+    )
     lost = replace(lost, options={**lost.options, "protocol": "sound"})
     records = [as_if_in_luanti(found), as_if_in_luanti(lost)]
     broken = replace(records[0], instance_hash="0" * 64)
@@ -435,7 +437,7 @@ def test_records_count_as_recorded_where_the_engine_is_missing(tmp_path: Path) -
 
 @pytest.mark.usefixtures("no_server")
 def test_the_terminal_tells_a_missing_engine_from_a_mismatch(tmp_path: Path) -> None:
-    record = as_if_in_luanti(play_out(FIND, FIND.source("k", 1).item(0), policy("oracle"), {"steps": 30}).record())
+    record = as_if_in_luanti(play_to_end(FIND, FIND.source("k", 1).item(0), policy("oracle"), {"steps": 30}).record())
     line = {**record.to_json(), "task": "t", "settings": {"engine": "luanti"}}
     (tmp_path / "records.jsonl").write_text(json.dumps(line))
     lines: list[str] = []

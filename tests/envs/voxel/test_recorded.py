@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.tasks.test_search import heads
-from waybench.core import Episode, EpisodeRecord, Json, Policy, Reply, UsageError, play_out, policy
+from waybench.core import Episode, EpisodeRecord, Json, Policy, Reply, UsageError, play_to_end, policy
 from waybench.envs.voxel import FIND
 from waybench.envs.voxel._game import Search, SearchSource, goal_in_sight, recorded_level
 from waybench.envs.voxel._look import cast_rays
@@ -108,7 +108,7 @@ def measured(head: EpisodeRecord, wording: str) -> tuple[list[float | None], lis
     item = FIND.item(head.instance)
 
     def scored(player: Policy) -> EpisodeRecord:
-        return play_out(FIND, item, player, options).record()
+        return play_to_end(FIND, item, player, options).record()
 
     players: list[Policy] = [policy("null"), *map(Says, ACTIONS), policy("oracle")]
     records = [scored(player) for player in players]

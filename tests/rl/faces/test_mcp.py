@@ -23,7 +23,7 @@ from mcp.shared.exceptions import MCPError
 from scripts import ENVIRONMENTS, script, told
 
 import waybench
-from waybench.core import EpisodeRecord, UsageError, read_calls, replay
+from waybench.core import EpisodeRecord, UsageError, calls_in_reply, replay
 from waybench.ext.train import TRAINING_KEY
 from waybench.ext.train._session import IDLE, LARGEST_BODY, Session
 from waybench.ext.train.mcp import AgentEpisodes, server
@@ -61,7 +61,7 @@ async def played(client: Client, replies: list[str], **item: Any) -> list[Any]:
     results = [await call(client, "start", **item)]
     name = results[0]["episode"]
     for reply in replies:
-        calls = read_calls(reply).calls
+        calls = calls_in_reply(reply).calls
         given = (
             {"action": {"name": calls[0].name, "arguments": dict(calls[0].arguments)}} if calls else {"reply": reply}
         )

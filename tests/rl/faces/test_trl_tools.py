@@ -11,7 +11,7 @@ from transformers.utils import get_json_schema
 from trl import GRPOConfig, GRPOTrainer
 from trl.chat_template_utils import add_response_schema, qwen3_chat_template
 
-from waybench.core import UsageError, read_calls, replay
+from waybench.core import UsageError, calls_in_reply, replay
 from waybench.envs import registry
 from waybench.ext.train.trl import environment_factory, tool_prompts
 
@@ -26,7 +26,7 @@ def test_the_same_calls_have_the_same_rewards_and_turns(env: str) -> None:
     prompt = tools.reset(item=2)
     assert "Act by calling a tool" in prompt
     for reply in expected.replies:
-        (call,) = read_calls(reply).calls
+        (call,) = calls_in_reply(reply).calls
         getattr(tools, call.name)(**call.arguments)
     record = told(tools.record.to_json())
     assert tools.get_reward() == pytest.approx(sum(expected.rewards))

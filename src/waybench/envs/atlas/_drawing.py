@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from waybench._svg import ROUND, box, circle, line, path, point, texts
 from waybench.core import Picture, Scene, TurnRecord, plural
-from waybench.core._scene import states_after
+from waybench.core._scene import states_after_turn_counts
 from waybench.envs.atlas._game import CONDITIONS, Walk, WorldGame
 from waybench.envs.atlas._world import World
 
@@ -60,7 +60,7 @@ def scenes(world: World, turns: Sequence[TurnRecord], counts: Sequence[int]) -> 
         box("atlas-goal", "#009e73", 2.5, (x - 8, y - 8), (16, 16)),
     ]
     places = plural(len(world.names), "place")
-    states = states_after(WorldGame(CONDITIONS[condition]), world, turns, counts)
+    states = states_after_turn_counts(WorldGame(CONDITIONS[condition]), world, turns, counts)
     for count, state in zip(counts, states, strict=True):
         label = f"World of {places}, {plural(len(state.trail) - 1, 'move')}"
         yield Scene("atlas", label, _size(world), _walk_shapes(state, begun=count > 0), board=board)

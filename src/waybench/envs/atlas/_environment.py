@@ -32,14 +32,14 @@ from waybench.core import (
     TurnRecord,
     TypedAction,
     Typing,
-    general_failure,
+    general_failure_kind,
     is_array,
     json_excerpt,
     level_axis,
     outcome_metric,
     plural,
     proof_metric,
-    unparsed_kind,
+    unread_reply_kind,
 )
 from waybench.envs.atlas._drawing import draw_picture, scenes
 from waybench.envs.atlas._game import (
@@ -169,7 +169,7 @@ METRICS = (
         doc="Moves, those that led nowhere included.",
     ),
     proof_metric("shortest", "Shortest route", "Moves of the shortest route."),
-    outcome_metric("unparsed", "Replies that name no move or route.", most=_most),
+    outcome_metric("unparsed", "Replies that name no move or route.", max_turns=_most),
 )
 
 CONTRASTS = tuple(
@@ -204,7 +204,7 @@ FAILURES = (NOT_FOUND, NOT_BACK, NOT_REPLANNED, BLOCKED, OFF_ROUTE)
 
 def failure(record: EpisodeRecord) -> FailureKind:
     """Return why an episode failed, where most replies named moves."""
-    general = general_failure(record, action_turns(record))
+    general = general_failure_kind(record, action_turns(record))
     if general in NO_ANSWER:
         return general
     condition, moves = CONDITIONS[_condition(record)], max(_sum(record, "moves"), 1)
@@ -234,7 +234,7 @@ def first_steps(record: EpisodeRecord) -> Iterator[Step]:
     state = game.start(decode(record.instance))
     for number, turn in enumerate(record.turns):
         if turn.carried_out is None:
-            yield Step(number, unparsed_kind(turn))
+            yield Step(number, unread_reply_kind(turn))
             return
         action = game.decode(turn.carried_out)
         if not action:

@@ -13,11 +13,11 @@ from waybench.core import (
     Transition,
     View,
     Wording,
-    normal_name,
+    normalize_name,
     plural,
 )
 from waybench.core._choices import index_of_named_action
-from waybench.core._question_kit import answer_lines
+from waybench.core._question_kit import candidate_answer_lines
 from waybench.envs.atlas._game import (
     MOST_MOVES,
     Condition,
@@ -147,7 +147,7 @@ def passages_text(world: World, form: str) -> str:
 
 def read_moves(line: str) -> Moves | Invalid:
     """Read a line of directions with commas or other marks between them, as words or first letters."""
-    text = normal_name(line)
+    text = normalize_name(line)
     moves = tuple(_NAMES.get(word, "") for word in _WORD.findall(text))
     if not moves or "" in moves or any(sign.isdigit() for sign in text):
         return Invalid("The last line has to be moves, each north, east, south or west, with commas between them.")
@@ -275,7 +275,7 @@ class WorldWording(Wording[World, Walk, Moves]):
         """Read the moves of the last line of a reply, or of what follows the last "answer:"."""
         if state.listens:
             return ()
-        lines = answer_lines(reply)
+        lines = candidate_answer_lines(reply)
         if isinstance(lines, Invalid):
             return lines
         results = [self._read(line) for line in lines]

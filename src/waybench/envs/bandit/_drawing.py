@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from waybench._svg import box, path, text, texts
-from waybench.core import Board, Scene, Tile, TurnRecord, lost_turns, plural
+from waybench.core import Board, Scene, Tile, TurnRecord, ineffective_turns_text, plural
 from waybench.envs.bandit._game import Bandit, Machines, values
 from waybench.envs.smartplay import AgentState, step_turns
 
@@ -63,7 +63,9 @@ def _summary_lines(pulls: Sequence[Pull], turns: Sequence[TurnRecord]) -> Iterat
     paid, best = sum(pull.paid for pull in pulls), sum(pull.best for pull in pulls)
     reward = sum(pull.reward for pull in pulls)
     yield f"{plural(len(pulls), 'pull')}, {paid} paid, reward {reward:+g}"
-    yield ", ".join(filter(None, (f"the best machine {plural(best, 'time')}" if pulls else "", lost_turns(turns))))
+    yield ", ".join(
+        filter(None, (f"the best machine {plural(best, 'time')}" if pulls else "", ineffective_turns_text(turns)))
+    )
 
 
 def _table(bandit: Bandit, pulls: Sequence[Pull]) -> Iterator[tuple[str, list[str]]]:

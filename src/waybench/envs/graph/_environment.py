@@ -32,11 +32,11 @@ from waybench.core import (
     TypedAction,
     Typing,
     UsageError,
-    general_failure,
+    general_failure_kind,
+    load_tokenizer,
     outcome_metric,
-    tokenizer,
 )
-from waybench.core._tokens import ESTIMATE, tokenizer_name
+from waybench.core._tokens import ESTIMATE, tokenizer_name_with_digest
 from waybench.envs.graph._drawing import scene
 from waybench.envs.graph._game import (
     FIRST_NAME,
@@ -102,8 +102,8 @@ class GraphSource(KeyedSource[GraphQuestion]):
             raise UsageError(f"level {level}: give a number of thousands of tokens from 1 to {MOST_LEVEL:,}")
         super().__init__(key, level, prove)
         self._question, self._distance = str(options["question"]), int(options["distance"])
-        self._name = tokenizer_name(str(options["tokenizer"]))
-        self._tokenizer = None if self._name == ESTIMATE else tokenizer(str(options["tokenizer"]))
+        self._name = tokenizer_name_with_digest(str(options["tokenizer"]))
+        self._tokenizer = None if self._name == ESTIMATE else load_tokenizer(str(options["tokenizer"]))
 
     def instance(self, index: int) -> GraphQuestion:
         stream = Stream("graph", VERSION, self.key, index)
@@ -222,7 +222,7 @@ METRICS = (
         better="lower",
         doc="Edges of the path beyond those of a shortest one; of answers that are paths.",
     ),
-    outcome_metric("unparsed", "The answer has no JSON object with the question's key.", most=lambda record: 1),
+    outcome_metric("unparsed", "The answer has no JSON object with the question's key.", max_turns=lambda record: 1),
 )
 
 
@@ -233,7 +233,7 @@ def failure(record: EpisodeRecord) -> FailureKind:
         return INVENTED
     if events.get("ends") is False:
         return OTHER_ENDS
-    return LONGER if events.get("excess") else general_failure(record)
+    return LONGER if events.get("excess") else general_failure_kind(record)
 
 
 TYPED_HELP = "Type the nodes of the path with spaces between them, or yes or no."

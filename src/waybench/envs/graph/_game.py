@@ -23,7 +23,7 @@ from waybench.core import (
     Stream,
     ToolCall,
     json_excerpt,
-    last_object,
+    last_json_object,
 )
 
 CHAIN = 2  # nodes of the dead end at each node of the two ways
@@ -321,7 +321,7 @@ class EdgeList(OneAnswerWording[GraphQuestion, Answer]):
 
     def parse(self, reply: str, state: GraphState) -> Answer | Invalid:
         key = state.instance.question
-        reply_object = last_object(reply, key)
+        reply_object = last_json_object(reply, key)
         if isinstance(reply_object, Invalid):
             return reply_object
         if reply_object.duplicate is not None:

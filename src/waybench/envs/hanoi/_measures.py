@@ -19,11 +19,11 @@ from waybench.core import (
     Step,
     Stream,
     TurnRecord,
-    main_cause,
+    most_frequent_kind,
     proof_axis,
-    unparsed_kind,
+    unread_reply_kind,
 )
-from waybench.core._questions import read_lists
+from waybench.core._questions import read_number_lists
 from waybench.envs.hanoi._game import (
     ILLEGAL_REWARD,
     MOVES,
@@ -238,7 +238,7 @@ FAILURES = (ILLEGAL, DETOUR, UNFINISHED)
 
 def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
     """Return which mistakes are most frequent; the general kind where there is none."""
-    return main_cause(_mistakes(record), FAILURES) or general
+    return most_frequent_kind(_mistakes(record), FAILURES) or general
 
 
 def _mistakes(record: EpisodeRecord) -> Iterator[FailureKind]:
@@ -264,11 +264,11 @@ def steps(record: EpisodeRecord) -> Iterator[Step]:
     for number, turn in enumerate(record.turns):
         if "score" not in turn.events:
             if turn.action is None and turn.reason is not None:
-                yield Step(number, unparsed_kind(turn))
+                yield Step(number, unread_reply_kind(turn))
                 return
             continue  # a thought
         if turn.action is None or turn.events.get("named") is False:
-            yield Step(number, unparsed_kind(turn))
+            yield Step(number, unread_reply_kind(turn))
             return
         action = turn.action[0]
         following = move_disk(rods, action)
@@ -293,7 +293,7 @@ RODS_BELIEF: Belief[AgentState[Towers, Puzzle]] = Belief(
     question=f"Which disks are on the rods {', '.join(RODS)} now? List the disks of each rod from bottom to top.",
     form=f"[{', '.join(f'[<disks on {rod}>]' for rod in RODS)}]",
     expected=lambda state: [list(disks) for disks in state.world.rods],
-    read=partial(read_lists, count=len(RODS)),
+    read=partial(read_number_lists, count=len(RODS)),
 )
 
 

@@ -14,13 +14,13 @@ from waybench.core import (
     FirstErrors,
     Metric,
     Step,
-    general_failure,
-    main_cause,
+    general_failure_kind,
+    most_frequent_kind,
     outcome_metric,
     proof_axis,
     proof_metric,
     read_numbers,
-    unparsed_kind,
+    unread_reply_kind,
 )
 from waybench.envs.maze._game import Maze, decode
 from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
@@ -95,8 +95,8 @@ METRICS = (
         better="lower",
         doc="Requests used.",
     ),
-    outcome_metric("unparsed", "Replies that are not a list of movements.", most=_requests),
-    outcome_metric("illegal", "Replies with a movement into a wall or outside.", most=_requests),
+    outcome_metric("unparsed", "Replies that are not a list of movements.", max_turns=_requests),
+    outcome_metric("illegal", "Replies with a movement into a wall or outside.", max_turns=_requests),
 )
 
 
@@ -109,8 +109,8 @@ FAILURES = (WALL, OUTSIDE, STOPPED)
 
 def failure(record: EpisodeRecord) -> FailureKind:
     """Return the most frequent outcome of the plans, where most replies were plans."""
-    general = general_failure(record)
-    return general if general in NO_ANSWER else main_cause(_causes(record), FAILURES) or general
+    general = general_failure_kind(record)
+    return general if general in NO_ANSWER else most_frequent_kind(_causes(record), FAILURES) or general
 
 
 def _causes(record: EpisodeRecord) -> Iterator[FailureKind]:
@@ -140,7 +140,7 @@ def steps(record: EpisodeRecord) -> Iterator[Step]:
     number = -1
     for number, turn in enumerate(record.turns):
         if turn.action is None:
-            yield Step(number, unparsed_kind(turn))
+            yield Step(number, unread_reply_kind(turn))
             return
         for direction, cells in turn.action:
             for _ in range(cells):

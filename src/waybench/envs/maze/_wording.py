@@ -19,8 +19,8 @@ from waybench.core import (
     is_array,
     is_object,
     json_excerpt,
-    last_object,
-    normal_name,
+    last_json_object,
+    normalize_name,
     object_schema,
     texts_in,
 )
@@ -129,7 +129,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         self.name, self.texts, self._body = representation.name, texts, body
         self._compass = {name: texts[f"direction.{name}"] for name in DIRECTIONS}
         self._words = {name: texts[f"turn.{name}"] for name in TURNS} if body else self._compass
-        self._names = {normal_name(word): name for name, word in self._words.items()}
+        self._names = {normalize_name(word): name for name, word in self._words.items()}
         self._key = "turn" if body else "direction"
         self._tool = _move_tool(self._key, list(self._words.values()), self._of_frame("tool.direction"), texts)
         self._form = representation
@@ -204,8 +204,8 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         return self.texts.fill("later", feedback=feedback, map=self._form.write(state))
 
     def parse(self, reply: str, state: MazeState) -> MovePlan | Invalid:
-        """Read the last JSON object with "movements" in a reply; see `waybench.core.last_object` for what counts."""
-        reply_object = last_object(reply, "movements", unique=True, texts=self.texts)
+        """Read the last JSON object with "movements" in a reply; see `waybench.core.last_json_object`."""
+        reply_object = last_json_object(reply, "movements", unique=True, texts=self.texts)
         if isinstance(reply_object, Invalid):
             return reply_object
         entries = reply_object["movements"]
@@ -249,7 +249,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
 
     def parse_call(self, call: ToolCall, state: MazeState) -> MovePlan:
         entries = call.arguments["movements"]
-        movements = [Movement(self._names[normal_name(entry[self._key])], entry["cells"]) for entry in entries]
+        movements = [Movement(self._names[normalize_name(entry[self._key])], entry["cells"]) for entry in entries]
         return self._plan(movements, state)
 
     def render_call(self, action: MovePlan, state: MazeState) -> ToolCall:
@@ -290,14 +290,14 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         if (duplicate := getattr(entry, "duplicate", None)) is not None:
             return texts.fill("reason.twice", key=json_excerpt(duplicate, texts))
         direction, cells = entry[key], entry["cells"]
-        if not isinstance(direction, str) or normal_name(direction) not in self._names:
+        if not isinstance(direction, str) or normalize_name(direction) not in self._names:
             reason = "body.reason.direction" if self._body else "reason.direction"
             return texts.fill(reason, value=json_excerpt(direction, texts))
         if type(cells) is float and cells.is_integer() and cells < 1e18:
             cells = int(cells)  # 2.0 and 2 are the same number in JSON
         if type(cells) is not int or cells < 1:
             return texts.fill("reason.cells", value=json_excerpt(cells, texts))
-        return Movement(self._names[normal_name(direction)], cells)
+        return Movement(self._names[normalize_name(direction)], cells)
 
 
 TYPED_HELP = "Type movements as d3 l2 d1 or down 3, left 2, down 1 (d, u, l, r), or the reply itself."

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from waybench._svg import group, path, text
-from waybench.core import Board, Scene, Tile, TurnRecord, lost_turns, plural
+from waybench.core import Board, Scene, Tile, TurnRecord, ineffective_turns_text, plural
 from waybench.envs.rps._game import RESULTS, SOUND_NAMES, Match, Rounds, RpsRules, play_round
 from waybench.envs.smartplay import AgentState, step_turns
 
@@ -79,7 +79,7 @@ def _summary_lines(rounds: Sequence[PlayedRound], world: Rounds, turns: Sequence
     reward = sum(turn.reward for turn in turns)
     yield f"{plural(len(rounds), 'round')}: {tally}, score {reward:+g}"
     best = f"the best choice {plural(world.score, 'time')}" if rounds else ""
-    yield ", ".join(filter(None, (best, lost_turns(turns))))
+    yield ", ".join(filter(None, (best, ineffective_turns_text(turns))))
 
 
 def _choices(match: Match, world: Rounds) -> Iterator[str]:

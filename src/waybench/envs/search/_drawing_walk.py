@@ -6,7 +6,7 @@ from math import hypot
 from typing import NamedTuple
 
 from waybench._svg import ROUND, circle, cross, group, line, path, point, text, texts
-from waybench.core import Images, Outcome, Picture, Scene, Stream, TurnRecord, lost_turns, plural
+from waybench.core import Images, Outcome, Picture, Scene, Stream, TurnRecord, ineffective_turns_text, plural
 from waybench.envs.search._walk import (
     BreadthFirst,
     DepthFirst,
@@ -134,7 +134,7 @@ def scene(depth: bool, case: WalkGraph, turns: Sequence[TurnRecord]) -> Scene:
     astray = f"{plural(deviations, 'deviation')} from the algorithm" if deviations else ""
     summary = [
         f"{1 + sum(step.new for step in visits)} of {size} nodes visited, {plural(len(visits), 'step')}",
-        ", ".join(filter(None, (astray, lost_turns(turns)))),
+        ", ".join(filter(None, (astray, ineffective_turns_text(turns)))),
     ]
     width, height, parts = _NARROWEST, _TEXT_HEIGHT, list[str]()
     if size <= MOST_NODES:

@@ -22,11 +22,11 @@ from waybench.core import (
     Step,
     Stream,
     TurnRecord,
-    general_failure,
-    main_cause,
+    general_failure_kind,
+    most_frequent_kind,
     proof_axis,
     read_numbers,
-    unparsed_kind,
+    unread_reply_kind,
 )
 from waybench.envs.search import _number, _walk
 from waybench.envs.search._metrics import BREADTH, DEPTH, NUMBERS, VALID, Scores, protocol_of
@@ -47,7 +47,7 @@ NUMBER_FAILURES = (
 
 def number_failure(record: EpisodeRecord) -> FailureKind:
     """Return how a search for a number failed; what a coach refused, and a teacher's steps, count in nothing."""
-    return general_failure(record, _judged_turns(record))
+    return general_failure_kind(record, _judged_turns(record))
 
 
 NO_NODE = FailureKind("no_node", "nodes that do not exist", "Most invalid nodes do not exist.")
@@ -63,8 +63,8 @@ WALK_FAILURES = (REVISITS, UNVISITED, NO_NODE, NOT_BESIDE)
 
 def walk_failure(record: EpisodeRecord) -> FailureKind:
     """Return how a walk failed, with a kind of its own for invalid nodes."""
-    general = general_failure(record, _judged_turns(record))
-    return main_cause(_invalid(record), WALK_FAILURES) or general if general == ILLEGAL else general
+    general = general_failure_kind(record, _judged_turns(record))
+    return most_frequent_kind(_invalid(record), WALK_FAILURES) or general if general == ILLEGAL else general
 
 
 def _judged_turns(record: EpisodeRecord) -> list[TurnRecord]:
@@ -91,7 +91,7 @@ def _first_errors(scores: Scores[Any], *kinds: FailureKind) -> FirstErrors:
                 continue
             if turn.executed is None and turn.outcome not in VALID:
                 if number == len(record.turns) - 1 and record.end is End.INVALID_LIMIT:
-                    yield Step(number, unparsed_kind(turn) if turn.action is None else INVALID)
+                    yield Step(number, unread_reply_kind(turn) if turn.action is None else INVALID)
                 continue
             answer = turn.carried_out
             if turn.executed is None:

@@ -279,8 +279,8 @@ def _common_metrics(scores: Scores[Any]) -> tuple[Metric, ...]:
             "Steps of the optimal policy",
             "Number of answers of the optimal policy, the teacher; luck can need fewer.",
         ),
-        outcome_metric("unparsed", "Replies without a readable number.", most=scores.most_replies),
-        outcome_metric("illegal", "Replies with an invalid number.", most=scores.most_replies),
+        outcome_metric("unparsed", "Replies without a readable number.", max_turns=scores.most_replies),
+        outcome_metric("illegal", "Replies with an invalid number.", max_turns=scores.most_replies),
     )
 
 

@@ -7,7 +7,17 @@ from math import log10
 from typing import Any, NamedTuple
 
 from waybench._svg import path, text, texts
-from waybench.core import Board, Presentation, Scene, Stream, Tile, TurnRecord, TypedAction, lost_turns, plural
+from waybench.core import (
+    Board,
+    Presentation,
+    Scene,
+    Stream,
+    Tile,
+    TurnRecord,
+    TypedAction,
+    ineffective_turns_text,
+    plural,
+)
 from waybench.envs.search._drawing_walk import breadth_scene, depth_scene
 from waybench.envs.search._number import GuessGame, Guessing, Number, most_steps, teacher
 from waybench.envs.search._walk import VisitedNodes
@@ -63,7 +73,9 @@ def number_scene(case: Number, turns: Sequence[TurnRecord]) -> Scene:
     progress = f"{case.target} found" if now.found else f"{plural(now.high - now.low + 1, 'number')} possible"
     lines = [
         f"{plural(len(guesses), 'guess', 'guesses')}, {progress}",
-        ", ".join(filter(None, (f"{excluded} excluded by earlier answers" if excluded else "", lost_turns(turns)))),
+        ", ".join(
+            filter(None, (f"{excluded} excluded by earlier answers" if excluded else "", ineffective_turns_text(turns)))
+        ),
     ]
     height = _TOP + _ROW * most_steps(case) + 44
     return Scene(

@@ -20,7 +20,7 @@ from waybench.core import (
     View,
     Wording,
 )
-from waybench.core._replies import is_minus, without_invisible
+from waybench.core._replies import is_minus_sign, without_invisible_characters
 from waybench.envs.search import _texts as texts
 from waybench.envs.search._metrics import VALID, Algorithm
 from waybench.envs.search._number import Guessing, Number
@@ -56,7 +56,7 @@ def read_number(reply: str, first: bool) -> int | Invalid:
         return _TOO_LONG if len(digits) > MAX_DIGITS else int(digits)
     if len(reply) > MAX_CHARACTERS:
         return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
-    text = without_invisible(reply)
+    text = without_invisible_characters(reply)
     if len(text) > LONG:
         # What stands between two spaces is read alike wherever it stands, so that repetitions need not be read.
         text = " ".join(dict.fromkeys(text.split()))
@@ -85,7 +85,7 @@ def _whole_number(text: str, match: re.Match[str]) -> int | Invalid:
     if joined or any(sign.isalnum() or sign == "_" for sign in (before[-1:], after[:1])):
         return Invalid("The reply has a number that is no whole number by itself; a whole number is plain digits.")
     # A dash after a word is a hyphen, as in cave-7.
-    minus = is_minus(before[-1:]) and not before[:-1].isalnum()
+    minus = is_minus_sign(before[-1:]) and not before[:-1].isalnum()
     return -int(digits) if minus else int(digits)
 
 

@@ -22,7 +22,7 @@ from waybench.core import (
     Series,
     TurnRecord,
     base_wording_name,
-    general_failure,
+    general_failure_kind,
     outcome_metric,
 )
 from waybench.envs.smartplay._wording import PROMPT_STYLES
@@ -105,7 +105,7 @@ def agent_metrics(
         outcome_metric(
             "unparsed",
             'Replies that name no action in "paper", or not exactly one in "sound", where the step is lost.',
-            most=steps,
+            max_turns=steps,
         ),
     )
 
@@ -356,7 +356,7 @@ def agent_failure(game_failure: OwnFailure) -> Callable[[EpisodeRecord], Failure
     """
 
     def failure(record: EpisodeRecord) -> FailureKind | None:
-        general = general_failure(record, action_turns(record))
+        general = general_failure_kind(record, action_turns(record))
         steps = steps_of(record)
         unnamed = sum(step["named"] is False for step in steps)
         if general in NO_ANSWER:

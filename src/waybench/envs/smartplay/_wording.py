@@ -66,7 +66,7 @@ _ROW, _LETTER, _NARROWEST = 18, 7.6, 120  # units: the height of a line, the wid
 
 def draw_seen(picture: Picture) -> str:
     """Draw the lines of an observation, such as "- tree 3 steps to your north-west"."""
-    lines = map(_LINE.fullmatch, picture.text(SEEN).splitlines())
+    lines = map(_LINE.fullmatch, picture.replaced_text(SEEN).splitlines())
     return compass((f"{line[1]}, {line[2]}", line[3] or "") for line in lines if line is not None)
 
 

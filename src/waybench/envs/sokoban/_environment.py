@@ -25,8 +25,8 @@ from waybench.core import (
     Presentation,
     Scoring,
     TurnRecord,
-    board_picture,
-    board_scenes,
+    board_picture_drawer,
+    board_scenes_maker,
     choice_typing,
     outcome_metric,
     proof_axis,
@@ -116,8 +116,8 @@ METRICS = (
         doc="Whether every box was on a goal at the end.",
     ),
     proof_metric("pushes", "Fewest pushes", "Pushes of a solution with the fewest pushes."),
-    outcome_metric("unparsed", "Replies that name no move, or several.", most=_turns),
-    outcome_metric("illegal", "Moves into a wall, or into a box that is stuck.", most=_turns),
+    outcome_metric("unparsed", "Replies that name no move, or several.", max_turns=_turns),
+    outcome_metric("illegal", "Moves into a wall, or into a box that is stuck.", max_turns=_turns),
 )
 
 
@@ -163,7 +163,7 @@ ROOMS: Environment[Room, Position, str] = Environment(
         ),
         texts=WORDING.tables,
         images=Images(
-            draw=board_picture(board, "Sokoban room"),
+            draw=board_picture_drawer(board, "Sokoban room"),
             legend=_LEGEND,
             replaces=("room",),
             bases=("plain",),
@@ -190,7 +190,7 @@ ROOMS: Environment[Room, Position, str] = Environment(
         levels="fewest pushes",
         item="room",
         metrics=("score", "moves", "solved", "illegal", "unparsed"),
-        scenes=board_scenes(GAME, board, "Sokoban room"),
+        scenes=board_scenes_maker(GAME, board, "Sokoban room"),
         board=board,
         legend="The room at the end: walls are grey, the player is blue, boxes are orange, goals pale green, boxes on "
         "goals dark green, and the player on a goal is pink.",

@@ -18,7 +18,7 @@ from waybench.core import (
     UsageError,
     item_set_key_of_file,
     number_option,
-    read_text,
+    read_text_file,
     user_path,
 )
 from waybench.core._datasets import item_list_from_file
@@ -131,7 +131,7 @@ def read_rooms(text: str, name: str) -> Iterator[Room]:
 
 def _open_file(values: Mapping[str, Any], files: DataFiles) -> Source[Room]:
     path = user_path(values["source"])
-    text = read_text(path, _LARGEST_FILE, "a file of rooms")
+    text = read_text_file(path, _LARGEST_FILE, "a file of rooms")
     if text.lstrip()[:1] in ("{", "["):
         return item_list_from_file(path, "sokoban/rooms", decode, level_of, prove)
     key = item_set_key_of_file(path, "rooms")

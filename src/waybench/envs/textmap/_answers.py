@@ -8,8 +8,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
-from waybench.core import AnswerState, Invalid, Texts, is_array, is_object, json_excerpt, normal_name
-from waybench.core._json_reply import last_list
+from waybench.core import AnswerState, Invalid, Texts, is_array, is_object, json_excerpt, normalize_name
+from waybench.core._json_reply import last_json_list
 from waybench.envs.textmap._instances import LONGEST_NAME, similarity
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap
@@ -68,9 +68,9 @@ def sound_answer(reply: str, keys: Hop = RELEASED, lead: str = "", texts: Texts 
 
     `lead`, the end of the prompt, is prepended to a reply that has no list of its own.
     """
-    moves = last_list(reply, keys, texts)
+    moves = last_json_list(reply, keys, texts)
     if moves is None and lead:
-        moves = last_list(lead + reply.strip(), keys, texts)
+        moves = last_json_list(lead + reply.strip(), keys, texts)
     if moves is None:
         return Invalid(texts.fill("reason.no_objects", key=json_excerpt(keys.before)))
     return moves if isinstance(moves, Invalid) else trajectory(moves, keys, texts)
@@ -149,17 +149,17 @@ class MoveIndex:
                 targets.append(edge.target)
         # Sorted, so that the order of the file does not matter.
         self.actions = tuple(sorted({action for ways in self._ways.values() for action in ways}))
-        self._normal_actions = {normal_name(action): action for action in self.actions}
-        self._normal_places = {normal_name(place): place for place in place_map.places}
+        self._normal_actions = {normalize_name(action): action for action in self.actions}
+        self._normal_places = {normalize_name(place): place for place in place_map.places}
 
     def find_place(self, name: str) -> str | None:
         """Return the place of the map with the same normalized name; None if there is none."""
-        return self._normal_places.get(normal_name(name))
+        return self._normal_places.get(normalize_name(name))
 
     def has(self, before: str, action: str, after: str) -> bool:
         """Return whether the map has a move with the same normalized names."""
         ways = self._ways.get(self.find_place(before) or "", {})
-        return self.find_place(after) in ways.get(self._normal_actions.get(normal_name(action), ""), ())
+        return self.find_place(after) in ways.get(self._normal_actions.get(normalize_name(action), ""), ())
 
     def targets(self, places: Iterable[str], action: str) -> frozenset[str]:
         """Return the places that an action can lead to from any of the given places."""
@@ -173,7 +173,7 @@ class MoveIndex:
         for none; otherwise an empty action would be a move.
         """
         if not rules.similar:
-            return self._normal_actions.get(normal_name(action))
+            return self._normal_actions.get(normalize_name(action))
         action = action.lower()
         scores = {candidate: similarity(action, candidate) for candidate in self.actions}
         best = max(scores.values(), default=0.0)
@@ -226,7 +226,7 @@ def success(
     right = {question.target} | (destinations(place_map, question) if any_reached else frozenset[str]())
     answered = hops[-1].after
     if not rules.similar:
-        return float(normal_name(answered) in map(normal_name, right))
+        return float(normalize_name(answered) in map(normalize_name, right))
     return max(similarity(answered, place) for place in right)
 
 

@@ -18,9 +18,9 @@ from waybench.core import (
     Play,
     Players,
     Scoring,
-    general_failure,
-    main_cause,
-    normal_name,
+    general_failure_kind,
+    most_frequent_kind,
+    normalize_name,
 )
 from waybench.envs.textmap._answers import PAPER, RULES, SOUND, Hop, Trajectory, move_index
 from waybench.envs.textmap._extraction_game import (
@@ -213,11 +213,11 @@ EXTRACT_FAILURES = (NO_PLACE, STAYING, WRONG_TRIPLET, MISSING, CEILING)
 
 def extract_failure(record: EpisodeRecord) -> FailureKind:
     """Return the most frequent error of the triplets."""
-    general = general_failure(record)
+    general = general_failure_kind(record)
     if general in NO_ANSWER:
         return general
     causes = _wrong(recorded_extraction(record), player_triplets(record), record.options["mode"])
-    return main_cause(causes, EXTRACT_FAILURES) or CEILING
+    return most_frequent_kind(causes, EXTRACT_FAILURES) or CEILING
 
 
 def _wrong(task: Extraction, triplets: PlayerTriplets, mode: str) -> Iterator[FailureKind]:
@@ -244,7 +244,7 @@ def _wrong(task: Extraction, triplets: PlayerTriplets, mode: str) -> Iterator[Fa
         elif places.find_place(hop.before) is None or places.find_place(hop.after) is None:
             yield NO_PLACE
         else:
-            yield STAYING if normal_name(hop.before) == normal_name(hop.after) else WRONG_TRIPLET
+            yield STAYING if normalize_name(hop.before) == normalize_name(hop.after) else WRONG_TRIPLET
 
 
 OPTIONS = (

@@ -21,8 +21,8 @@ from waybench.core import (
     Transition,
     View,
     Wording,
-    last_object,
-    normal_name,
+    last_json_object,
+    normalize_name,
 )
 from waybench.envs.textmap._answers import (
     RELEASED,
@@ -166,11 +166,11 @@ def oracle(state: ExtractionState, rng: Stream) -> Trajectory:
 def read_headings(state: ExtractionState, rng: Stream) -> Trajectory:
     """Take the first line of an observation as the place if it is a name; otherwise assume no move."""
     task = state.task
-    names = {normal_name(place): place for place in seen_names(task.map, task.cutoff).places}
+    names = {normalize_name(place): place for place in seen_names(task.map, task.cutoff).places}
 
     def after(number: int, before: str) -> str:
         lines = task.map.steps[number].observation.strip().splitlines()
-        return names.get(normal_name(lines[0]), before) if lines else before
+        return names.get(normalize_name(lines[0]), before) if lines else before
 
     return _predict(state, after)
 
@@ -252,7 +252,7 @@ class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
         """Parse a triplet from the last JSON object, or all of them from the last list of objects."""
         if self._mode == "whole":
             return sound_answer(reply)
-        answer = last_object(reply, RELEASED.before)
+        answer = last_json_object(reply, RELEASED.before)
         if isinstance(answer, Invalid):
             return answer
         if answer.duplicate is not None:

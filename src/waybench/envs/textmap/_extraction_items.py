@@ -7,7 +7,7 @@ from functools import lru_cache
 from statistics import fmean
 from typing import NamedTuple
 
-from waybench.core import DataError, Json, Stream, UsageError, check_known_fields, is_array, is_object, normal_name
+from waybench.core import DataError, Json, Stream, UsageError, check_known_fields, is_array, is_object, normalize_name
 from waybench.envs.textmap._answers import MOST_HOPS, PAPER, Hop, MatchingRules, ScoredQuestion, Trajectory, success
 from waybench.envs.textmap._game import rename_places, rename_question
 from waybench.envs.textmap._instances import Locate, MapInstance, cut, read_map, read_number, resolve_game
@@ -148,7 +148,7 @@ PlayerTriplets = tuple[Hop | None, ...]
 
 def normal_hop(hop: Hop) -> Hop:
     """Return a triplet with normalized names."""
-    return Hop(*map(normal_name, hop))
+    return Hop(*map(normalize_name, hop))
 
 
 class TripletGraph:
@@ -160,18 +160,18 @@ class TripletGraph:
 
     def __init__(self, triplets: Iterable[Hop], *, opposites: bool) -> None:
         self._ways: dict[str, dict[str, list[Hop]]] = {}
-        moves = [hop for hop in triplets if normal_name(hop.before) != normal_name(hop.after)]
+        moves = [hop for hop in triplets if normalize_name(hop.before) != normalize_name(hop.after)]
         for hop in moves:
             self._add(hop)
-        stated = {(normal_name(hop.before), normal_name(hop.action)) for hop in moves}
+        stated = {(normalize_name(hop.before), normalize_name(hop.action)) for hop in moves}
         for before, action, after in moves if opposites else ():
-            back = opposite(normal_name(action))
-            if back is not None and (normal_name(after), back) not in stated:
+            back = opposite(normalize_name(action))
+            if back is not None and (normalize_name(after), back) not in stated:
                 self._add(Hop(after, back, before))
 
     def _add(self, hop: Hop) -> None:
-        ways = self._ways.setdefault(normal_name(hop.before), {}).setdefault(normal_name(hop.action), [])
-        if all(normal_name(hop.after) != normal_name(other.after) for other in ways):
+        ways = self._ways.setdefault(normalize_name(hop.before), {}).setdefault(normalize_name(hop.action), [])
+        if all(normalize_name(hop.after) != normalize_name(other.after) for other in ways):
             ways.append(hop)
 
     @property
@@ -184,30 +184,30 @@ class TripletGraph:
         return self._follow(question) if question.actions else self._route(question)
 
     def _route(self, question: ScoredQuestion) -> Trajectory:
-        source, target = normal_name(question.source), normal_name(question.target)
+        source, target = normalize_name(question.source), normalize_name(question.target)
         arrivals: dict[str, Hop] = {}
         queue = deque([source])
         while queue and target not in arrivals:
             ways = self._ways.get(queue.popleft(), {})
             for hop in (hop for leads in ways.values() for hop in leads):
-                after = normal_name(hop.after)
+                after = normalize_name(hop.after)
                 if after != source and after not in arrivals:
                     arrivals[after] = hop
                     queue.append(after)
         way: list[Hop] = []
         while target in arrivals:
             way.append(arrivals[target])
-            target = normal_name(arrivals[target].before)
+            target = normalize_name(arrivals[target].before)
         return tuple(reversed(way))
 
     def _follow(self, question: ScoredQuestion) -> Trajectory:
         """Return a path of the given moves; if a move can lead to several places, one from which all can be made."""
-        ways: dict[str, Trajectory] = {normal_name(question.source): ()}
+        ways: dict[str, Trajectory] = {normalize_name(question.source): ()}
         for action in question.actions:
             longer: dict[str, Trajectory] = {}
             for place, way in ways.items():
-                for hop in self._ways.get(place, {}).get(normal_name(action), ()):
-                    longer.setdefault(normal_name(hop.after), (*way, hop))
+                for hop in self._ways.get(place, {}).get(normalize_name(action), ()):
+                    longer.setdefault(normalize_name(hop.after), (*way, hop))
             ways = longer
         return next(iter(ways.values()), ())
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from waybench.core import Invalid, Stream, Texts, normal_name
+from waybench.core import Invalid, Stream, Texts, normalize_name
 from waybench.envs.textmap._answers import Hop, MoveIndex, ScoredQuestion, Trajectory, move_index
 from waybench.envs.textmap._place_map import PlaceMap, WalkthroughStep, normalize_action
 from waybench.envs.textmap._prefix import track
@@ -131,13 +131,13 @@ class Frame:
         index, walk, facing = move_index(place_map), _Walk(place_map, question.source), 0
         moves: list[Hop] = []
         for number, hop in enumerate(hops):
-            text = normal_name(hop.action)
+            text = normalize_name(hop.action)
             if text in index.actions and text not in _ROSE:
                 action = text
             elif (read := self._read(text, facing)) is not None:
                 direction, meters, is_turn = read
                 facing = _ROSE.index(direction)
-                if is_turn and normal_name(hop.before) == normal_name(hop.after):
+                if is_turn and normalize_name(hop.before) == normalize_name(hop.after):
                     continue
                 lengths = walk.lengths(direction)
                 action = hop.action if lengths and meters is not None and meters not in lengths else direction
@@ -191,5 +191,5 @@ def _join(turn: str, walk: str) -> str:
 
 def _of_map(index: MoveIndex, action: str) -> str:
     """Return an action as the map's index has it."""
-    name = normal_name(action)
+    name = normalize_name(action)
     return name if name in index.actions else action.lower()

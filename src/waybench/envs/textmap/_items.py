@@ -23,10 +23,10 @@ from waybench.core import (
     UsageError,
     check_known_fields,
     is_object,
+    load_tokenizer,
     number_option,
     plural,
     resolve,
-    tokenizer,
     unknown_name_message,
     user_path,
 )
@@ -419,7 +419,7 @@ def _cutoff_function(parameters: Mapping[str, Any]) -> CutoffFunction:
         if steps > PUBLISHED_STEPS:
             raise UsageError(f"prefix_steps={steps}: the published maps have no positions after step {PUBLISHED_STEPS}")
     fit = published_cut if parameters["protocol"] == "paper" else fitting_cut
-    counter = None if tokens is None else tokenizer(parameters["tokenizer"])
+    counter = None if tokens is None else load_tokenizer(parameters["tokenizer"])
 
     def cutoff(place_map: PlaceMap) -> int:
         last = place_map.last_step if steps is None else steps

@@ -15,9 +15,9 @@ from waybench.core import (
     Metric,
     Step,
     base_wording_name,
-    general_failure,
+    general_failure_kind,
     has_images,
-    unparsed_kind,
+    unread_reply_kind,
 )
 from waybench.envs.textmap._answers import RULES, SOUND, Hop, Trajectory, move_index
 from waybench.envs.textmap._frame import GAME
@@ -272,7 +272,7 @@ def _classifier(
     """Return the failure function of an environment; `classify` judges answers to answerable questions."""
 
     def failure(record: EpisodeRecord) -> FailureKind:
-        general = general_failure(record)
+        general = general_failure_kind(record)
         if general in NO_ANSWER or not record.turns or record.turns[-1].action is None:
             return general
         if not record.proof["answerable"]:
@@ -350,7 +350,7 @@ def _steps(
         number = len(record.turns) - 1
         action = record.turns[number].action
         if action is None:
-            yield Step(number, unparsed_kind(record.turns[number]))
+            yield Step(number, unread_reply_kind(record.turns[number]))
             return
         for error in moves(decode(record.instance), read_hops(action), record):
             yield Step(number, error)

@@ -24,8 +24,8 @@ from waybench.core import (
     Players,
     Scoring,
     ToolCall,
-    general_failure,
-    normal_name,
+    general_failure_kind,
+    normalize_name,
 )
 from waybench.envs.textmap._answers import SOUND
 from waybench.envs.textmap._instances import MetricFunction, event, share
@@ -147,7 +147,7 @@ MINIGAME_FAILURES = (
 def minigame_failure(record: EpisodeRecord) -> FailureKind:
     """Return where a wrong action leads."""
     if event(record, "moving") is None or record.turns[-1].outcome is Outcome.ILLEGAL:
-        return general_failure(record)
+        return general_failure_kind(record)
     if event(record, "arrives"):
         return SAME_PLACE
     if not event(record, "moving"):
@@ -238,7 +238,7 @@ class MinigameWording(OneAnswerWording[Minigame, str]):
         if len(reply) > MOST_CHARACTERS:
             return Invalid(f"The reply has {len(reply)} characters; at most {MOST_CHARACTERS} are read.")
         dashes = any("-" in plain(action) for action in state.instance.actions)
-        text = normal_name(reply, dashes=dashes)
+        text = normalize_name(reply, dashes=dashes)
         actions = {plain(action): action for action in state.instance.actions}
         is_short = len(text) <= 2 * max(map(len, actions)) + _LONGEST_MORE
         if is_short and (action := actions.get(plain(text, dashes=dashes))) is not None:

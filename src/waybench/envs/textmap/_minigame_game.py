@@ -17,7 +17,7 @@ from waybench.core import (
     UsageError,
     check_known_fields,
     is_object,
-    normal_name,
+    normalize_name,
 )
 from waybench.envs.textmap._instances import (
     LONGEST_NAME,
@@ -57,8 +57,8 @@ class CandidateActions(NamedTuple):
 
 
 def plain(action: str, *, dashes: bool = True) -> str:
-    """Normalize an action (`normal_name`), and strip quotes and punctuation."""
-    return normal_name(action, dashes=dashes).strip(_ENDS)
+    """Normalize an action (`normalize_name`), and strip quotes and punctuation."""
+    return normalize_name(action, dashes=dashes).strip(_ENDS)
 
 
 def draw_actions(answer: str, candidates: CandidateActions, count: int, stream: Stream) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from waybench.core import DataError, Json, UsageError, is_array, is_object, read_json, read_text
+from waybench.core import DataError, Json, UsageError, is_array, is_object, read_json_file, read_text_file
 
 NEVER = 9999  # step of an event that never happens, as in the published files
 LARGEST_FILE = 1 << 28  # bytes
@@ -173,7 +173,7 @@ def load_map(folder: Path, name: str) -> PlaceMap:
         for file in (folder / f"{name}.{part}.json" for part in ("locations", "actions"))
     )
     path = folder / f"{name}.walkthrough"
-    text = read_text(path, LARGEST_FILE, _FILE)
+    text = read_text_file(path, LARGEST_FILE, _FILE)
     steps = read_walkthrough(text.rstrip("\n") + "\n", str(path))  # editors drop or add the last line break
     file = folder / f"{name}.edges.json"
     edges = read_edges(_list(file), str(file), frozenset(places), frozenset(actions), steps[-1].number)
@@ -238,7 +238,7 @@ def walkthrough_text(steps: Sequence[WalkthroughStep], upto: int | None = None) 
 
 
 def _list(path: Path) -> list[Json]:
-    data = read_json(path, LARGEST_FILE, _FILE)
+    data = read_json_file(path, LARGEST_FILE, _FILE)
     if not is_array(data):
         raise DataError(f"{path}: not a list")
     return data

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from waybench.core import DataError, EpisodeRecord, Json, UsageError, is_array, is_object, read_json
+from waybench.core import DataError, EpisodeRecord, Json, UsageError, is_array, is_object, read_json_file
 from waybench.envs.textmap._instances import DATA_SET, MARK
 from waybench.envs.textmap._place_map import (
     LARGEST_FILE,
@@ -242,7 +242,7 @@ def with_ids_from_file(place_map: PlaceMap, folder: Path) -> PlaceMap:
         DataError: If the file is invalid.
     """
     path = folder / f"{place_map.name}.anno2code.json"
-    data = read_json(path, LARGEST_FILE, "a file of ids; places have no ids without it")
+    data = read_json_file(path, LARGEST_FILE, "a file of ids; places have no ids without it")
     if not is_object(data) or not all(is_array(ids) and ids for ids in data.values()):
         raise DataError(f"{path}: not an object of lists, place -> ids")
     machine_ids = {place: " ".join(map(_machine_id, ids)) for place, ids in data.items()}

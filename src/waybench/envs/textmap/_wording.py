@@ -14,7 +14,7 @@ from waybench.core import (
     OneAnswerWording,
     Texts,
     ToolCall,
-    normal_name,
+    normalize_name,
     object_schema,
     texts_in,
 )
@@ -131,7 +131,7 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         self.name, self.texts = template.name, texts
         self._frame = None if frame == GAME else Frame(frame)
         self._note = "" if frame == GAME else texts[f"frame.{frame}"]
-        words = {name: normal_name(texts[f"direction.{name}"]) for name in DIRECTIONS}
+        words = {name: normalize_name(texts[f"direction.{name}"]) for name in DIRECTIONS}
         self._directions = {word: name for name, word in words.items() if word != name}
         self.reads_truncated = published  # as in the published runs, where a complete list counted
         self._template, self._observations, self._lists = template, observations, lists
@@ -218,7 +218,7 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
 
         def action(name: str) -> str:
             is_of_map = index.resolve_action(name, (), SOUND) is not None
-            return name if is_of_map else self._directions.get(normal_name(name), name)
+            return name if is_of_map else self._directions.get(normalize_name(name), name)
 
         return tuple(hop._replace(action=action(hop.action)) for hop in hops)
 

@@ -33,13 +33,13 @@ from waybench.core import (
     TurnRecord,
     Typing,
     UsageError,
-    general_failure,
+    general_failure_kind,
     is_object,
-    main_cause,
+    most_frequent_kind,
     number_option,
     proof_axis,
     read_numbers,
-    unparsed_kind,
+    unread_reply_kind,
 )
 from waybench.envs.tilemap import _drawing
 from waybench.envs.tilemap._board import MovePlan, TileState, board, play_style, start
@@ -95,7 +95,7 @@ _DEATHS = {"enemy": ENEMY, "hazard": HAZARD}
 
 def failure(record: EpisodeRecord) -> FailureKind:
     """Return the most frequent cause of missed objectives."""
-    return main_cause(_causes_of_misses(record), FAILURES) or general_failure(record)
+    return most_frequent_kind(_causes_of_misses(record), FAILURES) or general_failure_kind(record)
 
 
 def _causes_of_misses(record: EpisodeRecord) -> Iterator[FailureKind]:
@@ -128,7 +128,7 @@ def _causes_of_misses(record: EpisodeRecord) -> Iterator[FailureKind]:
         at = (events["at"][0], events["at"][1])
         if events["final"]:
             if list(events["off"]) != [0, 0]:
-                yield main_cause(plans, FAILURES) or STRATEGIC
+                yield most_frequent_kind(plans, FAILURES) or STRATEGIC
             remaining, plans = remaining - 1, []
     if record.end is End.TURN_LIMIT:
         yield from [OUT_OF_BUDGET] * remaining  # the caller's budget ended the map before the rest
@@ -165,7 +165,7 @@ def steps(record: EpisodeRecord) -> Iterator[Step]:
     width, at = case.width + 2, state.cell
     for number, turn in enumerate(record.turns):
         if turn.action is None:
-            yield Step(number, unparsed_kind(turn))
+            yield Step(number, unread_reply_kind(turn))
             return
         goal = case.objectives[int(turn.events["goal"])]
         far = distances_to(state.board, state.board.fenced, (goal.row + 1) * width + goal.column + 1)

@@ -327,7 +327,7 @@ METRICS = (
         "Objectives with a plan of actions only that ended elsewhere.",
         most=lambda record: len(record.instance["objectives"]),
     ),
-    outcome_metric("unparsed", "Unreadable replies.", most=_replies),
+    outcome_metric("unparsed", "Unreadable replies.", max_turns=_replies),
 )
 
 STATE_METRICS = (

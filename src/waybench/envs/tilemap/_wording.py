@@ -20,7 +20,7 @@ from waybench.core import (
     Wording,
     is_array,
     json_excerpt,
-    last_object,
+    last_json_object,
     plural,
 )
 from waybench.core._replies import fold_typography
@@ -108,7 +108,7 @@ def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invali
     "action" must be a list of names; with `single` it must be one name, alone or in a list, or an empty list. With
     `predicts`, the object must also have "map", a text or a list of texts.
     """
-    reply_object = last_object(reply, "action", unique=True)
+    reply_object = last_json_object(reply, "action", unique=True)
     if isinstance(reply_object, Invalid):
         return reply_object
     names: Any = reply_object["action"]

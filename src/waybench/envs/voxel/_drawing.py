@@ -159,7 +159,7 @@ _LINE = re.compile(
 def draw_picture(picture: Picture) -> str:
     """Draw the lines of what is around and what is seen: of each its distance, its level and its share of the view."""
     entries: list[tuple[str, str]] = []
-    for sentence in picture.text(SEEN).splitlines():
+    for sentence in picture.replaced_text(SEEN).splitlines():
         if match := _LINE.fullmatch(sentence):
             name, away, level, way, share = match.groups()
             label = ", ".join(part for part in (name, away, {"at": "level"}.get(level, level), share) if part)

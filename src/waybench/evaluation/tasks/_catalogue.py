@@ -141,7 +141,7 @@ def find_task(name: str) -> TaskEntry:
     env_id = environment_names().get(name)
     if env_id is None:
         raise UsageError(unknown_name_message("task", name, tasks, also=environment_names(), meant=_horizon_task(name)))
-    return environment_task(registry.entry(env_id))
+    return environment_task(registry.find_entry(env_id))
 
 
 def _horizon_task(name: str) -> str:

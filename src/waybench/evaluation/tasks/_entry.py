@@ -22,7 +22,7 @@ from waybench.core import (
     UsageError,
     WaybenchError,
     is_public_key,
-    read_json,
+    read_json_file,
     read_key,
     resolve,
     user_path,
@@ -390,7 +390,9 @@ def read_index(value: str, environment: Environment[Any, Any, Any]) -> ItemIndex
     is_index = value.startswith("{")
     try:
         content: Any = (
-            json.loads(value) if is_index else read_json(user_path(value), _LARGEST_FILE, "summary.json of a report")
+            json.loads(value)
+            if is_index
+            else read_json_file(user_path(value), _LARGEST_FILE, "summary.json of a report")
         )
         terms = content if is_index else _index_in_summary(content, environment.id)
         return ItemIndex.read(terms, (variable.name for variable in environment.difficulty.item_variables))

@@ -16,14 +16,14 @@ from waybench.core import (
     Json,
     Source,
     UsageError,
-    known_prices,
-    play_out,
+    load_prices,
+    parse_budget,
+    play_to_end,
     plural,
     policy,
-    read_budget,
 )
 from waybench.core._context import CONTEXT_TEXT, CONTEXT_TOKENIZER, NoRoomError
-from waybench.core._prefix import oracle_steps
+from waybench.core._prefix import count_oracle_steps
 from waybench.envs import registry
 from waybench.evaluation._adaptive import (
     HorizonConfig,
@@ -63,7 +63,9 @@ def handover_strata(
         raise UsageError(f"prefix={options[PREFIX]}: axis={axis} chooses the prefix; leave one of them out")
     items = level_items(args, open_level)
     # A prefix is refused where there is only one turn, with a message that says so.
-    lengths = {item.id: oracle_steps(Episode(environment, item, {**options, PREFIX: "oracle:0"})) for item in items}
+    lengths = {
+        item.id: count_oracle_steps(Episode(environment, item, {**options, PREFIX: "oracle:0"})) for item in items
+    }
     groups: list[OptionItems] = []
     for number in _NUMBERS:
         first = args[FIRST_STEPS.name]
@@ -75,7 +77,7 @@ def handover_strata(
             group = [
                 item
                 for item in group
-                if environment.difficulty.is_success(play_out(environment, item, policy("oracle"), played).record())
+                if environment.difficulty.is_success(play_to_end(environment, item, policy("oracle"), played).record())
             ]
         if group:
             groups.append(OptionItems(float(number), {PREFIX: prefix}, prefix.replace(":", ""), group))
@@ -177,9 +179,9 @@ def _config(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Hori
             f"easiest={args['easiest']}, hardest={args['hardest']}: give at least two of the levels "
             f"{', '.join(map(str, spec.levels))}"
         )
-    budget, in_dollars = read_budget(args["budget"])
+    budget, in_dollars = parse_budget(args["budget"])
     path = None if args["prices"] is None else Path(args["prices"])
-    prices = known_prices(path) if in_dollars or path is not None else None
+    prices = load_prices(path) if in_dollars or path is not None else None
     rule = StoppingRule(
         share=args["share"],
         precision=args["precision"],

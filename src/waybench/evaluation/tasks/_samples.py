@@ -33,7 +33,7 @@ from waybench.core import (
     Item,
     Option,
     UsageError,
-    is_template_name,
+    is_file_name,
 )
 from waybench.core._datasets import GENERATED
 from waybench.core._designs import ladder_design
@@ -284,7 +284,7 @@ def _check_probe(entry: TaskEntry, checked: Mapping[str, Any], probe: str) -> No
     read_plan(probe)
     if checked[AGENT] is not None:
         raise UsageError(f"probe={probe[:60]}: an agent has a conversation of its own; leave out agent or probe")
-    if is_template_name(str(checked.get(WORDING))):
+    if is_file_name(str(checked.get(WORDING))):
         raise UsageError(f"probe={probe[:60]}: nobody knows what your own template shows; choose another wording")
     if checked.get(LANGUAGE, ENGLISH_NAME) != ENGLISH_NAME:
         raise UsageError(f"probe={probe[:60]}: its questions are in English; leave out probe or language")

@@ -14,7 +14,7 @@ from threading import Event, Thread
 from typing import Any
 from zipfile import is_zipfile
 
-from waybench.core import UsageError, redact, without_credentials
+from waybench.core import UsageError, redact_address, redact_secrets
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # two letters at least: "c:" is a drive
 # Where an object is there as a whole, or as it was before.
@@ -59,7 +59,7 @@ class StorageFolder:
 
             location = url2pathname(location[len("file://") :])
         self.place = location if is_url(location) else str(Path(location).absolute())
-        self.shown = without_credentials(location) if is_url(location) else location
+        self.shown = redact_address(location) if is_url(location) else location
         with self._explain_errors("use"):
             core: Any = import_module("fsspec.core")  # loads much, which most commands do without
             options = _OWN if is_url(location) else {"auto_mkdir": True}
@@ -118,7 +118,7 @@ class StorageFolder:
         try:
             yield
         except Exception as error:
-            reason = redact(" ".join(str(error).split()))[:200] or type(error).__name__
+            reason = redact_secrets(" ".join(str(error).split()))[:200] or type(error).__name__
             raise UsageError(f"cannot {verb} {self.shown[:200]} ({reason}): {_advice(error)}") from None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from waybench.core import EpisodeRecord, Json, UsageError, WaybenchError, open_private
+from waybench.core import EpisodeRecord, Json, UsageError, WaybenchError, open_private_file
 from waybench.core._episode import AnyEpisode
 
 _Counting = tuple[AnyEpisode, Mapping[str, Json]]
@@ -53,7 +53,7 @@ class EpisodeFile:
         if self.path is None:
             return
         try:
-            with open_private(self.path, "a+", encoding="utf-8") as file:  # before an episode has been played
+            with open_private_file(self.path, "a+", encoding="utf-8") as file:  # before an episode has been played
                 file.seek(0)
                 for line in file:
                     self._read(line)
@@ -83,7 +83,7 @@ class EpisodeFile:
             return
         settings, record = counting[1], episode.record()
         self._played[_key(record)].blocked = not is_over
-        with open_private(self.path, "a", encoding="utf-8") as file:
+        with open_private_file(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps({"settings": dict(settings), **record.to_json()}) + "\n")
 
     def close(self) -> None:

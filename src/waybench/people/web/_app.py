@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from waybench.core import own_turns
+from waybench.core import turns_without_prefix
 from waybench.people import PlayedEpisode
 from waybench.people._play import LONGEST, board_svg
 from waybench.people.web._study import Participant, Study
@@ -208,7 +208,7 @@ def _position(person: Participant) -> str:
 def _game_values(game: PlayedEpisode, *, text_only: bool) -> dict[str, Any]:
     episode = game.episode
     board = None if text_only else game.board
-    started = any(turn.reply for turn in own_turns(episode.turns))
+    started = any(turn.reply for turn in turns_without_prefix(episode.turns))
     return {
         "game": game,
         "title": episode.environment.title,

@@ -12,7 +12,7 @@ from threading import RLock
 from time import monotonic
 from typing import Any, Protocol
 
-from waybench.core import Environment, Episode, Item, Json, UsageError, is_object, open_private
+from waybench.core import Environment, Episode, Item, Json, UsageError, is_object, open_private_file
 from waybench.people._play import PlayedEpisode, player_name
 
 _NAME = re.compile(r"[\w .-]{1,40}")
@@ -282,7 +282,7 @@ class Study:
 def _append(path: Path, data: Mapping[str, Json]) -> None:
     """Append a JSON line, on the disk before this returns."""
     line = json.dumps(data, sort_keys=True, separators=(",", ":")) + "\n"
-    with open_private(path, "ab") as file:
+    with open_private_file(path, "ab") as file:
         file.write(line.encode())
         file.flush()
         os.fsync(file.fileno())

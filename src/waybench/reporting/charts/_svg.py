@@ -21,7 +21,7 @@ import vl_convert
 from markupsafe import Markup
 
 from waybench.core import Json
-from waybench.core._workers import forbid_copies
+from waybench.core._workers import forbid_forking
 from waybench.reporting._cache import ReportCache, content_key
 from waybench.reporting.charts._spec import Spec
 from waybench.results.logs import is_embedded
@@ -117,7 +117,7 @@ def _content(spec: str, path: Path | None) -> bytes:
 @lru_cache(maxsize=64)
 def _convert(spec: str) -> str:
     """Return vl-convert's drawing; some charts of a site are the same."""
-    forbid_copies()  # it has threads of its own from now on
+    forbid_forking()  # it has threads of its own from now on
     return vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[], config=_UNDESCRIBED)
 
 

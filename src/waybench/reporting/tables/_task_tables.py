@@ -243,7 +243,7 @@ def aggregate_tables(view: TaskView, estimates: Sequence[Estimate]) -> list[Tabl
                 )
                 for group in groups
             ]
-            level_name = view.presentation.mode(view.env.id, level) if len(by_level) > 1 else ""
+            level_name = view.presentation.level_title(view.env.id, level) if len(by_level) > 1 else ""
             ordered = [by_group[group] for group in groups]
             table = _aggregate_table(f"task-made-{len(tables) + 1}", aggregate, view, level_name, columns, ordered)
             suffix = f" ({level_name})" if level_name else ""
@@ -258,7 +258,7 @@ def aggregate_tables_of_model(view: TaskView, estimates: Sequence[Estimate]) -> 
     The estimates are those by level, and that over all levels if the environment is pooled.
     """
     free = [estimate for estimate in estimates if not estimate.guided]
-    titles = [view.presentation.mode(view.env.id, estimate.level) if len(free) > 1 else "" for estimate in free]
+    titles = [view.presentation.level_title(view.env.id, estimate.level) if len(free) > 1 else "" for estimate in free]
     columns: list[TableColumn[Any]] = [TableColumn(title or f"All {view.presentation.items}") for title in titles]
     return [
         _aggregate_table(f"made-{number}", aggregate, view, "", columns, free)

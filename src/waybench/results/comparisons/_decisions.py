@@ -287,7 +287,7 @@ def _score(attempts: Sequence[Row]) -> float:
         return nan
     head = attempts[0].group.environment.scoring.metrics[0]
     ordered = sorted(attempts, key=lambda row: row.attempt)
-    shares = [head.share(row.metrics[head.name], row.ranges.get(head.name, head.bounds)) for row in ordered]
+    shares = [head.normalized_value(row.metrics[head.name], row.ranges.get(head.name, head.bounds)) for row in ordered]
     return fsum(shares) / len(shares)
 
 

@@ -111,7 +111,7 @@ def _cell(metric: Metric, values: Sequence[_Value], is_rescaled: bool) -> Cell:
     clusters, sizes = [value.cluster for value in values], [value.size for value in values]
     if not is_rescaled:
         return Cell.from_values([value.value for value in values], clusters, *metric.interval_bounds, sizes)
-    shares = [one.size * metric.share(one.value / one.size, one.bounds) for one in values]
+    shares = [one.size * metric.normalized_value(one.value / one.size, one.bounds) for one in values]
     return Cell.from_values(shares, clusters, 0.0, None if metric.far_bounds else 1.0, sizes).scaled(CEILING)
 
 

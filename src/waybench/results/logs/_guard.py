@@ -167,7 +167,7 @@ def _check_content(chunks: Iterable[bytes], keep: Callable[[bytes], None] = lamb
     for chunk in chunks:
         if 0 in chunk:  # parsers would take it for UTF-16, in which other signs have the bytes of quotation marks
             raise DataError("it has a NUL byte, which is not valid in JSON")
-        bounds.feed(chunk)
+        bounds.check_next_part(chunk)
         size += len(chunk)
         keep(chunk)
     return size

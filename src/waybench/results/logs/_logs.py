@@ -351,7 +351,7 @@ def _design(text: str) -> Mapping[str, Json]:
 
 def _record(sample: _Sample) -> EpisodeRecord:
     assert sample.head is not None
-    record = EpisodeRecord.assemble(sample.head, sample.progress)
+    record = EpisodeRecord.from_parts(sample.head, sample.progress)
     was_cancelled = sample.error.startswith(_CANCELLED)
     if record.end not in (None, End.INFRASTRUCTURE) and (was_cancelled or DEFECT in sample.error):
         return record  # the run was interrupted between the episode's end and its score, or a metric raised

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
-from waybench.core import DataError, EpisodeRecord, Json, WaybenchError, check_json, json_lines
+from waybench.core import DataError, EpisodeRecord, Json, WaybenchError, check_json_bounds, numbered_json_lines
 from waybench.core._spool import Spool
 from waybench.envs import registry
 from waybench.results.logs._guard import LINE, MOST_BYTES, MOST_VALUES, Skipped, skipped_part
@@ -90,7 +90,7 @@ def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
     try:
         is_zipped = path.name.endswith(".gz")
         with closing(cast(IO[bytes], gzip.open(path, "rb")) if is_zipped else path.open("rb")) as stream:
-            for number, line in json_lines(stream, MOST_BYTES, str(path)):
+            for number, line in numbered_json_lines(stream, MOST_BYTES, str(path)):
                 if line is None:
                     problems.append(skipped_part(str(path), f"longer than {MOST_BYTES >> 20} MiB", f"{LINE}{number}"))
                     return
@@ -101,7 +101,7 @@ def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
 
 
 def _json_object(line: bytes) -> dict[str, Json]:
-    check_json(line, MOST_VALUES)
+    check_json_bounds(line, MOST_VALUES)
     try:
         data: Any = json.loads(line.decode("utf-8-sig"))
     except ValueError:
@@ -121,7 +121,7 @@ def _episode_of_line(data: dict[str, Json], log: str, line_number: int) -> Logge
     settings = cast(dict[str, Json], settings_json) if isinstance(settings_json, dict) else {}
     return LoggedEpisode(
         model=f"human{player.removeprefix(_PERSON)}" if is_person else player or UNNAMED,
-        task=task if isinstance(task, str) and task else registry.entry(record.env).task or variant or family,
+        task=task if isinstance(task, str) and task else registry.find_entry(record.env).task or variant or family,
         record=record,
         settings=settings_of_record(
             record, {name: value for name, value in settings.items() if isinstance(value, SCALARS)}

@@ -23,8 +23,8 @@ from waybench.core import (
     Json,
     is_object,
     is_public_key,
-    key_label,
-    may_be_secret,
+    is_secret_name,
+    private_key_label,
 )
 from waybench.core._designs import SHOWN, is_search_design
 from waybench.envs import registry
@@ -283,7 +283,7 @@ def without_key(record: EpisodeRecord, header: Any) -> EpisodeRecord:
         return record
     if is_public_key(key, registry.load(record.env).items.public_key):
         return record
-    return replace(record, item={**record.item, "key": key_label(key)})
+    return replace(record, item={**record.item, "key": private_key_label(key)})
 
 
 def host(address: str) -> str:
@@ -323,7 +323,7 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, Mapping):
         named = cast("Mapping[Any, Any]", value)
         return {
-            name: _harmless(item) for name, item in named.items() if not may_be_secret(str(name).rpartition(".")[2])
+            name: _harmless(item) for name, item in named.items() if not is_secret_name(str(name).rpartition(".")[2])
         }
     if isinstance(value, list | tuple):
         return [_harmless(item) for item in cast("list[Any]", value)]

@@ -19,9 +19,9 @@ from waybench.core import (
     Policy,
     Source,
     evenly_spaced_values,
-    own_turns,
-    play_out,
+    play_to_end,
     policy,
+    turns_without_prefix,
 )
 from waybench.results.stats._cells import Cell
 
@@ -240,7 +240,7 @@ class _Measurement:
         repeats = 1 if self._is_deterministic and player.name != "random" else self._attempts
         item, first = self._cached_item(number), number * self._attempts + 1
         records = [
-            play_out(self._environment, item, player, self._options, attempt=first + repeat).record()
+            play_to_end(self._environment, item, player, self._options, attempt=first + repeat).record()
             for repeat in range(repeats)
         ]
         self._turns += sum(len(record.turns) for record in records)
@@ -303,7 +303,7 @@ def replies_on_the_way(environment: AnyEnvironment, item: Item[Any], options: Op
     episode: Episode[Any, Any, Any] = Episode(environment, item, dict(options))
     player = policy("oracle")
     replies: list[str] = []
-    while not episode.done and len(own_turns(episode.turns)) < _STATES:
+    while not episode.done and len(turns_without_prefix(episode.turns)) < _STATES:
         replies += _legal_replies(episode)
         episode.step(player.reply(episode))
     return replies

@@ -17,7 +17,7 @@ from waybench.core import (
     WaybenchError,
     evenly_spaced_values,
     is_public_key,
-    play_out,
+    play_to_end,
     policy,
 )
 from waybench.core._defects import reraise_as_defect
@@ -158,10 +158,12 @@ def _play_item(environment: Environment[Any, Any, Any], record: EpisodeRecord, n
     texts = evenly_spaced_values(list(dict.fromkeys(replies_on_the_way(environment, item, options))), MOST_CONSTANTS)
 
     def value(player: Policy, attempt: int = 1) -> float | None:
-        return environment.scoring.metrics[0].of(play_out(environment, item, player, options, attempt=attempt).record())
+        return environment.scoring.metrics[0].of(
+            play_to_end(environment, item, player, options, attempt=attempt).record()
+        )
 
     values = {text: value(ConstantPolicy(text)) for text in texts}
-    best = play_out(environment, item, policy("oracle"), options).record()
+    best = play_to_end(environment, item, policy("oracle"), options).record()
     is_ceiling = environment.players.oracle_is_ceiling is None or environment.players.oracle_is_ceiling(best)
     attempts = range(1, (LADDER_ATTEMPTS[-1] if environment.scoring.best_of else 1) + 1)
     return ReferenceBounds(

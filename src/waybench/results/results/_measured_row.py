@@ -22,7 +22,7 @@ from waybench.core import (
     Json,
     Price,
     WaybenchError,
-    own_turns,
+    turns_without_prefix,
 )
 from waybench.core._defects import defect_or_same_error
 from waybench.core._designs import is_stream_design, ladder_levels, stream_position
@@ -93,7 +93,7 @@ def row(
     searched = _search_axes(environment, episode.search)
     try:
         failed = None if unmeasured or guided else scoring.failure_of(record)
-        judged = own_turns(environment.playing.action_turns(record) if confirmed else record.turns)
+        judged = turns_without_prefix(environment.playing.action_turns(record) if confirmed else record.turns)
         published = ""
         changed = any(
             option.separate_tables and option.name in record.options for option in environment.extension_options

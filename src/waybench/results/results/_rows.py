@@ -60,7 +60,7 @@ def with_observed_bounds(metric: B, rows: Iterable[HasRanges]) -> B:
     """
     if metric.range is None:
         return metric
-    return metric.with_ranges({row.ranges[metric.name] for row in rows if metric.name in row.ranges})
+    return metric.widened_to({row.ranges[metric.name] for row in rows if metric.name in row.ranges})
 
 
 class SearchRange(NamedTuple):

@@ -30,13 +30,13 @@ from waybench.core import (
     TurnRecord,
     Typing,
     UsageError,
-    general_failure,
+    general_failure_kind,
     level_axis,
     outcome_metric,
     proof_axis,
     proof_metric,
 )
-from waybench.core._questions import read_rows, share_of_cells
+from waybench.core._questions import read_drawing_rows, share_of_right_cells
 from waybench.envs.maze._environment import STYLE_OPTIONS
 from waybench.envs.maze._game import POTENTIALS, Maze, decode, isomorph
 from waybench.envs.maze._measures import JUNCTIONS, POSITION, REACHED, VARIABLES
@@ -214,8 +214,8 @@ METRICS = (
         "Minimum steps",
         "Cells on a shortest path, without the entrance, which is known only to who sees the whole maze.",
     ),
-    outcome_metric("unparsed", "Replies that are not a move.", most=_limit),
-    outcome_metric("illegal", "Moves into a wall or out of the maze.", most=_limit),
+    outcome_metric("unparsed", "Replies that are not a move.", max_turns=_limit),
+    outcome_metric("illegal", "Moves into a wall or out of the maze.", max_turns=_limit),
 )
 
 
@@ -229,7 +229,7 @@ FAILURES = (KNOWN, AIMLESS)
 
 def failure(record: EpisodeRecord) -> FailureKind:
     """Return why the exit was not reached, where most replies were moves."""
-    general = general_failure(record)
+    general = general_failure_kind(record)
     if general in (*NO_ANSWER, ILLEGAL):
         return general
     last = next((turn.events["phase"] for turn in reversed(record.turns) if "phase" in turn.events), None)
@@ -247,10 +247,10 @@ MAP: Belief[Sight] = Belief(
     '"." is a path, "#" is a wall, "?" was not seen yet, "X" is where I am now, and "E" is the exit.',
     form='["<first row>", "<second row>", ...]',
     expected=map_rows,
-    read=read_rows,
+    read=read_drawing_rows,
     # With another memory, the messages with what was seen first are not shown any more.
     is_shown=lambda options, state: options["memory"] == "chat",
-    share=share_of_cells,
+    share=share_of_right_cells,
 )
 BELIEFS: tuple[Belief[Sight], ...] = (POSITION, MAP)
 

@@ -21,8 +21,8 @@ from waybench.core import (
     View,
     Wording,
     json_excerpt,
-    last_object,
-    normal_name,
+    last_json_object,
+    normalize_name,
 )
 from waybench.envs.maze._game import Maze
 from waybench.envs.maze._wording import Representation, place
@@ -344,14 +344,14 @@ class ExploreWording(Wording[Maze, Sight, str]):
         return f"{feedback} {here}" if feedback else here
 
     def parse(self, reply: str, state: Sight) -> str | Invalid:
-        """Read the last JSON object with "move" in a reply; see `waybench.core.last_object` for what counts."""
-        reply_object = last_object(reply, "move", unique=True)
+        """Read the last JSON object with "move" in a reply; see `waybench.core.last_json_object` for what counts."""
+        reply_object = last_json_object(reply, "move", unique=True)
         if isinstance(reply_object, Invalid):
             return reply_object
         move = reply_object["move"]
-        if not isinstance(move, str) or normal_name(move) not in DIRECTIONS:
+        if not isinstance(move, str) or normalize_name(move) not in DIRECTIONS:
             return Invalid(f'"move" must be up, down, left or right, not {json_excerpt(move)}.')
-        return normal_name(move)
+        return normalize_name(move)
 
     def render(self, action: str, state: Sight) -> str:
         return f'{{"move": "{action}"}}'

@@ -11,7 +11,7 @@ from waybench.core import (
     Reply,
     WaybenchError,
     json_excerpt,
-    last_object,
+    last_json_object,
     plural,
     split_reasoning,
 )
@@ -126,7 +126,7 @@ def _judge(step: AuthorStep[D], reply: Reply, draft: D) -> tuple[str, D | Refuse
 
 
 def _values(text: str, keys: Sequence[str]) -> dict[str, Any] | RefusedAnswer:
-    data = last_object(text, keys[0])
+    data = last_json_object(text, keys[0])
     if isinstance(data, Invalid):
         return RefusedAnswer([data.reason])
     if missing := [key for key in keys if key not in data]:

@@ -13,7 +13,16 @@ from pathlib import Path
 
 import click
 
-from waybench.core import DataError, Json, UsageError, is_object, plural, prepare_folder, read_json, read_text
+from waybench.core import (
+    DataError,
+    Json,
+    UsageError,
+    is_object,
+    make_writable_folder,
+    plural,
+    read_json_file,
+    read_text_file,
+)
 from waybench.data import LocalFiles
 from waybench.envs.textmap._items import LABELS, RELEASED_LABELS, selected_maps
 from waybench.envs.textmap._place_map import NEVER, Edge, Move, PlaceMap, Traversal, edges_of_traversals
@@ -66,7 +75,7 @@ def read_commands(path: Path) -> tuple[str, ...]:
         DataError: If a line is no command; the message names it.
     """
     commands: list[str] = []
-    for number, line in enumerate(read_text(path, _LARGEST, "a file of commands").split("\n"), 1):
+    for number, line in enumerate(read_text_file(path, _LARGEST, "a file of commands").split("\n"), 1):
         text = line.strip()
         typed = split_line(text)
         if any(len(command) > LONGEST for command in typed) or not (text.isascii() and text.isprintable()):
@@ -84,7 +93,7 @@ def read_names(path: Path) -> dict[str, str]:
         UsageError: If the file cannot be read.
         DataError: If it is not of this form.
     """
-    data = read_json(path, _LARGEST, "a file of names")
+    data = read_json_file(path, _LARGEST, "a file of names")
     if not is_object(data):
         raise DataError(f'{path}: the file is not an object such as {{"27": "bedroom", "25": "bedroom"}}')
     for code, name in data.items():
@@ -417,7 +426,7 @@ def build(
             f"{game}: jericho has no walkthrough of this game; give --commands, a file with one command per line"
         )
     game_map = map_game(story.engine(typed), typed, chosen, steps=steps, names=names_of_places)
-    prepare_folder(folder)
+    make_writable_folder(folder)
     _report(game_map, write_map(folder, game_map.place_map, game_map.codes, most_paths=paths), folder)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from waybench.core import Json, UsageError, is_array, is_object, prepare_folder
+from waybench.core import Json, UsageError, is_array, is_object, make_writable_folder
 
 
 class FileText(NamedTuple):
@@ -22,7 +22,7 @@ def write_files(folder: Path, files: Iterable[FileText]) -> list[Path]:
     Raises:
         UsageError: If the folder cannot be written, or a path would leave it.
     """
-    prepare_folder(folder)
+    make_writable_folder(folder)
     written: list[Path] = []
     for name, text in files:
         parts = PurePosixPath(name).parts

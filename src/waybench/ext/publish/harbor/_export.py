@@ -16,7 +16,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from waybench._game import describe_item
 from waybench._package_data import read_text
-from waybench.core import Episode, Json, UsageError, play_out, policy, prepare_folder
+from waybench.core import Episode, Json, UsageError, make_writable_folder, play_to_end, policy
 from waybench.evaluation.tasks import TaskEntry, TaskItem, resolve_key
 from waybench.evaluation.tasks._items import task_items
 from waybench.ext.publish.harbor import _texts as texts
@@ -77,7 +77,7 @@ def write_harbor(entry: TaskEntry, args: Mapping[str, Any], out: Path, settings:
     if entry.searches:
         raise UsageError(f"{entry.name} searches for a horizon: choose a task with a set of items")
     checked = resolve_key(entry.resolve({**args, **({"key": settings.key} if settings.key else {})}))
-    prepare_folder(out)
+    make_writable_folder(out)
     digests: dict[str, str] = {}
     checked_environments: set[str] = set()
     for item in _different(task_items(entry.parts, checked, settings.count), settings.count):
@@ -120,7 +120,7 @@ def _directory(name: str, entry: TaskEntry, played: TaskItem, settings: HarborSe
     in_turns = episode.turns_left > 1
     token = secrets.token_hex(16) if in_turns else ""
     described = describe_item(episode, "turns" if in_turns else "answer", token)
-    solved = play_out(environment, item, policy("oracle"), dict(options))
+    solved = play_to_end(environment, item, policy("oracle"), dict(options))
     replies = [turn.reply for turn in solved.turns if not turn.prefix]
     archive, as_json = source_archive(environment.id), json.dumps(described).encode()
     facts: dict[str, Json] = {

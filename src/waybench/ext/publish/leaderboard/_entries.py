@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from waybench.core import (
     UsageError,
     WaybenchError,
-    check_json,
-    commitment,
+    check_json_bounds,
+    checked_commitment,
     is_object,
-    key_label,
-    read_commitment,
-    read_text,
+    key_commitment,
+    private_key_label,
+    read_text_file,
 )
 from waybench.envs import registry
 from waybench.ext.publish.leaderboard._commitments import SETTINGS, Committed, are_committed, read_commitments
@@ -119,14 +119,14 @@ def read_status(path: Path) -> StatusFile:
 def _private_set(path: Path, folder: Path, table: Any) -> PrivateSet:
     if not is_object(table) or not {"label", "commitment"} <= table.keys() <= {"label", "commitment", "key_file"}:
         raise UsageError(f"{path}: each of private_sets has a label and a commitment, and a key_file once revealed")
-    label, committed, key = str(table["label"]), read_commitment(str(table["commitment"])), ""
+    label, committed, key = str(table["label"]), checked_commitment(str(table["commitment"])), ""
     if not _LABEL.fullmatch(label):
         raise UsageError(f"{path}: {label[:40]!r} is no name of a private set: give what `waybench commit` prints")
     if name := str(table.get("key_file") or ""):
-        key = read_text(folder / name, _MOST_BYTES, "the file of a revealed key").strip()
+        key = read_text_file(folder / name, _MOST_BYTES, "the file of a revealed key").strip()
         if not key:
             raise UsageError(f"{folder / name}: empty; it should contain the revealed key")
-        if (commitment(key), key_label(key)) != (committed, label):
+        if (key_commitment(key), private_key_label(key)) != (committed, label):
             raise UsageError(f"{path}: the key in {name[:80]} is not the one of {label}'s commitment")
     return PrivateSet(label, committed, key)
 
@@ -135,7 +135,7 @@ def _toml(path: Path, kinds: Mapping[str, type]) -> dict[str, Any]:
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             raise UsageError(f"a link, or more than {_MOST_BYTES >> 20} MiB")
-        data = tomllib.loads(read_text(path, _MOST_BYTES, "a TOML file"))
+        data = tomllib.loads(read_text_file(path, _MOST_BYTES, "a TOML file"))
     except (WaybenchError, OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path.name} cannot be read: {str(error)[:100]}") from None
     for name, value in data.items():
@@ -194,7 +194,7 @@ def signed_verdict(submission: Path, signers: Path) -> SignedVerdict | None:
     if signed.problem:
         raise UsageError(f"{signature.name}: {signed.problem}")
     text = path.read_text(encoding="utf-8", errors="replace")
-    check_json(text, _MOST_VALUES)
+    check_json_bounds(text, _MOST_VALUES)
     return SignedVerdict(signed.signer, signed.verdict == "verified", tuple(_earlier_scores(json.loads(text))))
 
 

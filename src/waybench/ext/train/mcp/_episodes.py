@@ -16,9 +16,9 @@ from waybench.core import (
     UsageError,
     is_tool_name,
     object_schema,
-    standalone_svg,
+    reply_of_calls,
+    standalone_svg_document,
     unknown_name_message,
-    write_calls,
 )
 from waybench.core._episode import AnyEpisode
 from waybench.envs import registry
@@ -214,7 +214,7 @@ class AgentEpisodes:
         if images is None:
             raise UsageError(f"{environment.id} has no pictures: use `look`")
         opened.settings["pictures"] = True
-        return standalone_svg(Picture(opened.episode.state, images.size, False, images.draw).svg, images.size)
+        return standalone_svg_document(Picture(opened.episode.state, images.size, False, images.draw).svg, images.size)
 
     def request(self, environment: str, level: str, first: str, count: str) -> str:
         """Return what a person asks an agent: to play items of an environment."""
@@ -310,4 +310,4 @@ def _call(action: Mapping[str, Json]) -> str:
     name, arguments = action.get("name"), action.get("arguments", {})
     if not isinstance(name, str) or not isinstance(arguments, dict) or action.keys() - {"name", "arguments"}:
         raise UsageError('an action has the form {"name": ..., "arguments": {...}}')
-    return write_calls("", [ToolCall(name, arguments)])
+    return reply_of_calls("", [ToolCall(name, arguments)])

@@ -22,7 +22,7 @@ from typing import Any
 
 from datasets import Dataset
 
-from waybench.core import INTERFACE, TOOLS, ActionTool, Json, Reply, ToolCall, UsageError, write_calls
+from waybench.core import INTERFACE, TOOLS, ActionTool, Json, Reply, ToolCall, UsageError, reply_of_calls
 from waybench.ext.train._curriculum import Curriculum
 from waybench.ext.train._session import Session, SessionTurn
 
@@ -262,7 +262,7 @@ def environment_factory(env: str, **settings: Any) -> Callable[[], Any]:
             episode = self._session.episode
             if episode is None or episode.done:
                 return _OVER
-            turn = self._session.reply(write_calls("", [ToolCall(name, arguments)]))
+            turn = self._session.reply(reply_of_calls("", [ToolCall(name, arguments)]))
             self._reward += turn.reward
             return turn.text or _OVER
 
