@@ -9,7 +9,7 @@ import pytest
 from tests.analysis.episodes import MAZE, detour, item, said
 from tests.drawings import drawer
 from waybench.core import Episode, play_to_end, policy
-from waybench.envs.maze._drawing import trail
+from waybench.envs.maze._drawing import turn_legs
 from waybench.envs.maze._game import Maze
 from waybench.envs.spaces._lattice import DIRECTIONS
 
@@ -99,7 +99,7 @@ def test_illegal_movements_are_marked_where_they_hit() -> None:
         level=5,
         number=number,
     )
-    legs = list(trail(maze.instance, record.turns))
+    legs = list(turn_legs(maze.instance, record.turns))
     x = maze.instance.entrance
     below = maze.instance.lattice.free(x + 5, "down")
     assert [(leg.start, leg.moves, leg.blocked) for leg in legs] == [

@@ -31,7 +31,7 @@ def kernel() -> Iterator[ModuleType]:
 def drawn(
     monkeypatch: pytest.MonkeyPatch, by: ModuleType | None, size: int, count: int, **options: Any
 ) -> list[Item[Maze]]:
-    monkeypatch.setattr(_environment, "_kernel", lambda shape: by)
+    monkeypatch.setattr(_environment, "_kernel_if_worthwhile", lambda shape: by)
     return ALICIA.source("compiled", size, **options).head(count)
 
 
@@ -77,4 +77,4 @@ def test_many_mazes_are_drawn_by_compiled_code(kernel: ModuleType, monkeypatch: 
     monkeypatch.delitem(sys.modules, NAME)
     monkeypatch.setattr(_environment, "_drawn", Counter())
     monkeypatch.setattr(_environment, "_COMPILED_FROM", 200)
-    assert [_environment._kernel((9, 9)) is not None for _ in range(4)] == [False, False, True, True]
+    assert [_environment._kernel_if_worthwhile((9, 9)) is not None for _ in range(4)] == [False, False, True, True]

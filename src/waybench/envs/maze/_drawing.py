@@ -32,7 +32,7 @@ class MazeLeg(NamedTuple):
 
 def scene(maze: Maze, turns: Sequence[TurnRecord]) -> Scene:
     """Return a maze with a shortest path and the path that turns took."""
-    legs = list(trail(maze, turns))
+    legs = list(turn_legs(maze, turns))
     label = maze_label(maze)
     if legs:
         moved = sum(length for leg in legs for _, length in leg.moves)
@@ -41,7 +41,7 @@ def scene(maze: Maze, turns: Sequence[TurnRecord]) -> Scene:
 
 
 def maze_label(maze: Maze) -> str:
-    """Return what a drawing of a maze is called: "Maze of dimension 9", "Maze of 9 x 6 cells"."""
+    """Return the label of a maze's drawing: "Maze of dimension 9", "Maze of 9 x 6 cells"."""
     width, height = maze.lattice.width, maze.lattice.height
     return f"Maze of dimension {width}" if width == height else f"Maze of {width} x {height} cells"
 
@@ -63,32 +63,32 @@ def maze_scene(maze: Maze, legs: Sequence[MazeLeg], label: str, veil: str = "") 
         board=floor_plan(maze.lattice),
         parts=[
             veil,
-            _shortest(maze, wide),
+            _shortest_path_svg(maze, wide),
             _retraced_path_svg(maze, legs, wide),
-            *(_leg(maze, leg, wide) for leg in legs),
-            *_ends(maze, wide),
+            *(_leg_svg(maze, leg, wide) for leg in legs),
+            *_entrance_and_exit_svg(maze, wide),
         ],
     )
 
 
 def draw_picture(picture: Picture) -> str:
-    """Draw what the matrix of a request says: the paths, the walls, and where the player is."""
+    """Draw the maze of a request: paths, walls, and the player."""
     state: MazeState = picture.state
     maze, size = state.maze, (state.maze.lattice.width, state.maze.lattice.height)
-    player = circle("maze-player", _HIT, 0, _middle(maze, state.at), 0.36)
+    player = circle("maze-player", _HIT, 0, _cell_middle(maze, state.at), 0.36)
     shapes = [*floor_plan(maze.lattice), player]
     return Scene("maze", maze_label(maze), *rule_board(size, shapes, grid=picture.grid)).svg()
 
 
-def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[MazeLeg]:
-    """Yield what each turn that moved or tried to move did on the board."""
+def turn_legs(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[MazeLeg]:
+    """Yield the leg of each turn whose plan was carried out, wholly or in part."""
     at = maze.entrance
     for number, turn in enumerate(turns, start=1):
         action = turn.carried_out
         if action is None:
             continue
         illegal: dict[str, Json] | None = turn.events.get("illegal")
-        moves = tuple(_carried_out(action, turn.events["moved"]))
+        moves = tuple(_movements_made(action, turn.events["moved"]))
         start, at = at, _cell_after(maze, at, moves)
         blocked = None
         if illegal:
@@ -97,7 +97,8 @@ def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[MazeLeg]:
         yield MazeLeg(start, moves, blocked, number)
 
 
-def _carried_out(action: Sequence[tuple[str, int]], moved: int) -> Iterator[tuple[str, int]]:
+def _movements_made(action: Sequence[tuple[str, int]], moved: int) -> Iterator[tuple[str, int]]:
+    """Yield the first movements of a plan, as (direction, cells), up to a total of `moved` cells."""
     for direction, length in action:
         walked = min(length, moved)
         if not walked:
@@ -113,31 +114,32 @@ def _cell_after(maze: Maze, cell: int, moves: Iterable[tuple[str, int]]) -> int:
     return cell
 
 
-def _middle(maze: Maze, cell: int) -> Point:
+def _cell_middle(maze: Maze, cell: int) -> Point:
     x, y = maze.lattice.position(cell)
     return x + 0.5, y + 0.5
 
 
 def floor_plan(lattice: Lattice) -> list[str]:
-    """Return the shapes of walls and paths."""
+    """Return the SVG shapes of the walls and the open cells."""
     size = lattice.width, lattice.height
     return [box("maze-wall", "#3b4252", 0, (0, 0), size), cells("maze-floor", "#fff", lattice.rows())]
 
 
-def _line(maze: Maze, start: int, moves: Iterable[tuple[str, int]]) -> str:
-    x, y = _middle(maze, start)
+def _path_data(maze: Maze, start: int, moves: Iterable[tuple[str, int]]) -> str:
+    """Return the SVG path data of moves from a cell."""
+    x, y = _cell_middle(maze, start)
     steps = {"up": "v-", "down": "v", "left": "h-", "right": "h"}
     return f"M{x} {y}" + "".join(f"{steps[direction]}{length}" for direction, length in moves)
 
 
-def _shortest(maze: Maze, wide: float) -> str:
+def _shortest_path_svg(maze: Maze, line_width: float) -> str:
     directions = maze.lattice.shortest_path(maze.entrance, maze.exit) or ()
-    way = _line(maze, maze.entrance, ((direction, length) for direction, _, length in runs(directions)))
-    dashes = f'stroke-dasharray="{1.2 * wide:g} {wide:g}"'
-    return path("maze-shortest reference", "#e69f00", 0.5 * wide, [way], dashes)
+    way = _path_data(maze, maze.entrance, ((direction, length) for direction, _, length in runs(directions)))
+    dashes = f'stroke-dasharray="{1.2 * line_width:g} {line_width:g}"'
+    return path("maze-shortest reference", "#e69f00", 0.5 * line_width, [way], dashes)
 
 
-def _retraced_path_svg(maze: Maze, legs: Iterable[MazeLeg], wide: float) -> str:
+def _retraced_path_svg(maze: Maze, legs: Iterable[MazeLeg], line_width: float) -> str:
     """Return a pale, wide line below the trail where it goes more than once, which the trail alone does not show."""
     edges: Counter[tuple[int, int]] = Counter()
     for leg in legs:
@@ -148,33 +150,37 @@ def _retraced_path_svg(maze: Maze, legs: Iterable[MazeLeg], wide: float) -> str:
             edges.update((first, step) for first in range(min(cell, end), max(cell, end), step))
             cell = end
     lines = (
-        _line(maze, cell, [("right" if step == 1 else "down", 1)])
+        _path_data(maze, cell, [("right" if step == 1 else "down", 1)])
         for (cell, step), times in sorted(edges.items())
         if times > 1
     )
-    return path("maze-again", _TRAIL, 2.6 * wide, lines, f'stroke-opacity="0.3" {ROUND}')
+    return path("maze-again", _TRAIL, 2.6 * line_width, lines, f'stroke-opacity="0.3" {ROUND}')
 
 
-def _leg(maze: Maze, leg: MazeLeg, wide: float) -> str:
+def _leg_svg(maze: Maze, leg: MazeLeg, line_width: float) -> str:
+    """Return the shapes of a turn's leg, with a dot at its end or a cross where it hit an obstacle."""
     end = _cell_after(maze, leg.start, leg.moves)
-    shapes = path("maze-trail", _TRAIL, wide, [_line(maze, leg.start, leg.moves)] if leg.moves else [], ROUND)
+    shapes = path(
+        "maze-trail", _TRAIL, line_width, [_path_data(maze, leg.start, leg.moves)] if leg.moves else [], ROUND
+    )
     if leg.blocked is None:
-        shapes += circle("maze-stop", _TRAIL, 0, _middle(maze, end), wide)
+        shapes += circle("maze-stop", _TRAIL, 0, _cell_middle(maze, end), line_width)
     else:
         direction, length = leg.blocked
-        (dx, dy), (x, y) = DIRECTIONS[direction], _middle(maze, _cell_after(maze, end, [leg.blocked]))
+        (dx, dy), (x, y) = DIRECTIONS[direction], _cell_middle(maze, _cell_after(maze, end, [leg.blocked]))
         # The cross sits where the obstacle begins; at the maze's own edge it stays inside.
-        at, thick = point((x + 0.4 * dx, y + 0.4 * dy)), 0.5 * wide
-        way = _line(maze, end, [leg.blocked] if length else [])
+        at, thick = point((x + 0.4 * dx, y + 0.4 * dy)), 0.5 * line_width
+        way = _path_data(maze, end, [leg.blocked] if length else [])
         shapes += path("maze-hit", _HIT, thick, [f"{way}L{at}"], f'{ROUND} stroke-dasharray="0 {2 * thick:g}"')
-        shapes += path("maze-hit", _HIT, thick, [f"M{at}{cross(1.2 * wide)}"], ROUND)
+        shapes += path("maze-hit", _HIT, thick, [f"M{at}{cross(1.2 * line_width)}"], ROUND)
     return walk(leg.turn, sum(length for _, length in leg.moves), shapes)
 
 
-def _ends(maze: Maze, wide: float) -> Iterator[str]:
-    radius, thick = max(0.34, 0.014 * maze.size), 0.6 * wide
-    x, y = _middle(maze, maze.exit)
-    yield circle("maze-start", _ENDS, thick, _middle(maze, maze.entrance), radius)
+def _entrance_and_exit_svg(maze: Maze, line_width: float) -> Iterator[str]:
+    """Yield the ring of the entrance and the square of the exit."""
+    radius, thick = max(0.34, 0.014 * maze.size), 0.6 * line_width
+    x, y = _cell_middle(maze, maze.exit)
+    yield circle("maze-start", _ENDS, thick, _cell_middle(maze, maze.entrance), radius)
     yield box("maze-exit", _ENDS, thick, (x - radius, y - radius), (2 * radius, 2 * radius))
 
 
@@ -188,13 +194,13 @@ def board(state: MazeState, turns: Sequence[TurnRecord]) -> Board:
     return maze_board(state.maze, state.at, lambda cell: True)
 
 
-def maze_board(maze: Maze, at: int, knows: Callable[[int], bool]) -> Board:
-    """Return a board of what a player at a cell knows of a maze."""
+def maze_board(maze: Maze, at: int, is_known: Callable[[int], bool]) -> Board:
+    """Return the board of a maze with the player at a cell; cells that are not known are hidden."""
 
     def tile(cell: int) -> Tile:
         if cell == at:
             return _HERE
-        if not knows(cell):
+        if not is_known(cell):
             return _UNSEEN
         return _EXIT if cell == maze.exit else _PATH if maze.lattice.cells[cell] else _WALL
 
@@ -204,5 +210,5 @@ def maze_board(maze: Maze, at: int, knows: Callable[[int], bool]) -> Board:
 
 
 def typed_actions(state: MazeState) -> Sequence[TypedAction]:
-    """Return a movement by one cell in each direction; several make a reply."""
+    """Return a movement by one cell in each direction; a reply can have several."""
     return _TYPED_ACTIONS

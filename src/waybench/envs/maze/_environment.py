@@ -149,62 +149,68 @@ class MazeSource(Source[Maze]):
         self._algorithm: str = options["algorithm"]
         self._sides: str = options["sides"]
         self._style = f"{self._loops:g} {self._algorithm} {self._sides}{f' {aspect:g}' if aspect != 1 else ''}"
-        self._items = Stream(*self._purpose("item"))
+        self._items = Stream(*self._stream_key("item"))
         # The rows, and the columns, one of which is there twice; 0 alone where the side is odd.
         self._lines = [
             range(2, side - 1, 2) if even else (0,) for side, even in zip(self._shape, self._is_even, strict=True)
         ]
-        self._dealt = min(_pack(self._shape, self._sides), _DEALT)
-        self._opened = _loop_count(self._loops, (self._shape[0] // 2 - 1) * (self._shape[1] // 2 - 1))
+        self._dealt = min(_count_opening_pairs(self._shape, self._sides), _DEALT)
+        self._opened = _count_loops(self._loops, (self._shape[0] // 2 - 1) * (self._shape[1] // 2 - 1))
 
     @property
     def space(self) -> int | None:
         """The number of different mazes of this level; None where they cannot be listed (dimension 9 and up)."""
-        return len(self._mazes) * len(self._doubled) if self._is_listed else None
+        return len(self._enumerated_mazes) * len(self._line_pairs) if self._is_enumerated else None
 
     def item(self, index: int) -> Item[Maze]:
         """Return a maze with its proof; ids are the dimension and the number from 01: 501, 502, ..."""
-        kernel = None if self._is_listed else _kernel(self._shape)
-        maze = self._maze(index, kernel)
+        kernel = None if self._is_enumerated else _kernel_if_worthwhile(self._shape)
+        maze = self._draw_maze(index, kernel)
         number = f"{self.size}{index + 1:02d}" if index < 99 else f"{self.size}-{index + 1}"
         return Item(maze, number, self.size, self.key, index, (kernel or _game).prove(maze))
 
-    def _purpose(self, *purpose: str | int) -> tuple[str | int, ...]:
-        return "maze", GENERATOR, self.key, self.size, self._style, *purpose
+    def _stream_key(self, *names: str | int) -> tuple[str | int, ...]:
+        """Return the key of one of this level's random streams."""
+        return "maze", GENERATOR, self.key, self.size, self._style, *names
 
-    def _maze(self, index: int, kernel: Any) -> Maze:
+    def _draw_maze(self, index: int, kernel: Any) -> Maze:
+        """Draw the maze of an index, in compiled code if the kernel module is given."""
         shape, rng = self._shape, self._items.child(index)
-        if self._is_listed:
-            space = len(self._mazes) * len(self._doubled)
-            card = _cards(self._purpose("order"), space, space)[index % space]
-            return double(
-                build(shape, *self._mazes[card // len(self._doubled)]), *self._doubled[card % len(self._doubled)]
+        if self._is_enumerated:
+            space = len(self._enumerated_mazes) * len(self._line_pairs)
+            card = _shuffled_numbers(self._stream_key("order"), space, space)[index % space]
+            return double_lines(
+                build_maze(shape, *self._enumerated_mazes[card // len(self._line_pairs)]),
+                *self._line_pairs[card % len(self._line_pairs)],
             )
         # Entrance and exit are dealt from a shuffled pack, so that items differ even where all walls are opened.
         number, card = divmod(index, self._dealt)
-        ends = _deal(self._purpose("openings", number), shape, self._sides)[card]
+        ends = _shuffled_opening_pairs(self._stream_key("openings", number), shape, self._sides)[card]
         if kernel is not None:
-            return double(*kernel.draw(rng, shape, self._algorithm, self._opened, ends, self._lines))
+            return double_lines(*kernel.draw_maze(rng, shape, self._algorithm, self._opened, ends, self._lines))
         tree, walls = spanning_tree(shape[1] // 2, shape[0] // 2, self._algorithm, rng)
         rng.shuffle(walls)
-        maze = build(shape, (*tree, *walls[: self._opened]), *ends)
-        return double(maze, *(rng.choice(lines) for lines in self._lines)) if any(self._is_even) else maze
+        maze = build_maze(shape, (*tree, *walls[: self._opened]), *ends)
+        return double_lines(maze, *(rng.choice(lines) for lines in self._lines)) if any(self._is_even) else maze
 
     @property
-    def _is_listed(self) -> bool:
+    def _is_enumerated(self) -> bool:
+        """Whether all mazes of this level can be listed."""
         return max(self._shape) <= _ENUMERATED
 
     @property
-    def _mazes(self) -> list[tuple[Passages, int, int]]:
+    def _enumerated_mazes(self) -> list[tuple[Passages, int, int]]:
+        """All mazes of this level as (passages, entrance, exit), before lines are doubled."""
         return _enumerate_mazes(self._shape, self._loops, self._sides)
 
     @property
-    def _doubled(self) -> list[tuple[int, ...]]:
+    def _line_pairs(self) -> list[tuple[int, ...]]:
+        """All (row, column) that can be doubled, 0 for none."""
         return list(product(*self._lines))
 
 
-def _kernel(shape: Shape) -> Any:
-    """Return the module that draws and proves in compiled code, once that is worth its start; None until then.
+def _kernel_if_worthwhile(shape: Shape) -> Any:
+    """Count the cells to draw; return the compiled kernel module once its loading pays, None until then.
 
     Where something else has imported it, that is at once.
     """
@@ -212,8 +218,8 @@ def _kernel(shape: Shape) -> Any:
     return import_module(_KERNEL) if _drawn["cells"] > _COMPILED_FROM or _KERNEL in sys.modules else None
 
 
-def double(maze: Maze, row: int, column: int) -> Maze:
-    """Return a maze with a row and a column between rooms twice, which makes passages across it longer; 0 for none."""
+def double_lines(maze: Maze, row: int, column: int) -> Maze:
+    """Return a maze with a row and a column between rooms doubled, which lengthens passages; 0 for none."""
     if not row and not column:
         return maze
     lattice = maze.lattice
@@ -221,62 +227,64 @@ def double(maze: Maze, row: int, column: int) -> Maze:
     rows[row:row] = rows[row : row + 1] if row else []
     width = len(rows[0])
 
-    def moved(cell: int) -> int:
+    def shifted_cell(cell: int) -> int:
         y, x = divmod(cell, lattice.width)
         return (y + (0 < row < y)) * width + x + (0 < column < x)
 
-    return Maze(Lattice(width, len(rows), b"".join(rows)), moved(maze.entrance), moved(maze.exit))
+    return Maze(Lattice(width, len(rows), b"".join(rows)), shifted_cell(maze.entrance), shifted_cell(maze.exit))
 
 
-def _rooms_along(shape: Shape, side: str) -> int:
+def _count_rooms_along(shape: Shape, side: str) -> int:
     return shape[1 if side in ("top", "bottom") else 0] // 2
 
 
-def _pack(shape: Shape, sides: str) -> int:
-    """Return the number of different openings, pairs of an entrance and an exit."""
+def _count_opening_pairs(shape: Shape, sides: str) -> int:
+    """Return the number of different pairs of an entrance and an exit."""
     pairs = (pair.split("-") for pair in (PAIRS if sides == "any" else (sides,)))
-    return sum(_rooms_along(shape, a) * _rooms_along(shape, b) for a, b in pairs)
+    return sum(_count_rooms_along(shape, a) * _count_rooms_along(shape, b) for a, b in pairs)
 
 
-def _openings(shape: Shape, sides: str, card: int) -> tuple[int, int]:
-    """Return the cell numbers of the entrance and the exit that a card of the pack stands for."""
+def _opening_pair(shape: Shape, sides: str, number: int) -> tuple[int, int]:
+    """Return the cell numbers of entrance and exit of the pair with a number, counted from 0."""
     for pair in PAIRS if sides == "any" else (sides,):
-        count = _pack(shape, pair)
-        if card < count:
+        count = _count_opening_pairs(shape, pair)
+        if number < count:
             a, b = pair.split("-")
-            i, j = divmod(card, _rooms_along(shape, b))
-            return opening(shape, a, i), opening(shape, b, j)
-        card -= count
-    raise ValueError(f"there are no openings {card}")
+            i, j = divmod(number, _count_rooms_along(shape, b))
+            return opening_cell(shape, a, i), opening_cell(shape, b, j)
+        number -= count
+    raise ValueError(f"there are no openings {number}")
 
 
 @lru_cache(maxsize=32)  # the items of a set follow one another
-def _deal(purpose: tuple[str | int, ...], shape: Shape, sides: str) -> list[tuple[int, int]]:
-    pack = _pack(shape, sides)
-    return [_openings(shape, sides, card) for card in _cards(purpose, pack, min(pack, _DEALT))]
+def _shuffled_opening_pairs(stream_key: tuple[str | int, ...], shape: Shape, sides: str) -> list[tuple[int, int]]:
+    """Return the first pairs of entrance and exit in random order, at most `_DEALT`."""
+    pack = _count_opening_pairs(shape, sides)
+    return [_opening_pair(shape, sides, card) for card in _shuffled_numbers(stream_key, pack, min(pack, _DEALT))]
 
 
 @lru_cache(maxsize=32)  # the items of a set follow one another
-def _cards(purpose: tuple[str | int, ...], pack: int, count: int) -> list[int]:
-    """Return the first cards of a shuffled pack of the cards 0, 1, ..., shuffling no further than those."""
-    return Stream(*purpose).distinct(pack, count)
+def _shuffled_numbers(stream_key: tuple[str | int, ...], size: int, count: int) -> list[int]:
+    """Return the first `count` of the numbers 0 to `size` - 1 in a random order."""
+    return Stream(*stream_key).distinct(size, count)
 
 
-def _loop_count(share: float, walls: int) -> int:
+def _count_loops(share: float, walls: int) -> int:
+    """Return how many walls a share of them is, at least 1 if the share is above 0."""
     return max(1, round(share * walls)) if share > 0 else 0
 
 
-def opening(shape: Shape, side: str, room: int) -> int:
-    """Return the cell number of the opening beside a room on a side, rooms counted from 0."""
+def opening_cell(shape: Shape, side: str, room: int) -> int:
+    """Return the cell number of the opening beside the n-th room of a side, counted from 0."""
     (rows, columns), along = shape, 2 * room + 1
     if side in ("top", "bottom"):
         return along if side == "top" else columns * (rows - 1) + along
     return columns * along if side == "left" else columns * along + columns - 1
 
 
-def build(shape: Shape, passages: Passages, entrance: int, exit_: int) -> Maze:
-    """Return the maze of a shape with these passages, which are pairs of rooms, and openings."""
-    closed, rooms = _rooms(shape)
+def build_maze(shape: Shape, passages: Passages, entrance: int, exit_: int) -> Maze:
+    """Return the maze of a shape with these passages (pairs of room numbers) and openings (cell numbers)."""
+    closed, rooms = _closed_rooms(shape)
     cells = bytearray(closed)
     for a, b in passages:
         cells[(rooms[a] + rooms[b]) // 2] = 1
@@ -285,8 +293,8 @@ def build(shape: Shape, passages: Passages, entrance: int, exit_: int) -> Maze:
 
 
 @lru_cache(maxsize=4)  # the items of a set follow one another
-def _rooms(shape: Shape) -> tuple[bytes, list[int]]:
-    """Return the cells of a maze whose rooms are all closed, and the cell numbers of the rooms."""
+def _closed_rooms(shape: Shape) -> tuple[bytes, list[int]]:
+    """Return the cells of a maze without passages, and the cell numbers of its rooms."""
     rows, columns = shape
     rooms = [y * columns + x for y in range(1, rows, 2) for x in range(1, columns, 2)]
     return bytes(y & x & 1 for y in range(rows) for x in range(columns)), rooms
@@ -294,29 +302,31 @@ def _rooms(shape: Shape) -> tuple[bytes, list[int]]:
 
 @lru_cache(maxsize=32)
 def _enumerate_mazes(shape: Shape, loops: float, sides: str) -> list[tuple[Passages, int, int]]:
+    """Return all mazes of a shape and style as (passages, entrance, exit)."""
     rows, columns = shape[0] // 2, shape[1] // 2
-    rooms, passages = rows * columns, walls_between(rows, columns)
+    rooms, passages = rows * columns, neighbouring_rooms(rows, columns)
     walls = len(passages) - (rooms - 1)  # that are left by a spanning tree
-    openings = [_openings(shape, sides, card) for card in range(_pack(shape, sides))]
+    openings = [_opening_pair(shape, sides, card) for card in range(_count_opening_pairs(shape, sides))]
 
-    def shapes(opened: int) -> list[Passages]:
-        return [chosen for chosen in combinations(passages, rooms - 1 + opened) if connects(chosen, rooms)]
+    def passage_sets(opened: int) -> list[Passages]:
+        """Return all sets of passages that connect the rooms with this number of loops."""
+        return [chosen for chosen in combinations(passages, rooms - 1 + opened) if connects_all_rooms(chosen, rooms)]
 
-    all_shapes = shapes(_loop_count(loops, walls))
+    all_shapes = passage_sets(_count_loops(loops, walls))
     if len(all_shapes) * len(openings) < PER_DIMENSION:
-        all_shapes = [shape for opened in range(walls + 1) for shape in shapes(opened)]
+        all_shapes = [shape for opened in range(walls + 1) for shape in passage_sets(opened)]
     return [(shape, *ends) for shape in all_shapes for ends in openings]
 
 
-def walls_between(rows: int, columns: int) -> list[tuple[int, int]]:
-    """Return the pairs of neighbouring rooms of so many rows and columns of rooms, in order."""
+def neighbouring_rooms(rows: int, columns: int) -> list[tuple[int, int]]:
+    """Return all pairs of neighbouring rooms, numbered row by row, in order."""
     tree, walls = spanning_tree(columns, rows, "kruskal", Stream("any tree"))
     return sorted(tree + walls)
 
 
-def connects(passages: Passages, rooms: int) -> bool:
-    """Return whether passages connect all of the rooms."""
-    piece = list(range(rooms))
+def connects_all_rooms(passages: Passages, n_rooms: int) -> bool:
+    """Return whether passages connect all of `n_rooms` rooms."""
+    piece = list(range(n_rooms))
     for a, b in passages:
         if piece[a] != piece[b]:
             piece = [piece[a] if p == piece[b] else p for p in piece]
@@ -356,6 +366,7 @@ PLAY_OPTIONS = (
 
 
 def _play(options: Mapping[str, Json]) -> Play[Maze, MazeState, MovePlan]:
+    """Return the game, wording and limits that the options of play select."""
     hint = options["protocol"] == "sound" if options["exit_hint"] is None else bool(options["exit_hint"])
     requests = int(options["requests"])
     wording = MazeWording(REPRESENTATIONS[options["wording"]], hint, body=options["frame"] == "body")

@@ -77,13 +77,13 @@ class Maze(Instance):
         return {"maze": self.rows()}
 
 
-def movements(path: tuple[str, ...]) -> list[list[str | int]]:
+def movements_of_path(path: tuple[str, ...]) -> list[list[str | int]]:
     """Join equal directions of a path: ("down", "down", "left") -> [["down", 2], ["left", 1]]."""
     return [[direction, len(list(run))] for direction, run in groupby(path)]
 
 
 def prove(maze: Maze) -> dict[str, Json]:
-    """Return what is known of a maze.
+    """Return the proof of a maze: its shortest path and counts of what makes it difficult.
 
     Returns:
         minimum: cells moved on a shortest path from entrance to exit, without the entrance's own;
@@ -103,7 +103,7 @@ def prove(maze: Maze) -> dict[str, Json]:
     ways = int.from_bytes(maze.lattice.ways(), "little") & int.from_bytes(cells, "little") * 15
     return {
         "minimum": len(path),
-        "solution": movements(path),
+        "solution": movements_of_path(path),
         "loops": ways.bit_count() // 2 - cells.count(1) + 1,
         "junctions": len(ways.to_bytes(len(cells), "little").translate(None, _FEW_WAYS)),
     }
@@ -165,12 +165,12 @@ def isomorph(maze: Maze, key: str, number: int) -> Maze:
     rows = transform(symmetry, lattice.rows())
     height, width = len(rows), len(rows[0])
 
-    def moved(cell: int) -> int:
+    def rotated_cell(cell: int) -> int:
         row, column = transform_place(symmetry, *divmod(cell, lattice.width), lattice.height, lattice.width)
         return row * width + column
 
     cells = bytes(cell for row in rows for cell in row)
-    return Maze(Lattice(width, height, cells), moved(maze.entrance), moved(maze.exit))
+    return Maze(Lattice(width, height, cells), rotated_cell(maze.entrance), rotated_cell(maze.exit))
 
 
 class Movement(NamedTuple):
@@ -201,10 +201,10 @@ class MazeState(NamedTuple):
 
 def start(maze: Maze) -> MazeState:
     """Return the state at the entrance."""
-    return MazeState(maze, maze.entrance, _inwards(maze, maze.entrance))
+    return MazeState(maze, maze.entrance, inward_direction(maze, maze.entrance))
 
 
-def _inwards(maze: Maze, cell: int) -> str:
+def inward_direction(maze: Maze, cell: int) -> str:
     """Return the direction into the maze from a cell of the border; "left" from any other cell."""
     x, y = maze.lattice.position(cell)
     return {0: "down", maze.lattice.height - 1: "up"}.get(y) or ("right" if x == 0 else "left")
@@ -243,7 +243,7 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
             line, free = maze.lattice.line(at, direction), maze.lattice.free(at, direction)
             if maze.exit in (walked := line[: min(cells, free)]):
                 steps = moved + walked.index(maze.exit) + 1
-                return self._stop(MazeState(maze, maze.exit, direction), steps, number, Outcome.OK)
+                return self._transition(MazeState(maze, maze.exit, direction), steps, number, Outcome.OK)
             if cells > free:
                 blocked: dict[str, Json] = {
                     "movement": number,
@@ -251,16 +251,19 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
                     "cells": cells,
                     "obstacle": "outside" if free == len(line) else "wall",
                 }
-                return self._stop(MazeState(maze, at, facing), moved, number - 1, Outcome.ILLEGAL, illegal=blocked)
+                return self._transition(
+                    MazeState(maze, at, facing), moved, number - 1, Outcome.ILLEGAL, illegal=blocked
+                )
             at, facing = line[cells - 1], direction
             moved += cells
         far = maze.lattice.distances(maze.exit)
         outcome = Outcome.OK if far[at] < far[state.at] else Outcome.UNPRODUCTIVE
-        return self._stop(MazeState(maze, at, facing), moved, len(action), outcome)
+        return self._transition(MazeState(maze, at, facing), moved, len(action), outcome)
 
-    def _stop(
+    def _transition(
         self, state: MazeState, moved: int, carried_out: int, outcome: Outcome, **events: Json
     ) -> Transition[MazeState]:
+        """Return the transition to a state after a plan, with the events described above."""
         at = list(state.maze.lattice.position(state.at))
         all_events = {"moved": moved, "movements": carried_out, "at": at, **events}
         return Transition(state, float(state.at == state.maze.exit), all_events, outcome)
@@ -283,7 +286,7 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         return tuple(plan)
 
     def cut(self, action: MovePlan, steps: int) -> tuple[MovePlan, int]:
-        """Return the plan's first cells, each of which is a step."""
+        """Return the plan's first cells, as many as `steps`, and their number."""
         movements: list[Movement] = []
         remaining = steps
         for direction, cells in action:
@@ -306,7 +309,7 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
                     step = rng.choice([name for name, _ in state.maze.lattice.exits(cell)])
                 path.append(step)
                 cell = None if cell is None else dict(state.maze.lattice.exits(cell)).get(step)
-        return _plan(path)
+        return _plan_of_path(path)
 
 
 _CLOCKWISE = ("up", "right", "down", "left")
@@ -314,7 +317,7 @@ TURNS = ("none", "right", "around", "left")
 """The turns of a body, each a quarter clockwise from the one before."""
 
 
-def turned(facing: str, turn: str) -> str:
+def direction_after_turn(facing: str, turn: str) -> str:
     """Return the direction that a player faces after one of `TURNS`."""
     return _CLOCKWISE[(_CLOCKWISE.index(facing) + TURNS.index(turn)) % 4]
 
@@ -324,14 +327,14 @@ def turn_between(facing: str, direction: str) -> str:
     return TURNS[(_CLOCKWISE.index(direction) - _CLOCKWISE.index(facing)) % 4]
 
 
-def _plan(path: list[str] | tuple[str, ...]) -> MovePlan:
-    return tuple(Movement(str(direction), int(cells)) for direction, cells in movements(tuple(path)))
+def _plan_of_path(path: list[str] | tuple[str, ...]) -> MovePlan:
+    return tuple(Movement(str(direction), int(cells)) for direction, cells in movements_of_path(tuple(path)))
 
 
 def oracle(state: MazeState, rng: Stream) -> MovePlan:
     """Take a shortest path."""
     path = state.maze.lattice.shortest_path(state.at, state.maze.exit)
-    return _plan(path or ())
+    return _plan_of_path(path or ())
 
 
 def wall_follower(state: MazeState, rng: Stream) -> MovePlan:
@@ -340,15 +343,15 @@ def wall_follower(state: MazeState, rng: Stream) -> MovePlan:
     From the border this always arrives, for entrance and exit part the same outer wall.
     """
     maze, at = state.maze, state.at
-    heading = _inwards(maze, at)
+    heading = inward_direction(maze, at)
     path: list[str] = []
     while at != maze.exit and len(path) < 4 * len(maze.lattice.cells):
         open_: dict[str, int] = dict(maze.lattice.exits(at))
-        ways = (turned(heading, turn) for turn in ("right", "none", "left", "around"))
+        ways = (direction_after_turn(heading, turn) for turn in ("right", "none", "left", "around"))
         heading = next(way for way in ways if way in open_)
         at = open_[heading]
         path.append(heading)
-    return _plan(path)
+    return _plan_of_path(path)
 
 
 def wanderer(state: MazeState, rng: Stream) -> MovePlan:
@@ -360,12 +363,12 @@ def wanderer(state: MazeState, rng: Stream) -> MovePlan:
         ways = [(way, cell) for way, cell in maze.lattice.exits(at) if way != came_from]
         way, at = rng.choice(ways or list(maze.lattice.exits(at)))
         path.append(way)
-        came_from = turned(way, "around")
-    return _plan(path)
+        came_from = direction_after_turn(way, "around")
+    return _plan_of_path(path)
 
 
 def noisy_success(maze: Maze, rate: float) -> float:
-    """Return how probable it is that the plan of an oracle that errs at a rate in each step reaches the exit.
+    """Return the probability that the plan of an oracle that errs at a rate in each step reaches the exit.
 
     An error turns into any of a cell's open directions, also into the right one (`MazeGame.perturb`). What is left out
     is that a later error, or a loop, makes good the first one, which is rare.
@@ -382,7 +385,7 @@ PLAYERS = {"heuristic": wall_follower, "oracle": oracle, "random": wanderer}
 
 
 def reasoning(state: MazeState) -> str:
-    """Return the shortest path from here, with the open ways of each cell and the moves that are left.
+    """Return a text that walks the shortest path from here cell by cell, with open ways and remaining moves.
 
     Cells are [x, y] from the top left one, as in the prompts.
     """
@@ -400,7 +403,8 @@ def reasoning(state: MazeState) -> str:
     return "\n".join(lines)
 
 
-def _progress(state: Any) -> float:
+def _progress_to_exit(state: Any) -> float:
+    """Return the share of the shortest path from entrance to exit that a state has gained."""
     maze: Maze = state.maze
     at: int = state.at
     far = maze.lattice.distances(maze.exit)
@@ -408,6 +412,8 @@ def _progress(state: Any) -> float:
 
 
 POTENTIALS: tuple[Potential[Any], ...] = (
-    Potential("distance", "Share of the shortest path from the entrance to the exit that is gained.", _progress),
+    Potential(
+        "distance", "Share of the shortest path from the entrance to the exit that is gained.", _progress_to_exit
+    ),
 )
 """Of states with a maze and a cell, `maze` and `at`: of mazes that are seen as a whole, and in part."""

@@ -23,7 +23,7 @@ _NAMES = tuple(DIRECTIONS)
 
 
 def _root_fractions(count: int, degree: int) -> list[int]:
-    """Return the first 64 bits behind the point of the roots of the first primes."""
+    """Return the first 64 fractional bits of the roots of the first primes, the constants of SHA-512."""
     primes = (n for n in range(2, 410) if all(n % divisor for divisor in range(2, n)))
     fractions: list[int] = []
     for prime in islice(primes, count):
@@ -39,23 +39,23 @@ _ROUNDS = np.array(_root_fractions(80, 3), np.uint64)
 
 
 @compiled
-def _rotated(word: Any, a: Any, b: Any, c: Any) -> Any:  # pragma: no cover  compiled
-    """Return the sum modulo 2 of a word's rotations to the right by three numbers of bits."""
+def _xor_of_rotations(word: Any, a: Any, b: Any, c: Any) -> Any:  # pragma: no cover  compiled
+    """Return the exclusive or of a word's rotations to the right by a, b and c bits."""
     first = word >> np.uint64(a) | word << np.uint64(64 - a)
     second = word >> np.uint64(b) | word << np.uint64(64 - b)
     return first ^ second ^ (word >> np.uint64(c) | word << np.uint64(64 - c))
 
 
 @compiled
-def _shifted(word: Any, a: Any, b: Any, c: Any) -> Any:  # pragma: no cover  compiled
-    """Return the same with a shift in place of the third rotation."""
+def _xor_of_rotations_and_shift(word: Any, a: Any, b: Any, c: Any) -> Any:  # pragma: no cover  compiled
+    """Return the exclusive or of a word's rotations to the right by a and b bits, and its shift by c."""
     first = word >> np.uint64(a) | word << np.uint64(64 - a)
     return first ^ (word >> np.uint64(b) | word << np.uint64(64 - b)) ^ word >> np.uint64(c)
 
 
 @compiled
-def _refill(stream: Any) -> None:  # pragma: no cover  compiled
-    """Set the words of the next block, the first one last."""
+def _refill_words(stream: Any) -> None:  # pragma: no cover  compiled
+    """Replace a stream's words by those of its next block, the first one last."""
     schedule = stream[_SCHEDULE:]
     for place in range(16):  # slices and ranges as arrays take seconds to compile
         schedule[place] = stream[place] if place < 9 else np.uint64(0)
@@ -64,12 +64,12 @@ def _refill(stream: Any) -> None:  # pragma: no cover  compiled
     for place in range(80):
         if place > 15:
             schedule[place % 16] += (
-                _shifted(schedule[(place - 15) % 16], 1, 8, 7)
+                _xor_of_rotations_and_shift(schedule[(place - 15) % 16], 1, 8, 7)
                 + schedule[(place - 7) % 16]
-                + _shifted(schedule[(place - 2) % 16], 19, 61, 6)
+                + _xor_of_rotations_and_shift(schedule[(place - 2) % 16], 19, 61, 6)
             )
-        h += _rotated(e, 14, 18, 41) + ((e & f) ^ (~e & g)) + _ROUNDS[place] + schedule[place % 16]
-        total = h + _rotated(a, 28, 34, 39) + ((a & b) ^ (a & c) ^ (b & c))
+        h += _xor_of_rotations(e, 14, 18, 41) + ((e & f) ^ (~e & g)) + _ROUNDS[place] + schedule[place % 16]
+        total = h + _xor_of_rotations(a, 28, 34, 39) + ((a & b) ^ (a & c) ^ (b & c))
         a, b, c, d, e, f, g, h = total, a, b, c, d + h, e, f, g
     for place, word in enumerate((h, g, f, e, d, c, b, a)):
         stream[_WORDS + place] = word + _START[7 - place]
@@ -78,12 +78,12 @@ def _refill(stream: Any) -> None:  # pragma: no cover  compiled
 
 
 @compiled
-def _below(stream: Any, n: Any) -> Any:  # pragma: no cover  compiled
-    """Return a uniform number in [0, n), as `Stream.below`."""
+def _random_below(stream: Any, n: Any) -> Any:  # pragma: no cover  compiled
+    """Return a uniform random number in [0, n), as `Stream.below`."""
     divisor = np.uint64(n)
     while True:
         if stream[_LEFT] == 0:
-            _refill(stream)
+            _refill_words(stream)
         stream[_LEFT] -= np.uint64(1)
         word = stream[_WORDS + np.int64(stream[_LEFT])]
         if divisor & (divisor - np.uint64(1)) == 0:  # a division takes as long as the rest together
@@ -98,12 +98,13 @@ def _below(stream: Any, n: Any) -> Any:  # pragma: no cover  compiled
 @compiled
 def _shuffle(stream: Any, numbers: Any) -> None:  # pragma: no cover  compiled
     for last in range(len(numbers) - 1, 0, -1):
-        other = _below(stream, last + 1)
+        other = _random_below(stream, last + 1)
         numbers[last], numbers[other] = numbers[other], numbers[last]
 
 
 @compiled
-def _numbers(count: Any) -> Any:  # pragma: no cover  compiled
+def _arange(count: Any) -> Any:  # pragma: no cover  compiled
+    """Return the numbers 0 to `count` - 1; `np.arange` takes seconds to compile."""
     numbers = np.empty(count, np.int64)
     for number in range(count):
         numbers[number] = number
@@ -111,33 +112,33 @@ def _numbers(count: Any) -> Any:  # pragma: no cover  compiled
 
 
 @compiled
-def _near(room: Any, columns: Any, rows: Any, near: Any) -> Any:  # pragma: no cover  compiled
-    """Set the rooms above, below, left and right of a room, and return how many there are."""
+def _set_neighbours(room: Any, columns: Any, rows: Any, neighbours: Any) -> Any:  # pragma: no cover  compiled
+    """Write the rooms above, below, left and right of a room; return their number."""
     count, x = 0, room % columns
     if room >= columns:
-        near[count] = room - columns
+        neighbours[count] = room - columns
         count += 1
     if room < columns * (rows - 1):
-        near[count] = room + columns
+        neighbours[count] = room + columns
         count += 1
     if x > 0:
-        near[count] = room - 1
+        neighbours[count] = room - 1
         count += 1
     if x < columns - 1:
-        near[count] = room + 1
+        neighbours[count] = room + 1
         count += 1
     return count
 
 
 @compiled
-def _wall(a: Any, b: Any, columns: Any) -> Any:  # pragma: no cover  compiled
+def _wall_between(a: Any, b: Any, columns: Any) -> Any:  # pragma: no cover  compiled
     """Return the cell between two rooms."""
     width = 2 * columns + 1
     return (a // columns + b // columns + 1) * width + a % columns + b % columns + 1
 
 
 @compiled
-def _walls(columns: Any, rows: Any, cells: Any) -> Any:  # pragma: no cover  compiled
+def _closed_walls(columns: Any, rows: Any, cells: Any) -> Any:  # pragma: no cover  compiled
     """Return the closed walls between rooms, in the order of the rooms."""
     walls, width, count = np.empty(2 * columns * rows, np.int64), 2 * columns + 1, 0
     for y in range(1, 2 * rows, 2):
@@ -152,16 +153,17 @@ def _walls(columns: Any, rows: Any, cells: Any) -> Any:  # pragma: no cover  com
 
 
 @compiled
-def _backtracker(stream: Any, columns: Any, rows: Any, cells: Any) -> None:  # pragma: no cover  compiled
+def _open_backtracker_tree(stream: Any, columns: Any, rows: Any, cells: Any) -> None:  # pragma: no cover  compiled
+    """Open the passages of a random spanning tree, as the backtracker of `spaces.TREES`."""
     rooms = columns * rows
     visited, trail = np.zeros(rooms, np.bool_), np.empty(rooms, np.int64)
     near, fresh = np.empty(4, np.int64), np.empty(4, np.int64)
-    trail[0] = _below(stream, rooms)
+    trail[0] = _random_below(stream, rooms)
     visited[trail[0]] = True
     length, found = 1, 1
     while found < rooms:
         here, count = trail[length - 1], 0
-        for place in range(_near(here, columns, rows, near)):
+        for place in range(_set_neighbours(here, columns, rows, near)):
             if not visited[near[place]]:
                 fresh[count] = near[place]
                 count += 1
@@ -170,17 +172,18 @@ def _backtracker(stream: Any, columns: Any, rows: Any, cells: Any) -> None:  # p
             continue
         pick = 0
         if count > 1:
-            pick = _below(stream, count)
+            pick = _random_below(stream, count)
         room = fresh[pick]
         visited[room] = True
-        cells[_wall(here, room, columns)] = 1
+        cells[_wall_between(here, room, columns)] = 1
         trail[length] = room
         length += 1
         found += 1
 
 
 @compiled
-def _piece(parents: Any, room: Any) -> Any:  # pragma: no cover  compiled
+def _find_root(parents: Any, room: Any) -> Any:  # pragma: no cover  compiled
+    """Return the root of a room's set of connected rooms (union-find with path halving)."""
     while parents[room] != room:
         parents[room] = parents[parents[room]]
         room = parents[room]
@@ -188,68 +191,71 @@ def _piece(parents: Any, room: Any) -> Any:  # pragma: no cover  compiled
 
 
 @compiled
-def _kruskal(stream: Any, columns: Any, rows: Any, cells: Any) -> None:  # pragma: no cover  compiled
+def _open_kruskal_tree(stream: Any, columns: Any, rows: Any, cells: Any) -> None:  # pragma: no cover  compiled
+    """Open the passages of a random spanning tree, as Kruskal's of `spaces.TREES`."""
     width = 2 * columns + 1
-    walls, parents = _walls(columns, rows, cells), _numbers(columns * rows)
+    walls, parents = _closed_walls(columns, rows, cells), _arange(columns * rows)
     _shuffle(stream, walls)
     for wall in walls:
         y, x = wall // width, wall % width
         # The rooms on both sides of a wall: of one in a row of rooms beside it, otherwise above and below.
         first = (y - 1) // 2 * columns + (x - 1) // 2
-        a, b = _piece(parents, first), _piece(parents, first + (1 if y % 2 else columns))
+        a, b = _find_root(parents, first), _find_root(parents, first + (1 if y % 2 else columns))
         if a != b:
             parents[a] = b
             cells[wall] = 1
 
 
 @compiled
-def _prim(stream: Any, columns: Any, rows: Any, cells: Any) -> None:  # pragma: no cover  compiled
+def _open_prim_tree(stream: Any, columns: Any, rows: Any, cells: Any) -> None:  # pragma: no cover  compiled
+    """Open the passages of a random spanning tree, as Prim's of `spaces.TREES`."""
     rooms = columns * rows
     inside, near = np.zeros(rooms, np.bool_), np.empty(4, np.int64)
     homes, frontier, count = np.empty(4 * rooms, np.int64), np.empty(4 * rooms, np.int64), 0
-    room = _below(stream, rooms)
+    room = _random_below(stream, rooms)
     while True:
         inside[room] = True
-        for place in range(_near(room, columns, rows, near)):
+        for place in range(_set_neighbours(room, columns, rows, near)):
             if not inside[near[place]]:
                 homes[count], frontier[count] = room, near[place]
                 count += 1
         while True:
             if count == 0:
                 return
-            pick = _below(stream, count)
+            pick = _random_below(stream, count)
             count -= 1
             home, room = homes[pick], frontier[pick]
             homes[pick], frontier[pick] = homes[count], frontier[count]
             if not inside[room]:
-                cells[_wall(home, room, columns)] = 1
+                cells[_wall_between(home, room, columns)] = 1
                 break
 
 
 @compiled
-def _wilson(stream: Any, columns: Any, rows: Any, cells: Any) -> None:  # pragma: no cover  compiled
+def _open_wilson_tree(stream: Any, columns: Any, rows: Any, cells: Any) -> None:  # pragma: no cover  compiled
+    """Open the passages of a random spanning tree, as Wilson's of `spaces.TREES`."""
     rooms = columns * rows
     inside, leaves = np.zeros(rooms, np.bool_), np.empty(rooms, np.int64)
-    order = _numbers(rooms)
+    order = _arange(rooms)
     near, counts = np.empty((rooms, 4), np.int64), np.empty(rooms, np.int64)
     for room in range(rooms):
-        counts[room] = _near(room, columns, rows, near[room])
+        counts[room] = _set_neighbours(room, columns, rows, near[room])
     _shuffle(stream, order)
     inside[order[0]] = True
     for start in order:
         room = start
         while not inside[room]:
-            leaves[room] = near[room, _below(stream, counts[room])]
+            leaves[room] = near[room, _random_below(stream, counts[room])]
             room = leaves[room]
         room = start
         while not inside[room]:
             inside[room] = True
-            cells[_wall(room, leaves[room], columns)] = 1
+            cells[_wall_between(room, leaves[room], columns)] = 1
             room = leaves[room]
 
 
 @compiled
-def _draw(
+def _draw_cells(
     key: Any, algorithm: Any, columns: Any, rows: Any, opened: Any, doubled: Any, cells: Any
 ) -> Any:  # pragma: no cover  compiled
     """Open the rooms and the passages of a maze, and return which row and which column are there twice.
@@ -267,25 +273,25 @@ def _draw(
     for place in range(64):
         stream[place // 8] = stream[place // 8] << np.uint64(8) | np.uint64(key[place])
     if algorithm == 0:
-        _backtracker(stream, columns, rows, cells)
+        _open_backtracker_tree(stream, columns, rows, cells)
     elif algorithm == 1:
-        _kruskal(stream, columns, rows, cells)
+        _open_kruskal_tree(stream, columns, rows, cells)
     elif algorithm == 2:
-        _prim(stream, columns, rows, cells)
+        _open_prim_tree(stream, columns, rows, cells)
     else:
-        _wilson(stream, columns, rows, cells)
-    walls = _walls(columns, rows, cells)
+        _open_wilson_tree(stream, columns, rows, cells)
+    walls = _closed_walls(columns, rows, cells)
     _shuffle(stream, walls)
     for place in range(opened):
         cells[walls[place]] = 1
     for y in range(rows):
         for x in range(columns):
             cells[(2 * y + 1) * (2 * columns + 1) + 2 * x + 1] = 1
-    return _below(stream, doubled[0]), _below(stream, doubled[1])
+    return _random_below(stream, doubled[0]), _random_below(stream, doubled[1])
 
 
 @compiled
-def _beside(cell: Any, direction: Any, width: Any, count: Any) -> Any:  # pragma: no cover  compiled
+def _neighbour_cell(cell: Any, direction: Any, width: Any, count: Any) -> Any:  # pragma: no cover  compiled
     """Return the cell above, below, left or right of a cell; -1 for none."""
     if direction == 0:
         return max(cell - width, -1)
@@ -297,7 +303,7 @@ def _beside(cell: Any, direction: Any, width: Any, count: Any) -> Any:  # pragma
 
 
 @compiled
-def _prove(cells: Any, width: Any, entrance: Any, exit_: Any) -> Any:  # pragma: no cover  compiled
+def _proof_numbers(cells: Any, width: Any, entrance: Any, exit_: Any) -> Any:  # pragma: no cover  compiled
     """Return the proof's numbers, the steps, loops and junctions, and after them the movements: direction, cells.
 
     It follows the same shortest path as `Lattice.shortest_path`, which there has to be.
@@ -312,7 +318,7 @@ def _prove(cells: Any, width: Any, entrance: Any, exit_: Any) -> Any:  # pragma:
         cell, open_ = queue[at], 0
         at += 1
         for direction in range(4):
-            near = _beside(cell, direction, width, count)
+            near = _neighbour_cell(cell, direction, width, count)
             if near >= 0 and cells[near]:
                 open_ += 1
                 if far[near] < 0:
@@ -329,7 +335,7 @@ def _prove(cells: Any, width: Any, entrance: Any, exit_: Any) -> Any:  # pragma:
         direction, near = -1, -1
         while near < 0 or far[near] != nearer:
             direction += 1
-            near = _beside(cell, direction, width, count)
+            near = _neighbour_cell(cell, direction, width, count)
         if direction != last:
             numbers[end], numbers[end + 1], last = direction, 0, direction
             end += 2
@@ -338,7 +344,7 @@ def _prove(cells: Any, width: Any, entrance: Any, exit_: Any) -> Any:  # pragma:
     return numbers[:end]
 
 
-def draw(
+def draw_maze(
     rng: Stream, shape: tuple[int, int], algorithm: str, opened: int, ends: tuple[int, int], lines: list[Sequence[int]]
 ) -> tuple[Maze, int, int]:
     """Draw a maze from a stream that nothing was drawn from.
@@ -357,17 +363,17 @@ def draw(
     rows, columns = shape
     key, cells = np.frombuffer(rng.key_digest(), np.uint8), np.zeros(rows * columns, np.uint8)
     doubled = len(lines[0]), len(lines[1])
-    chosen = _draw(key, _ALGORITHMS[algorithm], columns // 2, rows // 2, opened, doubled, cells)
+    chosen = _draw_cells(key, _ALGORITHMS[algorithm], columns // 2, rows // 2, opened, doubled, cells)
     row, column = cast(tuple[int, int], chosen)
     cells[ends[0]] = cells[ends[1]] = 1
     return Maze(Lattice(columns, rows, cells.tobytes()), *ends), lines[0][row], lines[1][column]
 
 
 def prove(maze: Maze) -> dict[str, Json]:
-    """Return what is known of a maze whose exit can be reached, as `_game.prove` does."""
+    """Return the proof of a maze whose exit can be reached, as `_game.prove` does."""
     cells = np.frombuffer(maze.lattice.cells, np.uint8)
     steps, loops, junctions, *ways = cast(
-        list[int], _prove(cells, maze.lattice.width, maze.entrance, maze.exit).tolist()
+        list[int], _proof_numbers(cells, maze.lattice.width, maze.entrance, maze.exit).tolist()
     )
     solution = [[_NAMES[way], length] for way, length in zip(ways[::2], ways[1::2], strict=True)]
     return {"minimum": steps, "solution": solution, "loops": loops, "junctions": junctions}

@@ -26,16 +26,16 @@ from waybench.envs.maze._game import Maze, decode
 from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 
-def _steps(record: EpisodeRecord) -> float:
+def _cells_moved(record: EpisodeRecord) -> float:
     return float(sum(turn.events.get("moved", 0) for turn in record.turns))
 
 
 def _raw_score(record: EpisodeRecord) -> float:
     minimum = record.proof["minimum"]
-    return (1 - (_steps(record) - minimum) / minimum) * 100 if record.end == "solved" else 0.0
+    return (1 - (_cells_moved(record) - minimum) / minimum) * 100 if record.end == "solved" else 0.0
 
 
-def _requests(record: EpisodeRecord) -> int:
+def _request_limit(record: EpisodeRecord) -> int:
     return record.options["requests"]
 
 
@@ -44,7 +44,7 @@ def is_competent(record: EpisodeRecord) -> bool:
 
     Twice the minimum would not do: a random walk without turning back does with it in .70 of mazes of dimension 5.
     """
-    return 2 * _steps(record) <= 3 * record.proof["minimum"]
+    return 2 * _cells_moved(record) <= 3 * record.proof["minimum"]
 
 
 _ANY_LENGTH = "a reply can name any number of movements"
@@ -79,7 +79,7 @@ METRICS = (
     REACHED,
     Metric(
         name="steps",
-        of=_steps,
+        of=_cells_moved,
         title="Steps",
         low=0,
         unbounded=_ANY_LENGTH,
@@ -91,12 +91,12 @@ METRICS = (
         name="requests",
         of=lambda record: float(len(record.own_turns)),
         title="Requests",
-        range=lambda record: (0, _requests(record)),
+        range=lambda record: (0, _request_limit(record)),
         better="lower",
         doc="Requests used.",
     ),
-    outcome_metric("unparsed", "Replies that are not a list of movements.", max_turns=_requests),
-    outcome_metric("illegal", "Replies with a movement into a wall or outside.", max_turns=_requests),
+    outcome_metric("unparsed", "Replies that are not a list of movements.", max_turns=_request_limit),
+    outcome_metric("illegal", "Replies with a movement into a wall or outside.", max_turns=_request_limit),
 )
 
 
@@ -110,10 +110,11 @@ FAILURES = (WALL, OUTSIDE, STOPPED)
 def failure(record: EpisodeRecord) -> FailureKind:
     """Return the most frequent outcome of the plans, where most replies were plans."""
     general = general_failure_kind(record)
-    return general if general in NO_ANSWER else most_frequent_kind(_causes(record), FAILURES) or general
+    return general if general in NO_ANSWER else most_frequent_kind(_plan_outcomes(record), FAILURES) or general
 
 
-def _causes(record: EpisodeRecord) -> Iterator[FailureKind]:
+def _plan_outcomes(record: EpisodeRecord) -> Iterator[FailureKind]:
+    """Yield for each plan whether it hit a wall, left the maze, or was valid and stopped short of the exit."""
     for turn in record.own_turns:
         if turn.action is not None:
             illegal = turn.events.get("illegal")
@@ -132,7 +133,7 @@ DIRECTION = FailureKind("direction", "wrong directions", "Elsewhere, the step le
 STOPPED_ERROR = FailureKind("stopped", "stopping before the exit", "The plan ends before the exit.")
 
 
-def steps(record: EpisodeRecord) -> Iterator[Step]:
+def plan_steps(record: EpisodeRecord) -> Iterator[Step]:
     """Yield the steps of all plans, cell by cell, up to the first that is not on a shortest path."""
     maze = decode(record.instance)
     far, at, heading = maze.lattice.distances(maze.exit), maze.entrance, ""
@@ -151,7 +152,7 @@ def steps(record: EpisodeRecord) -> Iterator[Step]:
                     yield Step(number, COUNT if direction in (heading, _next_turn(maze, at, heading)) else WALL_ERROR)
                     return
                 if far[following] >= far[at]:
-                    yield Step(number, _wrong_way(maze.lattice, at, following in seen))
+                    yield Step(number, _wrong_step_kind(maze.lattice, at, following in seen))
                     return
                 yield Step(number)
                 at, heading = following, direction
@@ -160,7 +161,8 @@ def steps(record: EpisodeRecord) -> Iterator[Step]:
         yield Step(number, STOPPED_ERROR)
 
 
-def _wrong_way(lattice: Lattice, at: int, is_seen: bool) -> FailureKind:
+def _wrong_step_kind(lattice: Lattice, at: int, is_seen: bool) -> FailureKind:
+    """Return the kind of error of a step into an open cell that leads away from the exit."""
     if is_seen:
         return REVISIT
     return JUNCTION if len(list(lattice.exits(at))) > 2 else DIRECTION
@@ -177,30 +179,30 @@ def _next_turn(maze: Maze, at: int, heading: str) -> str:
     return next((name for name, cell in maze.lattice.exits(at) if far[cell] < far[at]), "")
 
 
-FIRST_ERRORS = FirstErrors((JUNCTION, DIRECTION, REVISIT, COUNT, WALL_ERROR, STOPPED_ERROR), steps)
+FIRST_ERRORS = FirstErrors((JUNCTION, DIRECTION, REVISIT, COUNT, WALL_ERROR, STOPPED_ERROR), plan_steps)
 
 
 MINIMUM = proof_axis("minimum", "Minimum steps", "Cells on a shortest path, without the entrance.")
 JUNCTIONS = proof_axis("junctions", "Junctions", "Cells with three or four open neighbours.")
 
 
-def _path(record: EpisodeRecord) -> Any:
-    """Return the movements of a shortest path, where the proof has one; not everywhere are they an action."""
+def _shortest_path_movements(record: EpisodeRecord) -> Any:
+    """Return the movements of a shortest path by the proof of either maze environment; None without one."""
     return record.proof.get("solution") or record.proof.get("path")
 
 
-def _turns(record: EpisodeRecord) -> float | None:
-    straight = _path(record)
+def _count_direction_changes(record: EpisodeRecord) -> float | None:
+    straight = _shortest_path_movements(record)
     return float(len(straight) - 1) if straight else None
 
 
-def _open_cells(record: EpisodeRecord) -> list[bytes]:
-    """Return the rows of the maze, 1 for an open cell, without the checks of reading a maze from outside."""
+def _open_cell_rows(record: EpisodeRecord) -> list[bytes]:
+    """Return the rows of the maze, 1 for an open cell, without the checks of `decode`."""
     return [bytes([cell != 0 for cell in row]) for row in record.instance["maze"]]
 
 
-def _dead_ends(record: EpisodeRecord) -> float:
-    rows = _open_cells(record)
+def _count_dead_ends(record: EpisodeRecord) -> float:
+    rows = _open_cell_rows(record)
     # Entrance and exit, on the border, are no dead ends.
     return float(
         sum(
@@ -211,12 +213,12 @@ def _dead_ends(record: EpisodeRecord) -> float:
     )
 
 
-def _wrong_ways(record: EpisodeRecord) -> float | None:
-    """Return the number of openings beside a shortest path, each of which is a wrong way."""
-    solution = _path(record)
+def _count_wrong_ways(record: EpisodeRecord) -> float | None:
+    """Return the number of openings beside a shortest path; None without a path in the proof."""
+    solution = _shortest_path_movements(record)
     if not solution:
         return None
-    rows = _open_cells(record)
+    rows = _open_cell_rows(record)
     x, y = next((row.index("X"), number) for number, row in enumerate(record.instance["maze"]) if "X" in row)
     x, y, wrong_ways = int(x), int(y), 0
     for direction, count in solution:
@@ -232,12 +234,12 @@ def _wrong_ways(record: EpisodeRecord) -> float | None:
 VARIABLES = ExplanatoryVariables(
     items=(
         MINIMUM,
-        Axis(name="turns", title="Turns", of=_turns, doc="Changes of direction on a shortest path."),
-        Axis(name="dead_ends", title="Dead ends", of=_dead_ends, doc="Cells with one open neighbour."),
+        Axis(name="turns", title="Turns", of=_count_direction_changes, doc="Changes of direction on a shortest path."),
+        Axis(name="dead_ends", title="Dead ends", of=_count_dead_ends, doc="Cells with one open neighbour."),
         Axis(
             name="wrong_ways",
             title="Wrong ways",
-            of=_wrong_ways,
+            of=_count_wrong_ways,
             doc="Open neighbours of the cells of a shortest path that are not on it.",
         ),
         JUNCTIONS,

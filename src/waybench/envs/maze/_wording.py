@@ -30,9 +30,9 @@ from waybench.envs.maze._game import (
     MazeState,
     Movement,
     MovePlan,
+    direction_after_turn,
     start,
     turn_between,
-    turned,
 )
 from waybench.envs.maze._texts import TEXTS
 from waybench.envs.spaces._lattice import DIRECTIONS
@@ -58,33 +58,33 @@ class Representation(Generic[S]):
 _ASCII = str.maketrans("01", "#.")
 
 
-def place(maze: Maze, cell: int) -> str:
-    """Return a cell as prompts write it, [x,y]."""
+def cell_text(maze: Maze, cell: int) -> str:
+    """Return the text of a cell in prompts, [x,y]."""
     x, y = maze.lattice.position(cell)
     return f"[{x},{y}]"
 
 
-def _coordinates(state: MazeState, texts: Texts) -> str:
+def _coordinates_text(state: MazeState, texts: Texts) -> str:
     maze, at = state.maze, state.at
-    paths = " ".join(place(maze, cell) for cell, open_ in enumerate(maze.lattice.cells) if open_)
+    paths = " ".join(cell_text(maze, cell) for cell, open_ in enumerate(maze.lattice.cells) if open_)
     size = {"width": maze.lattice.width, "height": maze.lattice.height}
-    return texts.fill("coordinates", **size, paths=paths, place=place(maze, at))
+    return texts.fill("coordinates", **size, paths=paths, place=cell_text(maze, at))
 
 
-def _prose(state: MazeState, texts: Texts) -> str:
+def _prose_text(state: MazeState, texts: Texts) -> str:
     maze, at = state.maze, state.at
     size = {"width": maze.lattice.width, "height": maze.lattice.height}
-    lines = [texts.fill("prose.opening", **size, place=place(maze, at))]
+    lines = [texts.fill("prose.opening", **size, place=cell_text(maze, at))]
     for cell, open_ in enumerate(maze.lattice.cells):
         if open_:
             ways = [
-                texts.fill("prose.way", direction=texts[f"direction.{direction}"], place=place(maze, neighbour))
+                texts.fill("prose.way", direction=texts[f"direction.{direction}"], place=cell_text(maze, neighbour))
                 for direction, neighbour in maze.lattice.exits(cell)
             ]
             directions = ways[-1] if ways else texts["prose.nowhere"]
             if len(ways) > 1:
                 directions = texts.fill("prose.last_way", ways=", ".join(ways[:-1]), way=ways[-1])
-            lines.append(texts.fill("prose.cell", place=place(maze, cell), ways=directions))
+            lines.append(texts.fill("prose.cell", place=cell_text(maze, cell), ways=directions))
     return "\n".join(lines)
 
 
@@ -93,8 +93,8 @@ def representations(texts: Texts) -> dict[str, Representation[MazeState]]:
     writers: dict[str, Callable[[MazeState], str]] = {
         "matrix": lambda state: f"[[{'],['.join(state.maze.lines(state.at, commas=True))}]]",
         "ascii": lambda state: "\n".join(state.maze.lines(state.at)).translate(_ASCII),
-        "coordinates": lambda state: _coordinates(state, texts),
-        "prose": lambda state: _prose(state, texts),
+        "coordinates": lambda state: _coordinates_text(state, texts),
+        "prose": lambda state: _prose_text(state, texts),
     }
     return {name: Representation(name, texts[f"legend.{name}"], write) for name, write in writers.items()}
 
@@ -104,6 +104,7 @@ REPRESENTATIONS = representations(ENGLISH)
 
 
 def _move_tool(key: str, words: Sequence[str], doc: str, texts: Texts) -> ActionTool:
+    """Return the tool for a list of movements; `key` names the field of directions, `words` are its values."""
     direction: Json = {"type": "string", "enum": list(words), "description": doc}
     cells: Json = {"type": "integer", "minimum": 1, "description": texts["tool.cells"]}
     movement = object_schema({key: direction, "cells": cells})
@@ -131,7 +132,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         self._words = {name: texts[f"turn.{name}"] for name in TURNS} if body else self._compass
         self._names = {normalize_name(word): name for name, word in self._words.items()}
         self._key = "turn" if body else "direction"
-        self._tool = _move_tool(self._key, list(self._words.values()), self._of_frame("tool.direction"), texts)
+        self._tool = _move_tool(self._key, list(self._words.values()), self._frame_text("tool.direction"), texts)
         self._form = representation
         self._exit_hint = exit_hint
         self.rule_fields = (
@@ -141,16 +142,18 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
                 lambda maze: representation.write(start(maze)),
             ),
             Field[Maze]("legend", "How to read it.", lambda maze: representation.legend),
-            Field[Maze]("hint", "A sentence that says where the exit is, if exit_hint is on.", self._hint),
-            Field[Maze]("entrance", "The entrance, as [x,y].", lambda maze: place(maze, maze.entrance)),
-            Field[Maze]("exit", "The exit, as [x,y].", lambda maze: place(maze, maze.exit)),
+            Field[Maze]("hint", "A sentence that says where the exit is, if exit_hint is on.", self._hint_text),
+            Field[Maze]("entrance", "The entrance, as [x,y].", lambda maze: cell_text(maze, maze.entrance)),
+            Field[Maze]("exit", "The exit, as [x,y].", lambda maze: cell_text(maze, maze.exit)),
             Field[Maze](
                 "dimension", "Number of rows and of columns, of the more of them.", lambda maze: str(maze.size)
             ),
             Field[Maze]("rows", "Number of rows.", lambda maze: str(maze.lattice.height)),
             Field[Maze]("columns", "Number of columns.", lambda maze: str(maze.lattice.width)),
             Field[Maze](
-                "facing", "In the body's frame, which way the player faces.", lambda maze: self._facing(start(maze))
+                "facing",
+                "In the body's frame, which way the player faces.",
+                lambda maze: self._facing_text(start(maze)),
             ),
         )
         self.fields = (
@@ -158,13 +161,13 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
                 "maze", "The maze, with the player where it is now.", lambda view: representation.write(view.state)
             ),
             Field[View[MazeState]](
-                "position", "Where the player is, as [x,y].", lambda view: place(view.state.maze, view.state.at)
+                "position", "Where the player is, as [x,y].", lambda view: cell_text(view.state.maze, view.state.at)
             ),
             Field[View[MazeState]](
-                "feedback", "What the last reply led to.", lambda view: self._feedback(view.state, view.last)
+                "feedback", "What the last reply led to.", lambda view: self._feedback_text(view.state, view.last)
             ),
             Field[View[MazeState]](
-                "facing", "In the body's frame, which way the player faces.", lambda view: self._facing(view.state)
+                "facing", "In the body's frame, which way the player faces.", lambda view: self._facing_text(view.state)
             ),
             *(self._view_field(field) for field in self.rule_fields if field.name not in ("maze", "facing")),
         )
@@ -173,14 +176,16 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
     def _view_field(field: Field[Maze]) -> Field[View[MazeState]]:
         return Field(field.name, field.doc, lambda view: field.of(view.state.maze))
 
-    def _hint(self, maze: Maze) -> str:
-        return self.texts.fill("hint", exit=place(maze, maze.exit)) if self._exit_hint else ""
+    def _hint_text(self, maze: Maze) -> str:
+        """Return the sentence on where the exit is, if `exit_hint` is on; otherwise ""."""
+        return self.texts.fill("hint", exit=cell_text(maze, maze.exit)) if self._exit_hint else ""
 
-    def _facing(self, state: MazeState) -> str:
+    def _facing_text(self, state: MazeState) -> str:
+        """Return, in the body's frame, the sentence on where the player faces; otherwise ""."""
         return self.texts.fill("facing", direction=self._compass[state.facing]) if self._body else ""
 
-    def _of_frame(self, name: str) -> str:
-        """Return a text that the body's frame has in words of its own."""
+    def _frame_text(self, name: str) -> str:
+        """Return a text by its name, in the body's version in the body's frame."""
         return self.texts[f"body.{name}" if self._body else name]
 
     def in_language(self, texts: Texts) -> "MazeWording":
@@ -189,16 +194,16 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
     def rules(self, instance: Maze) -> str:
         x, y = instance.lattice.position(instance.entrance)
         fields = {"map": self._form.write(start(instance)), "legend": self._form.legend, "x": x, "y": y}
-        fields["hint"] = self._hint(instance)
+        fields["hint"] = self._hint_text(instance)
         if self._body:
-            return self.texts.fill("body.prompt", **fields, facing=self._facing(start(instance)))
+            return self.texts.fill("body.prompt", **fields, facing=self._facing_text(start(instance)))
         return self.texts.fill("prompt", **fields)
 
     def observe(self, state: MazeState, last: Transition[MazeState] | Invalid | None, turn: int) -> str:
         """Return the answer to a reply: what went wrong or is still missing, the map now, and the request for JSON."""
         if last is None:
             return ""
-        feedback = self._feedback(state, last)
+        feedback = self._feedback_text(state, last)
         if not isinstance(last, Invalid) and state.at == state.maze.exit:
             return feedback
         return self.texts.fill("later", feedback=feedback, map=self._form.write(state))
@@ -213,25 +218,25 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
             return Invalid(self.texts.fill("reason.list", value=json_excerpt(entries, self.texts)))
         movements: list[Movement] = []
         for number, entry in enumerate(entries, start=1):
-            movement = self._movement(entry)
+            movement = self._read_movement(entry)
             if isinstance(movement, str):
                 return Invalid(self.texts.fill("reason.movement", number=number, problem=movement))
             movements.append(movement)
-        return self._plan(movements, state)
+        return self._with_map_directions(movements, state)
 
-    def _plan(self, movements: Sequence[Movement], state: MazeState) -> MovePlan:
-        """Return movements with directions of the map in place of those of the frame."""
+    def _with_map_directions(self, movements: Sequence[Movement], state: MazeState) -> MovePlan:
+        """Return movements in the frame as a plan with directions of the map."""
         if not self._body:
             return tuple(movements)
         plan: list[Movement] = []
         facing = state.facing
         for turn, cells in movements:
-            facing = turned(facing, turn)
+            facing = direction_after_turn(facing, turn)
             plan.append(Movement(facing, cells))
         return tuple(plan)
 
-    def _in_frame(self, plan: MovePlan, state: MazeState) -> list[dict[str, str | int]]:
-        """Return a plan as replies have it."""
+    def _movement_objects(self, plan: MovePlan, state: MazeState) -> list[dict[str, str | int]]:
+        """Return a plan as the list of objects in a reply, in the frame."""
         before = [state.facing, *(movement.direction for movement in plan)]
         names = [
             turn_between(facing, movement.direction) if self._body else movement.direction
@@ -242,7 +247,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         ]
 
     def render(self, action: MovePlan, state: MazeState) -> str:
-        return json.dumps({"movements": self._in_frame(action, state)}, ensure_ascii=False)
+        return json.dumps({"movements": self._movement_objects(action, state)}, ensure_ascii=False)
 
     def tools(self, state: MazeState) -> tuple[ActionTool, ...]:
         return (self._tool,)
@@ -250,21 +255,22 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
     def parse_call(self, call: ToolCall, state: MazeState) -> MovePlan:
         entries = call.arguments["movements"]
         movements = [Movement(self._names[normalize_name(entry[self._key])], entry["cells"]) for entry in entries]
-        return self._plan(movements, state)
+        return self._with_map_directions(movements, state)
 
     def render_call(self, action: MovePlan, state: MazeState) -> ToolCall:
-        return ToolCall(self._tool.name, {"movements": self._in_frame(action, state)})
+        return ToolCall(self._tool.name, {"movements": self._movement_objects(action, state)})
 
-    def _feedback(self, state: MazeState, last: Transition[MazeState] | Invalid | None) -> str:
-        """Return what the last reply led to; "" before the first one."""
+    def _feedback_text(self, state: MazeState, last: Transition[MazeState] | Invalid | None) -> str:
+        """Return the answer to the last reply; "" before the first one."""
         if last is None:
             return ""
-        feedback = self._what_happened(state, last)
+        feedback = self._outcome_text(state, last)
         is_over = not isinstance(last, Invalid) and state.at == state.maze.exit
-        return f"{feedback} {self._facing(state)}" if self._body and not is_over else feedback
+        return f"{feedback} {self._facing_text(state)}" if self._body and not is_over else feedback
 
-    def _what_happened(self, state: MazeState, last: Transition[MazeState] | Invalid) -> str:
-        texts, here = self.texts, place(state.maze, state.at)
+    def _outcome_text(self, state: MazeState, last: Transition[MazeState] | Invalid) -> str:
+        """Return the sentence on the outcome of the last reply."""
+        texts, here = self.texts, cell_text(state.maze, state.at)
         if isinstance(last, Invalid):
             return texts.fill("feedback.invalid", reason=last.reason)
         if state.at == state.maze.exit:
@@ -282,11 +288,11 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
             )
         return texts.fill("feedback.short", place=here)
 
-    def _movement(self, entry: Any) -> Movement | str:
-        """Read one entry of the list, in the frame, or say in a phrase what is wrong with it."""
+    def _read_movement(self, entry: Any) -> Movement | str:
+        """Return one entry of a reply's list as a movement in the frame, or a phrase on what is wrong with it."""
         texts, key = self.texts, self._key
         if not is_object(entry) or key not in entry or "cells" not in entry:
-            return self._of_frame("reason.object")
+            return self._frame_text("reason.object")
         if (duplicate := getattr(entry, "duplicate", None)) is not None:
             return texts.fill("reason.twice", key=json_excerpt(duplicate, texts))
         direction, cells = entry[key], entry["cells"]

@@ -12,22 +12,23 @@ from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 
 def scenes(maze: Maze, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
-    """Yield the maze with a shortest path, the path that turns took, and a veil over what was not seen.
+    """Yield a scene for each number of turns: the walked and a shortest path, with unseen cells veiled.
 
     An episode without turns has no veil.
     """
     window: int | None = next((turn.events["window"] for turn in turns if "window" in turn.events), None)
     for count in counts:
-        legs = list(_legs(maze, turns[:count]))
+        legs = list(_turn_legs(maze, turns[:count]))
         label, veil = maze_label(maze), ""
         if window is not None:
             moved = sum(len(leg.moves) for leg in legs)
             label += f", {plural(moved, 'step')} walked, what was not seen is grey"
-            veil = _veil(maze, turns[:count], window)
+            veil = _veil_svg(maze, turns[:count], window)
         yield maze_scene(maze, legs, label, veil)
 
 
-def _legs(maze: Maze, turns: Sequence[TurnRecord]) -> Iterator[MazeLeg]:
+def _turn_legs(maze: Maze, turns: Sequence[TurnRecord]) -> Iterator[MazeLeg]:
+    """Yield the leg of each turn with a move, also of one that was blocked."""
     at = maze.entrance
     for number, turn in enumerate(turns, start=1):
         action = turn.carried_out
@@ -41,7 +42,7 @@ def _legs(maze: Maze, turns: Sequence[TurnRecord]) -> Iterator[MazeLeg]:
         at = y * maze.size + x
 
 
-def _veil(maze: Maze, turns: Sequence[TurnRecord], window: int) -> str:
+def _veil_svg(maze: Maze, turns: Sequence[TurnRecord], window: int) -> str:
     sight, size = first_sight(maze, window), range(maze.size)
     for turn in turns:
         if "at" in turn.events:
@@ -52,7 +53,7 @@ def _veil(maze: Maze, turns: Sequence[TurnRecord], window: int) -> str:
 
 
 def draw_picture(picture: Picture) -> str:
-    """Draw what the view of a message says: the paths, what is none, the player in the middle, and the exit."""
+    """Draw the view of a message: paths, walls, the player in the middle, and the exit."""
     sight: Sight = picture.state
     rows, window = window_rows(sight), sight.window
     signs = "".join(rows)

@@ -66,82 +66,86 @@ from waybench.envs.maze.explore._game import (
     ExploreWording,
     Sight,
     first_sight,
-    known_ways,
+    known_distances,
     map_rows,
-    reachable,
+    reachable_cells,
 )
 
 
-def most_turns(maze: Maze, factor: float) -> int:
-    """Return the turns of an episode: a multiple of the moves that a depth-first search of the maze needs at most."""
-    return _turns(reachable(maze).bit_count(), factor)
+def max_turns(maze: Maze, factor: float) -> int:
+    """Return the turn limit: `factor` times the most moves of a depth-first search of the maze."""
+    return _max_turns_for_cells(reachable_cells(maze).bit_count(), factor)
 
 
-def _turns(cells: int, factor: float) -> int:
+def _max_turns_for_cells(cells: int, factor: float) -> int:
+    """Return the turn limit for a number of reachable cells."""
     return max(1, ceil(factor * 2 * (cells - 1)))
 
 
-def _limit(record: EpisodeRecord) -> int:
-    return _turns(record.proof["reachable"], record.options["turn_factor"])
+def _turn_limit(record: EpisodeRecord) -> int:
+    return _max_turns_for_cells(record.proof["reachable"], record.options["turn_factor"])
 
 
-def moves(record: EpisodeRecord) -> Iterator[TurnRecord]:
-    """Yield the turns that were moves."""
+def move_turns(record: EpisodeRecord) -> Iterator[TurnRecord]:
+    """Yield the turns with a legal move."""
     return (turn for turn in record.turns if "phase" in turn.events)
 
 
-def _steps(record: EpisodeRecord) -> int:
-    return sum(1 for _ in moves(record))
+def _count_moves(record: EpisodeRecord) -> int:
+    return sum(1 for _ in move_turns(record))
 
 
 def is_competent(record: EpisodeRecord) -> bool:
     """Return whether the steps are at most one and a half times those of the oracle with a window of 5 cells."""
-    return 2 * _steps(record) <= 3 * record.proof["oracle_steps"]
+    return 2 * _count_moves(record) <= 3 * record.proof["oracle_steps"]
 
 
 def _share_seen(record: EpisodeRecord) -> float:
+    """Return the share of the reachable cells that were seen."""
     seen = next((turn.events["seen"] for turn in reversed(record.turns) if "seen" in turn.events), None)
     if seen is None:
         maze = decode(record.instance)
-        seen = (first_sight(maze, record.options["window"]).seen & reachable(maze)).bit_count()
+        seen = (first_sight(maze, record.options["window"]).seen & reachable_cells(maze)).bit_count()
     return seen / record.proof["reachable"]
 
 
-def _revisits(record: EpisodeRecord) -> float:
+def _count_revisits(record: EpisodeRecord) -> float:
     """Count moves beyond the shortest way over cells seen by then, from each cell entered first to the next one."""
     maze = decode(record.instance)
     sight = first_sight(maze, record.options["window"])
     visited, since, start, beyond = {sight.at}, 0, sight.at, 0
-    for turn in moves(record):
+    for turn in move_turns(record):
         x, y = turn.events["at"]
         sight, since = sight.after_move(y * maze.size + x), since + 1
         if sight.at not in visited:
-            beyond += since - known_ways(sight, start)[sight.at] if since > 1 else 0
+            beyond += since - known_distances(sight, start)[sight.at] if since > 1 else 0
             visited.add(sight.at)
             start, since = sight.at, 0
-    return float(beyond + (since - known_ways(sight, start)[sight.at] if since else 0))
+    return float(beyond + (since - known_distances(sight, start)[sight.at] if since else 0))
 
 
-def _oracle(record: EpisodeRecord) -> int:
+def _oracle_moves(record: EpisodeRecord) -> int:
+    """Return the moves of the oracle with the window of this episode."""
     window = record.options["window"]
     return record.proof["oracle_steps"] if window == USUAL_WINDOW else oracle_steps(decode(record.instance), window)
 
 
-def _errors(record: EpisodeRecord, phase: str) -> float:
-    return float(sum(turn.events["error"] for turn in moves(record) if turn.events["phase"] == phase))
+def _count_errors(record: EpisodeRecord, phase: str) -> float:
+    """Return the number of moves in a phase (exploring or exploiting) that were errors."""
+    return float(sum(turn.events["error"] for turn in move_turns(record) if turn.events["phase"] == phase))
 
 
 def errors_and_moves(record: EpisodeRecord, phase: str) -> tuple[float, float]:
-    """Return the number of errors in a phase, and of moves."""
-    return _errors(record, phase), float(sum(turn.events["phase"] == phase for turn in moves(record)))
+    """Return the number of errors and the number of moves in a phase."""
+    return _count_errors(record, phase), float(sum(turn.events["phase"] == phase for turn in move_turns(record)))
 
 
 def _error_metric(name: str, phase: str, title: str, doc: str) -> Metric:
     return Metric(
         name=name,
-        of=lambda record: _errors(record, phase),
+        of=lambda record: _count_errors(record, phase),
         title=title,
-        range=lambda record: (0, _limit(record)),
+        range=lambda record: (0, _turn_limit(record)),
         per=lambda record: errors_and_moves(record, phase)[1],
         better="lower",
         doc=doc,
@@ -151,7 +155,7 @@ def _error_metric(name: str, phase: str, title: str, doc: str) -> Metric:
 METRICS = (
     Metric(
         name="score",
-        of=lambda record: 100 * record.proof["minimum"] / _steps(record) if record.end == "solved" else 0.0,
+        of=lambda record: 100 * record.proof["minimum"] / _count_moves(record) if record.end == "solved" else 0.0,
         title="Score",
         unit="%",
         low=0,
@@ -162,9 +166,9 @@ METRICS = (
     REACHED,
     Metric(
         name="over_oracle",
-        of=lambda record: _steps(record) / _oracle(record) if record.end == "solved" else None,
+        of=lambda record: _count_moves(record) / _oracle_moves(record) if record.end == "solved" else None,
         title="Steps / oracle's",
-        range=lambda record: (0, _limit(record) / _oracle(record)),
+        range=lambda record: (0, _turn_limit(record) / _oracle_moves(record)),
         better="lower",
         doc="If the exit was reached, steps divided by those of the oracle with the same window. It can be below 1: "
         "the oracle knows no more than the player, and can have less luck.",
@@ -180,9 +184,9 @@ METRICS = (
     ),
     Metric(
         name="revisits",
-        of=_revisits,
+        of=_count_revisits,
         title="Revisits beyond need",
-        range=lambda record: (0, _limit(record)),
+        range=lambda record: (0, _turn_limit(record)),
         better="lower",
         doc="Moves beyond the shortest way, over cells seen by then, from each cell entered for the first time to the "
         "next such cell, or to where the episode ended.",
@@ -203,9 +207,9 @@ METRICS = (
     ),
     Metric(
         name="steps",
-        of=lambda record: float(_steps(record)),
+        of=lambda record: float(_count_moves(record)),
         title="Steps",
-        range=lambda record: (0, _limit(record)),
+        range=lambda record: (0, _turn_limit(record)),
         better="",
         doc="Cells moved.",
     ),
@@ -214,8 +218,8 @@ METRICS = (
         "Minimum steps",
         "Cells on a shortest path, without the entrance, which is known only to who sees the whole maze.",
     ),
-    outcome_metric("unparsed", "Replies that are not a move.", max_turns=_limit),
-    outcome_metric("illegal", "Moves into a wall or out of the maze.", max_turns=_limit),
+    outcome_metric("unparsed", "Replies that are not a move.", max_turns=_turn_limit),
+    outcome_metric("illegal", "Moves into a wall or out of the maze.", max_turns=_turn_limit),
 )
 
 
@@ -290,13 +294,14 @@ PLAY_OPTIONS = (
 
 
 def _play(options: Mapping[str, Json]) -> Play[Maze, Sight, str]:
+    """Return the game, wording and limits that the options of play select."""
     window, factor = int(options["window"]), float(options["turn_factor"])
     if window % 2 == 0:
         raise UsageError(f"window={window}: give an odd number, so that the player is in the middle")
     kind = str(options["memory"])
     memory = Memory(kind, int(options["memory_turns"]) if kind == "window" else 0)
     wording = ExploreWording(FORMS[options["wording"]], window, memory)
-    return Play(ExploreGame(window), wording, Limits(turns=1_000_000), turns=lambda maze: most_turns(maze, factor))
+    return Play(ExploreGame(window), wording, Limits(turns=1_000_000), turns=lambda maze: max_turns(maze, factor))
 
 
 PRESENTATION = Presentation(

@@ -8,16 +8,16 @@ from math import inf
 from typing import NamedTuple
 
 from waybench.core import DataError, Item, Json, Source, Stream, UsageError
-from waybench.envs.maze._environment import MazeSource, build, connects, opening, walls_between
+from waybench.envs.maze._environment import MazeSource, build_maze, connects_all_rooms, neighbouring_rooms, opening_cell
 from waybench.envs.maze._game import Maze, decode, prove
 from waybench.envs.maze.explore._game import (
     Sight,
-    directions_from,
+    directions_inwards_first,
     exit_side,
     first_sight,
-    frontier,
-    known_ways,
-    reachable,
+    frontier_cells,
+    known_distances,
+    reachable_cells,
     window_cells,
 )
 from waybench.envs.spaces._lattice import DIRECTIONS
@@ -46,15 +46,15 @@ class WalkTarget(NamedTuple):
 def possible_mazes(size: int, entrance: int, side: str) -> tuple[Maze, ...]:
     """Return the mazes of a dimension with this entrance and an exit on a side, with any number of loops."""
     rooms = size // 2
-    passages = walls_between(rooms, rooms)
+    passages = neighbouring_rooms(rooms, rooms)
     shapes = [
         shape
         for opened in range(rooms * rooms - 1, len(passages) + 1)
         for shape in combinations(passages, opened)
-        if connects(shape, rooms * rooms)
+        if connects_all_rooms(shape, rooms * rooms)
     ]
-    exits = [cell for room in range(rooms) if (cell := opening((size, size), side, room)) != entrance]
-    return tuple(build((size, size), shape, entrance, exit_) for shape in shapes for exit_ in exits)
+    exits = [cell for room in range(rooms) if (cell := opening_cell((size, size), side, room)) != entrance]
+    return tuple(build_maze((size, size), shape, entrance, exit_) for shape in shapes for exit_ in exits)
 
 
 class Beliefs:
@@ -74,7 +74,7 @@ class Beliefs:
         self._near = [
             [
                 (y + dy) * self._size + x + dx
-                for direction in directions_from(mazes[0])
+                for direction in directions_inwards_first(mazes[0])
                 for dx, dy in [DIRECTIONS[direction]]
                 if 0 <= x + dx < self._size and 0 <= y + dy < self._size
             ]
@@ -92,31 +92,32 @@ class Beliefs:
                 possible &= self._exit[cell] if cell == sight.maze.exit else ~self._exit[cell]
         return possible
 
-    def choice(self, possible: int, at: int) -> WalkTarget:
-        """Return the best choice at a cell with these possible mazes, all of which agree with what is seen there."""
+    def best_target(self, possible: int, at: int) -> WalkTarget:
+        """Return the best target from a cell with these possible mazes, all consistent with what is seen there."""
         if not possible & ~self._exit[at]:
             return WalkTarget(0.0, at, at)
         choice = self._choices.get((possible, at))
         if choice is None:
-            choice = self._choices[possible, at] = self._best(possible, at)
+            choice = self._choices[possible, at] = self._search_best_target(possible, at)
         return choice
 
-    def _best(self, possible: int, at: int) -> WalkTarget:
+    def _search_best_target(self, possible: int, at: int) -> WalkTarget:
+        """Return the target with the fewest expected steps to the exit."""
         total, best = possible.bit_count(), WalkTarget(inf, at, at)
-        for cell, steps, first in self._informative(possible, at):
+        for cell, steps, first in self._informative_cells(possible, at):
             if steps >= best.steps:
                 break
-            parts = self._parts(possible, cell)
-            expected = steps + sum(part.bit_count() * self.choice(part, cell).steps for part in parts) / total
+            parts = self._split_by_view(possible, cell)
+            expected = steps + sum(part.bit_count() * self.best_target(part, cell).steps for part in parts) / total
             if expected < best.steps - _TINY:
                 best = WalkTarget(expected, cell, first)
         return best
 
-    def _informative(self, possible: int, at: int) -> Iterator[tuple[int, int, int]]:
+    def _informative_cells(self, possible: int, at: int) -> Iterator[tuple[int, int, int]]:
         """Yield the next cells where something can be learnt, or the exit, with their distances and the first cell."""
         far, first, todo = {at: 0}, {at: at}, [at]
         for cell in todo:
-            if cell != at and (self._splits(possible, cell) or not possible & ~self._exit[cell]):
+            if cell != at and (self._tells_apart(possible, cell) or not possible & ~self._exit[cell]):
                 yield cell, far[cell], first[cell]
                 continue
             for near in self._near[cell]:
@@ -125,11 +126,12 @@ class Beliefs:
                     first[near] = near if cell == at else first[cell]
                     todo.append(near)
 
-    def _splits(self, possible: int, at: int) -> bool:
+    def _tells_apart(self, possible: int, at: int) -> bool:
+        """Return whether the view from a cell excludes some of the possible mazes, whichever is true."""
         return any(0 != possible & mask != possible for mask in self._told[at])
 
-    def _parts(self, possible: int, at: int) -> list[int]:
-        """Return the possible mazes by what is seen from a cell."""
+    def _split_by_view(self, possible: int, at: int) -> list[int]:
+        """Return the possible mazes grouped by the view from a cell, each group as bits."""
         parts = [possible]
         for mask in self._told[at]:
             parts = [part for mazes in parts for part in (mazes & mask, mazes & ~mask) if part]
@@ -138,7 +140,7 @@ class Beliefs:
 
 @lru_cache(maxsize=32)
 def beliefs(size: int, entrance: int, side: str, window: int) -> Beliefs:
-    """Return the choices among all mazes of a dimension, at most `LARGEST_EXACT`, with an entrance and a side."""
+    """Return the beliefs over all mazes of a dimension, an entrance and an exit side; at most `LARGEST_EXACT`."""
     return Beliefs(possible_mazes(size, entrance, side), window)
 
 
@@ -154,18 +156,18 @@ def best_step(sight: Sight) -> str:
     if maze.size <= LARGEST_EXACT:
         choices = beliefs(maze.size, maze.entrance, exit_side(maze), sight.window)
         if possible := choices.consistent_mazes(sight):
-            first = choices.choice(possible, sight.at).first
+            first = choices.best_target(possible, sight.at).first
             return next(direction for direction, cell in maze.lattice.exits(sight.at) if cell == first)
-    return _towards(sight, _most_promising_cell(sight))
+    return _direction_towards(sight, _most_promising_cell(sight))
 
 
 def _most_promising_cell(sight: Sight) -> int:
     """Return the frontier or the exit with the least possible length of a way over it to the exit."""
-    maze, far = sight.maze, known_ways(sight, sight.at)
-    cells = [maze.exit] if sight.knows(maze.exit) else [cell for cell in _openings(maze) if not sight.knows(cell)]
+    maze, far = sight.maze, known_distances(sight, sight.at)
+    cells = [maze.exit] if sight.knows(maze.exit) else [cell for cell in _possible_exits(maze) if not sight.knows(cell)]
     goals = list(map(maze.lattice.position, cells))
     best, target = inf, maze.exit
-    for cell in [*frontier(sight, far), *[maze.exit] * (maze.exit in far)]:
+    for cell in [*frontier_cells(sight, far), *[maze.exit] * (maze.exit in far)]:
         if far[cell] >= best:
             continue
         x, y = maze.lattice.position(cell)
@@ -176,18 +178,18 @@ def _most_promising_cell(sight: Sight) -> int:
 
 
 @lru_cache(maxsize=64)
-def _openings(maze: Maze) -> tuple[int, ...]:
-    """Return the cells where the exit can be, as the rules say it: those of its side, without the corners."""
+def _possible_exits(maze: Maze) -> tuple[int, ...]:
+    """Return the cells that can be the exit by the rules: those of its side, without the corners."""
     size, side = maze.size, exit_side(maze)
     lines = {"top": (0, 1), "bottom": (size * (size - 1), 1), "left": (0, size), "right": (size - 1, size)}
     start, step = lines[side]
     return tuple(start + step * along for along in range(1, size - 1))
 
 
-def _towards(sight: Sight, goal: int) -> str:
+def _direction_towards(sight: Sight, goal: int) -> str:
     """Return the first direction of a shortest known way to a cell."""
-    back = known_ways(sight, goal)
-    for direction in directions_from(sight.maze):
+    back = known_distances(sight, goal)
+    for direction in directions_inwards_first(sight.maze):
         near = sight.maze.lattice.step(sight.at, direction)
         if near is not None and back.get(near, len(back)) == back[sight.at] - 1:
             return direction
@@ -204,10 +206,10 @@ def oracle_steps(maze: Maze, window: int) -> int:
 
 
 def prove_explored(maze: Maze) -> dict[str, Json]:
-    """Return what is known of a maze, as for a maze that is seen as a whole, and more.
+    """Return the proof of a partly seen maze: that of `maze/alicia` with `path` for `solution`, and more.
 
     Returns:
-        path: what is the solution there;
+        path: the movements of a shortest path;
         reachable: cells that can be reached from the entrance, itself included;
         oracle_steps: steps that the oracle takes with a window of 5 cells.
 
@@ -216,7 +218,7 @@ def prove_explored(maze: Maze) -> dict[str, Json]:
     """
     proof = prove(maze)
     path = proof.pop("solution")  # movements of several cells are no action here
-    count = reachable(maze).bit_count()
+    count = reachable_cells(maze).bit_count()
     return {**proof, "path": path, "reachable": count, "oracle_steps": oracle_steps(maze, USUAL_WINDOW)}
 
 
@@ -230,8 +232,8 @@ def nearest_frontier(state: Sight, rng: Stream) -> str:
 
     Exploration by frontiers is B. Yamauchi's (CIRA 1997).
     """
-    far = known_ways(state, state.at)
-    return _towards(state, state.maze.exit if state.maze.exit in far else frontier(state, far)[0])
+    far = known_distances(state, state.at)
+    return _direction_towards(state, state.maze.exit if state.maze.exit in far else frontier_cells(state, far)[0])
 
 
 def wanderer(state: Sight, rng: Stream) -> str:
@@ -244,8 +246,8 @@ PLAYERS = {"heuristic": nearest_frontier, "oracle": oracle, "random": wanderer}
 
 
 def explain_move(state: Sight) -> str:
-    """Return the open ways, what can be explored, and the move. Cells are [x, y] as in the prompts."""
-    lattice, far = state.maze.lattice, known_ways(state, state.at)
+    """Return a text on the open ways, the frontier or the known exit, and the oracle's move. Cells are [x, y]."""
+    lattice, far = state.maze.lattice, known_distances(state, state.at)
     ways = ", ".join(direction for direction, _ in lattice.exits(state.at))
     lines = [f"I am at {list(lattice.position(state.at))}. Open ways: {ways}."]
     if state.maze.exit in far:
@@ -254,7 +256,7 @@ def explain_move(state: Sight) -> str:
             f"I have seen the exit at {exit_}, and the way that I know to it has {far[state.maze.exit]} moves."
         )
     else:
-        places = [f"{list(lattice.position(cell))} ({far[cell]} moves)" for cell in frontier(state, far)]
+        places = [f"{list(lattice.position(cell))} ({far[cell]} moves)" for cell in frontier_cells(state, far)]
         lines.append(f"I know no way to the exit. Unseen cells are next to: {', '.join(places)}.")
     lines.append(f"I move {best_step(state)}.")
     return "\n".join(lines)

@@ -25,7 +25,7 @@ from waybench.core import (
     normalize_name,
 )
 from waybench.envs.maze._game import Maze
-from waybench.envs.maze._wording import Representation, place
+from waybench.envs.maze._wording import Representation, cell_text
 from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 CLOCKWISE = ("up", "right", "down", "left")
@@ -49,6 +49,7 @@ class Sight(NamedTuple):
     before: int = -1
 
     def knows(self, cell: int) -> bool:
+        """Return whether a cell was seen."""
         return bool(self.seen >> cell & 1)
 
     def after_move(self, cell: int) -> "Sight":
@@ -58,6 +59,7 @@ class Sight(NamedTuple):
 
 
 def first_sight(maze: Maze, window: int) -> Sight:
+    """Return the player's knowledge at the entrance."""
     return Sight(maze, maze.entrance, window_mask(maze.size, maze.entrance, window), window)
 
 
@@ -79,8 +81,8 @@ def window_mask(size: int, at: int, window: int) -> int:
 
 
 @lru_cache(maxsize=256)
-def directions_from(maze: Maze) -> tuple[str, ...]:
-    """Return the four directions, the one into the maze first, then clockwise.
+def directions_inwards_first(maze: Maze) -> tuple[str, ...]:
+    """Return the four directions clockwise, beginning with the one from the entrance into the maze.
 
     Whoever tries directions in this order walks a rotated maze in the same way.
     """
@@ -97,8 +99,8 @@ def exit_side(maze: Maze) -> str:
     return "top" if y == 0 else "bottom" if y == maze.size - 1 else "left" if x == 0 else "right"
 
 
-def known_ways(sight: Sight, start: int) -> dict[int, int]:
-    """Return the distances over open cells that were seen, from a cell to all that can be reached, nearest first."""
+def known_distances(sight: Sight, start: int) -> dict[int, int]:
+    """Return the distances from a cell over open cells that were seen, to all that it reaches, nearest first."""
     seen, neighbours = sight.seen, open_neighbours(sight.maze)
     far, todo = {start: 0}, [start]
     for cell in todo:
@@ -112,7 +114,7 @@ def known_ways(sight: Sight, start: int) -> dict[int, int]:
 @lru_cache(maxsize=64)
 def open_neighbours(maze: Maze) -> tuple[tuple[int, ...], ...]:
     """Return the open neighbours of each cell, in the order of `directions_from`."""
-    order = directions_from(maze)
+    order = directions_inwards_first(maze)
     return tuple(
         tuple(near for direction in order if (near := maze.lattice.step(cell, direction)) is not None and cells[near])
         for cells in [maze.lattice.cells]
@@ -121,8 +123,8 @@ def open_neighbours(maze: Maze) -> tuple[tuple[int, ...], ...]:
 
 
 @lru_cache(maxsize=64)
-def _around(size: int) -> tuple[int, ...]:
-    """Return the cells next to each cell, as bits of a number."""
+def _neighbour_masks(size: int) -> tuple[int, ...]:
+    """Return for each cell its neighbours as bits of a number, walls or not."""
     lattice = Lattice(size, size, bytes(size * size))
     return tuple(
         sum(1 << near for direction in DIRECTIONS if (near := lattice.step(cell, direction)) is not None)
@@ -130,9 +132,9 @@ def _around(size: int) -> tuple[int, ...]:
     )
 
 
-def frontier(sight: Sight, far: dict[int, int]) -> list[int]:
-    """Return the cells that can be reached and have a neighbour that was not seen, in the order of their distances."""
-    around, unseen = _around(sight.maze.size), ~sight.seen
+def frontier_cells(sight: Sight, far: dict[int, int]) -> list[int]:
+    """Return the cells among `far`, in its order, that have an unseen neighbour."""
+    around, unseen = _neighbour_masks(sight.maze.size), ~sight.seen
     return [cell for cell in far if around[cell] & unseen]
 
 
@@ -166,11 +168,11 @@ class ExploreGame(Game[Maze, Sight, str]):
         lattice = state.maze.lattice
         near = lattice.step(state.at, action)
         if near is None or not lattice.cells[near]:
-            events = {**_facts(state), "obstacle": "outside" if near is None else "wall"}
+            events = {**_turn_events(state), "obstacle": "outside" if near is None else "wall"}
             return Transition(state, 0.0, events, Outcome.ILLEGAL)
-        phase, error = judge(state, near)
+        phase, error = judge_move(state, near)
         following = state.after_move(near)
-        events = {**_facts(following), "phase": phase, "error": error}
+        events = {**_turn_events(following), "phase": phase, "error": error}
         outcome = Outcome.UNPRODUCTIVE if error else Outcome.OK
         return Transition(following, float(near == state.maze.exit), events, outcome)
 
@@ -186,18 +188,19 @@ class ExploreGame(Game[Maze, Sight, str]):
         return action
 
 
-def _facts(state: Sight) -> dict[str, Json]:
-    seen = (state.seen & reachable(state.maze)).bit_count()
+def _turn_events(state: Sight) -> dict[str, Json]:
+    """Return the events of every turn: position, window, and number of reachable cells seen."""
+    seen = (state.seen & reachable_cells(state.maze)).bit_count()
     return {"at": list(state.maze.lattice.position(state.at)), "window": state.window, "seen": seen}
 
 
 @lru_cache(maxsize=64)
-def reachable(maze: Maze) -> int:
+def reachable_cells(maze: Maze) -> int:
     """Return the cells that can be reached from the entrance, as bits of a number."""
     return sum(1 << cell for cell, far in enumerate(maze.lattice.distances(maze.entrance)) if far >= 0)
 
 
-def judge(sight: Sight, near: int) -> tuple[str, bool]:
+def judge_move(sight: Sight, near: int) -> tuple[str, bool]:
     """Return the phase in which a move is made, and whether it is an error.
 
     A move is an error if it brings the player nearer to no sensible target, over the cells that were seen before it.
@@ -216,8 +219,8 @@ def judge(sight: Sight, near: int) -> tuple[str, bool]:
         `EXPLORING` or `EXPLOITING`, and whether the move is an error.
     """
     maze = sight.maze
-    before, after = known_ways(sight, sight.at), known_ways(sight, near)
-    targets = frontier(sight, before)
+    before, after = known_distances(sight, sight.at), known_distances(sight, near)
+    targets = frontier_cells(sight, before)
     phase, exit_ = EXPLORING, maze.exit
     if exit_ in before:
         phase = EXPLOITING
@@ -242,7 +245,7 @@ Answer each message with a JSON of the format {{"move": <direction>}}, where <di
 Return only the JSON."""
 
 
-def _sign(sight: Sight, x: int, y: int) -> str:
+def _cell_sign(sight: Sight, x: int, y: int) -> str:
     """Return the sign of a cell, which can lie outside the maze."""
     maze = sight.maze
     if not (0 <= x < maze.size and 0 <= y < maze.size):
@@ -256,21 +259,22 @@ def _sign(sight: Sight, x: int, y: int) -> str:
 
 
 def window_rows(sight: Sight) -> list[str]:
-    """Return the rows of what is seen now: "." a path, "#" none, "X" the player, "E" the exit."""
+    """Return the rows of the visible window: "." a path, "#" none, "X" the player, "E" the exit."""
     (x, y), half = sight.maze.lattice.position(sight.at), sight.window // 2
     return [
-        "".join(_sign(sight, column, row) for column in range(x - half, x + half + 1))
+        "".join(_cell_sign(sight, column, row) for column in range(x - half, x + half + 1))
         for row in range(y - half, y + half + 1)
     ]
 
 
 def map_rows(sight: Sight) -> list[str]:
-    """Return the rows of the whole maze, with "?" for what was not seen."""
+    """Return the rows of the whole maze as the player knows it, with "?" for unseen cells."""
     size = range(sight.maze.size)
-    return ["".join(_sign(sight, x, y) for x in size) for y in size]
+    return ["".join(_cell_sign(sight, x, y) for x in size) for y in size]
 
 
-def _matrix(sight: Sight) -> str:
+def _window_matrix(sight: Sight) -> str:
+    """Return the visible window as a JSON matrix."""
     elements = {".": "1", "#": "0", "X": '"X"', "E": '"E"'}
     return "[" + ",".join("[" + ",".join(elements[sign] for sign in row) + "]" for row in window_rows(sight)) + "]"
 
@@ -288,7 +292,7 @@ FORMS = {
             "matrix",
             "The view is a matrix of these cells, whose elements are the rows, from top to bottom: 1 is a path, 0 is a "
             'wall or lies outside the maze, "X" is where I am, and "E" is the exit.',
-            _matrix,
+            _window_matrix,
         ),
         Representation[Sight](
             "map",
@@ -316,17 +320,17 @@ class ExploreWording(Wording[Maze, Sight, str]):
         self.rule_fields = (
             Field[Maze]("legend", "How to read the view.", lambda maze: form.legend),
             Field[Maze]("dimension", "Number of rows and of columns.", lambda maze: str(maze.size)),
-            Field[Maze]("entrance", "The entrance, as [x,y].", lambda maze: place(maze, maze.entrance)),
+            Field[Maze]("entrance", "The entrance, as [x,y].", lambda maze: cell_text(maze, maze.entrance)),
             Field[Maze]("side", "The side that the exit is on.", exit_side),
             Field[Maze]("window", "Cells along each side of what is seen.", lambda maze: str(window)),
         )
         self.fields = (
             Field[View[Sight]]("view", "What is seen.", lambda view: form.write(view.state)),
             Field[View[Sight]](
-                "position", "Where the player is, as [x,y].", lambda view: place(view.state.maze, view.state.at)
+                "position", "Where the player is, as [x,y].", lambda view: cell_text(view.state.maze, view.state.at)
             ),
             Field[View[Sight]](
-                "feedback", "What the last reply led to.", lambda view: _feedback(view.state, view.last)
+                "feedback", "What the last reply led to.", lambda view: _feedback_text(view.state, view.last)
             ),
         )
 
@@ -337,10 +341,10 @@ class ExploreWording(Wording[Maze, Sight, str]):
         )
 
     def observe(self, state: Sight, last: Transition[Sight] | Invalid | None, turn: int) -> str:
-        feedback = _feedback(state, last)
+        feedback = _feedback_text(state, last)
         if state.at == state.maze.exit:
             return feedback
-        here = f"I am at {place(state.maze, state.at)}. The view:\n{self._form.write(state)}"
+        here = f"I am at {cell_text(state.maze, state.at)}. The view:\n{self._form.write(state)}"
         return f"{feedback} {here}" if feedback else here
 
     def parse(self, reply: str, state: Sight) -> str | Invalid:
@@ -369,14 +373,14 @@ class ExploreWording(Wording[Maze, Sight, str]):
         return ToolCall(_MOVE.name, {"direction": action})
 
 
-def _feedback(state: Sight, last: Transition[Sight] | Invalid | None) -> str:
-    """Return what the last reply led to; "" before the first one."""
+def _feedback_text(state: Sight, last: Transition[Sight] | Invalid | None) -> str:
+    """Return the answer to the last reply; "" before the first one."""
     if last is None:
         return ""
     if isinstance(last, Invalid):
         return f"I could not follow your answer, so I have not moved. {last.reason}"
     if state.at == state.maze.exit:
-        return f"I have reached the exit at {place(state.maze, state.at)}."
+        return f"I have reached the exit at {cell_text(state.maze, state.at)}."
     obstacle = last.events.get("obstacle")
     if obstacle is not None:
         what = "there is a wall" if obstacle == "wall" else "the maze ends there"
