@@ -27,7 +27,7 @@ from tests.eval.scripted_author import (
 )
 from waybench.core import Reply, UsageError, WaybenchError
 from waybench.envs import registry
-from waybench.envs.tilemap._instance import TileMap, tile_list, tour
+from waybench.envs.tilemap._instance import TileMap, tile_list, tour_leg_lengths
 from waybench.ext.author import AUTHORED
 from waybench.ext.author.authored_maps._authors import Authored, new_draft, world_size, write_world
 from waybench.ext.author.authored_maps._steps import take_steps
@@ -60,7 +60,7 @@ def chats(server: ModelServer, step: str) -> list[list[dict[str, Any]]]:
 def check_sound(case: TileMap) -> None:
     environment = registry.load("tilemap/gtb")
     assert environment.items.decode(json.loads(json.dumps(case.to_json()))) == case
-    legs = tour(case, tile_list(case.walkable))
+    legs = tour_leg_lengths(case, tile_list(case.walkable))
     assert None not in legs and case.path_length == sum(leg or 0 for leg in legs)
     for _, tile, row, column in case.objectives:
         assert case.rows[row][column] == tile and tile in tile_list(case.walkable)

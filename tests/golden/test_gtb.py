@@ -14,8 +14,8 @@ import waybench
 from tests.conftest import shared
 from waybench._scoring import score_line
 from waybench.core import Episode, EpisodeRecord, Item, Reply, play_to_end, policy, replay
-from waybench.envs.tilemap._board import Style, board
-from waybench.envs.tilemap._instance import tile_list, tour
+from waybench.envs.tilemap._board import Style, board_of_map
+from waybench.envs.tilemap._instance import tile_list, tour_leg_lengths
 from waybench.envs.tilemap._protocols import PROTOCOLS, published_worth
 
 Compared = Callable[[str, str, int], None]
@@ -231,11 +231,11 @@ def test_shortest_paths(compared: Compared) -> None:
         on_map = {sign for row in case.rows for sign in row}
         assert set(found["walkable_list"]) == set(listed) & on_map | (set(found["walkable_list"]) - on_map)
         substring = "".join(sign for sign in sorted(on_map) if sign in case.walkable)
-        assert tour(case, listed) == found["legs_bfs_list"] == item.proof["legs"]
-        assert tour(case, substring) == found["legs_bfs_substring"]
+        assert tour_leg_lengths(case, listed) == found["legs_bfs_list"] == item.proof["legs"]
+        assert tour_leg_lengths(case, substring) == found["legs_bfs_substring"]
         assert item.proof["minimum"] == found["sum_list"]
         assert case.path_length == found["stored_path_length"]
-        assert board(case, Style(PROTOCOLS["paper"])).ground == found["default_tile"]
+        assert board_of_map(case, Style(PROTOCOLS["paper"])).ground == found["default_tile"]
         legs += len(found["legs_bfs_list"])
     compared("gtb", "shortest paths", legs)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.envs.tilemap.maps import GTB, RECORD
 from waybench.core import DataError, UsageError, play_to_end, policy
-from waybench.envs.tilemap._instance import TileMap, outside, tile_list, tour
+from waybench.envs.tilemap._instance import TileMap, objectives_outside, tile_list, tour_leg_lengths
 from waybench.envs.tilemap._items import MapFile
 
 
@@ -66,8 +66,8 @@ def test_lists_with_comments_are_read_without_them() -> None:
 def test_the_shortest_tour_leaves_out_what_cannot_be_reached() -> None:
     walled = changed(environment="@awga\naawga\naawaa\naawaq")
     assert GTB.item(walled).proof == {"minimum": 3, "legs": [None, 3], "unreachable": [0]}
-    assert tour(GTB.items.decode(RECORD), "ga") == [5, 6]
-    assert outside(GTB.items.decode(changed(objectives={"x": ["a", 4, 0], "y": ["a", 0, -1]}))) == [0, 1]
+    assert tour_leg_lengths(GTB.items.decode(RECORD), "ga") == [5, 6]
+    assert objectives_outside(GTB.items.decode(changed(objectives={"x": ["a", 4, 0], "y": ["a", 0, -1]}))) == [0, 1]
 
 
 def file(tmp_path: Path, text: str) -> Path:

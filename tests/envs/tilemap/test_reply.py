@@ -4,7 +4,7 @@ import pytest
 
 from waybench.core import Invalid
 from waybench.envs.tilemap._board import MovePlan
-from waybench.envs.tilemap._wording import published_plan, sound_plan
+from waybench.envs.tilemap._wording import read_published_plan, read_sound_plan
 
 PUBLISHED = {
     "{'action': ['move_up']} and more": MovePlan(("move_up",)),
@@ -21,7 +21,7 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("reply", PUBLISHED, ids=range(len(PUBLISHED)))
 def test_literals(reply: str) -> None:
-    assert published_plan(reply) == PUBLISHED[reply]
+    assert read_published_plan(reply) == PUBLISHED[reply]
 
 
 @pytest.mark.parametrize(
@@ -29,18 +29,22 @@ def test_literals(reply: str) -> None:
     ["", "{}", "{'x': 1} {'action': []}", "{'action': [move_up]}", "{'action': {'move_up'}}", "{'action': open('x')}"],
 )
 def test_what_is_no_plan_as_published(reply: str) -> None:
-    assert isinstance(published_plan(reply), Invalid)
+    assert isinstance(read_published_plan(reply), Invalid)
 
 
 def test_json() -> None:
-    assert sound_plan('{"action": []} {"action": ["move_up"]}', single=False, predicts=False) == MovePlan(("move_up",))
-    assert sound_plan('{"action": "move_up"}', single=True, predicts=False) == MovePlan(("move_up",))
-    assert sound_plan('{"action": ["a"], "map": ["x", "y"]}', single=False, predicts=True) == MovePlan(("a",), "x\ny")
-    assert sound_plan("{'action': ['move_up',],}", single=False, predicts=False) == MovePlan(("move_up",))
-    folded = sound_plan('{"action": ["move\u200b_up", "\uff55p"]}', single=False, predicts=False)
+    assert read_sound_plan('{"action": []} {"action": ["move_up"]}', single=False, predicts=False) == MovePlan(
+        ("move_up",)
+    )
+    assert read_sound_plan('{"action": "move_up"}', single=True, predicts=False) == MovePlan(("move_up",))
+    assert read_sound_plan('{"action": ["a"], "map": ["x", "y"]}', single=False, predicts=True) == MovePlan(
+        ("a",), "x\ny"
+    )
+    assert read_sound_plan("{'action': ['move_up',],}", single=False, predicts=False) == MovePlan(("move_up",))
+    folded = read_sound_plan('{"action": ["move\u200b_up", "\uff55p"]}', single=False, predicts=False)
     assert folded == MovePlan(("move_up", "up"))
     for bad in ('{"action": "move_up"}', '{"action": [1]}', '{"action": [], "action": []}', "[]", '{"action": [null]}'):
-        assert isinstance(sound_plan(bad, single=False, predicts=False), Invalid)
+        assert isinstance(read_sound_plan(bad, single=False, predicts=False), Invalid)
 
 
 HOSTILE = {
@@ -64,7 +68,7 @@ HOSTILE = {
 @pytest.mark.usefixtures("watchdog")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_literals(name: str) -> None:
-    found = published_plan(HOSTILE[name])
+    found = read_published_plan(HOSTILE[name])
     if isinstance(found, MovePlan):
         assert sum(map(len, found.names)) <= len(HOSTILE[name])
     else:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from waybench.core import Json, Stream
 from waybench.envs.spaces._lattice import Floor
-from waybench.envs.tilemap._instance import PLAYER, TileMap, leg_lengths, tile_list
-from waybench.envs.tilemap._locks import LOCK_ACTIONS, Lock, TourNode, gone_bits, locked_tour, place_locks
+from waybench.envs.tilemap._instance import PLAYER, TileMap, leg_lengths_on_floor, tile_list
+from waybench.envs.tilemap._locks import LOCK_ACTIONS, Lock, TourNode, gone_bits, place_locks, shortest_locked_tour
 from waybench.envs.tilemap._protocols import MOVES, PROTOCOLS, TileProtocol, moves_per_point
 
 # Characters for what is not of the record's map, the first that it does not use.
@@ -52,7 +52,7 @@ class Style(NamedTuple):
 
 
 def play_style(options: Mapping[str, Json], *, single: bool = False, predicts: bool = False) -> Style:
-    """Return the form of requests and replies by the options of play; see `Style`."""
+    """Return the way of playing that the options of play select; see `Style`."""
     crew = Crew(int(options["walkers"]), int(options["enemies"]), int(options["hazards"]))
     return Style(PROTOCOLS[options["protocol"]], single, predicts, crew, int(options.get("doors", 0)))
 
@@ -109,7 +109,7 @@ class TileBoard:
 
     @property
     def per_point(self) -> int:
-        """The number of moves that cost one point."""
+        """Number of moves that cost one point."""
         return moves_per_point(self.length) if self.style.protocol.scaled_moves else 1
 
     @property
@@ -119,23 +119,23 @@ class TileBoard:
 
     @property
     def goal_cells(self) -> list[int | None]:
-        """The goals' cells of the fenced map; None for one that cannot be reached."""
-        legs = leg_lengths(self.case, self.case.floor(self.walkable))
+        """The goals' cells of the fenced map; None for a goal out of reach."""
+        legs = leg_lengths_on_floor(self.case, self.case.floor(self.walkable))
         goals = zip(self.goals, self.numbers, strict=True)
         width = self.case.width
         return [None if legs[n] is None else _fenced_cell(row * width + column, width) for (row, column), n in goals]
 
 
 @lru_cache(maxsize=1024)
-def board(case: TileMap, style: Style) -> TileBoard:
-    """Return a map as a way of playing reads it."""
+def board_of_map(case: TileMap, style: Style) -> TileBoard:
+    """Return the board of a map in a way of playing."""
     protocol = style.protocol
     signs = "".join(case.rows)
     walkable = case.walkable if protocol.substring else tile_list(case.walkable)
     walkable = "".join(dict.fromkeys(sign for sign in signs if sign in walkable))
     counts = Counter(sign for sign in signs if sign in walkable)
     ground = counts.most_common(1)[0][0] if counts else PLAYER
-    legs = leg_lengths(case, case.floor(walkable))
+    legs = leg_lengths_on_floor(case, case.floor(walkable))
     numbers = [number for number, leg in enumerate(legs) if leg is not None or protocol.unreachable]
     closed = b"\0"
     stand = set(walkable) | {PLAYER}
@@ -153,7 +153,7 @@ def board(case: TileMap, style: Style) -> TileBoard:
 
 
 def _with_crew(unpeopled: TileBoard) -> TileBoard:
-    """Put beings and traps on a map, for each map at the same places; no trap closes the way to a goal."""
+    """Put beings and hazards on a board, on each map at the same places; no hazard closes the way to a goal."""
     case, crew = unpeopled.case, unpeopled.style.crew
     seed = case.hash
     rng = Stream("tilemap", "crew", seed, *crew)
@@ -180,14 +180,14 @@ def _with_crew(unpeopled: TileBoard) -> TileBoard:
     signs = _unused_signs(case)[:3].ljust(3, "?")
     width, bare = case.width, list(unpeopled.bare)
     for cell in hazards:
-        bare[cell // width] = _with_sign(bare[cell // width], cell % width, signs[2])
+        bare[cell // width] = _row_with_sign(bare[cell // width], cell % width, signs[2])
     return replace(
         unpeopled,
         bare=tuple(bare),
         beings=tuple(_fenced_cell(cell, width) for cell in beings),
         hazards=frozenset(_fenced_cell(cell, width) for cell in hazards),
         signs=signs,
-        length=sum(leg or 0 for leg in leg_lengths(case, floor)),
+        length=sum(leg or 0 for leg in leg_lengths_on_floor(case, floor)),
         seed=seed,
     )
 
@@ -199,7 +199,7 @@ def _unused_signs(case: TileMap) -> str:
 
 
 def _with_locks(unlocked: TileBoard) -> TileBoard:
-    """Put doors, bars and keys on a map, for each map at the same places."""
+    """Put doors, bars and keys on a board, on each map at the same places."""
     case, count = unlocked.case, unlocked.style.doors
     signs = _unused_signs(case)[len(unlocked.signs) :]
     signs += "".join(sign for sign in ascii_letters + digits if sign not in case.canonical())
@@ -214,18 +214,18 @@ def _with_locks(unlocked: TileBoard) -> TileBoard:
         signs_by_cell |= {lock.key: lock.key_sign, lock.door: lock.door_sign}
     for cell, sign in signs_by_cell.items():
         row, column = cell // width - 1, cell % width - 1
-        bare[row] = _with_sign(bare[row], column, sign)
+        bare[row] = _row_with_sign(bare[row], column, sign)
     for cell in (*barred, *(lock.door for lock in locks)):
         fenced[cell] = 0
     locked = replace(unlocked, fenced=bytes(fenced), bare=tuple(bare), locks=locks, bars=bars)
-    tour = tour_of_locked(locked, TourNode(0, start, 0))
+    tour = legs_of_locked_tour(locked, TourNode(0, start, 0))
     return replace(locked, tour=tour, length=len(tour))
 
 
-def tour_of_locked(
+def legs_of_locked_tour(
     board: TileBoard, start: TourNode, removed: Iterable[tuple[int, int]] = ()
 ) -> dict[TourNode, tuple[str, ...]]:
-    """Return a shortest tour of the goals that can be reached: each of its states -> the actions to the next goal.
+    """Return a shortest tour of the goals within reach: each of its states -> the actions to the next goal.
 
     Args:
         board: A map with doors.
@@ -238,13 +238,14 @@ def tour_of_locked(
         fenced[_fenced_cell(row * width + column, width)] = 1
     legs: dict[TourNode, tuple[str, ...]] = {}
     following: tuple[int, tuple[str, ...]] = (-1, ())
-    for node, name in reversed(locked_tour(bytes(fenced), width + 2, board.locks, start, goals)):
+    for node, name in reversed(shortest_locked_tour(bytes(fenced), width + 2, board.locks, start, goals)):
         following = node.done, (name, *(following[1] if following[0] == node.done else ()))
         legs[node] = following[1]
     return legs
 
 
 def _fenced_cell(cell: int, width: int) -> int:
+    """Return the number of a map's cell on the fenced map, which has a border."""
     return (cell // width + 1) * (width + 2) + cell % width + 1
 
 
@@ -296,7 +297,7 @@ class TileState(NamedTuple):
         return _fenced_cell(self.row * self.board.case.width + self.column, self.board.case.width)
 
     @property
-    def gone(self) -> int:
+    def gone_locks(self) -> int:
         """The keys and doors that have become ground, as bits (`gone_bits`)."""
         width = self.board.case.width
         removed = {_fenced_cell(row * width + column, width) for row, column in self.removed}
@@ -305,29 +306,29 @@ class TileState(NamedTuple):
     @property
     def keys(self) -> str:
         """The signs of the keys that the player carries."""
-        gone = self.gone
+        gone = self.gone_locks
         return "".join(lock.key_sign for number, lock in enumerate(self.board.locks) if gone >> 2 * number & 1)
 
     def rows(self) -> list[str]:
-        """Return the map as it is now, with the player on it."""
+        """Return the rows of the map as it is now, with the player on it."""
         lines = list(self.board.bare)
         for row, column in self.removed:
-            lines[row] = _with_sign(lines[row], column, self.board.ground)
+            lines[row] = _row_with_sign(lines[row], column, self.board.ground)
         width = self.board.case.width + 2
         for number, cell in enumerate(self.beings):
             sign = self.board.signs[number >= self.board.style.crew.walkers]
-            lines[cell // width - 1] = _with_sign(lines[cell // width - 1], cell % width - 1, sign)
-        lines[self.row] = _with_sign(lines[self.row], self.column, PLAYER)
+            lines[cell // width - 1] = _row_with_sign(lines[cell // width - 1], cell % width - 1, sign)
+        lines[self.row] = _row_with_sign(lines[self.row], self.column, PLAYER)
         return lines
 
 
-def _with_sign(row: str, column: int, sign: str) -> str:
+def _row_with_sign(row: str, column: int, sign: str) -> str:
     return f"{row[:column]}{sign}{row[column + 1 :]}"
 
 
-def start(case: TileMap, style: Style) -> TileState:
-    """Return the player where the map has it, and the beings where they are at first."""
-    case_board = board(case, style)
+def start_state(case: TileMap, style: Style) -> TileState:
+    """Return the state at the beginning of an episode."""
+    case_board = board_of_map(case, style)
     row, column = divmod(case.start, case.width)
     return TileState(case_board, 0, row, column, beings=case_board.beings)
 
@@ -350,7 +351,7 @@ def step_beings(
     if at in beings[walkers:]:
         return beings, True
     now = list(beings)
-    for number, (way, nearer) in enumerate(_luck(board.seed, walkers, len(beings), tick)):
+    for number, (way, nearer) in enumerate(_random_being_steps(board.seed, walkers, len(beings), tick)):
         cell = now[number]
         if nearer:
             rows, columns = at // width - cell // width, at % width - cell % width
@@ -365,7 +366,7 @@ def step_beings(
 
 
 @lru_cache(maxsize=1 << 16)
-def _luck(seed: str, walkers: int, count: int, tick: int) -> tuple[tuple[int, bool], ...]:
-    """Return for each being a random way (up, down, left, right) and whether it comes nearer instead."""
+def _random_being_steps(seed: str, walkers: int, count: int, tick: int) -> tuple[tuple[int, bool], ...]:
+    """Return for each being a random way (up, down, left, right) and whether it approaches instead."""
     rng = Stream("tilemap", "beings", seed, walkers, count - walkers, tick)
     return tuple((rng.below(4), number >= walkers and rng.below(2) == 1) for number in range(count))

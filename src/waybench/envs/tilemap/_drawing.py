@@ -9,7 +9,7 @@ from typing import NamedTuple
 from waybench._svg import ROUND, Point, box, cells, circle, group, line, path, point, rule_board, texts, walk
 from waybench.core import Board, DataError, Picture, Scene, Tile, TurnRecord, TypedAction, is_object, plural
 from waybench.envs.tilemap._board import MovePlan, TileState
-from waybench.envs.tilemap._instance import PLAYER, TileMap, outside, tile_list
+from waybench.envs.tilemap._instance import PLAYER, TileMap, objectives_outside, tile_list
 from waybench.envs.tilemap._locks import LOCK_ACTIONS
 from waybench.envs.tilemap._protocols import MOVES
 
@@ -38,7 +38,7 @@ class PlanLeg(NamedTuple):
 
 def scene(case: TileMap, turns: Sequence[TurnRecord]) -> Scene:
     """Return a map, its objectives in their order, a shortest tour, and the ways that plans led."""
-    legs = list(trail(case, turns))
+    legs = list(plan_legs(case, turns))
     size = f"{plural(case.height, 'row')} and {plural(case.width, 'column')}"
     label = f"Map of {size} with {plural(len(case.objectives), 'objective')}"
     if legs:
@@ -47,13 +47,13 @@ def scene(case: TileMap, turns: Sequence[TurnRecord]) -> Scene:
         "tiles maze-large" if case.width > _WIDE else "tiles",
         label,
         (case.width, case.height),
-        board=_ground(case),
-        parts=[_tour(case), *map(_leg, legs), *_goals(case)],
+        board=_ground_shapes(case),
+        parts=[_shortest_tour_svg(case), *map(_leg_svg, legs), *_goal_shapes(case)],
     )
 
 
-def trail(case: TileMap, turns: Iterable[TurnRecord]) -> Iterator[PlanLeg]:
-    """Yield where each plan led that was carried out."""
+def plan_legs(case: TileMap, turns: Iterable[TurnRecord]) -> Iterator[PlanLeg]:
+    """Yield the leg of each plan that was carried out."""
     at = divmod(case.start, case.width)
     for number, turn in enumerate(turns, start=1):
         if "at" not in turn.events:
@@ -69,8 +69,11 @@ def trail(case: TileMap, turns: Iterable[TurnRecord]) -> Iterator[PlanLeg]:
 def _moves_made(
     case: TileMap, at: tuple[int, int], names: Sequence[str], end: tuple[int, int], steps: int
 ) -> Iterable[str]:
-    """Return the moves that were made: by the list of walkable tiles or, as published, by its text."""
-    for walkable in (_tile_names(case), "".join(sign for row in case.rows for sign in row if sign in case.walkable)):
+    """Return the moves that a plan made, by the list of walkable tiles or, as published, by its text."""
+    for walkable in (
+        _walkable_signs(case),
+        "".join(sign for row in case.rows for sign in row if sign in case.walkable),
+    ):
         moves: list[str] = []
         cell = at
         for name in names:
@@ -87,16 +90,21 @@ def _moves_made(
     return []  # something that moves or was taken away was in the way; the end alone is certain
 
 
-def _tile_names(case: TileMap) -> str:
+def _walkable_signs(case: TileMap) -> str:
+    """Return the characters that a map's list says can be walked on; "" where it cannot be read."""
     try:
         return tile_list(case.walkable)
     except DataError:
         return ""
 
 
-def _ground(case: TileMap) -> Iterator[str]:
-    stand, numbered = _tile_names(case) + PLAYER, {(objective.row, objective.column) for objective in case.objectives}
-    yield _wall(case)
+def _ground_shapes(case: TileMap) -> Iterator[str]:
+    """Yield the shapes of walls, floor and tile characters."""
+    stand, numbered = (
+        _walkable_signs(case) + PLAYER,
+        {(objective.row, objective.column) for objective in case.objectives},
+    )
+    yield _background_box(case)
     yield cells("tiles-floor", "#fff", ([sign in stand for sign in row] for row in case.rows), 1.02)
     signs = (
         "".join(" " if sign == PLAYER or (row, column) in numbered else sign for column, sign in enumerate(line))
@@ -107,35 +115,36 @@ def _ground(case: TileMap) -> Iterator[str]:
     yield group("tiles-sign", rows, 'fill="#888" font-family="monospace" font-size="0.8"')
 
 
-def _wall(case: TileMap) -> str:
+def _background_box(case: TileMap) -> str:
     return box("tiles-wall", "#3b4252", 0, (0, 0), (case.width, case.height))
 
 
-def _middle(location: tuple[int, int]) -> Point:
+def _cell_middle(location: tuple[int, int]) -> Point:
     return location[1] + 0.5, location[0] + 0.5
 
 
-def _tour(case: TileMap) -> str:
-    floor, width = case.floor(_tile_names(case)), case.width
-    missing, at, lines = set(outside(case)), case.start, list[str]()
+def _shortest_tour_svg(case: TileMap) -> str:
+    floor, width = case.floor(_walkable_signs(case)), case.width
+    missing, at, lines = set(objectives_outside(case)), case.start, list[str]()
     for number, objective in enumerate(case.objectives):
         goal = objective.row * width + objective.column
         way = None if number in missing else floor.shortest_path(at, goal)
         if way is not None:
-            lines.append(line(_middle(divmod(cell, width)) for cell in (at, *way)))
+            lines.append(line(_cell_middle(divmod(cell, width)) for cell in (at, *way)))
             at = goal
     return path("tiles-tour reference", "#e69f00", 0.14, lines, 'stroke-dasharray="0.3 0.25"')
 
 
-def _leg(leg: PlanLeg) -> str:
-    way = "".join(_STEPS[name] for name in leg.moves) or f"L{point(_middle(leg.end))}"
-    shapes = path("tiles-trail", "#0072b2", 0.22, [f"M{point(_middle(leg.start))}{way}"], ROUND)
-    return walk(leg.turn, len(leg.moves), shapes + circle("tiles-stop", "#0072b2", 0, _middle(leg.end), 0.24))
+def _leg_svg(leg: PlanLeg) -> str:
+    way = "".join(_STEPS[name] for name in leg.moves) or f"L{point(_cell_middle(leg.end))}"
+    shapes = path("tiles-trail", "#0072b2", 0.22, [f"M{point(_cell_middle(leg.start))}{way}"], ROUND)
+    return walk(leg.turn, len(leg.moves), shapes + circle("tiles-stop", "#0072b2", 0, _cell_middle(leg.end), 0.24))
 
 
-def _goals(case: TileMap) -> Iterator[str]:
-    yield circle("tiles-start", _ENDS, 0.16, _middle(divmod(case.start, case.width)), 0.42)
-    missing = set(outside(case))
+def _goal_shapes(case: TileMap) -> Iterator[str]:
+    """Yield the ring of the start and the numbered squares of the objectives."""
+    yield circle("tiles-start", _ENDS, 0.16, _cell_middle(divmod(case.start, case.width)), 0.42)
+    missing = set(objectives_outside(case))
     goals = [(number, goal) for number, goal in enumerate(case.objectives, 1) if number - 1 not in missing]
     for _, goal in goals:
         yield box("tiles-goal", _ENDS, 0.12, (goal.column + 0.06, goal.row + 0.06), (0.88, 0.88))
@@ -144,14 +153,14 @@ def _goals(case: TileMap) -> Iterator[str]:
 
 
 def draw_picture(picture: Picture) -> str:
-    """Draw the map as a request has it: the character of each tile, the tiles that can be walked on, and the agent."""
+    """Draw the map of a request: the character of each tile, the walkable tiles, and the agent."""
     state: TileState = picture.state
-    rows, stand, case = state.rows(), state.board.walkable + PLAYER + _keys(state), state.board.case
+    rows, stand, case = state.rows(), state.board.walkable + PLAYER + _key_signs(state), state.board.case
     signs = [(column + 0.5, row + 0.75, sign) for row, line in enumerate(rows) for column, sign in enumerate(line)]
     parts = [
-        _wall(case),
+        _background_box(case),
         path("tiles-floor", "#fff", 1, (f"M{x - 0.5:g} {y - 0.25:g}h1" for x, y, sign in signs if sign in stand)),
-        circle("tiles-agent", "#e69f00", 0, _middle((state.row, state.column)), 0.46),
+        circle("tiles-agent", "#e69f00", 0, _cell_middle((state.row, state.column)), 0.46),
         texts("tiles-sign", (sign for sign in signs if sign[2] in stand), 0.72, colour="#111"),
         texts("tiles-sign", (sign for sign in signs if sign[2] not in stand), 0.72, colour="#fff"),
     ]
@@ -159,7 +168,7 @@ def draw_picture(picture: Picture) -> str:
     return Scene("tiles", label, *rule_board((case.width, case.height), parts, grid=picture.grid)).svg()
 
 
-def _keys(state: TileState) -> str:
+def _key_signs(state: TileState) -> str:
     return "".join(lock.key_sign for lock in state.board.locks)
 
 
@@ -197,25 +206,25 @@ def format_typed(plan: MovePlan) -> Sequence[str]:
 
 
 def typed_actions(*, single: bool) -> Callable[[TileState], Sequence[TypedAction]]:
-    """Return the function that lists the four moves and, with doors, two actions, each a reply or a part of one."""
+    """Return the function that lists the moves and, with doors, two actions; `single` if each is a reply."""
     actions = [TypedAction(name, key=name, is_reply=single) for name in _NAMES]
     lock_actions = [TypedAction(name, key=name[0], is_reply=single) for name in LOCK_ACTIONS]
     return lambda state: actions + lock_actions if state.board.locks else actions
 
 
 def board(state: TileState, turns: Sequence[TurnRecord]) -> Board:
-    """Return the map as the messages describe it, with the target of the present objective."""
-    case, walkable = state.board.case, {*state.board.walkable, *_keys(state)}
+    """Return the board for people: the map now, with the target of the present objective."""
+    case, walkable = state.board.case, {*state.board.walkable, *_key_signs(state)}
     goals = state.board.goals
     target = goals[state.goal] if state.goal < len(goals) else None
-    used = sorted({*"".join(case.rows), *_keys(state)} & walkable)
+    used = sorted({*"".join(case.rows), *_key_signs(state)} & walkable)
 
     def tile(row: int, column: int, sign: str) -> Tile:
         if sign == PLAYER:
             return Tile(PLAYER, _PLAYER)
         if (row, column) == target:
             return Tile(sign, _GOAL)
-        return Tile(sign, _pale(used.index(sign), len(used)) if sign in walkable else _WALL)
+        return Tile(sign, _pale_colour(used.index(sign), len(used)) if sign in walkable else _WALL)
 
     rows = [[tile(y, x, sign) for x, sign in enumerate(line)] for y, line in enumerate(state.rows())]
     notes = [f"Objective {min(state.goal + 1, len(goals))} of {len(goals)}: {state.reached} reached."]
@@ -224,6 +233,7 @@ def board(state: TileState, turns: Sequence[TurnRecord]) -> Board:
     return Board(rows=rows, at=(state.row, state.column), numbered=True, notes=notes)
 
 
-def _pale(number: int, count: int) -> str:
+def _pale_colour(number: int, count: int) -> str:
+    """Return the n-th of `count` pale colours of different hues."""
     red, green, blue = hls_to_rgb(number / max(count, 1), 0.88, 0.45)
     return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"

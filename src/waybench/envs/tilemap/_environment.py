@@ -42,7 +42,7 @@ from waybench.core import (
     unread_reply_kind,
 )
 from waybench.envs.tilemap import _drawing
-from waybench.envs.tilemap._board import MovePlan, TileState, board, play_style, start
+from waybench.envs.tilemap._board import MovePlan, TileState, board_of_map, play_style, start_state
 from waybench.envs.tilemap._drawing import draw_picture, scene
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._instance import TileMap, decode, isomorph, prove
@@ -124,7 +124,7 @@ def _causes_of_misses(record: EpisodeRecord) -> Iterator[FailureKind]:
             continue
         unread = []
         goal = case.objectives[int(events["goal"])]
-        plans.append(_cause(turn, at, (goal.row, goal.column)))
+        plans.append(_cause_of_plan(turn, at, (goal.row, goal.column)))
         at = (events["at"][0], events["at"][1])
         if events["final"]:
             if list(events["off"]) != [0, 0]:
@@ -134,14 +134,14 @@ def _causes_of_misses(record: EpisodeRecord) -> Iterator[FailureKind]:
         yield from [OUT_OF_BUDGET] * remaining  # the caller's budget ended the map before the rest
 
 
-def _cause(plan: TurnRecord, begin: tuple[int, int], goal: tuple[int, int]) -> FailureKind:
-    """Return why a plan ended elsewhere, from the cell where it began and the one where it had to end."""
+def _cause_of_plan(plan: TurnRecord, start: tuple[int, int], goal: tuple[int, int]) -> FailureKind:
+    """Return why a plan that began at one cell did not end at its goal."""
     events = plan.events
     if events["unknown"]:
         return WRONG_NAME
     names = plan.action["action"] if is_object(plan.action) else plan.action
     moves = [MOVES[name] for name in names if name in MOVES]
-    free = begin[0] + sum(rows for rows, _ in moves), begin[1] + sum(columns for _, columns in moves)
+    free = start[0] + sum(rows for rows, _ in moves), start[1] + sum(columns for _, columns in moves)
     stopped = events["blocked"] and (2 * events["blocked"] >= len(moves) or free == goal)
     return BLOCKED if stopped else STRATEGIC
 
@@ -153,7 +153,7 @@ OTHER = FailureKind("other_action", "actions that are no moves", "The plan has a
 STOPPED = FailureKind("stopped", "stopping before the objective", "The last plan for an objective ends before it.")
 
 
-def steps(record: EpisodeRecord) -> Iterator[Step]:
+def plan_steps(record: EpisodeRecord) -> Iterator[Step]:
     """Yield the moves of all plans, up to the first that is not one of a shortest tour.
 
     With walkers, enemies and doors a shortest path may have to wait or go around, so nothing is judged.
@@ -161,7 +161,7 @@ def steps(record: EpisodeRecord) -> Iterator[Step]:
     if any(record.options.get(name) for name in ("walkers", "enemies", "doors")):
         return
     case = decode(record.instance)
-    state = start(case, play_style(record.options))
+    state = start_state(case, play_style(record.options))
     width, at = case.width + 2, state.cell
     for number, turn in enumerate(record.turns):
         if turn.action is None:
@@ -172,7 +172,7 @@ def steps(record: EpisodeRecord) -> Iterator[Step]:
         if at not in far:
             return  # no play reaches this objective
         for name in turn.action["action"] if is_object(turn.action) else turn.action:
-            error = _error(name, at, far, width)
+            error = _error_of_action(name, at, far, width)
             yield Step(number, error)
             if error is not None:
                 return
@@ -183,7 +183,8 @@ def steps(record: EpisodeRecord) -> Iterator[Step]:
             return
 
 
-def _error(name: str, at: int, far: dict[int, int], width: int) -> FailureKind | None:
+def _error_of_action(name: str, at: int, far: dict[int, int], width: int) -> FailureKind | None:
+    """Return the kind of error of an action, by the distances `far` to the goal; None for a good move."""
     move = MOVES.get(name)
     if move is None:
         return OTHER
@@ -195,10 +196,11 @@ def _error(name: str, at: int, far: dict[int, int], width: int) -> FailureKind |
     return DIRECTION if far[at] else PASSED
 
 
-FIRST_ERRORS = FirstErrors((DIRECTION, BLOCKED_ERROR, PASSED, OTHER, STOPPED), steps)
+FIRST_ERRORS = FirstErrors((DIRECTION, BLOCKED_ERROR, PASSED, OTHER, STOPPED), plan_steps)
 
 
 def _belief(name: str, noun: str, doc: str, expected: Callable[[TileState], Json]) -> Belief[TileState]:
+    """Return the belief about the row and column of something."""
     return Belief(
         name=name,
         title=name,
@@ -221,7 +223,7 @@ BELIEFS = (
 )
 
 
-def _cells(record: EpisodeRecord) -> float:
+def _count_cells(record: EpisodeRecord) -> float:
     return float(sum(map(len, record.instance["environment"].splitlines())))
 
 
@@ -249,7 +251,7 @@ VARIABLES = ExplanatoryVariables(
             of=_longest_leg,
             doc="Moves of the longest shortest path from one objective to the next.",
         ),
-        Axis(name="cells", title="Cells", of=_cells, doc="Cells of the map."),
+        Axis(name="cells", title="Cells", of=_count_cells, doc="Cells of the map."),
         Axis(
             name="blocked",
             title="Share of cells that block",
@@ -322,6 +324,7 @@ IMAGES = Images(
 
 
 def _play(options: Mapping[str, Json], *, single: bool, predicts: bool) -> Play[TileMap, TileState, MovePlan]:
+    """Return the game, wording and limits that the options of play select."""
     style = play_style(options, single=single, predicts=predicts)
     if predicts and (style.crew.walkers or style.crew.enemies):
         raise UsageError("tilemap/state has no walkers or enemies, since they cannot be predicted: remove them")
@@ -329,14 +332,14 @@ def _play(options: Mapping[str, Json], *, single: bool, predicts: bool) -> Play[
         raise UsageError("doors: a best tour among walkers or enemies, with doors, is not known: remove one of them")
     failures, tries = int(options["max_failures"]), int(options["tries"])
 
-    def turns(case: TileMap) -> int:
+    def turn_limit(case: TileMap) -> int:
         # Enough for every reply that the rules allow for; they end every episode by themselves.
-        map_board = board(case, style)
+        map_board = board_of_map(case, style)
         plans = [step_budget(map_board, goal, tries) if single else tries for goal in range(len(map_board.goals))]
         return max(1, failures * sum(plans))
 
     wording = TileWording(options["wording"], style)
-    return Play(TileGame(style, failures, tries), wording, Limits(turns=1), turns=turns)
+    return Play(TileGame(style, failures, tries), wording, Limits(turns=1), turns=turn_limit)
 
 
 PRESENTATION = Presentation(
@@ -361,21 +364,22 @@ PRESENTATION = Presentation(
 )
 
 
-def _environment(
+def _tilemap_environment(
     name: str,
     title: str,
     metrics: tuple[Metric, ...],
     task: str,
-    more: str = "",
+    more_rules: str = "",
     *,
     single: bool = False,
     predicts: bool = False,
 ) -> Environment[TileMap, TileState, MovePlan]:
+    """Return an environment of tile maps; `more_rules` are further lines of its page."""
     return Environment(
         id=f"tilemap/{name}",
         version=2,
         title=title,
-        about=read_text(__file__, "about.md").format(first=f"The player leads an agent over {task}.", more=more),
+        about=read_text(__file__, "about.md").format(first=f"The player leads an agent over {task}.", more=more_rules),
         items=Items(
             options=WORLD_OPTIONS,
             sample_levels=(1, 2, 4),
@@ -423,13 +427,13 @@ def _environment(
     )
 
 
-GTB = _environment(
+GTB = _tilemap_environment(
     "gtb",
     "Tile maps (GameTraversalBenchmark)",
     METRICS,
     "a map of tiles from objective to objective, with one whole plan each time",
 )
-STEPWISE = _environment(
+STEPWISE = _tilemap_environment(
     "stepwise",
     "Tile maps, one move at a time",
     METRICS,
@@ -438,7 +442,7 @@ STEPWISE = _environment(
     "  with when the player stands on it, or after as many replies as its shortest path has moves, and ten.\n",
     single=True,
 )
-STATE = _environment(
+STATE = _tilemap_environment(
     "state",
     "Tile maps, foreseeing the map",
     STATE_METRICS,

@@ -5,9 +5,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.core import DataError, End, Game, GameProperties, Json, Outcome, Stream, Transition, is_array, is_object
-from waybench.envs.tilemap._board import LastPlan, MovePlan, Style, TileBoard, TileState, start, step_beings
-from waybench.envs.tilemap._instance import TileMap, tile_list, tour
-from waybench.envs.tilemap._locks import LOCK_ACTIONS, handled
+from waybench.envs.tilemap._board import LastPlan, MovePlan, Style, TileBoard, TileState, start_state, step_beings
+from waybench.envs.tilemap._instance import TileMap, tile_list, tour_leg_lengths
+from waybench.envs.tilemap._locks import LOCK_ACTIONS, cells_to_ground
 from waybench.envs.tilemap._protocols import MOVES
 
 OBJECT_ACTIONS = ("pick_object", "hit_enemy")
@@ -32,11 +32,11 @@ class PlanResult(NamedTuple):
     death: str = ""
 
 
-def walk(state: TileState, names: Sequence[str]) -> PlanResult:
-    """Return where a plan leads; it ends before the first name that is no action. Beings step after each action."""
+def result_of_walk(state: TileState, names: Sequence[str]) -> PlanResult:
+    """Carry out a plan up to the first name that is no action, with a step of all beings after each action."""
     width = state.board.case.width + 2
     fenced, at = current_fence(state.board, state.removed), state.cell
-    offsets = _offsets(width)
+    offsets = _cell_offsets(width)
     removed = state.removed
     crew, beings, tick, death = state.board.style.crew, state.beings, state.tick, ""
     steps = blocked = handlings = 0
@@ -52,7 +52,9 @@ def walk(state: TileState, names: Sequence[str]) -> PlanResult:
             else:
                 blocked += 1
         elif name in LOCK_ACTIONS and state.board.style.doors:
-            cells = handled(state.board.locks, at, name, state._replace(removed=removed).gone, width).values()
+            cells = cells_to_ground(
+                state.board.locks, at, name, state._replace(removed=removed).gone_locks, width
+            ).values()
             changed = [(cell // width - 1, cell % width - 1) for cell in cells]
             removed = (*removed, *changed)
             fenced = _with_open_cells(fenced, changed, width)
@@ -83,16 +85,18 @@ def walk(state: TileState, names: Sequence[str]) -> PlanResult:
 
 
 @lru_cache(maxsize=256)
-def _offsets(width: int) -> dict[str, int]:
+def _cell_offsets(width: int) -> dict[str, int]:
+    """Return what each move adds to a cell's number."""
     return {name: rows * width + columns for name, (rows, columns) in MOVES.items()}
 
 
 def current_fence(board: TileBoard, removed: Sequence[tuple[int, int]]) -> bytes:
-    """Return the fenced map's cells where objects have become ground, a byte for each: 1 where one can stand."""
+    """Return the fenced map with the cells of removed objects open, a byte for each: 1 where one can stand."""
     return _with_open_cells(board.fenced, removed, board.case.width + 2) if removed else board.fenced
 
 
 def _with_open_cells(fenced: bytes, cells: Sequence[tuple[int, int]], width: int) -> bytes:
+    """Return a fenced map with cells, as (row, column), open."""
     changed = bytearray(fenced)
     for row, column in cells:
         changed[(row + 1) * width + column + 1] = 1
@@ -100,7 +104,7 @@ def _with_open_cells(fenced: bytes, cells: Sequence[tuple[int, int]], width: int
 
 
 def _object_beside(state: TileState, at: int, width: int, name: str) -> tuple[int, int] | None:
-    """Return the cell that an object action turns into ground, rows and columns swapped as in the published program.
+    """Return the cell whose object an action turns into ground, rows and columns swapped as published.
 
     It reads the map at [y][x] with x a row and y a column, and compares x with the width and y with the height.
     """
@@ -116,12 +120,12 @@ def _object_beside(state: TileState, at: int, width: int, name: str) -> tuple[in
 
 
 def make_plan(state: TileState, names: Sequence[str]) -> MovePlan:
-    """Return some actions as a plan in the requested form."""
+    """Return actions as a plan in the requested form, of one action or with a drawing."""
     if state.board.style.single:
         names = names[:1]
     if not state.board.style.predicts:
         return MovePlan(tuple(names))
-    end = walk(state, names)
+    end = result_of_walk(state, names)
     return MovePlan(tuple(names), "\n".join(state._replace(row=end.row, column=end.column, removed=end.removed).rows()))
 
 
@@ -151,13 +155,13 @@ class TileGame(Game[TileMap, TileState, MovePlan]):
 
     def start(self, instance: TileMap) -> TileState:
         """Return the player where the map has it."""
-        return start(instance, self._style)
+        return start_state(instance, self._style)
 
     def legal(self, state: TileState) -> Sequence[MovePlan]:
         """Return the plan of no move, and those of one action that leads to another cell or changes the map."""
         if self.terminal(state):
             return ()
-        results = {name: walk(state, (name,)) for name in self._style.actions}
+        results = {name: result_of_walk(state, (name,)) for name in self._style.actions}
         names = [name for name, result in results.items() if result.steps or result.removed != state.removed]
         return [make_plan(state, ()), *(make_plan(state, (name,)) for name in names)]
 
@@ -166,7 +170,7 @@ class TileGame(Game[TileMap, TileState, MovePlan]):
         if self.terminal(state):
             return Transition(state, 0.0, {}, Outcome.ILLEGAL)
         names = action.names
-        walked = walk(state, names)
+        walked = result_of_walk(state, names)
         if walked.crashed:
             return Transition(state._replace(over=True), 0.0, {"crashed": True}, Outcome.ILLEGAL)
         target = state.board.goals[state.goal]
@@ -211,13 +215,13 @@ class TileGame(Game[TileMap, TileState, MovePlan]):
         return Transition(following, reward, events, outcome)
 
     def forfeit(self, state: TileState) -> TileState:
-        """Count a reply that could not be read; the goal is given up after a number of them in a row."""
+        """Count an unreadable reply; after some in a row the goal is given up."""
         if state.misses + 1 < self._misses:
             return state._replace(misses=state.misses + 1)
         return state._replace(goal=state.goal + 1, misses=0, tries=0, last=None)
 
     def terminal(self, state: TileState) -> End | None:
-        """Return SOLVED if a plan ended at every goal, FAILED once they are all done with and not so."""
+        """Return SOLVED if a plan ended at every goal, FAILED once all goals are done with otherwise."""
         if state.goal < len(state.board.goals) and not state.over:
             return None
         return End.SOLVED if state.reached == len(state.board.goals) and not state.over else End.FAILED
@@ -245,6 +249,7 @@ class TileGame(Game[TileMap, TileState, MovePlan]):
 
 
 def _drawing_events(drawing: str, before: Sequence[str], after: Sequence[str]) -> dict[str, Json]:
+    """Return the shares of cells that a predicted map has right: of all, and of those that change."""
     lines = drawing.strip("\n").split("\n")
     right = changed = right_changed = 0  # changed: cells that differ from before in truth or in the drawing
     for number, (old, new) in enumerate(zip(before, after, strict=True)):
@@ -262,9 +267,9 @@ def _drawing_events(drawing: str, before: Sequence[str], after: Sequence[str]) -
 
 @lru_cache(maxsize=4096)
 def step_budget(map_board: TileBoard, goal: int, tries: int) -> int:
-    """Return how many single moves a goal is worth: `tries` times its shortest path, with doors the tour, and ten."""
+    """Return the single moves allowed for a goal: `tries` times its shortest path (with doors the tour), and ten."""
     if map_board.locks:
         return tries * map_board.length + 10
-    leg = tour(map_board.case, map_board.walkable)[map_board.numbers[goal]]
+    leg = tour_leg_lengths(map_board.case, map_board.walkable)[map_board.numbers[goal]]
     # Around hazards the way is longer, and beings stand in it.
     return (2 if any(map_board.style.crew) else 1) * tries * (leg or 0) + 10

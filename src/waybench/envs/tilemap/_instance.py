@@ -110,7 +110,7 @@ class TileMap(Instance):
         }
 
     def floor(self, walkable: str) -> Floor:
-        """Return the cells that can be stood on: those with a walkable character, and the player's own."""
+        """Return the cells to stand on: those with one of the walkable characters, and the player's own."""
         signs = set(walkable) | {PLAYER}
         text = "".join(self.rows)[::-1]
         bits = text.translate({ord(sign): "1" if sign in signs else "0" for sign in set(text)})
@@ -148,7 +148,7 @@ def decode(data: Json) -> TileMap:
     if not is_object(data):
         raise DataError('instance: give a record, {"environment": "...", "objectives": {...}, ...}')
     check_known_fields(data, _FIELDS)
-    rows = _rows(data)
+    rows = _read_rows(data)
     width = len(rows[0])
     if not width and any(rows):
         raise DataError("environment: row 0 is empty; remove the line break at the beginning")
@@ -168,10 +168,10 @@ def decode(data: Json) -> TileMap:
     players = sum(row.count(PLAYER) for row in rows)
     if players != 1:
         raise DataError(f'environment: it has {players} players; give exactly one "@"')
-    tiles = _pairs(data.get("tile_mapping", {}), "tile_mapping")
+    tiles = _read_pairs(data.get("tile_mapping", {}), "tile_mapping")
     if tiles is None or not all(isinstance(sign, str) and len(sign) == 1 for _, sign in tiles):
         raise DataError('tile_mapping: give an object of single characters, such as {"Grass": "g"}')
-    _text({"tile_mapping": "".join(name + sign for name, sign in tiles)}, "tile_mapping", LONGEST_LIST)
+    _read_text({"tile_mapping": "".join(name + sign for name, sign in tiles)}, "tile_mapping", LONGEST_LIST)
     every_tile = [sign for sign in dict.fromkeys("".join(rows)) if sign not in (PLAYER, WALL)]
     length = data.get("path_length", 0)
     if type(length) is not int or not 0 <= length <= LARGEST * MOST_OBJECTIVES:
@@ -181,21 +181,21 @@ def decode(data: Json) -> TileMap:
         tiles=tuple((name, str(sign)) for name, sign in tiles),
         walkable=_read_tiles(data, "walkable_tiles", every_tile),
         interactive=_read_tiles(data, "interactive_object_tiles", []),
-        objectives=_objectives(data.get("objectives"), rows),
+        objectives=_read_objectives(data.get("objectives"), rows),
         path_length=length,
-        id=_text(data, "experiment_id", 1000) if "experiment_id" in data else "",
-        story=_text(data, "story", LARGEST) if "story" in data else "",
+        id=_read_text(data, "experiment_id", 1000) if "experiment_id" in data else "",
+        story=_read_text(data, "story", LARGEST) if "story" in data else "",
     )
     if "path_length" in data:
         return case
-    return replace(case, path_length=sum(leg or 0 for leg in tour(case, tile_list(case.walkable))))
+    return replace(case, path_length=sum(leg or 0 for leg in tour_leg_lengths(case, tile_list(case.walkable))))
 
 
-def _rows(data: Mapping[str, Json]) -> tuple[str, ...]:
+def _read_rows(data: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the rows of a map: from a text with a line for each, from a list of texts, or from lists of characters."""
     environment = data.get("environment")
     if not is_array(environment):
-        text = _text(data, "environment", 2 * LARGEST + 10_000)
+        text = _read_text(data, "environment", 2 * LARGEST + 10_000)
         return tuple(_LINE_BREAK.sub("\n", text).rstrip("\n").split("\n"))
     rows: list[str] = []
     for number, row in enumerate(environment[: LARGEST + 1]):
@@ -205,7 +205,7 @@ def _rows(data: Mapping[str, Json]) -> tuple[str, ...]:
         if not isinstance(row, str) or "\n" in row or "\r" in row:
             raise DataError(f"environment: row {number}: give a text, or a list of single characters")
         rows.append(row)
-    return tuple(_text({"environment": "\n".join(rows)}, "environment", LARGEST + 10_000).split("\n"))
+    return tuple(_read_text({"environment": "\n".join(rows)}, "environment", LARGEST + 10_000).split("\n"))
 
 
 def _read_tiles(data: Mapping[str, Json], name: str, default: list[str]) -> str:
@@ -217,7 +217,7 @@ def _read_tiles(data: Mapping[str, Json], name: str, default: list[str]) -> str:
         tiles = repr([str(sign) for sign in tiles])
     elif isinstance(tiles, str) and tiles and not set(tiles) & set("[](){},'\"# \n\t"):
         tiles = repr(list(tiles))
-    text = _text({name: tiles}, name, LONGEST_LIST)
+    text = _read_text({name: tiles}, name, LONGEST_LIST)
     try:
         tile_list(text)
     except DataError as error:
@@ -225,12 +225,13 @@ def _read_tiles(data: Mapping[str, Json], name: str, default: list[str]) -> str:
     return text
 
 
-def _text(data: Any, name: str, most: int) -> str:
+def _read_text(data: Any, name: str, max_characters: int) -> str:
+    """Return a field's text; raise DataError for another value or too many characters."""
     value = data.get(name)
     if not isinstance(value, str):
         raise DataError(f"{name}: missing, or not a string")
-    if len(value) > most:
-        raise DataError(f"{name}: it has {len(value)} characters; at most {most} are read")
+    if len(value) > max_characters:
+        raise DataError(f"{name}: it has {len(value)} characters; at most {max_characters} are read")
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -238,7 +239,7 @@ def _text(data: Any, name: str, most: int) -> str:
     return value
 
 
-def _pairs(data: Json, field: str) -> list[tuple[str, Json]] | None:
+def _read_pairs(data: Json, field: str) -> list[tuple[str, Json]] | None:
     """Return the pairs of an object, or of a list of pairs with a text first; None if it is neither."""
     if is_object(data):
         return [(str(name), value) for name, value in data.items()]
@@ -257,11 +258,11 @@ def _pairs(data: Json, field: str) -> list[tuple[str, Json]] | None:
     return pairs
 
 
-def _objectives(data: Json, rows: tuple[str, ...]) -> tuple[Objective, ...]:
+def _read_objectives(data: Json, rows: tuple[str, ...]) -> tuple[Objective, ...]:
     """Read objectives: {"name": ["tile", row, column]}, pairs of these, or [row, column] without a tile or a name."""
     if is_array(data) and all(is_array(cell) and cell and type(cell[0]) is int for cell in data):
         data = [[f"Objective {number}", cell] for number, cell in enumerate(data, start=1)]
-    pairs = _pairs(data, "objectives")
+    pairs = _read_pairs(data, "objectives")
     if pairs is None or not 1 <= len(pairs) <= MOST_OBJECTIVES:
         raise DataError(
             f'objectives: give from 1 to {MOST_OBJECTIVES}, as {{"name": ["tile", row, column]}} or [[row, column]]'
@@ -281,12 +282,12 @@ def _objectives(data: Json, rows: tuple[str, ...]) -> tuple[Objective, ...]:
                     f'objectives: {name[:40]!r}: give ["tile", row, column], or the [row, column] of a cell of the map'
                 )
     for objective in objectives:
-        _text({"objectives": objective.name + objective.tile}, "objectives", 2000)
+        _read_text({"objectives": objective.name + objective.tile}, "objectives", 2000)
     return tuple(objectives)
 
 
-def outside(case: TileMap) -> list[int]:
-    """Return the numbers of the objectives that are not on the map, from 0."""
+def objectives_outside(case: TileMap) -> list[int]:
+    """Return the numbers, from 0, of the objectives that are not on the map."""
     return [
         number
         for number, (_, _, row, column) in enumerate(case.objectives)
@@ -294,22 +295,22 @@ def outside(case: TileMap) -> list[int]:
     ]
 
 
-def tour(case: TileMap, walkable: str) -> list[int | None]:
-    """Return the moves of a shortest path to each objective from the one before, None where there is no path.
+def tour_leg_lengths(case: TileMap, walkable: str) -> list[int | None]:
+    """Return the moves of a shortest path from each objective to the next, None where there is no path.
 
     `walkable` has the characters of the tiles that can be walked on.
     """
-    return leg_lengths(case, case.floor(walkable))
+    return leg_lengths_on_floor(case, case.floor(walkable))
 
 
-def leg_lengths(case: TileMap, floor: Floor) -> list[int | None]:
-    """Return the moves of a shortest path to each objective from the one before, None where there is no path.
+def leg_lengths_on_floor(case: TileMap, floor: Floor) -> list[int | None]:
+    """Return the moves of a shortest path from each objective to the next, None where there is no path.
 
     After an objective that cannot be reached, the next path begins where this one would have begun.
     """
     at = case.start
     lengths: list[int | None] = []
-    missing = set(outside(case))
+    missing = set(objectives_outside(case))
     for number, (_, _, row, column) in enumerate(case.objectives):
         goal = row * case.width + column
         length = None if number in missing else floor.distance(at, goal)
@@ -327,7 +328,7 @@ def isomorph(case: TileMap, key: str, number: int) -> TileMap:
     letters of comments, too.
     """
     symmetry = isomorphic_appearance(REFLECTIONS, number, "tilemap", key, case.hash)
-    letters = {} if _has_comment(case.walkable + case.interactive) else _letters(case, key, number)
+    letters = {} if _has_comment(case.walkable + case.interactive) else _shuffled_letters(case, key, number)
     rows = transform(symmetry, [row.translate(letters) for row in case.rows])
     return replace(
         case,
@@ -348,7 +349,8 @@ def _has_comment(lists: str) -> bool:
     return "\\" in lists or "#" in lists.replace("'#'", "").replace('"#"', "")
 
 
-def _letters(case: TileMap, key: str, number: int) -> dict[int, int]:
+def _shuffled_letters(case: TileMap, key: str, number: int) -> dict[int, int]:
+    """Return a translation table that shuffles lower-case letters, upper-case letters and digits."""
     rng = Stream("isomorph", "tiles", key, case.hash, number)
     letters: dict[int, int] = {}
     for signs in (ascii_lowercase, ascii_uppercase, digits):
@@ -359,7 +361,7 @@ def _letters(case: TileMap, key: str, number: int) -> dict[int, int]:
 
 
 def prove(case: TileMap) -> dict[str, Json]:
-    """Return what is known of a map, walkable tiles being those that the list names.
+    """Return the proof of a map, with the walkable tiles that its list names.
 
     Returns:
         minimum: steps of the shortest tour of all objectives that can be reached, in their order;
@@ -369,6 +371,6 @@ def prove(case: TileMap) -> dict[str, Json]:
     Raises:
         DataError: If the list of walkable tiles cannot be read.
     """
-    legs = tour(case, tile_list(case.walkable))
+    legs = tour_leg_lengths(case, tile_list(case.walkable))
     missing = [number for number, leg in enumerate(legs) if leg is None]
     return {"minimum": sum(leg or 0 for leg in legs), "legs": legs, "unreachable": missing}

@@ -31,7 +31,7 @@ from waybench.core import (
     with_examples,
 )
 from waybench.core._datasets import ItemRecord
-from waybench.envs.tilemap._instance import PLAYER, TileMap, decode, outside, prove
+from waybench.envs.tilemap._instance import PLAYER, TileMap, decode, objectives_outside, prove
 from waybench.envs.tilemap.worlds._tiles import BIOMES
 
 _world: Any = LateModule("waybench.envs.tilemap.worlds._world")  # it imports numpy
@@ -184,11 +184,11 @@ class MapFile(Source[TileMap]):
 
 
 def _contradictions(record: ItemRecord, case: TileMap) -> Iterator[str]:
-    """Yield what in a record contradicts its map."""
+    """Yield a message for each contradiction between a record and its map."""
     for name, size, noun in (("width", case.width, "column"), ("height", case.height, "row")):
         if record.instance.get(name, size) not in (size, str(size)):
             yield f"{name}: it is {str(record.instance[name])[:40]}, but the map has {plural(size, noun)}"
-    missing = set(outside(case))
+    missing = set(objectives_outside(case))
     for number, (name, tile, row, column) in enumerate(case.objectives):
         called = f"objectives: {name[:40]!r}"
         if number in missing:
@@ -199,11 +199,14 @@ def _contradictions(record: ItemRecord, case: TileMap) -> Iterator[str]:
         # A line with a hash is as `waybench generate` wrote it, perhaps of a published map.
         elif record.hash is None and (there := case.rows[row][column]) != tile:
             player = ", where the player starts" if there == PLAYER else ""
-            yield f"{called}: the map has {there!r} at row {row}, column {column}{player}, and {_cells(case, tile)}"
+            yield (
+                f"{called}: the map has {there!r} at row {row}, column {column}{player}, and "
+                f"{_locations_text(case, tile)}"
+            )
 
 
-def _cells(case: TileMap, tile: str) -> str:
-    """Say where a tile is on a map."""
+def _locations_text(case: TileMap, tile: str) -> str:
+    """Return a text on where a tile is on a map."""
     cells = [(row, column) for row, text in enumerate(case.rows) for column, sign in enumerate(text) if sign == tile]
     if not cells:
         return f"no {tile[:20]!r} anywhere"
@@ -230,40 +233,45 @@ _SKIP = number_option(
 
 
 def _open_generated(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
+    """Return the items of the data set "generated"."""
     key = PUBLIC_KEY if options["key"] is None else options["key"]
     level = _LEVEL if options["level"] is None else options["level"]
-    source = WorldSource(key, level, _style(options))
+    source = WorldSource(key, level, _world_options(options))
     return ItemList(_with_examples(source, range(options["limit"] or _MAPS), options))
 
 
 def _open_published(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
+    """Return the items of the data set "published"."""
     key = f"gtb-without-{options['skip']}" if options["skip"] else "gtb"
     return _select_items(MapFile(files("gtb", _FILE), key, published=True), options)
 
 
 def _open_file(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
+    """Return the items of the data set "file"."""
     path = user_path(options["source"])
     return _select_items(MapFile(path, item_set_key_of_file(path, "maps")), options)
 
 
-def _style(options: Mapping[str, Any]) -> dict[str, Json]:
+def _world_options(options: Mapping[str, Any]) -> dict[str, Json]:
+    """Return the options of generated worlds among all options."""
     return {option.name: options[option.name] for option in WORLD_OPTIONS}
 
 
 def _with_examples(
     source: Source[TileMap], numbers: Iterable[int], options: Mapping[str, Any], size: int | None = None
 ) -> Iterator[Item[TileMap]]:
-    """Yield maps of a source, each with other maps that are shown solved: in "sound" generated ones of its size."""
+    """Yield maps of a source, each with solved examples: in "sound" generated maps of its size."""
 
-    def similar(item: Item[TileMap]) -> Source[TileMap]:
-        return WorldSource(f"{item.key}/examples", item.level, _style(options))
+    def similar_maps(item: Item[TileMap]) -> Source[TileMap]:
+        return WorldSource(f"{item.key}/examples", item.level, _world_options(options))
 
     return with_examples(
-        source, numbers, options["icl"], protocol=options["protocol"], source_of_similar=similar, size=size, noun="map"
+        source, numbers, options["icl"], protocol=options["protocol"], source_of_similar=similar_maps, size=size, noun="map"
     )
 
 
 def _select_items(source: MapFile, options: Mapping[str, Any]) -> ItemList[TileMap]:
+    """Return the playable maps of a file by the options skip, limit, attempts and icl."""
     numbers = range(options["skip"], len(source))
     items = list(_with_examples(source, numbers[: options["limit"]], options, len(source)))
     if not items:

@@ -44,7 +44,7 @@ def place_locks(
     """
     most: tuple[list[int], list[int], list[int]] = [], [], []
     for _ in range(_TRIES):
-        attempt = _try_doors(fenced, width, start, goals, count, rng)
+        attempt = _draw_doors(fenced, width, start, goals, count, rng)
         most = max(most, attempt, key=lambda keys_and_doors: len(keys_and_doors[0]))
         if len(most[0]) == count:
             break
@@ -53,10 +53,10 @@ def place_locks(
     return tuple(Lock(*pair) for pair in pairs), tuple(bars)
 
 
-def _try_doors(
+def _draw_doors(
     fenced: bytes, width: int, start: int, goals: Collection[int], count: int, rng: Stream
 ) -> tuple[list[int], list[int], list[int]]:
-    """Return the cells of keys, doors and bars; none where a key has no room."""
+    """Return random cells of keys, doors and bars, with fewer doors than `count` where there is no room."""
     inside, keys, doors, bars = bytearray(fenced), list[int](), list[int](), list[int]()
     kept_free = {start, *goals}
     candidates = sorted(set(goals) - {start})
@@ -90,12 +90,12 @@ def _neighbours(cell: int, width: int) -> tuple[int, ...]:
 
 
 def gone_bits(locks: Sequence[Lock], removed: Collection[int]) -> int:
-    """Return the keys and doors among cells that have become ground, as bits: 1 and 2 for the first lock, and so on."""
+    """Return which keys and doors are among removed cells, as bits: 1 and 2 for the first lock, and so on."""
     return sum((lock.key in removed) << 2 * n | (lock.door in removed) << 2 * n + 1 for n, lock in enumerate(locks))
 
 
-def handled(locks: Sequence[Lock], at: int, name: str, gone: int, width: int) -> dict[int, int]:
-    """Return what becomes ground by an action at a cell: the key there, or doors beside it whose keys are taken.
+def cells_to_ground(locks: Sequence[Lock], at: int, name: str, gone: int, width: int) -> dict[int, int]:
+    """Return the cells that an action turns into ground: the key's own, or doors beside with carried keys.
 
     Returns:
         Bit, as in `gone_bits` -> its cell.
@@ -120,10 +120,10 @@ class TourNode(NamedTuple):
     gone: int
 
 
-def locked_tour(
+def shortest_locked_tour(
     fenced: bytes, width: int, locks: Sequence[Lock], start: TourNode, goals: Sequence[int]
 ) -> list[tuple[TourNode, str]]:
-    """Return a shortest tour of the goals that are left, which picks up keys and opens doors: states and actions.
+    """Return a shortest tour of the remaining goals that picks up keys and opens doors: states and actions.
 
     A* search; the lower bound is the length of the tour with all doors open. A state is left out where one of the same
     cell came before it that cost no more and has as many goals, keys and doors behind it, or more: what can be done
@@ -148,28 +148,29 @@ def locked_tour(
     moves = [(name, rows * width + columns) for name, (rows, columns) in MOVES.items()]
     door_bits = {lock.door: 2 << 2 * number for number, lock in enumerate(locks)}
 
-    def node(done: int, cell: int, gone: int) -> TourNode:
+    def node_after_goals(done: int, cell: int, gone: int) -> TourNode:
+        """Return the node with all goals at its cell counted as done."""
         while done < len(goals) and goals[done] == cell:
             done += 1
         return TourNode(done, cell, gone)
 
-    def bound(now: TourNode) -> int:
+    def least_actions_left(now: TourNode) -> int:
         return distances[now.done][now.cell] + moves_after[now.done] if now.done < len(goals) else 0
 
     def successors(now: TourNode) -> Iterator[tuple[str, TourNode]]:
         for name, way in moves:
             cell = now.cell + way
             if fenced[cell] or now.gone & door_bits.get(cell, 0):
-                yield name, node(now.done, cell, now.gone)
+                yield name, node_after_goals(now.done, cell, now.gone)
         for name in LOCK_ACTIONS:
-            if bits := handled(locks, now.cell, name, now.gone, width):
-                yield name, node(now.done, now.cell, now.gone | sum(bits))
+            if bits := cells_to_ground(locks, now.cell, name, now.gone, width):
+                yield name, node_after_goals(now.done, now.cell, now.gone | sum(bits))
 
-    first = node(*start)
+    first = node_after_goals(*start)
     costs = {first: 0}
     before: dict[TourNode, tuple[TourNode, str]] = {}
     looked_at: dict[int, list[tuple[int, TourNode]]] = {}
-    waiting = [(bound(first), 0, first)]
+    waiting = [(least_actions_left(first), 0, first)]
     while waiting:
         *_, now = heappop(waiting)
         if now.done == len(goals):
@@ -185,12 +186,13 @@ def locked_tour(
         for name, following in successors(now):
             if cost + 1 < costs.get(following, cost + 2):
                 costs[following], before[following] = cost + 1, (now, name)
-                left = bound(following)
+                left = least_actions_left(following)
                 heappush(waiting, (cost + 1 + left, left, following))
     raise ValueError("no tour picks up the keys to all of these goals")
 
 
 def _distances(inside: bytearray, width: int, goal: int) -> dict[int, int]:
+    """Return the moves from a cell to each cell within reach."""
     distances, cells = {goal: 0}, [goal]
     for cell in cells:  # the list grows meanwhile
         for neighbour in _neighbours(cell, width):

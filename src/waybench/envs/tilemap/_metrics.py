@@ -6,7 +6,7 @@ from math import exp, fsum, log, log1p, sqrt
 
 from waybench.core import Aggregate, End, EpisodeRecord, Metric, Range, outcome_metric, proof_metric
 from waybench.core._metrics import OF_THE_ITEM
-from waybench.envs.tilemap._board import board, play_style
+from waybench.envs.tilemap._board import board_of_map, play_style
 from waybench.envs.tilemap._instance import decode
 from waybench.envs.tilemap._protocols import GIVEN_UP, PROTOCOLS, moves_per_point
 
@@ -47,8 +47,8 @@ class EpisodeCounts:
         """Points less the cost of the moves."""
         return (self.points * self.per_point - self.spent) / self.per_point
 
-    def share(self, points: int, spent: int) -> float:
-        """Return a reward's place between Rmin = -(100 n + C) and Rmax = 200 n - C, in percent.
+    def normalized_score(self, points: int, spent: int) -> float:
+        """Return a reward (points less moves spent) in percent of the range from Rmin to Rmax.
 
         C is the cost of `length` moves. Both are integers until the last division, so that a perfect play has exactly
         100.
@@ -58,21 +58,21 @@ class EpisodeCounts:
         )
 
 
-def shortest(record: EpisodeRecord) -> int:
-    """Return the moves of a shortest tour, around hazards, with all doors opened, and as if there were no beings."""
+def shortest_tour_length(record: EpisodeRecord) -> int:
+    """Return the moves of a shortest tour around hazards, with all doors opened and without beings."""
     if not (record.options["hazards"] or record.options.get("doors", 0)):
         minimum: int = record.proof["minimum"]
         return minimum
-    return board(decode(record.instance), play_style(record.options)).length
+    return board_of_map(decode(record.instance), play_style(record.options)).length
 
 
-def tally(record: EpisodeRecord) -> EpisodeCounts:
-    """Count the results of an episode."""
+def count_episode(record: EpisodeRecord) -> EpisodeCounts:
+    """Return the counts of an episode that its metrics are made of."""
     rules = PROTOCOLS[record.options["protocol"]]
     goals = len(record.instance["objectives"])
     if not rules.unreachable:
         goals -= len(record.proof["unreachable"])
-    length = record.instance["path_length"] if rules.stored_length else shortest(record)
+    length = record.instance["path_length"] if rules.stored_length else shortest_tour_length(record)
     per_point = moves_per_point(length) if rules.scaled_moves else 1
     limit = record.options["max_failures"]
     points = spent = errors = wrong = moves = actions = misses = finished = 0
@@ -115,43 +115,43 @@ def tally(record: EpisodeRecord) -> EpisodeCounts:
 
 
 def score(record: EpisodeRecord) -> float | None:
-    """Return where the reward lies between two others, in percent: 100 (R - Rmin) / (Rmax - Rmin).
+    """Return the GTB score in percent: 100 (R - Rmin) / (Rmax - Rmin); None where no goal is played.
 
     Rmax = 200 n - C and Rmin = -(100 n + C), n goals and C the cost of as many moves as the path length. As published
     it is not cut: a goal given up costs more than Rmin has room for, and the path length is no shortest tour. None
     where no goal is played.
     """
-    totals = tally(record)
+    totals = count_episode(record)
     if not totals.goals:
         return None
-    value = totals.share(totals.points, totals.spent)
+    value = totals.normalized_score(totals.points, totals.spent)
     return min(100.0, max(0.0, value)) if PROTOCOLS[record.options["protocol"]].clipped else value
 
 
-def worst(record: EpisodeRecord) -> float:
-    """Return the score of an episode in which no reply could be read."""
-    totals, limit = tally(record), record.options["max_failures"]
-    value = totals.share(-(limit + GIVEN_UP) * totals.goals, totals.length * totals.goals)
+def worst_score(record: EpisodeRecord) -> float:
+    """Return the score of an episode without a readable reply."""
+    totals, limit = count_episode(record), record.options["max_failures"]
+    value = totals.normalized_score(-(limit + GIVEN_UP) * totals.goals, totals.length * totals.goals)
     return max(0.0, value) if PROTOCOLS[record.options["protocol"]].clipped else value
 
 
-def best(record: EpisodeRecord) -> float:
+def best_score(record: EpisodeRecord) -> float:
     """Return the score of a shortest tour."""
-    totals = tally(record)
-    return totals.share(200 * totals.goals, shortest(record))
+    totals = count_episode(record)
+    return totals.normalized_score(200 * totals.goals, shortest_tour_length(record))
 
 
-def _scores(record: EpisodeRecord) -> Range:
-    return (0, 100) if PROTOCOLS[record.options["protocol"]].clipped else (None, best(record))
+def _score_range(record: EpisodeRecord) -> Range:
+    return (0, 100) if PROTOCOLS[record.options["protocol"]].clipped else (None, best_score(record))
 
 
-def _rewards(record: EpisodeRecord) -> Range:
-    totals = tally(record)
-    return None, 200 * totals.goals - shortest(record) / totals.per_point
+def _reward_range(record: EpisodeRecord) -> Range:
+    totals = count_episode(record)
+    return None, 200 * totals.goals - shortest_tour_length(record) / totals.per_point
 
 
-def _plans(record: EpisodeRecord) -> int:
-    """Return the greatest number of plans possible."""
+def _max_plans(record: EpisodeRecord) -> int:
+    """Return the greatest possible number of plans."""
     goals, tries = len(record.instance["objectives"]), record.options["tries"]
     # Single moves: the shortest path to each objective, twice among beings, and ten.
     cells = len(record.instance["environment"])
@@ -160,30 +160,34 @@ def _plans(record: EpisodeRecord) -> int:
     return goals * (tries * 2 * cells + 10 if record.env == SINGLE_MOVES else tries)
 
 
-def _replies(record: EpisodeRecord) -> int:
-    """Return the greatest number of replies possible, of which any can be unreadable."""
-    return record.options["max_failures"] * _plans(record)
+def _max_replies(record: EpisodeRecord) -> int:
+    """Return the greatest possible number of replies, any of which can be unreadable."""
+    return record.options["max_failures"] * _max_plans(record)
 
 
-def _moves(record: EpisodeRecord) -> Range:
-    return 0, _plans(record) if record.env == SINGLE_MOVES else None
+def _move_range(record: EpisodeRecord) -> Range:
+    """Return the range of a number of moves, open where a plan can be of any length."""
+    return 0, _max_plans(record) if record.env == SINGLE_MOVES else None
 
 
-def _from_tally(value: Callable[[EpisodeCounts], float]) -> Callable[[EpisodeRecord], float]:
-    return lambda record: float(value(tally(record)))
+def _value_from_counts(value: Callable[[EpisodeCounts], float]) -> Callable[[EpisodeRecord], float]:
+    """Return the function from a record to a value of its counts."""
+    return lambda record: float(value(count_episode(record)))
 
 
-def _n_blocked(record: EpisodeRecord) -> float:
+def _count_blocked_moves(record: EpisodeRecord) -> float:
     return fsum(turn.events.get("blocked", 0) for turn in record.turns)
 
 
-def _strategic(record: EpisodeRecord) -> float:
-    """Count the plans of actions only, the last for their goal, that ended elsewhere."""
+def _count_strategic_errors(record: EpisodeRecord) -> float:
+    """Return the number of final plans of actions only that ended off their goal."""
     final_plans = [turn.events for turn in record.turns if turn.events.get("final")]
     return float(sum(list(events["off"]) != [0, 0] and not events["unknown"] for events in final_plans))
 
 
 def _mean_event(name: str) -> Callable[[EpisodeRecord], float | None]:
+    """Return the function from a record to the mean of an event's values over its plans."""
+
     def mean(record: EpisodeRecord) -> float | None:
         values = [turn.events[name] for turn in record.turns if turn.events.get(name) is not None]
         return fsum(values) / len(values) if values else None
@@ -191,37 +195,39 @@ def _mean_event(name: str) -> Callable[[EpisodeRecord], float | None]:
     return mean
 
 
-def _metric(
+def _count_metric(
     name: str,
     title: str,
     value: Callable[[EpisodeRecord], float],
     doc: str,
     better: str = "lower",
-    most: Callable[[EpisodeRecord], float] | None = None,
+    max_value: Callable[[EpisodeRecord], float] | None = None,
 ) -> Metric:
-    """Return a metric from 0 up to `most`; without it, one that counts the moves of plans."""
+    """Return a metric from 0 to `max_value`; without it, one that counts the moves of plans."""
     return Metric(
         name=name,
         of=value,
         title=title,
         low=0,
-        range=_moves if most is None else lambda record: (0, most(record)),
-        unbounded="" if most else ANY_LENGTH,
+        range=_move_range if max_value is None else lambda record: (0, max_value(record)),
+        unbounded="" if max_value else ANY_LENGTH,
         better=better,
         doc=doc,
     )
 
 
-def _top(number: int, doc: str) -> Metric:
-    def share(record: EpisodeRecord) -> float:
-        return float(tally(record).top[number])
+def _top_metric(index: int, doc: str) -> Metric:
+    """Return the metric Top-0, Top-1 or Top-5, by its index."""
 
-    name = ("Top-0", "Top-1", "Top-5")[number]
-    per = _from_tally(lambda totals: totals.goals)
+    def count_goals(record: EpisodeRecord) -> float:
+        return float(count_episode(record).top[index])
+
+    name = ("Top-0", "Top-1", "Top-5")[index]
+    per = _value_from_counts(lambda totals: totals.goals)
     doc = f"{doc} For a set, this is the share of all objectives; times 100, it is the published percentage."
     return Metric(
         name=name.lower().replace("-", ""),
-        of=share,
+        of=count_goals,
         title=name,
         low=0,
         range=lambda record: (0, len(record.instance["objectives"])),
@@ -230,8 +236,9 @@ def _top(number: int, doc: str) -> Metric:
     )
 
 
-def _length_error(name: str, title: str, error: Callable[[int], float], doc: str) -> Metric:
-    of = _from_tally(lambda counted: error(counted.moves - counted.length))
+def _length_error_metric(name: str, title: str, error: Callable[[int], float], doc: str) -> Metric:
+    """Return the metric of an error function of the moves beyond the path length."""
+    of = _value_from_counts(lambda counted: error(counted.moves - counted.length))
     return Metric(name=name, of=of, title=title, low=0, unbounded=ANY_LENGTH, better="lower", doc=doc)
 
 
@@ -241,7 +248,7 @@ def _log_cosh(difference: int) -> float:
     return size + log1p(exp(-2 * size)) - log(2)
 
 
-LENGTH_SQUARED = _length_error(
+LENGTH_SQUARED = _length_error_metric(
     "length_mse",
     "Length MSE",
     lambda difference: float(difference**2),
@@ -254,64 +261,64 @@ METRICS = (
         of=score,
         title="GTB_Score",
         unit="%",
-        range=_scores,
+        range=_score_range,
         unbounded=ANY_LENGTH,
-        floor=worst,
-        ceiling=best,
+        floor=worst_score,
+        ceiling=best_score,
         doc="100 (R - Rmin) / (Rmax - Rmin); R is the reward, Rmax = 200 n - C, Rmin = -(100 n + C), n objectives, C "
         'the cost of as many moves as the path length: in "paper" the record\'s, and the score is not cut to 0 and '
         '100; in "sound" that of the shortest tour, and the score is cut.',
     ),
     Metric(
         name="reward",
-        of=_from_tally(lambda counted: counted.reward),
+        of=_value_from_counts(lambda counted: counted.reward),
         title="Reward",
-        range=_rewards,
+        range=_reward_range,
         unbounded=ANY_LENGTH,
         doc="Points for where each objective's plan ended, minus the cost of each action, minus 1 for each generation "
         "error, minus 100 and the cost of the path length for each objective that was given up. An action costs 1; in "
         '"sound" it costs less on a map whose shortest tour has 100 moves or more (see the documentation).',
     ),
-    _metric(
+    _count_metric(
         "generation_errors",
         "MGE",
-        _from_tally(lambda counted: counted.generation_errors),
+        _value_from_counts(lambda counted: counted.generation_errors),
         "Replies that could not be read, and plans with a name that is not an action.",
-        most=_replies,
+        max_value=_max_replies,
     ),
-    _metric(
+    _count_metric(
         "wrong_actions",
         "Invalid names",
-        _from_tally(lambda counted: counted.wrong),
+        _value_from_counts(lambda counted: counted.wrong),
         "Plans with a name that is not an action.",
-        most=_plans,
+        max_value=_max_plans,
     ),
-    _metric(
+    _count_metric(
         "path_length",
         "MPL",
-        _from_tally(lambda counted: counted.moves),
+        _value_from_counts(lambda counted: counted.moves),
         "Names of moves in all plans, including those after an invalid name, which are not carried out (as published).",
         "",
     ),
-    _metric("actions", "MAT", _from_tally(lambda counted: counted.actions), "Names in all plans.", ""),
+    _count_metric("actions", "MAT", _value_from_counts(lambda counted: counted.actions), "Names in all plans.", ""),
     LENGTH_SQUARED,
-    _length_error(
+    _length_error_metric(
         "length_log_cosh",
         "Length log-cosh",
         _log_cosh,
         "Logarithm of the hyperbolic cosine of the same difference. The published program adds it up over all maps: it "
         "is this mean times the number of maps.",
     ),
-    _top(0, "Objectives at which the plan ended."),
-    _top(1, 'Objectives with a plan that ended on a cell next to them; in "sound" including Top-0.'),
-    _top(
+    _top_metric(0, "Objectives at which the plan ended."),
+    _top_metric(1, 'Objectives with a plan that ended on a cell next to them; in "sound" including Top-0.'),
+    _top_metric(
         2,
         'In "paper" objectives from which it ended 2 to 5 away in a straight line, give or take one; in "sound" up to '
         "5 away.",
     ),
     Metric(
         name="objectives",
-        of=_from_tally(lambda counted: counted.goals),
+        of=_value_from_counts(lambda counted: counted.goals),
         title="Objectives",
         low=0,
         unbounded=OF_THE_ITEM,
@@ -319,15 +326,15 @@ METRICS = (
         doc="Number of objectives.",
     ),
     proof_metric("minimum", "Shortest tour", "Length of a shortest tour of all objectives.", low=0),
-    _metric("blocked", "Blocked moves", _n_blocked, "Moves into a wall or off the map."),
-    _metric(
+    _count_metric("blocked", "Blocked moves", _count_blocked_moves, "Moves into a wall or off the map."),
+    _count_metric(
         "strategic",
         "Strategic errors",
-        _strategic,
+        _count_strategic_errors,
         "Objectives with a plan of actions only that ended elsewhere.",
-        most=lambda record: len(record.instance["objectives"]),
+        max_value=lambda record: len(record.instance["objectives"]),
     ),
-    outcome_metric("unparsed", "Unreadable replies.", max_turns=_replies),
+    outcome_metric("unparsed", "Unreadable replies.", max_turns=_max_replies),
 )
 
 STATE_METRICS = (

@@ -9,11 +9,19 @@ from typing import NamedTuple
 
 from waybench.core import End, EpisodeRecord, Stream
 from waybench.envs.spaces._lattice import Floor
-from waybench.envs.tilemap._board import MovePlan, TileBoard, TileState, play_style, start, step_beings, tour_of_locked
+from waybench.envs.tilemap._board import (
+    MovePlan,
+    TileBoard,
+    TileState,
+    legs_of_locked_tour,
+    play_style,
+    start_state,
+    step_beings,
+)
 from waybench.envs.tilemap._game import current_fence, make_plan
 from waybench.envs.tilemap._instance import TileMap, decode, tile_list
 from waybench.envs.tilemap._locks import TourNode
-from waybench.envs.tilemap._metrics import SINGLE_MOVES, tally
+from waybench.envs.tilemap._metrics import SINGLE_MOVES, count_episode
 from waybench.envs.tilemap._protocols import GIVEN_UP, MOVES
 
 _REACHED = 200  # points for ending on an objective, by both tables of rewards
@@ -25,7 +33,7 @@ LONGEST_RANDOM = 90  # moves; 264 for a published map then, where the published 
 
 
 def is_tour_best(board: TileBoard, fenced: bytes, at: int, goals: Sequence[int], moves: int) -> bool:
-    """Return whether no play from a cell that misses one of some goals is worth more than a tour of all in `moves`.
+    """Return whether a tour of all goals in `moves` is worth more than any play that misses one.
 
     `fenced` has the map's cells, a byte for each: 1 where one can stand.
     """
@@ -35,7 +43,7 @@ def is_tour_best(board: TileBoard, fenced: bytes, at: int, goals: Sequence[int],
 
 
 def least_cost_of_missing(board: TileBoard, fenced: bytes, at: int, goals: Sequence[int]) -> int:
-    """Return what a play costs at least that does not end on each of some goals, in moves.
+    """Return the least cost, in moves, of a play that misses at least one of the goals.
 
     What costs is each move, and each plan that ends beside its goal: so many moves as its points would pay for. The
     bound is exact without beings. With them, plays can only cost more.
@@ -46,20 +54,21 @@ def least_cost_of_missing(board: TileBoard, fenced: bytes, at: int, goals: Seque
         row, column = board.goals[goal]
         target = (row + 1) * width + column + 1
 
-        def loss(cell: int, row: int = row, column: int = column) -> int:
+        def cost_of_missing_at(cell: int, row: int = row, column: int = column) -> int:
+            """Return what ending at a cell costs compared with the goal, in moves."""
             points = board.style.protocol.worth(abs(cell // width - 1 - row), abs(cell % width - 1 - column)).reward
             return min(_REACHED - points, _REACHED + GIVEN_UP) * board.per_point  # the penalty has a limit
 
         walked = _walking_costs(board, fenced, reached_costs)
-        ended = {cell: cost + loss(cell) for cell, cost in walked.items() if cell != target}
+        ended = {cell: cost + cost_of_missing_at(cell) for cell, cost in walked.items() if cell != target}
         for cell, cost in _walking_costs(board, fenced, missed_costs).items():
-            ended[cell] = min(cost + loss(cell), ended.get(cell, cost + loss(cell)))
+            ended[cell] = min(cost + cost_of_missing_at(cell), ended.get(cell, cost + cost_of_missing_at(cell)))
         reached_costs, missed_costs = {target: walked[target]}, ended
     return min(missed_costs.values())
 
 
 def _walking_costs(board: TileBoard, fenced: bytes, costs: Mapping[int, int]) -> dict[int, int]:
-    """Return the least cost of being at each cell, from what it costs to begin at some."""
+    """Return the least cost of being at each cell, from the costs of the cells to begin at."""
     width = board.case.width + 2
     waiting = defaultdict[int, list[int]](list)
     for cell, cost in costs.items():
@@ -98,8 +107,8 @@ class _Node(NamedTuple):
     beings: tuple[int, ...]
 
 
-def foresee(state: TileState) -> Tour:
-    """Return a shortest tour of all goals that meets no enemy and no hazard, as beings will move.
+def foresee_tour_of_state(state: TileState) -> Tour:
+    """Return a shortest tour of all goals, without enemies and hazards, given how the beings will move.
 
     The search for a shortest one (A*; the lower bound is the distance on the map without beings) stops after `LIMIT`
     states; a hasty search then looks for any tour. Where that stops too, the tour ends at the place nearest to its end
@@ -112,15 +121,16 @@ def foresee(state: TileState) -> Tour:
 def foresee_tour(
     board: TileBoard, removed: tuple[tuple[int, int], ...], goal: int, at: int, beings: tuple[int, ...], tick: int
 ) -> Tour:
-    world = _world(board, removed)
+    """Return the tour of `foresee_tour_of_state` for the parts of a state that it depends on."""
+    world = _search_map(board, removed)
     numbers = [number for number in range(goal, len(board.goals)) if world.distances[number].get(at) is not None]
     search = _Search(
         world, [world.cells[number] for number in numbers], [world.distances[number] for number in numbers]
     )
     start = _Node(search.count_reached(0, at), tick, at, beings)
-    tour = shortest = search.run(start, 1)
+    tour = shortest = search.find_tour(start, 1)
     if not shortest.complete:
-        tour = min(search.run(start, _HASTE), shortest, key=lambda tour_found: tour_found.order)
+        tour = min(search.find_tour(start, _HASTE), shortest, key=lambda tour_found: tour_found.order)
     plans: list[tuple[str, ...]] = [() for _ in range(goal, len(board.goals))]
     for number, names in zip(numbers, tour.legs, strict=True):
         plans[number - goal] = tuple(names)
@@ -130,7 +140,7 @@ def foresee_tour(
     return Tour(tuple(plans), is_best)
 
 
-class _World(NamedTuple):
+class _SearchMap(NamedTuple):
     """A map for searches: the cells of goals, and the distances to each goal from every cell that leads there."""
 
     board: TileBoard
@@ -140,19 +150,22 @@ class _World(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _world(board: TileBoard, removed: tuple[tuple[int, int], ...]) -> _World:
+def _search_map(board: TileBoard, removed: tuple[tuple[int, int], ...]) -> _SearchMap:
+    """Return a map with removed objects as searches read it."""
     fenced = current_fence(board, removed)
     width = board.case.width + 2
     inside = [
         (row + 1) * width + column + 1 if 0 <= row < board.case.height and 0 <= column < board.case.width else 0
         for row, column in board.goals
     ]
-    return _World(board, fenced, inside, [distances_to(board, fenced, cell) if fenced[cell] else {} for cell in inside])
+    return _SearchMap(
+        board, fenced, inside, [distances_to(board, fenced, cell) if fenced[cell] else {} for cell in inside]
+    )
 
 
 @lru_cache(maxsize=64)
 def distances_to(board: TileBoard, fenced: bytes, goal: int) -> dict[int, int]:
-    """Return the moves to a cell of the fenced map, around hazards, from all cells that it can be reached from."""
+    """Return the moves to a cell of the fenced map, around hazards, from each cell that leads there."""
     width = board.case.width + 2
     distances = {goal: 0}
     waiting = deque((goal,))
@@ -181,7 +194,7 @@ class _SearchResult(NamedTuple):
 class _Search:
     """A search for a tour of some goals, by the distances to each of them from every cell."""
 
-    def __init__(self, world: _World, goals: Sequence[int], distances: Sequence[dict[int, int]]) -> None:
+    def __init__(self, world: _SearchMap, goals: Sequence[int], distances: Sequence[dict[int, int]]) -> None:
         self._world, self._goals, self._distances = world, goals, distances
         self._limit = LIMIT // (_SINGLE if world.board.style.single else 1)
         width = world.board.case.width + 2
@@ -191,23 +204,24 @@ class _Search:
         self._before: dict[_Node, tuple[_Node, str]] = {}
 
     def count_reached(self, count: int, cell: int) -> int:
-        """Return how many goals are reached at a cell, of which so many were reached before."""
+        """Return the number of goals reached after entering a cell, given the number before."""
         while count < len(self._goals) and self._goals[count] == cell:
             count += 1
         return count
 
     def _order(self, node: _Node) -> tuple[int, int]:
+        """Return how far a node is from the end of the tour: goals left, moves left at least."""
         return len(self._goals) - node.reached, self._moves_left(node)
 
     def _moves_left(self, node: _Node) -> int:
-        """Return the least number of moves to the end."""
+        """Return the least number of moves from a node to the last goal."""
         count = node.reached
         if count == len(self._goals):
             return 0
         return self._distances[count][node.cell] + self._moves_after[count]
 
-    def run(self, start: _Node, weight: int) -> _SearchResult:
-        """Return a tour, or how far the search has come; with `weight` 1, of the moves to come, a shortest one."""
+    def find_tour(self, start: _Node, weight: int) -> _SearchResult:
+        """Return a tour or the furthest node's; a shortest one if `weight`, that of the moves to come, is 1."""
         self._before = {start: (start, "")}
         moves_left = self._moves_left(start)
         waiting = [(moves_left * weight, moves_left, 0, start)]
@@ -228,9 +242,10 @@ class _Search:
                     ticks = following.tick - start.tick
                     heappush(waiting, (ticks + moves_left * weight, moves_left, number, following))
         complete = furthest.reached == len(self._goals)
-        return _SearchResult(complete, self._order(furthest), self._legs(start, furthest))
+        return _SearchResult(complete, self._order(furthest), self._legs_to(start, furthest))
 
     def _successors(self, node: _Node) -> list[tuple[str, _Node]]:
+        """Return the actions that the player survives, with the nodes after them."""
         world = self._world
         board, fenced = world.board, world.fenced
         standing = node.beings[: board.style.crew.walkers]
@@ -249,7 +264,7 @@ class _Search:
                 successors.append((name, _Node(self.count_reached(node.reached, cell), node.tick + 1, cell, beings)))
         return successors
 
-    def _legs(self, start: _Node, end: _Node) -> list[list[str]]:
+    def _legs_to(self, start: _Node, end: _Node) -> list[list[str]]:
         """Return the actions from `start` to `end`, a list for each goal that is reached on the way."""
         legs: list[list[str]] = [[] for _ in self._goals]
         node = end
@@ -260,19 +275,20 @@ class _Search:
 
 
 @lru_cache(maxsize=1024)
-def _floor(case: TileMap) -> Floor:
+def _listed_floor(case: TileMap) -> Floor:
+    """Return the cells that a map's list of tiles makes walkable, which the player sees."""
     # What the list names, also where the rules read more into it: the player sees that list.
     return case.floor(tile_list(case.walkable))
 
 
-def _path(state: TileState) -> list[str]:
+def _moves_to_goal(state: TileState) -> list[str]:
     """Return the moves of a shortest path to the goal; none if there is no path."""
     board = state.board
     row, column = board.goals[state.goal]
     case = board.case
     if not (0 <= row < case.height and 0 <= column < case.width):
         return []
-    floor = _floor(case)
+    floor = _listed_floor(case)
     for trap in board.hazards:
         row_, column_ = divmod(trap, case.width + 2)
         floor = Floor(case.width, case.height, floor.open & ~(1 << (row_ - 1) * case.width + column_ - 1))
@@ -290,14 +306,15 @@ def oracle(state: TileState, rng: Stream) -> MovePlan:
     """Take a shortest path, or stay where there is none. Among beings or doors, take the next leg of a best tour."""
     if state.board.locks:
         return make_plan(state, _leg_among_locks(state))
-    return make_plan(state, foresee(state).plans[0] if state.beings else _path(state))
+    return make_plan(state, foresee_tour_of_state(state).plans[0] if state.beings else _moves_to_goal(state))
 
 
 def _leg_among_locks(state: TileState) -> tuple[str, ...]:
+    """Return the next leg of a best tour on a map with doors."""
     cells = state.board.goal_cells
     if cells[state.goal] in (None, state.cell):
         return ()
-    node = TourNode(sum(cell is not None for cell in cells[: state.goal]), state.cell, state.gone)
+    node = TourNode(sum(cell is not None for cell in cells[: state.goal]), state.cell, state.gone_locks)
     tour = state.board.tour
     return tour[node] if node in tour else _tour_from(state.board, node, state.removed)[node]
 
@@ -306,7 +323,8 @@ def _leg_among_locks(state: TileState) -> tuple[str, ...]:
 def _tour_from(
     board: TileBoard, start: TourNode, removed: tuple[tuple[int, int], ...]
 ) -> Mapping[TourNode, tuple[str, ...]]:
-    return tour_of_locked(board, start, removed)
+    """Return a best tour on a map with doors from a state; see `legs_of_locked_tour`."""
+    return legs_of_locked_tour(board, start, removed)
 
 
 def stay(state: TileState, rng: Stream) -> MovePlan:
@@ -357,7 +375,7 @@ PLAYERS = {
 
 
 def oracle_is_ceiling(record: EpisodeRecord) -> bool:
-    """Return whether no other play of moves has a better score than the oracle's finished episode.
+    """Return whether no play has a better score than the oracle's finished episode.
 
     It is not known where beings are so many that the search for the best tour was given up; and it does not hold in
     "paper" where walking to an objective costs more than it is worth, where one cannot be reached, so that ending near
@@ -365,8 +383,8 @@ def oracle_is_ceiling(record: EpisodeRecord) -> bool:
     """
     if record.end is not End.SOLVED:
         return False
-    state = start(decode(record.instance), play_style(record.options, single=record.env == SINGLE_MOVES))
-    moves = tally(record).actions
+    state = start_state(decode(record.instance), play_style(record.options, single=record.env == SINGLE_MOVES))
+    moves = count_episode(record).actions
     if not state.beings:
         map_board = state.board
         # Doors only make plays longer: what a miss costs at least is known from the map with all of them open.
@@ -375,5 +393,5 @@ def oracle_is_ceiling(record: EpisodeRecord) -> bool:
             fenced[lock.door] = 1
         goals = range(len(map_board.goals))
         return moves == map_board.length and is_tour_best(map_board, bytes(fenced), state.cell, goals, moves)
-    tour = foresee(state)
+    tour = foresee_tour_of_state(state)
     return tour.is_best and moves == sum(map(len, tour.plans))

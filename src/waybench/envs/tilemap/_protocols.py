@@ -17,7 +17,7 @@ class Worth(NamedTuple):
 
 
 def published_worth(rows: int, columns: int) -> Worth:
-    """Return what the published program gives for ending so many rows and columns away.
+    """Return the published reward for ending so many rows and columns away.
 
     Its conditions are not exclusive and leave gaps: 9 rows and 6 columns away cost 150, 3 and 3 nothing at all, and
     straight 3 to 5 away is worth 50 where the prompt promises 25. Top-0, Top-1 and Top-5 exclude each other.
@@ -40,7 +40,7 @@ def published_worth(rows: int, columns: int) -> Worth:
 
 
 def ring_worth(rows: int, columns: int) -> Worth:
-    """Return what the published prompt promises: rings of a distance that counts diagonals as one.
+    """Return the reward that the prompt promises: by rings of distance, diagonals counting as one.
 
     200 for the place itself, 100 beside it, 50 up to 3 away, 25 up to 5, -50 up to 8, -100 beyond. Top-1 holds what is
     in Top-0, and Top-5 what is in Top-1.
@@ -51,7 +51,7 @@ def ring_worth(rows: int, columns: int) -> Worth:
 
 
 def moves_per_point(length: int) -> int:
-    """Return how many moves cost one point, so that a shortest tour of this length is worth more than any other play.
+    """Return the moves that cost one point on a map whose shortest tour has this length.
 
     It is the first of 1, 2, 5, 10, 20, 50, ... for which the whole tour costs less than 100 points. A play that misses
     an objective loses at least 100 points there, and saves at most what all moves of the tour cost. A play that misses

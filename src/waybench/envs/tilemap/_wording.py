@@ -48,7 +48,7 @@ _ROLE_SINGLE = (
 _DEATHS = {"enemy": "met an enemy", "hazard": "stepped on a hazard"}
 
 
-def published_plan(reply: str) -> MovePlan | Invalid:
+def read_published_plan(reply: str) -> MovePlan | Invalid:
     """Read the first innermost {...} of a reply that is a Python literal, as the published program does.
 
     Only literals are read, nothing is evaluated. A dictionary of something else hides the right one after it. An
@@ -72,37 +72,41 @@ def published_plan(reply: str) -> MovePlan | Invalid:
             continue
         if not isinstance(value, dict) or "action" not in value:
             return Invalid('The first dictionary in the reply has no "action".')
-        return _any_plan(value["action"])  # pyright: ignore[reportUnknownArgumentType]
+        return _plan_of_value(value["action"])  # pyright: ignore[reportUnknownArgumentType]
     return Invalid("The reply has no Python dictionary.")
 
 
-def _any_plan(action: Any) -> MovePlan:
+def _plan_of_value(action: Any) -> MovePlan:
+    """Return the plan of an "action" of any type in a Python literal."""
     if not isinstance(action, (str, bytes, list, tuple, set)):
         return MovePlan((CRASH,))
     values: tuple[Any, ...] = tuple(action)  # pyright: ignore[reportUnknownArgumentType]
-    return MovePlan(tuple(_writable(value) if isinstance(value, str) else _stand_in(value) for value in values))
+    return MovePlan(
+        tuple(_writable_name(value) if isinstance(value, str) else _name_of_value(value) for value in values)
+    )
 
 
-def _stand_in(value: Any) -> str:
-    """Return the text for a value that is no string: `CRASH` if it is unhashable, else its `repr`."""
+def _name_of_value(value: Any) -> str:
+    """Return the name of a value that is no string: `CRASH` if it is unhashable, else its `repr`."""
     try:
         hash(value)
     except TypeError:
         return CRASH
     try:
-        return _writable(repr(value))
+        return _writable_name(repr(value))
     except ValueError:  # a number of more digits than Python writes
         return "(a number)"
 
 
-def _writable(name: str) -> str:
+def _writable_name(name: str) -> str:
+    """Return a name cut, without lone surrogates, and different from `CRASH`."""
     # A name of nearly the right form, cut, is as unknown as the whole; a lone surrogate cannot be sent or stored; and
     # what stands for a crash is nothing that a reply can say.
     shortened = name[:LONGEST_NAME].encode("utf-8", "backslashreplace").decode()
     return f"{shortened} " if shortened == CRASH else shortened
 
 
-def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invalid:
+def read_sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invalid:
     """Read the last JSON object with "action" in a reply.
 
     "action" must be a list of names; with `single` it must be one name, alone or in a list, or an empty list. With
@@ -133,7 +137,7 @@ def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invali
         if not isinstance(lines, str):
             return Invalid('"map" must be the map after the actions, a text or a list of rows.')
         drawing = lines.encode("utf-8", "backslashreplace").decode()
-    return MovePlan(tuple(_writable(fold_typography(name)) for name in names), drawing)
+    return MovePlan(tuple(_writable_name(fold_typography(name)) for name in names), drawing)
 
 
 _TERMS = """\
@@ -166,8 +170,8 @@ class TileWording(Wording[TileMap, TileState, MovePlan]):
         self.memory = Memory("chat" if name == CHAT else "fresh")
         self._style = style
         self._literal = style.protocol.literal and not style.single and not style.predicts
-        self._request_text = self._request()
-        self._tool = _tool(style)
+        self._request_text = self._request_sentence()
+        self._tool = _action_tool(style)
         self.fields = (
             *_FIELDS,
             Field[View[TileState]](
@@ -176,31 +180,34 @@ class TileWording(Wording[TileMap, TileState, MovePlan]):
         )
 
     def rules(self, instance: TileMap) -> str:
-        """Return who the player is."""
+        """Return the sentence on the player's role."""
         return _ROLE_SINGLE if self._style.single else _ROLE
 
     def observe(self, state: TileState, last: Transition[TileState] | Invalid | None, turn: int) -> str:
-        """Return the prompt for the next goal; a reply that could not be read gets the same one again."""
-        objective = _objective(state)
+        """Return the prompt for the next goal, the same again after an unreadable reply."""
+        objective = _next_objective(state)
         if objective is None:
-            return f"The map is over. {_feedback(state)}".strip()
+            return f"The map is over. {_feedback_text(state)}".strip()
         explains = self._style.protocol.explains
         is_new = last is None or self.memory.kind == "fresh"
-        target = f"the tile {objective.tile!r} at ({objective.row}, {objective.column})" if explains else _target(state)
+        target = (
+            f"the tile {objective.tile!r} at ({objective.row}, {objective.column})" if explains else _target_text(state)
+        )
         parts = [
             f"The map:\n{_map_text(state)}",
-            _constant(state.board) if is_new else "",
-            *_beings(state),
+            _constant_text(state.board) if is_new else "",
+            *_being_rules(state),
             _TERMS.format(count="six" if self._style.doors else "four") if explains and is_new else "",
-            f"The agent is at {_position(state)}.",
-            f"Rewards: {_rewards(state)}" if is_new else "",
-            _feedback_or_first(state),
+            f"The agent is at {_position_text(state)}.",
+            f"Rewards: {_rewards_text(state)}" if is_new else "",
+            _feedback_or_first_text(state),
             f"The target is {target}.",
             self._request_text,
         ]
         return "\n\n".join(filter(None, parts))
 
-    def _request(self) -> str:
+    def _request_sentence(self) -> str:
+        """Return the request for a plan in the form of this way of playing."""
         style = self._style
         names = ", ".join(style.actions)
         request = "the next action" if style.single else "the whole sequence of actions that leads to the target"
@@ -219,11 +226,11 @@ class TileWording(Wording[TileMap, TileState, MovePlan]):
         return f'The actions are {names}. Return {request} as JSON: {{"action": {example}}}.'
 
     def parse(self, reply: str, state: TileState) -> MovePlan | Invalid:
-        """Read a plan; whether its names are actions is the game's matter."""
+        """Read a plan; the game decides whether its names are actions."""
         style = self._style
         if self._literal:
-            return published_plan(reply)
-        return sound_plan(reply, single=style.single, predicts=style.predicts)
+            return read_published_plan(reply)
+        return read_sound_plan(reply, single=style.single, predicts=style.predicts)
 
     def render(self, action: MovePlan, state: TileState) -> str:
         """Return a plan as a reply in the requested form."""
@@ -247,7 +254,8 @@ class TileWording(Wording[TileMap, TileState, MovePlan]):
         return ToolCall(self._tool.name, {"action": list(action.names), **rows})
 
 
-def _tool(style: Style) -> ActionTool:
+def _action_tool(style: Style) -> ActionTool:
+    """Return the tool that takes the actions of a plan."""
     names = {"type": "string", "enum": list(style.actions)}
     what = "The next action, or none." if style.single else "The actions, in their order."
     most = 1 if style.single else MOST_NAMES
@@ -258,8 +266,8 @@ def _tool(style: Style) -> ActionTool:
     return ActionTool("act", "Carry out actions of the agent.", parameters)
 
 
-def _beings(state: TileState) -> list[str]:
-    """Return the lines of the rules on walkers, enemies, hazards and doors, as far as the board has them."""
+def _being_rules(state: TileState) -> list[str]:
+    """Return the paragraphs on walkers, enemies, hazards and doors that the board has."""
     crew, signs = state.board.style.crew, state.board.signs
     lines: list[str] = []
     if crew.walkers:
@@ -291,29 +299,30 @@ def _beings(state: TileState) -> list[str]:
 
 
 @lru_cache(maxsize=1024)
-def _constant(map_board: TileBoard) -> str:
+def _constant_text(map_board: TileBoard) -> str:
     """Return the part of the prompt that stays the same for a whole map."""
     return "\n\n".join(
         (
-            f"What the characters stand for:\n{_tiles(map_board)}",
-            f"Objectives, to be reached in this order:\n{_objectives(map_board)}",
-            f"Tiles that can be walked on:\n{_walkable(map_board)}",
+            f"What the characters stand for:\n{_tiles_json(map_board)}",
+            f"Objectives, to be reached in this order:\n{_objectives_json(map_board)}",
+            f"Tiles that can be walked on:\n{_walkable_text(map_board)}",
             f"Tiles of interactive objects:\n{map_board.case.interactive}",
             "The agent is the tile @.",
         )
     )
 
 
-def _tiles(map_board: TileBoard) -> str:
+def _tiles_json(map_board: TileBoard) -> str:
+    """Return what the characters stand for, as JSON."""
     return json.dumps(dict(map_board.case.tiles), ensure_ascii=False)
 
 
-def _objectives(map_board: TileBoard) -> str:
+def _objectives_json(map_board: TileBoard) -> str:
     objectives = (map_board.case.objectives[number] for number in map_board.numbers)
     return json.dumps({objective.name: list(objective[1:]) for objective in objectives}, ensure_ascii=False)
 
 
-def _walkable(map_board: TileBoard) -> str:
+def _walkable_text(map_board: TileBoard) -> str:
     return map_board.case.walkable if map_board.style.protocol.substring else json.dumps(list(map_board.walkable))
 
 
@@ -321,33 +330,35 @@ def _map_text(state: TileState) -> str:
     return "\n".join(state.rows())
 
 
-def _position(state: TileState) -> str:
+def _position_text(state: TileState) -> str:
     return f"({state.row}, {state.column})"
 
 
-def _objective(state: TileState) -> Objective | None:
+def _next_objective(state: TileState) -> Objective | None:
     """Return the next objective; None where the map is over."""
     if state.goal >= len(state.board.goals) or state.over:
         return None
     return state.board.case.objectives[state.board.numbers[state.goal]]
 
 
-def _target(state: TileState) -> str:
-    objective = _objective(state)
+def _target_text(state: TileState) -> str:
+    """Return the next objective as ['tile', row, column]; "" where the map is over."""
+    objective = _next_objective(state)
     return "" if objective is None else str([objective.tile, objective.row, objective.column])
 
 
-def _rewards(state: TileState) -> str:
+def _rewards_text(state: TileState) -> str:
     if state.board.style.protocol.explains:
         return _REWARDS[True].format(cost=1 / state.board.per_point)
     return _REWARDS[False]
 
 
-def _feedback_or_first(state: TileState) -> str:
-    return _feedback(state) or "This is the first objective."
+def _feedback_or_first_text(state: TileState) -> str:
+    return _feedback_text(state) or "This is the first objective."
 
 
-def _feedback(state: TileState) -> str:
+def _feedback_text(state: TileState) -> str:
+    """Return the sentence on how the last plan ended; "" at the start."""
     last = state.last
     if last is None:
         return "" if state.goal == 0 else "No answer for the objective before this one could be read."
@@ -363,29 +374,35 @@ def _feedback(state: TileState) -> str:
     return f"Your {plural(last.actions, 'action')} for {objective} ended {away}."
 
 
-def _field(name: str, doc: str, of: Callable[[TileState], str]) -> Field[View[TileState]]:
+def _state_field(name: str, doc: str, of: Callable[[TileState], str]) -> Field[View[TileState]]:
+    """Return a field of a prompt that depends on the state alone."""
     return Field[View[TileState]](name, doc, lambda view: of(view.state))
 
 
-def _target_part(part: Callable[[Objective], object]) -> Callable[[TileState], str]:
-    return lambda state: "" if (objective := _objective(state)) is None else str(part(objective))
+def _objective_text(part: Callable[[Objective], object]) -> Callable[[TileState], str]:
+    """Return the function from a state to a text about its next objective, "" without one."""
+    return lambda state: "" if (objective := _next_objective(state)) is None else str(part(objective))
 
 
 _FIELDS = (
-    _field("map", "The map as it is now, with the agent.", _map_text),
-    _field("tiles", "What the characters stand for, as JSON.", lambda state: _tiles(state.board)),
-    _field("objectives", "All objectives in their order, as JSON.", lambda state: _objectives(state.board)),
-    _field("walkable", "The tiles that can be walked on.", lambda state: _walkable(state.board)),
-    _field("interactive", "The tiles of interactive objects.", lambda state: state.board.case.interactive),
-    _field("beings", "The rules for creatures, hazards, keys and doors.", lambda state: "\n\n".join(_beings(state))),
-    _field("position", "Where the agent is, as (row, column).", _position),
-    _field("rewards", "The rewards for plans that end near the target.", _rewards),
-    _field("feedback", "How the last plan ended, or that this is the first objective.", _feedback_or_first),
-    _field("target", "The next objective, as ['tile', row, column].", _target),
-    _field("target_name", "The name of the next objective.", _target_part(lambda objective: objective.name)),
-    _field("target_tile", "The tile of the next objective.", _target_part(lambda objective: objective.tile)),
-    _field("target_row", "Its row, from 0 at the top.", _target_part(lambda objective: objective.row)),
-    _field("target_column", "Its column, from 0 on the left.", _target_part(lambda objective: objective.column)),
-    _field("height", "Number of rows.", lambda state: str(state.board.case.height)),
-    _field("width", "Number of columns.", lambda state: str(state.board.case.width)),
+    _state_field("map", "The map as it is now, with the agent.", _map_text),
+    _state_field("tiles", "What the characters stand for, as JSON.", lambda state: _tiles_json(state.board)),
+    _state_field("objectives", "All objectives in their order, as JSON.", lambda state: _objectives_json(state.board)),
+    _state_field("walkable", "The tiles that can be walked on.", lambda state: _walkable_text(state.board)),
+    _state_field("interactive", "The tiles of interactive objects.", lambda state: state.board.case.interactive),
+    _state_field(
+        "beings", "The rules for creatures, hazards, keys and doors.", lambda state: "\n\n".join(_being_rules(state))
+    ),
+    _state_field("position", "Where the agent is, as (row, column).", _position_text),
+    _state_field("rewards", "The rewards for plans that end near the target.", _rewards_text),
+    _state_field("feedback", "How the last plan ended, or that this is the first objective.", _feedback_or_first_text),
+    _state_field("target", "The next objective, as ['tile', row, column].", _target_text),
+    _state_field("target_name", "The name of the next objective.", _objective_text(lambda objective: objective.name)),
+    _state_field("target_tile", "The tile of the next objective.", _objective_text(lambda objective: objective.tile)),
+    _state_field("target_row", "Its row, from 0 at the top.", _objective_text(lambda objective: objective.row)),
+    _state_field(
+        "target_column", "Its column, from 0 on the left.", _objective_text(lambda objective: objective.column)
+    ),
+    _state_field("height", "Number of rows.", lambda state: str(state.board.case.height)),
+    _state_field("width", "Number of columns.", lambda state: str(state.board.case.width)),
 )

@@ -21,13 +21,13 @@ _AS_MARGIN = bytes.maketrans(b"\0", bytes([_MARGIN]))
 _PROBES = 40  # random cells to be tried before all are
 
 
-def pack(mask: Mask) -> int:
+def cells_of_mask(mask: Mask) -> int:
     """Return the cells whose value is true, as bits."""
     return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 
 
-def unpack(cells: int, size: int) -> Mask:
-    """Return for each of `size` cells whether it is among these bits."""
+def mask_of_cells(cells: int, size: int) -> Mask:
+    """Return for each of `size` cells whether its bit is set."""
     octets = np.frombuffer(cells.to_bytes(-(-size // 8), "little"), np.uint8)
     return np.unpackbits(octets, count=size, bitorder="little").view(np.bool_)
 
@@ -36,7 +36,7 @@ Values = NDArray[np.int64]
 """A whole number for each cell, shape (cells,)."""
 
 
-def noise(rng: Stream, width: int, height: int, pitch: int) -> Values:
+def smooth_noise(rng: Stream, width: int, height: int, pitch: int) -> Values:
     """Return smooth random values, one for each cell, from 0 to `NOISE_VALUES` - 1.
 
     The values of points at a distance of `pitch`, at least 1, are drawn; the others lie between them.
@@ -44,11 +44,11 @@ def noise(rng: Stream, width: int, height: int, pitch: int) -> Values:
     down, across = height // pitch + 2, width // pitch + 2
     random_bytes = b"".join([rng.word().to_bytes(8, "big") for _ in range(across * down // 8 + 1)])
     points = np.frombuffer(random_bytes, np.uint8, across * down).reshape(down, across)
-    return (_weights(height, pitch) @ points @ _weights(width, pitch).T).astype(np.int64).reshape(-1)
+    return (_noise_weights(height, pitch) @ points @ _noise_weights(width, pitch).T).astype(np.int64).reshape(-1)
 
 
 @lru_cache(maxsize=256)
-def _weights(length: int, pitch: int) -> NDArray[np.float64]:
+def _noise_weights(length: int, pitch: int) -> NDArray[np.float64]:
     """Return the weight of each point in each cell of a line, shape (length, points).
 
     Weights and values are whole numbers far below 2**53: their products as floats, which are much faster, are exact.
@@ -61,8 +61,8 @@ def _weights(length: int, pitch: int) -> NDArray[np.float64]:
     return weights
 
 
-def level(values: Values, percent: int) -> int:
-    """Return the value that this share of the cells reach or exceed."""
+def top_share_threshold(values: Values, percent: int) -> int:
+    """Return the value that `percent` of the cells reach or exceed."""
     index = max(0, min(values.size - 1, values.size * (100 - percent) // 100))
     return int(np.partition(values, index)[index])
 
@@ -70,8 +70,8 @@ def level(values: Values, percent: int) -> int:
 Area = tuple[int, int, int, int]  # first row and column, and those after its last ones
 
 
-def _is_simple(ring: int) -> bool:
-    """Say whether a cell can be filled without parting its walkable neighbours.
+def _is_simple_ring(ring: int) -> bool:
+    """Return whether a cell can be filled without parting its walkable neighbours.
 
     `ring` has a bit for each of the eight cells around it that is walkable, clockwise from the upper left one.
     """
@@ -84,7 +84,7 @@ def _is_simple(ring: int) -> bool:
     return len(straight) >= 1 and links >= len(straight) - 1
 
 
-_SIMPLE = bytes(_is_simple(ring) for ring in range(256))
+_SIMPLE = bytes(_is_simple_ring(ring) for ring in range(256))
 
 
 class WorldBoard:
@@ -97,7 +97,7 @@ class WorldBoard:
 
     def __init__(self, width: int, height: int, palette: Palette, rng: Stream) -> None:
         self.width, self.height, self.palette, self.rng = width, height, palette, rng
-        self.cells = bytearray([palette.one("ground")]) * (width * height)
+        self.cells = bytearray([palette.first_kind("ground")]) * (width * height)
         self.claimed = bytearray(width * height)
         row = (1 << width) - 1
         rows = (1 << width * height) // row  # a one for each row, as 1111 // 11 == 101
@@ -107,7 +107,7 @@ class WorldBoard:
     # ---- single cells
 
     def neighbours(self, cell: int) -> list[int]:
-        """Return the cells above, right, below and left, those that there are."""
+        """Return the cells above, right, below and left that are on the board."""
         width, cells = self.width, list[int]()
         column = cell % width
         if cell >= width:
@@ -120,8 +120,8 @@ class WorldBoard:
             cells.append(cell - 1)
         return cells
 
-    def simple(self, cell: int) -> bool:
-        """Say whether the cell, filled, would leave its walkable neighbours connected around it."""
+    def can_be_filled(self, cell: int) -> bool:
+        """Return whether a cell's walkable neighbours stay connected around it if it is filled."""
         width, cells, walkable = self.width, self.cells, self.palette.walkable
         column = cell % width
         left, right, ring = column > 0, column < width - 1, 0
@@ -146,7 +146,7 @@ class WorldBoard:
         return bool(_SIMPLE[ring])
 
     def random_cells(self) -> Iterator[int]:
-        """Yield some random cells, and then all from a random one on: a search that ends soon where there are many."""
+        """Yield some random cells, then all from a random one on."""
         size = len(self.cells)
         for _ in range(_PROBES):
             yield self.rng.below(size)
@@ -157,40 +157,40 @@ class WorldBoard:
     # ---- many cells at once, as the bits of one number
 
     def cells_of_kinds(self, kinds: Iterable[int]) -> int:
-        """Return the cells that have a tile of one of these kinds."""
-        return _bits(self.cells, kinds)
+        """Return the cells with a tile of one of these kinds, as bits."""
+        return _cells_with_values(self.cells, kinds)
 
-    def walkable(self) -> int:
-        """Return the cells that can be walked on."""
+    def walkable_cells(self) -> int:
+        """Return the walkable cells as bits."""
         return int(self.cells.translate(self.palette.walkable).translate(_DIGITS)[::-1], 2)
 
     def building_cells(self) -> int:
-        """Return the cells that are built upon."""
-        return _bits(self.claimed, (_BUILDING,))
+        """Return the cells that are built upon, as bits."""
+        return _cells_with_values(self.claimed, (_BUILDING,))
 
-    def spread(self, cells: int) -> int:
+    def neighbours_of_cells(self, cells: int) -> int:
         """Return the neighbours of cells, to the four sides; a cell is among them if it neighbours another."""
         across = (cells & self._not_last) << 1 | (cells & self._not_first) >> 1
         return (across | cells << self.width | cells >> self.width) & self.all
 
     def cell_numbers(self, cells: int) -> list[int]:
         """Return the numbers of the cells whose bits are set, in increasing order."""
-        return np.flatnonzero(unpack(cells, len(self.cells))).tolist()
+        return np.flatnonzero(mask_of_cells(cells, len(self.cells))).tolist()
 
     def paint(self, cells: int, kind: int) -> None:
-        """Give the cells this tile."""
-        np.frombuffer(self.cells, np.uint8)[unpack(cells, len(self.cells))] = kind
+        """Put a kind of tile on cells, given as bits."""
+        np.frombuffer(self.cells, np.uint8)[mask_of_cells(cells, len(self.cells))] = kind
 
-    def edges(self, values: Values, level: int) -> int:
-        """Return the cells between which and their right or lower neighbour the values pass a level: a line."""
-        above = pack(values >= level)
+    def contour_cells(self, values: Values, level: int) -> int:
+        """Return the cells after which, to the right or below, the values pass a level: a line."""
+        above = cells_of_mask(values >= level)
         right = (above ^ above >> 1) & self._not_last
         return right | (above ^ above >> self.width) & (self.all >> self.width)
 
     # ---- areas
 
     def claim(self, top: int, left: int, height: int, width: int, is_building: bool = True) -> None:
-        """Keep a rectangle and the cells around it free of buildings, and the rectangle of roads too if it is built."""
+        """Keep buildings off a rectangle and the cells around it, and roads too if it is a building."""
         for row in range(max(0, top - 1), min(self.height, top + height + 1)):
             start = row * self.width
             around = slice(start + max(0, left - 1), start + min(self.width, left + width + 1))
@@ -199,21 +199,21 @@ class WorldBoard:
                 self.claimed[start + left : start + left + width] = bytes([_BUILDING]) * width
 
     def claimed_cells(self) -> int:
-        """Return the cells that are built upon, and those beside them."""
-        return _bits(self.claimed, (_MARGIN, _BUILDING))
+        """Return the cells that are built upon or beside such cells, as bits."""
+        return _cells_with_values(self.claimed, (_MARGIN, _BUILDING))
 
-    def rectangle(self, height: int, width: int) -> int:
-        """Return the cells of a rectangle in the upper left corner; shifted by a cell's number, it begins there."""
+    def rectangle_cells(self, height: int, width: int) -> int:
+        """Return the bits of a rectangle at cell 0; shifted by a cell's number, it begins there."""
         return ((1 << width) - 1) * (((1 << self.width * height) - 1) // ((1 << self.width) - 1))
 
-    def share(self) -> int:
-        """Return how many cells can be walked on, per cent, rounded down."""
-        return 100 * self.walkable().bit_count() // (self.width * self.height)
+    def walkable_percent(self) -> int:
+        """Return the share of walkable cells, per cent, rounded down."""
+        return 100 * self.walkable_cells().bit_count() // (self.width * self.height)
 
     # ---- ways
 
     def route(self, start: int, goals: int, speeds: Sequence[tuple[int, int]]) -> list[int]:
-        """Return the cells of a cheapest way, from the start to the first goal that it reaches, both included.
+        """Return the cells of a cheapest path from the start to the first goal it reaches, both included.
 
         `speeds` has pairs of cells as bits and the cost of stepping on one of them, a small whole number; cells that
         are in none cannot be entered. The way is empty if no goal can be reached.
@@ -233,9 +233,10 @@ class WorldBoard:
             if empty > slowest:
                 return []
         end = layer & goals
-        return self._back((end & -end).bit_length() - 1, layers, speeds)
+        return self._path_back((end & -end).bit_length() - 1, layers, speeds)
 
-    def _back(self, cell: int, layers: list[int], speeds: Sequence[tuple[int, int]]) -> list[int]:
+    def _path_back(self, cell: int, layers: list[int], speeds: Sequence[tuple[int, int]]) -> list[int]:
+        """Return the path to a cell through the layers of a search: cells first reached at each cost."""
         turn, path, heading = len(layers) - 1, [cell], 0
         while turn:
             for cells, cost in speeds:
@@ -254,9 +255,9 @@ class WorldBoard:
         path.reverse()
         return path
 
-    def parts(self) -> list[int]:
-        """Return the walkable cells' connected parts as bits, the largest first."""
-        floor = Floor(self.width, self.height, self.walkable())
+    def connected_components(self) -> list[int]:
+        """Return the connected components of the walkable cells as bits, the largest first."""
+        floor = Floor(self.width, self.height, self.walkable_cells())
         remaining, components = floor.open, list[int]()
         while remaining:
             part = floor.reached_from((remaining & -remaining).bit_length() - 1)
@@ -266,7 +267,8 @@ class WorldBoard:
         return components
 
 
-def _bits(values: bytearray, indexes: Iterable[int]) -> int:
+def _cells_with_values(values: bytearray, indexes: Iterable[int]) -> int:
+    """Return the cells whose value is one of these, as bits."""
     table = bytearray(b"0" * 256)
     for value in indexes:
         table[value] = ord("1")
@@ -300,14 +302,15 @@ class BoardArea:
         self.board, self.turn = board, turn
         self._top, self._left, (self._high, self._wide) = top, left, size
         self.height, self.width = size[::-1] if turn & 4 else size
-        at = [row * board.width + column for row, column in map(self._on_board, (0, 1, 0), (0, 0, 1))]
+        at = [row * board.width + column for row, column in map(self._board_position, (0, 1, 0), (0, 0, 1))]
         self._first, self._down, self._across = at[0], at[1] - at[0], at[2] - at[0]
 
     def cell(self, row: int, column: int) -> int:
-        """Return the number of a cell, by its own coordinates."""
+        """Return the board's cell number of a position in the area."""
         return self._first + row * self._down + column * self._across
 
-    def _on_board(self, row: int, column: int) -> tuple[int, int]:
+    def _board_position(self, row: int, column: int) -> tuple[int, int]:
+        """Return the row and column on the board of a position in the area."""
         if self.turn & 4:
             row, column = column, row
         if self.turn & 1:
@@ -316,19 +319,19 @@ class BoardArea:
             column = self._wide - 1 - column
         return self._top + row, self._left + column
 
-    def put(self, row: int, column: int, kind: int) -> None:
-        """Lay a tile."""
+    def put_tile(self, row: int, column: int, kind: int) -> None:
+        """Put a kind of tile at a position in the area."""
         self.board.cells[self._first + row * self._down + column * self._across] = kind
 
-    def solid(self, row: int, column: int) -> bool:
-        """Say whether a cell cannot be walked on, or is outside the map."""
-        board, (row, column) = self.board, self._on_board(row, column)
+    def is_solid(self, row: int, column: int) -> bool:
+        """Return whether a position cannot be walked on, or is outside the map."""
+        board, (row, column) = self.board, self._board_position(row, column)
         if not (0 <= row < board.height and 0 <= column < board.width):
             return True
         return not board.palette.walkable[board.cells[row * board.width + column]]
 
-    def part(self, row: int, column: int, height: int, width: int, back: bool = False) -> "BoardArea":
-        """Return a rectangle within this one, with its front on the same side, or on the opposite one."""
+    def sub_area(self, row: int, column: int, height: int, width: int, back: bool = False) -> "BoardArea":
+        """Return a rectangle within this one, with its front on the same side, or with `back` on the opposite one."""
         first_corner, second_corner = self.cell(row, column), self.cell(row + height - 1, column + width - 1)
         rows, columns = zip(
             divmod(first_corner, self.board.width), divmod(second_corner, self.board.width), strict=True
@@ -338,19 +341,19 @@ class BoardArea:
         return BoardArea(self.board, min(rows), min(columns), size, self.turn ^ flip)
 
     def fill(self, kind: int) -> None:
-        """Lay a tile everywhere."""
+        """Put a kind of tile everywhere."""
         for row in range(self._top, self._top + self._high):
             start = row * self.board.width + self._left
             self.board.cells[start : start + self._wide] = bytes([kind]) * self._wide
 
-    def ring(self, kind: int) -> None:
-        """Lay a tile along all four sides."""
+    def fill_edge(self, kind: int) -> None:
+        """Put a kind of tile along all four sides."""
         for row in range(self.height):
             for column in (0, self.width - 1) if 0 < row < self.height - 1 else range(self.width):
-                self.put(row, column, kind)
+                self.put_tile(row, column, kind)
 
     def roundness(self, row: int, column: int, front: bool = True) -> int:
-        """Return how far out a cell is: 0 in the middle, 100 on the largest ellipse; in whole numbers.
+        """Return how far out a position is: 0 in the middle, 100 on the largest ellipse.
 
         Without `front`, the sides of the front half are straight.
         """
@@ -360,12 +363,12 @@ class BoardArea:
         return 100 * (across * across + down * down) // (self.height * self.width) ** 2
 
     def claim(self, is_building: bool = True) -> None:
-        """Keep other buildings away from it, and roads too if it is built upon."""
+        """Keep other buildings away from the area, and roads too if it is a building."""
         self.board.claim(self._top, self._left, self._high, self._wide, is_building)
 
 
-def partition(frame: BoardArea, area: Area, most: int, wall: int, door: int) -> list[list[int]]:
-    """Divide an area, walled in on all sides, into rooms with a door in each wall between two; return their cells.
+def divide_into_rooms(frame: BoardArea, area: Area, most: int, wall: int, door: int) -> list[list[int]]:
+    """Divide a walled area into rooms with a door in each wall between two; return their cells.
 
     A room has at most `most` cells; sides are at
     least 2, so that a room may be larger.
@@ -374,7 +377,7 @@ def partition(frame: BoardArea, area: Area, most: int, wall: int, door: int) -> 
     while areas:
         area = top, left, bottom, right = areas.pop()
         high, wide = bottom - top, right - left
-        lines = _lines(frame, area) if high * wide > most else []
+        lines = _possible_wall_lines(frame, area) if high * wide > most else []
         if not lines:
             rooms.append([frame.cell(row, column) for row in range(top, bottom) for column in range(left, right)])
             continue
@@ -385,22 +388,22 @@ def partition(frame: BoardArea, area: Area, most: int, wall: int, door: int) -> 
         gap = top + rng.below(high) if upright else left + rng.below(wide)
         for at in range(top, bottom) if upright else range(left, right):
             row, column = (at, line) if upright else (line, at)
-            frame.put(row, column, door if at == gap else wall)
-        areas += halves(area, upright, line, line + 1)
+            frame.put_tile(row, column, door if at == gap else wall)
+        areas += areas_beside_strip(area, upright, line, line + 1)
     return rooms
 
 
-def halves(area: Area, upright: bool, first: int, last: int) -> list[Area]:
-    """Return the parts of an area on both sides of a strip of columns, if it is upright, or of rows."""
+def areas_beside_strip(area: Area, upright: bool, first: int, last: int) -> list[Area]:
+    """Return the parts of an area on both sides of a strip of columns (if upright) or of rows."""
     top, left, bottom, right = area
     if upright:
         return [(top, left, bottom, first), (top, last, bottom, right)]
     return [(top, left, first, right), (last, left, bottom, right)]
 
 
-def _lines(frame: BoardArea, area: Area) -> list[int]:
-    """Return where a wall can go across the longer side: not next to another, nor with an end at a door."""
+def _possible_wall_lines(frame: BoardArea, area: Area) -> list[int]:
+    """Return the lines for a wall across the longer side that meet neither another wall nor a door."""
     top, left, bottom, right = area
     if right - left > bottom - top:
-        return [x for x in range(left + 2, right - 2) if frame.solid(top - 1, x) and frame.solid(bottom, x)]
-    return [y for y in range(top + 2, bottom - 2) if frame.solid(y, left - 1) and frame.solid(y, right)]
+        return [x for x in range(left + 2, right - 2) if frame.is_solid(top - 1, x) and frame.is_solid(bottom, x)]
+    return [y for y in range(top + 2, bottom - 2) if frame.is_solid(y, left - 1) and frame.is_solid(y, right)]

@@ -9,10 +9,10 @@ from waybench.envs.tilemap.worlds._board import (
     BoardArea,
     NamedLocation,
     WorldBoard,
-    halves,
-    noise,
-    pack,
-    partition,
+    areas_beside_strip,
+    cells_of_mask,
+    divide_into_rooms,
+    smooth_noise,
 )
 from waybench.envs.tilemap.worlds._tiles import SOLID_ROLES
 
@@ -25,132 +25,135 @@ _CROWDED = 60  # walkable cells, per cent, below which a solid tile takes the pl
 _FEW = 2  # of a kind of which there are no more than this, none is replaced
 
 
-def house(frame: BoardArea, kind: str, most: int = 14) -> list[NamedLocation]:
-    """Build a house with its door in front; `most` is the size of a room that is still divided, in cells."""
+def build_house(frame: BoardArea, kind: str, most: int = 14) -> list[NamedLocation]:
+    """Build a house with its door in front; rooms of more than about `most` cells are divided."""
     board, roles = frame.board, frame.board.palette.roles
     wall, floor, door = board.rng.choice(roles["wall"]), board.rng.choice(roles["floor"]), roles["door"][0]
     frame.fill(floor)
-    frame.ring(wall)
+    frame.fill_edge(wall)
     high, wide = frame.height, frame.width
-    rooms = partition(frame, (1, 1, high - 1, wide - 1), most + board.rng.below(most), wall, door)
-    entries = [column for column in range(1, wide - 1) if not frame.solid(high - 2, column)]
+    rooms = divide_into_rooms(frame, (1, 1, high - 1, wide - 1), most + board.rng.below(most), wall, door)
+    entries = [column for column in range(1, wide - 1) if not frame.is_solid(high - 2, column)]
     entry = board.rng.choice(entries)
-    frame.put(high - 1, entry, door)
+    frame.put_tile(high - 1, entry, door)
     frame.claim()
     cells = [cell for room in rooms for cell in room]
     return [NamedLocation(kind, cells, frame.cell(high, entry), indoor=True)]
 
 
-def tower(frame: BoardArea) -> list[NamedLocation]:
+def build_tower(frame: BoardArea) -> list[NamedLocation]:
     """Build a round tower."""
-    places, ground = house(frame, "tower", most=1000), frame.board.palette.one("ground")
+    places, ground = build_house(frame, "tower", most=1000), frame.board.palette.first_kind("ground")
     for row, column in product((0, frame.height - 1), (0, frame.width - 1)):
-        frame.put(row, column, ground)
+        frame.put_tile(row, column, ground)
     return places
 
 
-def shrine(frame: BoardArea) -> list[NamedLocation]:
+def build_shrine(frame: BoardArea) -> list[NamedLocation]:
     """Build a hall with its door in the middle and pillars along both sides."""
-    places, wall = house(frame, "shrine", most=1000), frame.board.cells[frame.cell(0, 0)]
+    places, wall = build_house(frame, "shrine", most=1000), frame.board.cells[frame.cell(0, 0)]
     last, middle = frame.height - 1, frame.width // 2
     floor = frame.board.cells[frame.cell(1, 1)]
     for column in range(frame.width):
-        frame.put(last, column, wall)
-    frame.put(last, middle, frame.board.palette.one("door"))
+        frame.put_tile(last, column, wall)
+    frame.put_tile(last, middle, frame.board.palette.first_kind("door"))
     places[0].door = frame.cell(last + 1, middle)
     for row, column in product(range(2, last - 1, 2), (2, frame.width - 3)):
         if frame.width >= 7 and frame.board.cells[frame.cell(row, column)] == floor:
-            frame.put(row, column, wall)
+            frame.put_tile(row, column, wall)
     places[0].cells = [cell for cell in places[0].cells if frame.board.cells[cell] == floor]
     return places
 
 
-def ruin(frame: BoardArea) -> list[NamedLocation]:
-    """Build a house, and let it fall to ruin."""
-    places, rng, palette = house(frame, "ruin", most=24), frame.board.rng, frame.board.palette
-    ground, rubble, door = map(palette.one, ("ground", "cliff", "door"))
+def build_ruin(frame: BoardArea) -> list[NamedLocation]:
+    """Build a house with gaps in its walls and rubble."""
+    places, rng, palette = build_house(frame, "ruin", most=24), frame.board.rng, frame.board.palette
+    ground, rubble, door = map(palette.first_kind, ("ground", "cliff", "door"))
     walls = frozenset(palette.roles["wall"])
     for row, column in product(range(frame.height), range(frame.width)):
         kind = frame.board.cells[frame.cell(row, column)]
         if kind in walls and not rng.below(6):
-            frame.put(row, column, rubble if rng.below(3) == 0 else ground)
+            frame.put_tile(row, column, rubble if rng.below(3) == 0 else ground)
         elif kind == door or (kind not in walls and not rng.below(3)):
-            frame.put(row, column, ground)
+            frame.put_tile(row, column, ground)
     return places
 
 
-def village(frame: BoardArea) -> list[NamedLocation]:
+def build_village(frame: BoardArea) -> list[NamedLocation]:
     """Build a street with houses on both sides and a square beside its middle."""
-    rng, road = frame.board.rng, frame.board.palette.one("road")
+    rng, road = frame.board.rng, frame.board.palette.first_kind("road")
     frame.claim(is_building=False)
     street, square = frame.height // 2, 2 + rng.below(frame.width - 6)
-    houses = _row(frame, street, range(0), back=False) + _row(frame, street, range(square, square + 4), back=True)
+    houses = _build_street_side(frame, street, range(0), back=False) + _build_street_side(
+        frame, street, range(square, square + 4), back=True
+    )
     paved = [(street, column) for column in range(frame.width)]
     paved += [(street + row, column) for row in (1, 2, 3) for column in range(square, square + 4)]
     for row, column in paved:
-        frame.put(row, column, road)
+        frame.put_tile(row, column, road)
     cells = [frame.cell(row, column) for row, column in paved]
     return [NamedLocation("village", cells, frame.cell(street, rng.below(2) * (frame.width - 1))), *houses]
 
 
-def _row(frame: BoardArea, street: int, free: range, back: bool) -> list[NamedLocation]:
-    """Build houses along one side of a street, with a path from each door to it; `free` has the columns left free."""
+def _build_street_side(frame: BoardArea, street: int, free: range, back: bool) -> list[NamedLocation]:
+    """Build houses along one side of a street with paths to their doors, except in the `free` columns."""
     rng, locations, column = frame.board.rng, list[NamedLocation](), frame.board.rng.below(2)
     room = frame.height - street - 2 if back else street - 1
     while column + 4 <= frame.width:
         wide, high = 4 + rng.below(4), 4 + rng.below(max(1, room - 3))
         if column + wide <= frame.width and not (free and column <= free[-1] and column + wide > free[0]):
             row = street + 2 if back else street - 1 - high
-            locations += house(frame.part(row, column, high, wide, back), "cottage")
-            frame.board.cells[locations[-1].door] = frame.board.palette.one("road")
+            locations += build_house(frame.sub_area(row, column, high, wide, back), "cottage")
+            frame.board.cells[locations[-1].door] = frame.board.palette.first_kind("road")
         column += wide + 1 + rng.below(2)
     return locations
 
 
-def _frame(board: WorldBoard, area: Area, turn: int) -> BoardArea:
+def _area_frame(board: WorldBoard, area: Area, turn: int) -> BoardArea:
     top, left, bottom, right = area
     return BoardArea(board, top, left, (bottom - top, right - left), turn)
 
 
-def _cells(board: WorldBoard, area: Area) -> list[int]:
+def _area_cells(board: WorldBoard, area: Area) -> list[int]:
     top, left, bottom, right = area
     return [row * board.width + column for row in range(top, bottom) for column in range(left, right)]
 
 
-def _open(board: WorldBoard, cells: list[int]) -> list[int]:
+def _walkable_among(board: WorldBoard, cells: list[int]) -> list[int]:
+    """Return the cells that can be walked on."""
     walkable = board.palette.walkable
     return [cell for cell in cells if walkable[board.cells[cell]]]
 
 
-def town(board: WorldBoard) -> list[NamedLocation]:
+def lay_out_town(board: WorldBoard) -> list[NamedLocation]:
     """Lay out a town: streets all over it, houses and gardens between them, perhaps a canal and a wall around."""
     rng, palette, width, height = board.rng, board.palette, board.width, board.height
-    board.cells[:] = bytes([palette.one("road")]) * (width * height)
+    board.cells[:] = bytes([palette.first_kind("road")]) * (width * height)
     rim = 1
     if height >= 14 and rng.below(3) == 0:
-        _wall(board)
+        _build_town_wall(board)
         rim = 2
     areas = [(rim, rim, height - rim, width - rim)]
     if width >= 24 and height >= 10 and rng.below(2):
-        areas = _canal(board, areas[0])
-    blocks = [block for area in areas for block in _blocks(board, area)]
+        areas = _dig_canal(board, areas[0])
+    blocks = [block for area in areas for block in _divide_into_blocks(board, area)]
     if len(blocks) == 1:
-        return _terrace(board, blocks[0])
-    return [building for block in blocks for building in _build(board, block)]
+        return _build_terrace(board, blocks[0])
+    return [building for block in blocks for building in _build_on_block(board, block)]
 
 
-def _wall(board: WorldBoard) -> None:
+def _build_town_wall(board: WorldBoard) -> None:
     """Put a wall around the town, with a gate or two on each side."""
-    width, height, rng, road = board.width, board.height, board.rng, board.palette.one("road")
-    _frame(board, (0, 0, height, width), 0).ring(board.palette.one("cliff"))
+    width, height, rng, road = board.width, board.height, board.rng, board.palette.first_kind("road")
+    _area_frame(board, (0, 0, height, width), 0).fill_edge(board.palette.first_kind("cliff"))
     for row in (0, height - 1):
         board.cells[row * width + 2 + rng.below(width - 4)] = road
     for column in (0, width - 1):
         board.cells[(2 + rng.below(height - 4)) * width + column] = road
 
 
-def _canal(board: WorldBoard, area: Area) -> list[Area]:
-    """Dig a canal from top to bottom, with quays and bridges; return the areas on both sides of it."""
+def _dig_canal(board: WorldBoard, area: Area) -> list[Area]:
+    """Dig a canal from top to bottom with quays and bridges; return the areas on both sides of it."""
     top, left, bottom, right = area
     rng, palette, width = board.rng, board.palette, board.width
     broad = 1 + rng.below(2) + (board.width >= 80)
@@ -160,14 +163,14 @@ def _canal(board: WorldBoard, area: Area) -> list[Area]:
         if palette.kinds[board.cells[row * width + at]].role == "cliff":
             continue
         for column in range(at, at + broad):
-            board.cells[row * width + column] = palette.one("bridge" if row in crossings else "water")
+            board.cells[row * width + column] = palette.first_kind("bridge" if row in crossings else "water")
         for column in (at - 1, at + broad):
-            board.cells[row * width + column] = palette.one("road" if row in crossings else "shore")
+            board.cells[row * width + column] = palette.first_kind("road" if row in crossings else "shore")
     return [(top, left, bottom, at - 1), (top, at + broad + 1, bottom, right)]
 
 
-def _blocks(board: WorldBoard, area: Area) -> list[Area]:
-    """Divide an area by streets."""
+def _divide_into_blocks(board: WorldBoard, area: Area) -> list[Area]:
+    """Divide an area into blocks by streets."""
     rng, blocks, areas = board.rng, list[Area](), [area]
     most_high, most_wide = 8 + rng.below(5), 12 + rng.below(10)
     while areas:
@@ -183,25 +186,25 @@ def _blocks(board: WorldBoard, area: Area) -> list[Area]:
             blocks.append(area)
             continue
         line = first + 5 + (length - 10 - street) * (25 + rng.below(51)) // 100
-        areas += halves(area, upright, line, line + street)
+        areas += areas_beside_strip(area, upright, line, line + street)
     return blocks
 
 
-def _build(board: WorldBoard, block: Area) -> list[NamedLocation]:
-    """Build upon a block: a square, a park, a great hall or, most often, houses."""
+def _build_on_block(board: WorldBoard, block: Area) -> list[NamedLocation]:
+    """Build a square, a park, a great hall or, most often, houses on a block; return the places."""
     top, left, bottom, right = block
     rng, high, wide = board.rng, bottom - top, right - left
     chance = rng.below(10)
     if high < 4 or wide < 4 or chance == 0:
-        return [_square(board, block)]
+        return [_pave_square(board, block)]
     if chance <= 2 and high >= 5 and wide >= 5:
-        return [_park(board, block)]
+        return [_plant_park(board, block)]
     if chance == 3 and high >= 6 and wide >= 8:
-        return house(_frame(board, block, rng.below(4)), "hall", most=24)
-    return _terrace(board, block)
+        return build_house(_area_frame(board, block, rng.below(4)), "hall", most=24)
+    return _build_terrace(board, block)
 
 
-def _terrace(board: WorldBoard, block: Area) -> list[NamedLocation]:
+def _build_terrace(board: WorldBoard, block: Area) -> list[NamedLocation]:
     """Build houses side by side, in one row, or in two rows back to back; neighbours share a wall."""
     top, left, bottom, right = block
     rng, locations = board.rng, list[NamedLocation]()
@@ -215,83 +218,83 @@ def _terrace(board: WorldBoard, block: Area) -> list[NamedLocation]:
                 wide = right - at
             lot = (first, at, last, at + wide)
             if wide > 4 and rng.below(9) == 0:
-                _lawn(board, (first, at + bool(locations), last, at + wide - 1))
+                _lay_lawn(board, (first, at + bool(locations), last, at + wide - 1))
             else:
-                locations += house(_frame(board, lot, turn), "house", most=20)
+                locations += build_house(_area_frame(board, lot, turn), "house", most=20)
             at += wide - 1
     return locations
 
 
-def _fill(board: WorldBoard, area: Area, kind: int) -> None:
-    for cell in _cells(board, area):
+def _fill_area(board: WorldBoard, area: Area, kind: int) -> None:
+    for cell in _area_cells(board, area):
         board.cells[cell] = kind
 
 
-def _lawn(board: WorldBoard, area: Area) -> None:
+def _lay_lawn(board: WorldBoard, area: Area) -> None:
     roles = board.palette.roles
-    _fill(board, area, board.rng.choice([roles["ground"][0], *roles.get("patch", [])]))
+    _fill_area(board, area, board.rng.choice([roles["ground"][0], *roles.get("patch", [])]))
 
 
-def _square(board: WorldBoard, block: Area) -> NamedLocation:
+def _pave_square(board: WorldBoard, block: Area) -> NamedLocation:
     """Pave a square, with stalls or lamps in rows if there is room for them."""
     rng, roles = board.rng, board.palette.roles
     top, left, bottom, right = block
-    _lawn(board, block)
+    _lay_lawn(board, block)
     stall = rng.choice(roles.get("deco") or roles["solid"])
     step = 2 + rng.below(2)
     for row, column in product(range(top + 1, bottom - 1, step), range(left + 1, right - 1, step)):
         board.cells[row * board.width + column] = stall
-    cells = _open(board, _cells(board, block))
+    cells = _walkable_among(board, _area_cells(board, block))
     return NamedLocation("square", cells, cells[0])
 
 
-def _park(board: WorldBoard, block: Area) -> NamedLocation:
+def _plant_park(board: WorldBoard, block: Area) -> NamedLocation:
     """Plant a park behind a hedge or railing, with a pond or a few trees in it."""
     rng, roles, width = board.rng, board.palette.roles, board.width
     top, left, bottom, right = block
-    _lawn(board, block)
+    _lay_lawn(board, block)
     fence, trees = rng.choice(roles["solid"]), roles["solid"]
-    for cell in _cells(board, block):
+    for cell in _area_cells(board, block):
         row, column = divmod(cell, width)
         if row in (top, bottom - 1) or column in (left, right - 1):
             board.cells[cell] = fence
         elif rng.below(7) == 0:
             board.cells[cell] = rng.choice(trees)
     if bottom - top >= 7 and right - left >= 8:
-        _fill(board, (top + 2, left + 2, bottom - 2, right - 2), roles["water"][0])
-        for cell in _cells(board, (top + 1, left + 1, top + 2, right - 1)):
+        _fill_area(board, (top + 2, left + 2, bottom - 2, right - 2), roles["water"][0])
+        for cell in _area_cells(board, (top + 1, left + 1, top + 2, right - 1)):
             board.cells[cell] = roles["shore"][0] if rng.below(2) else roles["ground"][0]
-    gate = _frame(board, block, rng.below(8))
+    gate = _area_frame(board, block, rng.below(8))
     column = 1 + rng.below(gate.width - 2)
     for row in (gate.height - 1, gate.height - 2):
-        gate.put(row, column, roles["road"][0])
-    cells = _open(board, _cells(board, (top + 1, left + 1, bottom - 1, right - 1)))
+        gate.put_tile(row, column, roles["road"][0])
+    cells = _walkable_among(board, _area_cells(board, (top + 1, left + 1, bottom - 1, right - 1)))
     return NamedLocation("park", cells, gate.cell(gate.height - 1, column))
 
 
-def halls(board: WorldBoard) -> list[NamedLocation]:
+def lay_out_halls(board: WorldBoard) -> list[NamedLocation]:
     """Lay out one great building: rooms with doors between them, some with pillars, pools, carpets or gardens."""
     rng, palette, width, height = board.rng, board.palette, board.width, board.height
-    wall, door = palette.one("wall"), palette.one("door")
-    size, building = width * height, _frame(board, (0, 0, height, width), 0)
+    wall, door = palette.first_kind("wall"), palette.first_kind("door")
+    size, building = width * height, _area_frame(board, (0, 0, height, width), 0)
     rim = int(size >= 280)  # a small building is seen without its outer walls
     if rim:
-        building.ring(wall)
+        building.fill_edge(wall)
     most = 22 + rng.below(20) + size // (90 + rng.below(120))
     places = [
-        _room(board, cells)
-        for area in _passages(board, (rim, rim, height - rim, width - rim))
-        for cells in partition(building, area, min(110, most), wall, door)
+        _lay_out_room(board, cells)
+        for area in _lead_passages(board, (rim, rim, height - rim, width - rim))
+        for cells in divide_into_rooms(building, area, min(110, most), wall, door)
     ]
-    _more_doors(board, size // 150)
+    _add_doors(board, size // 150)
     for room in places:
-        room.cells = _open(board, room.cells)
+        room.cells = _walkable_among(board, room.cells)
     return places
 
 
-def _passages(board: WorldBoard, area: Area) -> list[Area]:
-    """Lead passages through a large area, walled on both sides; return what lies between them."""
-    rng, wall, rooms, areas = board.rng, board.palette.one("wall"), list[Area](), [area]
+def _lead_passages(board: WorldBoard, area: Area) -> list[Area]:
+    """Lead walled passages through a large area; return the areas between them."""
+    rng, wall, rooms, areas = board.rng, board.palette.first_kind("wall"), list[Area](), [area]
     while areas:
         area = top, left, bottom, right = areas.pop()
         high, wide = bottom - top, right - left
@@ -301,13 +304,13 @@ def _passages(board: WorldBoard, area: Area) -> list[Area]:
         broad, upright = 2 + rng.below(2), wide > high
         first = (left if upright else top) + (wide if upright else high) * (35 + rng.below(31)) // 100
         last = first + broad + 1
-        areas += halves(area, upright, first, last + 1)
+        areas += areas_beside_strip(area, upright, first, last + 1)
         for line in (first, last):
-            _fill(board, (top, line, bottom, line + 1) if upright else (line, left, line + 1, right), wall)
+            _fill_area(board, (top, line, bottom, line + 1) if upright else (line, left, line + 1, right), wall)
     return rooms
 
 
-def _room(board: WorldBoard, cells: list[int]) -> NamedLocation:
+def _lay_out_room(board: WorldBoard, cells: list[int]) -> NamedLocation:
     """Lay out a room: bare, with another floor, or if it is large with pillars, a pool or a carpet."""
     rng, roles, width = board.rng, board.palette.roles, board.width
     top, left = divmod(cells[0], width)
@@ -333,15 +336,15 @@ def _room(board: WorldBoard, cells: list[int]) -> NamedLocation:
     return NamedLocation("room", cells, cells[0], indoor=True)
 
 
-def _more_doors(board: WorldBoard, count: int) -> None:
-    """Break further doors, so that there is more than one way."""
+def _add_doors(board: WorldBoard, count: int) -> None:
+    """Break up to `count` further doors, so that there is more than one way."""
     rng, width, palette = board.rng, board.width, board.palette
     walkable, walls = palette.walkable, palette.roles["wall"]
     for _ in range(count * 8):
         cell = (1 + rng.below(board.height - 2)) * width + 1 + rng.below(width - 2)
         up, right, down, left = (walkable[board.cells[cell + step]] for step in (-width, 1, width, -1))
         if board.cells[cell] in walls and (up, left) == (down, right) and up != left:
-            board.cells[cell] = palette.one("door")
+            board.cells[cell] = palette.first_kind("door")
             count -= 1
         if count <= 0:
             return
@@ -349,23 +352,24 @@ def _more_doors(board: WorldBoard, count: int) -> None:
 
 def lay_patches(board: WorldBoard, plan: str) -> None:
     """Vary the ground: by regions in open country, by spots everywhere."""
-    rng, ground, size = board.rng, board.palette.one("ground"), len(board.cells)
+    rng, ground, size = board.rng, board.palette.first_kind("ground"), len(board.cells)
     patches = board.palette.roles.get("patch", [])
     if plan == "wild" and patches:
-        values = noise(rng, board.width, board.height, max(3, min(8, board.height // 3)))
+        values = smooth_noise(rng, board.width, board.height, max(3, min(8, board.height // 3)))
         ranked = np.sort(values)
         for number, patch in enumerate(patches):
             # A band of values makes an area with a hole in it, or a strip; it has a twentieth of the cells or so.
             low = size * (10 + 80 * number // len(patches)) // 100
             band = (values >= ranked[low]) & (values < ranked[low + size // 20])
-            board.paint(pack(band) & board.cells_of_kinds([ground]), patch)
+            board.paint(cells_of_mask(band) & board.cells_of_kinds([ground]), patch)
     for patch in patches:
         for _ in range(1 + size // 900):
-            _spot(board, patch, (rng.below(board.height), rng.below(board.width)))
+            _lay_spot(board, patch, (rng.below(board.height), rng.below(board.width)))
 
 
-def _spot(board: WorldBoard, patch: int, middle: tuple[int, int]) -> None:
-    rng, ground = board.rng, board.palette.one("ground")
+def _lay_spot(board: WorldBoard, patch: int, middle: tuple[int, int]) -> None:
+    """Put a small spot of a kind of ground around a cell."""
+    rng, ground = board.rng, board.palette.first_kind("ground")
     high, wide = 1 + rng.below(2), 1 + rng.below(3)
     for row in range(max(0, middle[0] - high), min(board.height, middle[0] + high + 1)):
         for column in range(max(0, middle[1] - wide), min(board.width, middle[1] + wide + 1)):
@@ -375,7 +379,7 @@ def _spot(board: WorldBoard, patch: int, middle: tuple[int, int]) -> None:
                 board.cells[cell] = patch
 
 
-def furnish(board: WorldBoard, places: list[NamedLocation]) -> None:
+def put_furniture(board: WorldBoard, places: list[NamedLocation]) -> None:
     """Put furniture along the walls of rooms, and solid things out of doors."""
     rng, palette, size = board.rng, board.palette, len(board.cells)
     furniture, deco = palette.roles.get("furniture"), palette.roles.get("deco")
@@ -385,24 +389,24 @@ def furnish(board: WorldBoard, places: list[NamedLocation]) -> None:
             for _ in range(rng.below(2 + len(cells) // 7)):
                 cell = rng.choice(cells)
                 if any(board.cells[neighbour] in walls for neighbour in board.neighbours(cell)):
-                    _set(board, cell, rng.choice(furniture))
+                    _put_solid_tile(board, cell, rng.choice(furniture))
     if deco:
-        grounds = frozenset((palette.one("ground"), *palette.roles.get("patch", [])))
+        grounds = frozenset((palette.first_kind("ground"), *palette.roles.get("patch", [])))
         for _ in range(size // 130):
             cell = rng.below(size)
             if board.cells[cell] in grounds:
-                _set(board, cell, rng.choice(deco))
+                _put_solid_tile(board, cell, rng.choice(deco))
 
 
-def _set(board: WorldBoard, cell: int, kind: int) -> None:
-    """Put a solid tile somewhere, unless it would be in the way."""
+def _put_solid_tile(board: WorldBoard, cell: int, kind: int) -> None:
+    """Put a solid tile on a cell, unless it would be in the way."""
     now = board.palette.kinds[board.cells[cell]]
-    if now.role not in _FIXED_ROLES and now.walkable and board.simple(cell):
+    if now.role not in _FIXED_ROLES and now.walkable and board.can_be_filled(cell):
         board.cells[cell] = kind
 
 
-def hide(board: WorldBoard, places: list[NamedLocation]) -> None:
-    """Put objects and people into places, where there is room for them."""
+def put_objects_and_people(board: WorldBoard, places: list[NamedLocation]) -> None:
+    """Put objects and people into places with room for them."""
     rng, palette, kinds = board.rng, board.palette, board.palette.kinds
     more, open_places = 1 + len(board.cells) // 1500, [location for location in places if location.cells]
     for role in ("thing", "fixture", "person") if open_places else ():
@@ -411,13 +415,13 @@ def hide(board: WorldBoard, places: list[NamedLocation]) -> None:
                 cell = rng.choice(rng.choice(open_places).cells)
                 now = kinds[board.cells[cell]]
                 if role == "fixture":
-                    _set(board, cell, kind)
+                    _put_solid_tile(board, cell, kind)
                 elif now.walkable and now.role not in _FIXED_ROLES:
                     board.cells[cell] = kind
 
 
-def complete(board: WorldBoard) -> None:
-    """See to it that every kind of tile is somewhere.
+def place_missing_kinds(board: WorldBoard) -> None:
+    """Place a tile of each kind that is nowhere on the board yet.
 
     Roads, waters, or furniture that the map turned out to have no place for are not forced upon it, as long as other
     kinds can take their places in the alphabet.
@@ -427,23 +431,23 @@ def complete(board: WorldBoard) -> None:
         if number in board.cells:
             continue
         role = palette.kinds[number].role
-        if role not in _NEVER_FORCED and _insert(board, number):
+        if role not in _NEVER_FORCED and _place_kind(board, number):
             continue
         while palette.spare:
             kind = palette.spare.pop(0)
-            if kind.role not in _NEVER_FORCED and _insert(board, palette.add(kind)):
+            if kind.role not in _NEVER_FORCED and _place_kind(board, palette.add_kind(kind)):
                 break
         else:
-            _insert(board, number)
+            _place_kind(board, number)
 
 
-def _insert(board: WorldBoard, number: int) -> bool:
-    """Put one tile of a kind where it fits best; say whether there is a place for it."""
+def _place_kind(board: WorldBoard, number: int) -> bool:
+    """Put one tile of a kind where it fits best; return whether there is a place for it."""
     kinds, cells, walkable = board.palette.kinds, board.cells, board.palette.walkable
     role, solid = kinds[number].role, not walkable[number]
     choices = [_AREAS & {role}, _FLOORS]
     if solid:
-        choices.insert(1 if board.share() < _CROWDED else 2, _ROCKS)
+        choices.insert(1 if board.walkable_percent() < _CROWDED else 2, _ROCKS)
     for roles in choices:
         choice = {other for other, kind in enumerate(kinds) if kind.role in roles and cells.count(other) > _FEW}
         for cell in board.random_cells() if choice else ():
@@ -451,7 +455,7 @@ def _insert(board: WorldBoard, number: int) -> bool:
                 continue
             # On open ground it blocks no path, and among tiles like it it can be seen.
             beside = (walkable[cells[neighbour]] for neighbour in board.neighbours(cell))
-            if not solid or (board.simple(cell) if walkable[cells[cell]] else any(beside)):
+            if not solid or (board.can_be_filled(cell) if walkable[cells[cell]] else any(beside)):
                 cells[cell] = number
                 return True
     return False

@@ -12,11 +12,11 @@ from waybench.envs.tilemap.worlds._board import (
     NamedLocation,
     Values,
     WorldBoard,
-    level,
-    noise,
-    pack,
+    cells_of_mask,
+    smooth_noise,
+    top_share_threshold,
 )
-from waybench.envs.tilemap.worlds._buildings import house, ruin, shrine, tower, village
+from waybench.envs.tilemap.worlds._buildings import build_house, build_ruin, build_shrine, build_tower, build_village
 from waybench.envs.tilemap.worlds._tiles import Biome
 
 _TRIES = 25  # to find room for one place
@@ -25,18 +25,18 @@ _SLOPE = 100_000  # of the ground towards the sea, in units of the noise
 _PER_PLACE = 190  # cells on a small map; on a large one places are farther apart
 
 
-def cave(frame: BoardArea) -> list[NamedLocation]:
+def dig_cave(frame: BoardArea) -> list[NamedLocation]:
     """Dig a cave: a rock with a winding passage into it."""
     board, rng = frame.board, frame.board.rng
-    rock, inside = board.palette.one("cliff"), board.rng.choice(board.palette.roles["floor"])
+    rock, inside = board.palette.first_kind("cliff"), board.rng.choice(board.palette.roles["floor"])
     high, wide = frame.height, frame.width
     for row, column in product(range(high), range(wide)):
         if frame.roundness(row, column, front=False) < 100:
-            frame.put(row, column, rock)
+            frame.put_tile(row, column, rock)
     mouth = wide // 2 + rng.below(3) - 1
     row, column, dug = high - 1, mouth, dict[int, None]()
     for _ in range(high * wide):
-        frame.put(row, column, inside)
+        frame.put_tile(row, column, inside)
         dug[frame.cell(row, column)] = None
         down, right = rng.choice(((-1, 0), (-1, 0), (0, 1), (0, -1), (0, 1), (0, -1), (1, 0)))
         if 1 <= row + down <= high - 2 and 2 <= column + right <= wide - 3:
@@ -48,22 +48,22 @@ def cave(frame: BoardArea) -> list[NamedLocation]:
     return [NamedLocation("cave", deep[len(deep) // 2 :], frame.cell(high, mouth), indoor=True)]
 
 
-def camp(frame: BoardArea) -> list[NamedLocation]:
+def pitch_camp(frame: BoardArea) -> list[NamedLocation]:
     """Pitch tents around an open space."""
     board, rng = frame.board, frame.board.rng
     tent = rng.choice(board.palette.roles.get("deco") or board.palette.roles["wall"])
     patch = rng.choice(board.palette.roles.get("patch") or board.palette.roles["ground"])
     high, wide = frame.height, frame.width
     for row, column in product(range(1, high - 1), range(1, wide - 1)):
-        frame.put(row, column, patch)
+        frame.put_tile(row, column, patch)
     for row, column in (*product((0,), range(0, wide, 2)), *product(range(2, high - 1, 2), (0, wide - 1))):
-        frame.put(row, column, tent)
+        frame.put_tile(row, column, tent)
     frame.claim()
     cells = [frame.cell(row, column) for row in range(1, high) for column in range(1, wide - 1)]
     return [NamedLocation("camp", cells, frame.cell(high, rng.below(wide)))]
 
 
-def circle(frame: BoardArea) -> list[NamedLocation]:
+def set_up_circle(frame: BoardArea) -> list[NamedLocation]:
     """Set up standing stones in a ring."""
     board, rng = frame.board, frame.board.rng
     stone = rng.choice(board.palette.roles.get("deco") or board.palette.roles["cliff"])
@@ -74,35 +74,35 @@ def circle(frame: BoardArea) -> list[NamedLocation]:
         if far < 36:
             inner.append(frame.cell(row, column))
         elif far < 121 and (row + column) % 2 == 0:
-            frame.put(row, column, stone)
+            frame.put_tile(row, column, stone)
     frame.claim()
     return [NamedLocation("circle", inner, frame.cell(high, wide // 2))]
 
 
-def orchard(frame: BoardArea) -> list[NamedLocation]:
+def plant_orchard(frame: BoardArea) -> list[NamedLocation]:
     """Plant rows behind a fence, each with one way past it."""
     board, rng, roles = frame.board, frame.board.rng, frame.board.palette.roles
     fence, crop = roles["cliff"][0], rng.choice(roles["solid"])
     patch = rng.choice(roles.get("patch") or roles["ground"])
     frame.fill(patch)
-    frame.ring(fence)
+    frame.fill_edge(fence)
     high, wide = frame.height, frame.width
     side = rng.below(2)
     for row in range(2, high - 2, 2):
         for column in range(1, wide - 1):
-            frame.put(row, column, crop)
+            frame.put_tile(row, column, crop)
         gap = 1 + rng.below(2) if side else wide - 2 - rng.below(2)
-        frame.put(row, gap, patch)
+        frame.put_tile(row, gap, patch)
         side = 1 - side
     gate = 1 + rng.below(wide - 2)
-    frame.put(high - 1, gate, roles["door"][0])
-    frame.put(high - 2, gate, patch)
+    frame.put_tile(high - 1, gate, roles["door"][0])
+    frame.put_tile(high - 2, gate, patch)
     frame.claim()
     cells = [frame.cell(row, column) for row in range(1, high - 1, 2) for column in range(1, wide - 1)]
     return [NamedLocation("orchard", [cell for cell in cells if board.cells[cell] == patch], frame.cell(high, gate))]
 
 
-def grove(frame: BoardArea) -> list[NamedLocation]:
+def plant_grove(frame: BoardArea) -> list[NamedLocation]:
     """Let trees close around a clearing, with one way in."""
     board, roles = frame.board, frame.board.palette.roles
     high, wide = frame.height, frame.width
@@ -111,18 +111,18 @@ def grove(frame: BoardArea) -> list[NamedLocation]:
     for row, column in product(range(high), range(wide)):
         far = frame.roundness(row, column)
         if far < 30:
-            frame.put(row, column, patch)
+            frame.put_tile(row, column, patch)
             inner.append(frame.cell(row, column))
         elif far < 115:
-            frame.put(row, column, tree)
+            frame.put_tile(row, column, tree)
     middle = wide // 2
     for row in range(high // 2, high):
-        frame.put(row, middle, patch)
+        frame.put_tile(row, middle, patch)
     frame.claim()
     return [NamedLocation("grove", inner or [frame.cell(high - 1, middle)], frame.cell(high, middle))]
 
 
-def labyrinth(frame: BoardArea) -> list[NamedLocation]:
+def grow_labyrinth(frame: BoardArea) -> list[NamedLocation]:
     """Grow a small maze of hedges or walls; its rooms are at odd rows and columns."""
     rng, roles = frame.board.rng, frame.board.palette.roles
     wall, floor = rng.choice([roles["solid"][0], roles["wall"][0]]), rng.choice(roles.get("patch") or roles["ground"])
@@ -131,17 +131,17 @@ def labyrinth(frame: BoardArea) -> list[NamedLocation]:
     rooms = [(2 * (room // across) + 1, 2 * (room % across) + 1) for room in range(down * across)]
     passages, _ = spanning_tree(across, down, "backtracker", rng)
     for row, column in rooms:
-        frame.put(row, column, floor)
+        frame.put_tile(row, column, floor)
     for start, end in passages:
-        frame.put((rooms[start][0] + rooms[end][0]) // 2, (rooms[start][1] + rooms[end][1]) // 2, floor)
+        frame.put_tile((rooms[start][0] + rooms[end][0]) // 2, (rooms[start][1] + rooms[end][1]) // 2, floor)
     entry = 2 * rng.below(across) + 1
     for row in range(2 * down, frame.height):  # two rows if the height is even
-        frame.put(row, entry, floor)
+        frame.put_tile(row, entry, floor)
     frame.claim()
     return [NamedLocation("labyrinth", [frame.cell(*room) for room in rooms], frame.cell(frame.height, entry))]
 
 
-def garden(frame: BoardArea) -> list[NamedLocation]:
+def lay_out_garden(frame: BoardArea) -> list[NamedLocation]:
     """Lay out a garden around a pond, behind a hedge."""
     roles, rng = frame.board.palette.roles, frame.board.rng
     patches = roles.get("patch") or roles["ground"]
@@ -150,106 +150,107 @@ def garden(frame: BoardArea) -> list[NamedLocation]:
     cells: list[int] = []
     for row, column in product(range(1, high - 1), range(1, wide - 1)):
         middle = 3 <= row < high - 3 and 3 <= column < wide - 3
-        frame.put(row, column, roles["water"][0] if middle else beds[(row + column) % 2])
+        frame.put_tile(row, column, roles["water"][0] if middle else beds[(row + column) % 2])
         if not middle:
             cells.append(frame.cell(row, column))
-    frame.ring(roles["solid"][-1])
+    frame.fill_edge(roles["solid"][-1])
     gate = 1 + rng.below(wide - 2)
-    frame.put(high - 1, gate, roles["door"][0])
+    frame.put_tile(high - 1, gate, roles["door"][0])
     frame.claim()
     return [NamedLocation("garden", cells, frame.cell(high, gate))]
 
 
 # Kind -> (least height and width, greatest height and width, how it is built).
 SITES: dict[str, tuple[tuple[int, int], tuple[int, int], Callable[[BoardArea], list[NamedLocation]]]] = {
-    "camp": ((4, 5), (6, 8), camp),
-    "cave": ((6, 7), (9, 12), cave),
-    "circle": ((5, 5), (8, 9), circle),
-    "cottage": ((4, 4), (6, 8), lambda frame: house(frame, "cottage")),
-    "garden": ((7, 8), (10, 13), garden),
-    "grove": ((6, 7), (9, 11), grove),
-    "inn": ((6, 8), (9, 13), lambda frame: house(frame, "inn")),
-    "labyrinth": ((7, 9), (11, 15), labyrinth),
-    "orchard": ((5, 6), (9, 13), orchard),
-    "ruin": ((5, 6), (9, 12), ruin),
-    "shrine": ((5, 5), (8, 9), shrine),
-    "tower": ((5, 5), (7, 7), tower),
-    "village": ((11, 14), (14, 28), village),
+    "camp": ((4, 5), (6, 8), pitch_camp),
+    "cave": ((6, 7), (9, 12), dig_cave),
+    "circle": ((5, 5), (8, 9), set_up_circle),
+    "cottage": ((4, 4), (6, 8), lambda frame: build_house(frame, "cottage")),
+    "garden": ((7, 8), (10, 13), lay_out_garden),
+    "grove": ((6, 7), (9, 11), plant_grove),
+    "inn": ((6, 8), (9, 13), lambda frame: build_house(frame, "inn")),
+    "labyrinth": ((7, 9), (11, 15), grow_labyrinth),
+    "orchard": ((5, 6), (9, 13), plant_orchard),
+    "ruin": ((5, 6), (9, 12), build_ruin),
+    "shrine": ((5, 5), (8, 9), build_shrine),
+    "tower": ((5, 5), (7, 7), build_tower),
+    "village": ((11, 14), (14, 28), build_village),
 }
 
 
-def wild(board: WorldBoard, biome: Biome) -> list[NamedLocation]:
+def lay_out_country(board: WorldBoard, biome: Biome) -> list[NamedLocation]:
     """Lay out open country on an empty board; return its places."""
     pitch = max(3, min(11, 2 + board.height // 5) * biome.grain // 10)
     _plant_woods(board, biome, pitch)
     for _ in range(biome.ridges * (1 + len(board.cells) // _LARGE)):
         if board.rng.below(3):
-            _ridge(board, pitch)
+            _raise_ridge(board, pitch)
     rivers = sum(board.rng.below(3) > 0 for _ in range(biome.rivers * (1 + len(board.cells) // _LARGE)))
     if len(board.cells) < _SMALL:  # no room for both lakes and rivers
         rivers = min(rivers, board.rng.below(2))
     if not rivers or len(board.cells) >= _SMALL or biome.shore != "lakes":
-        _flood(board, biome, pitch)
+        _fill_waters(board, biome, pitch)
     for _ in range(rivers):
-        _river(board)
-    sites = _settle(board, biome)
-    _connect(board, [locations[0].door for locations in sites])
+        _dig_river(board)
+    sites = _build_sites(board, biome)
+    _connect_by_roads(board, [locations[0].door for locations in sites])
     return [location for locations in sites for location in locations]
 
 
-def _noise(board: WorldBoard, pitch: int) -> Values:
-    return noise(board.rng, board.width, board.height, pitch)
+def _board_noise(board: WorldBoard, pitch: int) -> Values:
+    return smooth_noise(board.rng, board.width, board.height, pitch)
 
 
 def _draw_between(board: WorldBoard, bounds: tuple[int, int]) -> int:
+    """Return a random whole number between two bounds, both included."""
     return bounds[0] + board.rng.below(bounds[1] - bounds[0] + 1)
 
 
 def _plant_woods(board: WorldBoard, biome: Biome, pitch: int) -> None:
     """Put woods on a board: regions of one species of tree each, about `pitch` cells wide, with a few strays."""
     rng, trees = board.rng, board.palette.roles["solid"]
-    coarse, fine = _noise(board, pitch), _noise(board, max(2, pitch // 2))
+    coarse, fine = _board_noise(board, pitch), _board_noise(board, max(2, pitch // 2))
     values = 2 * coarse + fine
-    wooded = values >= level(values, _draw_between(board, biome.woods))
-    regions = _noise(board, pitch)[wooded] * len(trees) // NOISE_VALUES
+    wooded = values >= top_share_threshold(values, _draw_between(board, biome.woods))
+    regions = _board_noise(board, pitch)[wooded] * len(trees) // NOISE_VALUES
     for cell, region in zip(np.flatnonzero(wooded).tolist(), regions.tolist(), strict=True):
         species = region if rng.below(7) else rng.below(len(trees))
         board.cells[cell] = trees[species]
 
 
-def _ridge(board: WorldBoard, pitch: int) -> None:
+def _raise_ridge(board: WorldBoard, pitch: int) -> None:
     """Raise a line of cliffs, with gaps."""
-    lines, cuts = _noise(board, pitch * 2), _noise(board, pitch * 2)
-    gaps = board.edges(cuts, level(cuts, 50))  # where the line crosses another one
-    ridge = board.edges(lines, level(lines, 30 + board.rng.below(40)))
-    board.paint(ridge & ~board.spread(gaps) & ~gaps, board.palette.one("cliff"))
+    lines, cuts = _board_noise(board, pitch * 2), _board_noise(board, pitch * 2)
+    gaps = board.contour_cells(cuts, top_share_threshold(cuts, 50))  # where the line crosses another one
+    ridge = board.contour_cells(lines, top_share_threshold(lines, 30 + board.rng.below(40)))
+    board.paint(ridge & ~board.neighbours_of_cells(gaps) & ~gaps, board.palette.first_kind("cliff"))
 
 
-def _flood(board: WorldBoard, biome: Biome, pitch: int) -> None:
+def _fill_waters(board: WorldBoard, biome: Biome, pitch: int) -> None:
     """Fill lakes, or the sea on one side, and give them a shore."""
     width, height, palette = board.width, board.height, board.palette
-    values, side = _noise(board, pitch), board.rng.below(4)
+    values, side = _board_noise(board, pitch), board.rng.below(4)
     if biome.shore == "sea":
         length = (height, width)[side % 2]
         ahead = np.arange(length) * _SLOPE // length
         far = _SLOPE - ahead if side >= 2 else ahead
         values = values + (np.tile(far, height) if side % 2 else np.repeat(far, width))
-    water = pack(values >= level(values, _draw_between(board, biome.water)))
-    board.paint(water, palette.one("water"))
-    reach = board.spread(water)
+    water = cells_of_mask(values >= top_share_threshold(values, _draw_between(board, biome.water)))
+    board.paint(water, palette.first_kind("water"))
+    reach = board.neighbours_of_cells(water)
     if biome.shore == "sea" and height > 15:
-        reach |= board.spread(reach)
-    board.paint(reach & ~water & board.cells_of_kinds([palette.one("ground")]), palette.one("shore"))
+        reach |= board.neighbours_of_cells(reach)
+    board.paint(reach & ~water & board.cells_of_kinds([palette.first_kind("ground")]), palette.first_kind("shore"))
 
 
-def _river(board: WorldBoard) -> None:
-    """Let a river run across, from top to bottom or, less often, from side to side, or into another river."""
+def _dig_river(board: WorldBoard) -> None:
+    """Dig a river from top to bottom or, less often, from side to side, or into another river."""
     rng, width, height = board.rng, board.width, board.height
-    kind, lake = board.palette.one("river"), board.palette.one("water")
+    kind, lake = board.palette.first_kind("river"), board.palette.first_kind("water")
     down = rng.below(3) > 0
     length, across = (height, width) if down else (width, height)
     broad = 1 + (across >= 40) * rng.below(2) + (across >= 90) * rng.below(2)
-    bends: list[int] = noise(rng, length, 1, max(3, length // 4)).tolist()
+    bends: list[int] = smooth_noise(rng, length, 1, max(3, length // 4)).tolist()
     swing = min(across, length) // 2
     start = across // 5 + rng.below(max(1, across * 3 // 5)) - swing // 2
     before = None
@@ -265,13 +266,13 @@ def _river(board: WorldBoard) -> None:
         before = at
 
 
-def _settle(board: WorldBoard, biome: Biome) -> list[list[NamedLocation]]:
-    """Build places wherever there is room for them, apart from each other."""
+def _build_sites(board: WorldBoard, biome: Biome) -> list[list[NamedLocation]]:
+    """Build places apart from each other wherever there is room; return them by site."""
     rng, size = board.rng, board.width * board.height
     site_count = 1 + size // (_PER_PLACE + size // 60)
     site_count += rng.below(1 + site_count // 3)
     kinds, locations = list(biome.sites), list[list[NamedLocation]]()
-    wet = board.cells_of_kinds(_waters(board))
+    wet = board.cells_of_kinds(_water_kinds(board))
     for _ in range(site_count):
         kind = rng.choice(kinds)
         least, most, build = SITES[kind]
@@ -282,18 +283,18 @@ def _settle(board: WorldBoard, biome: Biome) -> list[list[NamedLocation]]:
         if (high + 2) * (wide + 2) > size * 2 // 3 or high + 2 > board.height or wide + 2 > board.width:
             (high, wide), build, turn = (4, 4 + rng.below(2)), SITES["cottage"][2], turn & 3
         # The first place has to be: if need be the land is drained.
-        spot = _spot(board, wet, (high, wide)) or (None if locations else _spot(board, 0, (high, wide)))
+        spot = _free_spot(board, wet, (high, wide)) or (None if locations else _free_spot(board, 0, (high, wide)))
         if spot is not None:
-            _clear(board, spot, (high, wide))
+            _clear_ground(board, spot, (high, wide))
             locations.append(build(BoardArea(board, *spot, (high, wide), turn)))
     return locations
 
 
-def _spot(board: WorldBoard, wet: int, size: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the first dry and free spot of some: its top and left."""
+def _free_spot(board: WorldBoard, wet: int, size: tuple[int, int]) -> tuple[int, int] | None:
+    """Return top and left of a random spot of a size that is dry and free; None if tries find none."""
     rng, width, claimed = board.rng, board.width, board.claimed_cells()
     high, wide = size
-    lot, yard = board.rectangle(high, wide), board.rectangle(high + 2, wide + 2)
+    lot, yard = board.rectangle_cells(high, wide), board.rectangle_cells(high + 2, wide + 2)
     for _ in range(_TRIES):
         top, left = 1 + rng.below(board.height - high - 1), 1 + rng.below(width - wide - 1)
         start = top * width + left
@@ -302,18 +303,19 @@ def _spot(board: WorldBoard, wet: int, size: tuple[int, int]) -> tuple[int, int]
     return None
 
 
-def _clear(board: WorldBoard, spot: tuple[int, int], size: tuple[int, int]) -> None:
-    ground, width = board.palette.one("ground"), board.width
+def _clear_ground(board: WorldBoard, spot: tuple[int, int], size: tuple[int, int]) -> None:
+    """Turn a spot and the cells around it into ground."""
+    ground, width = board.palette.first_kind("ground"), board.width
     for row in range(spot[0] - 1, spot[0] + size[0] + 1):
         start = row * width + spot[1] - 1
         board.cells[start : start + size[1] + 2] = bytes([ground]) * (size[1] + 2)
 
 
-def _connect(board: WorldBoard, ends: list[int]) -> None:
+def _connect_by_roads(board: WorldBoard, ends: list[int]) -> None:
     """Lay roads between places, each to the nearest of those before it, and a few that lead on or off the map."""
     rng, width, height = board.rng, board.width, board.height
-    buildings, values = board.building_cells(), _noise(board, 3)
-    rough = pack(values >= level(values, 45))
+    buildings, values = board.building_cells(), _board_noise(board, 3)
+    rough = cells_of_mask(values >= top_share_threshold(values, 45))
 
     def steps_between(cell: int, other: int) -> int:
         return abs(cell // width - other // width) + abs(cell % width - other % width)
@@ -325,33 +327,33 @@ def _connect(board: WorldBoard, ends: list[int]) -> None:
         rim = rng.below(width) + far * (height - 1) * width, rng.below(height) * width + far * (width - 1)
         pairs.append((rng.choice(ends), rng.choice(rim)))
     for start, goal in pairs:
-        _lay(board, board.route(start, 1 << goal, _costs(board, buildings, rough)))
+        _lay_road(board, board.route(start, 1 << goal, _road_costs(board, buildings, rough)))
 
 
-def _costs(board: WorldBoard, buildings: int, rough: int) -> list[tuple[int, int]]:
-    """Return what a road costs on each kind of cell: least on another road, most over water.
+def _road_costs(board: WorldBoard, buildings: int, rough: int) -> list[tuple[int, int]]:
+    """Return pairs of cells as bits and what a road costs on each of them, as `WorldBoard.route` takes them.
 
     No road enters `buildings`, and it rather goes round `rough`, cells as bits.
     """
     roles = board.palette.roles
     roads = board.cells_of_kinds([roles["road"][0], roles["bridge"][0]]) & ~buildings
-    land = board.walkable() & ~roads & ~buildings
-    waters = board.cells_of_kinds(_waters(board)) & ~buildings
+    land = board.walkable_cells() & ~roads & ~buildings
+    waters = board.cells_of_kinds(_water_kinds(board)) & ~buildings
     woods = board.all & ~buildings & ~waters & ~land & ~roads
     return [(roads, 1), (land & ~rough, 2), (land & rough, 3), (woods, 5), (waters, 9)]
 
 
-def _waters(board: WorldBoard) -> set[int]:
-    """Return the kinds of water, unless trees stand for them."""
+def _water_kinds(board: WorldBoard) -> set[int]:
+    """Return the kinds of water, without those for which trees stand in."""
     roles = board.palette.roles
     return {roles["water"][0], roles["river"][0]} - set(roles["solid"])
 
 
-def _lay(board: WorldBoard, path: list[int]) -> None:
-    """Make a road of these cells, with bridges over water."""
-    palette, waters = board.palette, _waters(board)
-    bridge = palette.one("bridge")
+def _lay_road(board: WorldBoard, path: list[int]) -> None:
+    """Make cells a road, with bridges over water."""
+    palette, waters = board.palette, _water_kinds(board)
+    bridge = palette.first_kind("bridge")
     for cell in path:
         kind = board.cells[cell]
         if kind != bridge:
-            board.cells[cell] = bridge if kind in waters else palette.one("road")
+            board.cells[cell] = bridge if kind in waters else palette.first_kind("road")

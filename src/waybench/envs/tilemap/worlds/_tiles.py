@@ -119,29 +119,29 @@ class Palette:
         """Note which kinds can be walked on."""
         self.walkable[: len(self.kinds)] = bytes(kind.walkable for kind in self.kinds)
 
-    def add(self, kind: Kind) -> int:
-        """Take one more kind, and return its number."""
+    def add_kind(self, kind: Kind) -> int:
+        """Add a kind and return its number."""
         self.walkable[len(self.kinds)] = kind.walkable
         self.kinds.append(kind)
         self.roles.setdefault(kind.role, []).append(len(self.kinds) - 1)
         return len(self.kinds) - 1
 
-    def one(self, role: str) -> int:
+    def first_kind(self, role: str) -> int:
         """Return the number of the first kind of a role."""
         return self.roles[role][0]
 
 
 def draw_palette(biome: Biome, size: int, hero: str, foe: str, rng: Stream) -> Palette:
-    """Choose so many kinds of tiles, the player and the antagonist included; at least 7."""
+    """Draw a palette of `size` kinds of tiles, at least 7, the player and the antagonist included."""
     palette = Palette([Kind(hero, "hero"), Kind(foe, "foe")], {}, [])
     ladder = _LADDERS[biome.plan].split()
     roles = ladder[: 5 + max(0, size - 7) * 2 // 3]  # the rest of a small alphabet is not all for the plan
     for role in roles:
-        palette.add(Kind(biome.main[role], role))
-    extras = _extras(biome, rng)
+        palette.add_kind(Kind(biome.main[role], role))
+    extras = _draw_extra_kinds(biome, rng)
     room = size - len(palette.kinds)
     for kind in extras[:room]:
-        palette.add(kind)
+        palette.add_kind(kind)
     palette.spare = extras[room:]
     for role in [*ladder, "river"]:
         chosen_role = role
@@ -151,7 +151,8 @@ def draw_palette(biome: Biome, size: int, hero: str, foe: str, rng: Stream) -> P
     return palette
 
 
-def _extras(biome: Biome, rng: Stream) -> list[Kind]:
+def _draw_extra_kinds(biome: Biome, rng: Stream) -> list[Kind]:
+    """Return further kinds of a biome in random order, in about the shares of their roles."""
     tables = {"thing": "things", "fixture": "fixtures", "person": "people", "furniture": "furniture"}
     pools = {role: list(_DATA[table][biome.age]) for role, table in tables.items()}
     areas = {
@@ -172,8 +173,8 @@ def _extras(biome: Biome, rng: Stream) -> list[Kind]:
     return extras
 
 
-def write_signs(kinds: list[Kind], rng: Stream) -> list[str]:
-    """Return the character of each kind of tile.
+def draw_signs(kinds: list[Kind], rng: Stream) -> list[str]:
+    """Return a character for each kind of tile.
 
     The first two, the player and the antagonist, are "@" and "#". People are symbols as long as there are any; the
     other characters are letters and digits, either after the names or in their order.
@@ -184,7 +185,7 @@ def write_signs(kinds: list[Kind], rng: Stream) -> list[str]:
         if (kind.role == "person" and symbols) or not free:
             signs.append(symbols.pop(0))
             continue
-        candidates = "" if order else _candidates(kind.name)
+        candidates = "" if order else _letters_of_name(kind.name)
         sign = next((letter for letter in candidates if letter in free), next(iter(free)))
         del free[sign]
         signs.append(sign)
@@ -192,8 +193,8 @@ def write_signs(kinds: list[Kind], rng: Stream) -> list[str]:
 
 
 @lru_cache(maxsize=1024)
-def _candidates(name: str) -> str:
-    """Return the letters that a tile of this name may be written by, the best first."""
+def _letters_of_name(name: str) -> str:
+    """Return the letters that can stand for a tile of this name, the best first."""
     initials = [word[0].lower() + word[0].upper() for word in name.split()]
     return "".join(initials) + name.lower()
 
@@ -216,24 +217,25 @@ class Words:
         self._biome, self._age, self._rng = biome, age, rng
         self._used_names: set[str] = set()
 
-    def _fill(self, template: str) -> str:
+    def _fill_slots(self, template: str) -> str:
+        """Return a template with random words for its {slots}."""
         for slot, words in _SLOTS.items():
             if f"{{{slot}}}" in template:
                 template = template.replace(f"{{{slot}}}", self._rng.choice(words))
         return template
 
-    def place(self, kind: str) -> str:
-        """Name a place of a kind, or "region" and a direction, with a preposition before it: "in the Lonely Tower"."""
+    def name_place(self, kind: str) -> str:
+        """Return a new name for a place of a kind, or for "region DIRECTION", such as "in the Lonely Tower"."""
         if kind.startswith("region "):
             return _WORDS["countries"][self._biome][0].format(kind.removeprefix("region "))
         templates = _WORDS["places"][f"{self._age} room" if kind == "room" else kind]
-        while (name := self._fill(self._rng.choice(templates))) in self._used_names:
+        while (name := self._fill_slots(self._rng.choice(templates))) in self._used_names:
             pass
         self._used_names.add(name)
         return name
 
-    def objective(self, role: str, tile: str, place: str) -> str:
-        """Name an objective about a tile of this role and name in a place, or without a role about the place alone."""
+    def name_objective(self, role: str, tile: str, place: str) -> str:
+        """Return a new name for an objective in a place; with a role, about a tile of that role and name."""
         # Of tasks about a place alone there are more than objectives.
         for tasks in (_WORDS["tasks"][role or "place"], _WORDS["tasks"]["place"]):
             templates = list(tasks)
@@ -245,14 +247,14 @@ class Words:
                     return name
         raise AssertionError(f"more objectives than names for them {place}")
 
-    def story(self, hero: str, foe: str, objectives: list[str]) -> str:
-        """Tell a story of 6 to 11 sentences; it names the objectives in their order."""
+    def tell_story(self, hero: str, foe: str, objectives: list[str]) -> str:
+        """Return a story of 6 to 11 sentences that names the objectives in their order."""
         rng, age = self._rng, self._age
         role = rng.choice(_WORDS["roles"][age])
         slots = {
             "hero": hero,
             "foe": foe,
-            "place": self._fill(_WORDS["countries"][self._biome][1]),
+            "place": self._fill_slots(_WORDS["countries"][self._biome][1]),
             "role": f"{'an' if role[0] in 'aeiou' else 'a'} {role}",
         }
         sentences = [

@@ -6,8 +6,15 @@ from typing import NamedTuple
 from waybench.core import Stream
 from waybench.envs.tilemap._instance import Objective, TileMap
 from waybench.envs.tilemap.worlds._board import NamedLocation, WorldBoard
-from waybench.envs.tilemap.worlds._buildings import complete, furnish, halls, hide, lay_patches, town
-from waybench.envs.tilemap.worlds._country import wild
+from waybench.envs.tilemap.worlds._buildings import (
+    lay_out_halls,
+    lay_out_town,
+    lay_patches,
+    place_missing_kinds,
+    put_furniture,
+    put_objects_and_people,
+)
+from waybench.envs.tilemap.worlds._country import lay_out_country
 from waybench.envs.tilemap.worlds._tiles import (
     BIOMES,
     FOE,
@@ -18,7 +25,7 @@ from waybench.envs.tilemap.worlds._tiles import (
     Kind,
     Words,
     draw_palette,
-    write_signs,
+    draw_signs,
 )
 
 LEAST, MOST = 56, 89  # walkable cells, per cent: a little inside what is promised
@@ -36,9 +43,9 @@ def _cells_of_roles(board: WorldBoard, *roles: str) -> int:
     return board.cells_of_kinds(number for number, kind in enumerate(board.palette.kinds) if kind.role in roles)
 
 
-def join(board: WorldBoard) -> None:
-    """Make every walkable cell reachable from every other: break doors, build bridges, cut glades, fill pockets."""
-    main, *parts = board.parts()
+def connect_components(board: WorldBoard) -> None:
+    """Connect all walkable cells: break doors, build bridges, cut glades, fill pockets."""
+    main, *parts = board.connected_components()
     kinds, roles = board.palette.kinds, board.palette.roles
     for part in parts:
         if part & main:  # a way that was made for another part has met it
@@ -51,7 +58,7 @@ def join(board: WorldBoard) -> None:
                 board.cells[cell] = next((kind for kind in beside if not kinds[kind].walkable), roles["solid"][0])
             continue
         walkable, walls, waters = (
-            board.walkable(),
+            board.walkable_cells(),
             _cells_of_roles(board, "wall"),
             _cells_of_roles(board, "water", "river"),
         )
@@ -65,16 +72,16 @@ def join(board: WorldBoard) -> None:
         main |= part | sum(1 << cell for cell in path)
 
 
-def make_room(board: WorldBoard, least: int) -> None:
-    """Clear the edges of woods and waters, and if need be walls, until `least` per cent of the cells can be walked on.
+def clear_until_walkable(board: WorldBoard, least_percent: int) -> None:
+    """Clear edges of woods, waters and walls until at least `least_percent` of the cells can be walked on.
 
     Kinds of which there is one tile only are left. What is cleared is next to what can be walked on already, so that a
     world that was joined up stays so.
     """
-    size, ground = board.width * board.height, board.palette.one("ground")
+    size, ground = board.width * board.height, board.palette.first_kind("ground")
     for roles in _SOFT:
-        while (missing := -(-size * least // 100) - (walkable := board.walkable()).bit_count()) > 0:
-            edge = board.cell_numbers(board.spread(walkable) & _cells_of_roles(board, *roles))
+        while (missing := -(-size * least_percent // 100) - (walkable := board.walkable_cells()).bit_count()) > 0:
+            edge = board.cell_numbers(board.neighbours_of_cells(walkable) & _cells_of_roles(board, *roles))
             board.rng.shuffle(edge)
             before = missing
             for cell in edge[: max(1, len(edge) // 3)]:
@@ -84,17 +91,17 @@ def make_room(board: WorldBoard, least: int) -> None:
                 break
 
 
-def fill_up(board: WorldBoard, most: int) -> None:
-    """Plant single trees on open ground, parting nothing, until at most `most` per cent can be walked on."""
+def plant_until_walkable(board: WorldBoard, max_percent: int) -> None:
+    """Plant single trees that part nothing until at most `max_percent` of the cells can be walked on."""
     rng, size, palette = board.rng, board.width * board.height, board.palette
-    grounds = {palette.one("ground"), *palette.roles.get("patch", [])}
-    spare = board.walkable().bit_count() - size * most // 100
+    grounds = {palette.first_kind("ground"), *palette.roles.get("patch", [])}
+    spare = board.walkable_cells().bit_count() - size * max_percent // 100
     cells = [cell for cell in range(size) if board.cells[cell] in grounds] if spare > 0 else []
     rng.shuffle(cells)
     for cell in cells:
         if spare <= 0:
             return
-        if board.cells.count(board.cells[cell]) > 1 and board.simple(cell):
+        if board.cells.count(board.cells[cell]) > 1 and board.can_be_filled(cell):
             board.cells[cell], spare = rng.choice(palette.roles["solid"]), spare - 1
 
 
@@ -116,7 +123,7 @@ class Goal(NamedTuple):
 
 
 def landmarks(board: WorldBoard, plan: str) -> list[NamedLocation]:
-    """Return places that are not buildings: banks, bridges and crossroads; the map's nine regions are the last."""
+    """Return places that are not buildings: banks, bridges, crossroads and, last, the map's nine regions."""
     rng, kinds, locations = board.rng, board.palette.kinds, list[NamedLocation]()
     streets = "street" if plan == "town" else "crossroads"
     for role, name in (("shore", "shore"), ("bridge", "bridge"), ("road", streets)) if plan != "halls" else ():
@@ -141,7 +148,8 @@ def landmarks(board: WorldBoard, plan: str) -> list[NamedLocation]:
     return locations
 
 
-def _region(board: WorldBoard, cell: int) -> int:
+def _region_number(board: WorldBoard, cell: int) -> int:
+    """Return the number of the region that a cell is in, from 0 to 8, row by row."""
     row, column = divmod(cell, board.width)
     return row * 3 // board.height * 3 + column * 3 // board.width
 
@@ -161,16 +169,16 @@ class Quest:
         self._finds = board.cell_numbers(
             board.cells_of_kinds(number for number, kind in enumerate(kinds) if kind.role in _FINDS)
         )
-        start, _ = self._settle(HERO, self._can_start)
+        start, _ = self._put_being(HERO, self._can_start)
         self._used_cells = {start}
-        foe, lair = self._settle(FOE, self._can_lurk)
+        foe, lair = self._put_being(FOE, self._can_lurk)
         self.goals: list[Goal] = []
         at, last = start, list[Goal]()
         if count > 1 and board.rng.below(3):
             last.append(Goal(board.rng.choice(self._free_neighbours(foe)), lair, foe))
             self._used_cells.add(last[0].cell)
         while len(self.goals) + len(last) < count:
-            goal = self._goal(at)
+            goal = self._draw_far_goal(at)
             if goal.find in self._finds:
                 self._finds.remove(goal.find)
             self.goals.append(goal)
@@ -178,8 +186,8 @@ class Quest:
             self._used_cells.add(at)
         self.goals += last
 
-    def _settle(self, kind: int, fits: Callable[[int], bool]) -> tuple[int, int]:
-        """Put the player or the antagonist on the first cell that fits, of places first; return it and its place."""
+    def _put_being(self, kind: int, fits: Callable[[int], bool]) -> tuple[int, int]:
+        """Put the player or the antagonist on the first fitting cell; return the cell and its place's number."""
         for cell, number in self._candidate_cells():
             if self._board.cells.count(self._board.cells[cell]) > 1 and fits(cell):
                 self._board.cells[cell] = kind
@@ -187,7 +195,7 @@ class Quest:
         raise AssertionError("a world has ground of which there is more than one cell")
 
     def _candidate_cells(self) -> Iterator[tuple[int, int]]:
-        """Yield random cells with their places' numbers: some draws from each place in turn, then the whole board."""
+        """Yield random cells with their places' numbers: some of each place, then the whole board."""
         rng, places = self._board.rng, [n for n, location in enumerate(self._places) if location.cells]
         rng.shuffle(places)
         for number in places:
@@ -197,11 +205,11 @@ class Quest:
             yield cell, self._place_number(cell)
 
     def _place_number(self, cell: int) -> int:
-        """Return the number of a cell's place; if it is in none, that of its region."""
-        return self._place_of.get(cell, len(self._places) - 9 + _region(self._board, cell))
+        """Return the number of a cell's place, or of its region."""
+        return self._place_of.get(cell, len(self._places) - 9 + _region_number(self._board, cell))
 
     def _free_neighbours(self, cell: int) -> list[int]:
-        """Return the cells beside one that can be walked on and have not been taken."""
+        """Return the walkable neighbours of a cell that are not used yet."""
         cells, walkable = self._board.cells, self._board.palette.walkable
         return [n for n in self._board.neighbours(cell) if walkable[cells[n]] and n not in self._used_cells]
 
@@ -210,18 +218,20 @@ class Quest:
         return kind.walkable and kind.role not in _FIXED_ROLES
 
     def _can_lurk(self, cell: int) -> bool:
-        """Say whether the antagonist can be on a cell: off every path, or in the place of a rock beside one."""
+        """Return whether the antagonist can be on a cell: off every path, or in place of a rock beside one."""
         kind = self._board.palette.kinds[self._board.cells[cell]]
         if kind.role in _FIXED_ROLES or not self._free_neighbours(cell):
             return False
-        return self._board.simple(cell) and cell not in self._used_cells if kind.walkable else kind.role in _MASSES
+        return (
+            self._board.can_be_filled(cell) and cell not in self._used_cells if kind.walkable else kind.role in _MASSES
+        )
 
-    def _goal(self, at: int) -> Goal:
-        """Draw the next objective: of some candidates the first that is not near, else the farthest."""
+    def _draw_far_goal(self, at: int) -> Goal:
+        """Draw the next goal: the first candidate that is far from a cell, else the farthest."""
         board, best, most = self._board, None, -1
         row, column = divmod(at, board.width)
         for _ in range(_DRAWS):
-            goal = self._draw()
+            goal = self._draw_goal()
             if goal is None:
                 continue
             far = abs(goal.cell // board.width - row) + abs(goal.cell % board.width - column)
@@ -231,12 +241,12 @@ class Quest:
                 break
         if best is not None:
             return best
-        free = [cell for cell in board.cell_numbers(board.walkable()) if cell not in self._used_cells]
+        free = [cell for cell in board.cell_numbers(board.walkable_cells()) if cell not in self._used_cells]
         cell = board.rng.choice(free)
         return Goal(cell, self._place_number(cell))
 
-    def _draw(self) -> Goal | None:
-        """Draw one candidate: something to be found or, less often, a place alone; None if it is not to be had."""
+    def _draw_goal(self) -> Goal | None:
+        """Draw a candidate for a goal, a thing or less often a place; None if its cell cannot be used."""
         board, rng, find = self._board, self._board.rng, None
         if self._finds and rng.below(5) < 3:
             cell = find = rng.choice(self._finds)
@@ -271,34 +281,38 @@ def make_world(size: tuple[int, int], biome: str, tiles: int, objectives: int, n
     about = BIOMES[biome]
     hero, foe = rng.choice(HEROES), rng.choice(FOES)
     board = WorldBoard(size[1], size[0], draw_palette(about, tiles, hero, foe, rng), rng)
-    places = wild(board, about) if about.plan == "wild" else (town if about.plan == "town" else halls)(board)
-    join(board)
-    make_room(board, LEAST + 3)
+    places = (
+        lay_out_country(board, about)
+        if about.plan == "wild"
+        else (lay_out_town if about.plan == "town" else lay_out_halls)(board)
+    )
+    connect_components(board)
+    clear_until_walkable(board, LEAST + 3)
     lay_patches(board, about.plan)
-    furnish(board, places)
-    hide(board, places)
-    complete(board)
-    make_room(board, LEAST)
-    fill_up(board, MOST)
+    put_furniture(board, places)
+    put_objects_and_people(board, places)
+    place_missing_kinds(board)
+    clear_until_walkable(board, LEAST)
+    plant_until_walkable(board, MOST)
     places += landmarks(board, about.plan)
     quest = Quest(board, places, objectives)
-    return _write(board, quest, [location.kind for location in places], Words(biome, about.age, rng), name)
+    return _tile_map_of_world(board, quest, [location.kind for location in places], Words(biome, about.age, rng), name)
 
 
-def _write(board: WorldBoard, quest: Quest, places: list[str], words: Words, name: str) -> TileMap:
-    """Write down a finished world; `places` are the kinds of its places."""
+def _tile_map_of_world(board: WorldBoard, quest: Quest, places: list[str], words: Words, name: str) -> TileMap:
+    """Return a finished world as a map; `places` are the kinds of its places."""
     palette, width = board.palette, board.width
     present = [number for number in range(len(palette.kinds)) if number in board.cells]
     kinds = [palette.kinds[number] for number in present]
-    signs = write_signs(kinds, board.rng)
+    signs = draw_signs(kinds, board.rng)
     text = board.cells.decode("latin-1").translate(dict(zip(present, signs, strict=True)))
     place_names: dict[int, str] = {}
     objectives: list[Objective] = []
     for cell, place, find in quest.goals:
         if place not in place_names:
-            place_names[place] = words.place(places[place])
+            place_names[place] = words.name_place(places[place])
         about = Kind("", "") if find is None else palette.kinds[board.cells[find]]
-        title = words.objective(about.role, about.name, place_names[place])
+        title = words.name_objective(about.role, about.name, place_names[place])
         objectives.append(Objective(title, text[cell], *divmod(cell, width)))
     hero, foe, *other_tiles = [(kind.name, sign) for kind, sign in zip(kinds, signs, strict=True)]
     pairs = list(zip(kinds, signs, strict=True))[2:]
@@ -311,5 +325,5 @@ def _write(board: WorldBoard, quest: Quest, places: list[str], words: Words, nam
         objectives=tuple(objectives),
         path_length=0,
         id=name,
-        story=words.story(hero[0], foe[0], [objective.name for objective in objectives]),
+        story=words.tell_story(hero[0], foe[0], [objective.name for objective in objectives]),
     )

@@ -11,7 +11,7 @@ from typing import Any
 from unicodedata import category
 
 from waybench.core import is_array, is_object, json_excerpt, plural
-from waybench.envs.tilemap._instance import Objective, TileMap, tour
+from waybench.envs.tilemap._instance import Objective, TileMap, tour_leg_lengths
 from waybench.ext.author.authored_maps._steps import AuthorStep, RefusedAnswer
 
 PLAYER, ENEMY = "@", "#"
@@ -71,7 +71,7 @@ class Draft:
             path_length=0,
             story=self.story,
         )
-        case = replace(case, path_length=sum(leg or 0 for leg in tour(case, self.walkable)))
+        case = replace(case, path_length=sum(leg or 0 for leg in tour_leg_lengths(case, self.walkable)))
         return replace(case, id=case.hash[:12])
 
     def cells(self, sign: str) -> list[tuple[int, int]]:
@@ -260,7 +260,7 @@ def _unreachable_objectives(draft: Draft) -> list[str]:
     case = draft.case()
     at = divmod(case.start, case.width)
     problems = list[str]()
-    for (name, _, row, column), leg in zip(case.objectives, tour(case, draft.walkable), strict=True):
+    for (name, _, row, column), leg in zip(case.objectives, tour_leg_lengths(case, draft.walkable), strict=True):
         if leg is None:
             problems.append(
                 f"With this map the objective {json_excerpt(name)} at {_position(row, column)} cannot be reached from "
