@@ -10,11 +10,11 @@ import numpy as np
 from benchmarks._textmaps import peak_of_this
 from benchmarks._timing import Comparison, Memory, compare
 from waybench.core import Stream
-from waybench.envs.voxel._wording import describe
-from waybench.envs.voxel.engines._engines import chart, drawable, terrain
-from waybench.envs.voxel.engines._generate import HEIGHT, SIDE, biome_of, chunk, height_of
+from waybench.envs.voxel._wording import description_text
+from waybench.envs.voxel.engines._engines import is_drawable, open_charted_world, open_terrain
+from waybench.envs.voxel.engines._generate import HEIGHT, SIDE, biome_number, ground_height, write_chunk
 from waybench.envs.voxel.engines._own import OwnTerrain
-from waybench.envs.voxel.engines._terrain import tables
+from waybench.envs.voxel.engines._terrain import number_tables
 
 SEEN, STEPS, CHUNKS = 2_000, 100, 500
 FAR = 10_000  # blocks
@@ -23,7 +23,7 @@ FAR = 10_000  # blocks
 def voxel() -> Iterator[Comparison | Memory]:
     """Describe places, walk, make chunks, and walk far."""
     yield _observations()
-    if drawable("luanti"):
+    if is_drawable("luanti"):
         yield _real_observations()
     yield _steps()
     yield _chunks()
@@ -33,12 +33,12 @@ def voxel() -> Iterator[Comparison | Memory]:
 
 
 def _observations() -> Comparison:
-    world, rng = terrain("own", 7), Stream("bench")
+    world, rng = open_terrain("own", 7), Stream("bench")
     bodies = [world.stand(rng.below(60), rng.below(60))._replace(yaw=rng.below(360) - 180) for _ in range(SEEN)]
 
     def whole() -> None:
         for body in bodies:
-            describe(world.view(body), published=True)
+            description_text(world.view(body), published=True)
 
     def rays() -> None:
         for body in bodies:
@@ -56,14 +56,14 @@ def _observations() -> Comparison:
 
 
 def _real_observations() -> Comparison:
-    worlds = {engine: chart(engine, 7) for engine in ("luanti", "own")}
+    worlds = {engine: open_charted_world(engine, 7) for engine in ("luanti", "own")}
     seen = SEEN // 10
 
     def looked(engine: str) -> None:
         world, rng = worlds[engine], Stream("bench")
         for _ in range(seen):
             body = world.stand(rng.below(60), rng.below(60))._replace(yaw=rng.below(360) - 180)
-            describe(world.view(body), published=True)
+            description_text(world.view(body), published=True)
 
     return compare(
         "voxel/find: observations as text in Luanti's world, by its server's rays, in a part that is there",
@@ -84,7 +84,7 @@ def _steps() -> Comparison:
         for tick in ticks:
             body = world.walk(body, tick, ()).body
             if looks:
-                describe(world.view(body), published=True)
+                description_text(world.view(body), published=True)
 
     return compare(
         "voxel/find: steps into a part of the world that is made on the way, each with its observation",
@@ -97,18 +97,18 @@ def _steps() -> Comparison:
 
 
 def _chunks() -> Comparison:
-    ground, biomes, trees = (np.array(table, dtype=np.int64) for table in tables())
+    ground, biomes, trees = (np.array(table, dtype=np.int64) for table in number_tables())
     blocks = np.zeros((SIDE, SIDE, HEIGHT), dtype=np.uint8)
 
     def made() -> None:
         for number in range(CHUNKS):
-            chunk(7, number * 3, number, ground, biomes, trees, blocks)
+            write_chunk(7, number * 3, number, ground, biomes, trees, blocks)
 
     def asked() -> None:
         for number in range(CHUNKS):
             for column in range(SIDE * SIDE):
                 x, z = number * 3 * SIDE + column % SIDE, number * SIDE + column // SIDE
-                height_of(7, x, z), biome_of(7, x, z)
+                ground_height(7, x, z), biome_number(7, x, z)
 
     return compare(
         "voxel/find: chunks of 16 by 16 by 128 blocks (200 a second are wanted)",
@@ -134,10 +134,10 @@ def walk_far(blocks: int) -> None:
     """
     world, rng = OwnTerrain(21), Stream("bench", "far")
     body = world.stand(0, 0)._replace(yaw=-90)
-    describe(world.view(world.walk(body, bytes(50), ()).body), published=True)
+    description_text(world.view(world.walk(body, bytes(50), ()).body), published=True)
     while body.x < blocks:
         after: Any = world.walk(body, bytes(rng.below(8) for _ in range(50)), ()).body
         stuck = after.x - body.x < 1  # behind what is in the way
         body = world.stand(int(body.x) + 20, int(body.z))._replace(yaw=-90) if stuck else after
-        describe(world.view(body), published=True)
+        description_text(world.view(body), published=True)
     print(peak_of_this())

@@ -14,7 +14,7 @@ from waybench.core import End, Environment, Episode, Stream, replay
 from waybench.envs.bandit._game import PUBLISHED as BANDITS
 from waybench.envs.rps._game import PUBLISHED as MATCHES
 from waybench.envs.smartplay._game import history_text, manual_text
-from waybench.envs.smartplay._wording import published_match
+from waybench.envs.smartplay._wording import first_named_action
 
 Compared = Callable[[str, str, int], None]
 Env = Environment[Any, Any, Any]
@@ -227,7 +227,7 @@ def test_every_registered_setting_of_these_games_is_there(name: str, compared: C
 def test_matching(name: str, compared: Compared) -> None:
     data, cases = golden(name), 0
     for case in data["match_act"]:
-        match = published_match(case["text"], data["action_lists"][case["env"]])
+        match = first_named_action(case["text"], data["action_lists"][case["env"]])
         assert (0 if match is None else match) == case["action"], case
         cases += 1
     compared("smartplay", "matched replies", cases)

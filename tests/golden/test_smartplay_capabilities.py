@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import shared
 from waybench.envs.smartplay import RECORDED
-from waybench.envs.smartplay._capabilities import CAPABILITIES, capability_scores, degrees
+from waybench.envs.smartplay._capabilities import CAPABILITIES, capability_degrees, capability_scores
 
 Compared = Callable[[str, str, int], None]
 
@@ -19,16 +19,16 @@ def load(name: str) -> Any:
 
 def test_every_recorded_setting_has_degrees() -> None:
     for setting in RECORDED:
-        assert dict(degrees(setting)).keys() == set(CAPABILITIES), setting
+        assert dict(capability_degrees(setting)).keys() == set(CAPABILITIES), setting
 
 
 def test_degrees(compared: Compared) -> None:
     table = load("manuals.json")["challenges"]
     for setting, wanted in table.items():
-        assert dict(degrees(setting)) == wanted, setting
+        assert dict(capability_degrees(setting)) == wanted, setting
     compared("smartplay", "degrees", sum(map(len, table.values())))
     with pytest.raises(KeyError):
-        degrees("Chess")
+        capability_degrees("Chess")
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 
 from tests.conftest import shared
 from waybench.envs.smartplay._game import manual_text
-from waybench.envs.voxel._wording import ACTIONS, MANUAL, Raw, describe, direction, location, turn_bin
-from waybench.envs.voxel.engines._terrain import GOALS, counts_as
+from waybench.envs.voxel._wording import ACTIONS, MANUAL, Raw, description_text, direction_text, location_text, turn_bin
+from waybench.envs.voxel.engines._terrain import GOALS, counts_as_goal
 
 Compared = Callable[[str, str, int], None]
 GOLDEN = ("WAYBENCH_GOLDEN", "golden", "smartplay")
@@ -45,7 +45,7 @@ def test_turns(name: str, compared: Compared) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_directions(name: str, compared: Compared) -> None:
     table = golden(name)["direction_table_yaw_pitch_text"]
-    assert [direction(yaw, pitch, published=True) for yaw, pitch, _ in table] == [text for _, _, text in table]
+    assert [direction_text(yaw, pitch, published=True) for yaw, pitch, _ in table] == [text for _, _, text in table]
     compared("smartplay", "voxel directions", len(table))
 
 
@@ -53,7 +53,7 @@ def test_directions(name: str, compared: Compared) -> None:
 def test_locations(name: str, compared: Compared) -> None:
     table = golden(name)["location_table_yaw_pitch_text"]
     at = (-253.12, 71.75, 248.64)  # as in the paper's example, which the table takes
-    assert [location(at, yaw, pitch) for yaw, pitch, _ in table] == [text for _, _, text in table]
+    assert [location_text(at, yaw, pitch) for yaw, pitch, _ in table] == [text for _, _, text in table]
     compared("smartplay", "voxel locations", len(table))
 
 
@@ -77,7 +77,7 @@ def raw_of(case: dict[str, Any]) -> Raw:
 def test_descriptions(name: str, compared: Compared) -> None:
     cases = golden(name)["cases"]
     for case in cases:
-        assert describe(raw_of(case), published=True) == case["text"]
+        assert description_text(raw_of(case), published=True) == case["text"]
     compared("smartplay", "voxel descriptions", len(cases))
 
 
@@ -96,6 +96,6 @@ def test_goals(name: str, compared: Compared) -> None:
     tasks = golden(name)["tasks"].values()
     named = {biome for task in tasks for biome in task["goal_biomes"]}
     for task in tasks:
-        assert {biome for biome in named if counts_as(task["goal_text"], biome)} == set(task["goal_biomes"])
+        assert {biome for biome in named if counts_as_goal(task["goal_text"], biome)} == set(task["goal_biomes"])
     assert {task["goal_text"] for task in tasks} <= set(GOALS)
     compared("smartplay", "voxel goals", len(tasks))

@@ -44,7 +44,7 @@ from waybench.envs.crafter._world import (
     CrafterWorld,
     Wilds,
     being_numbers,
-    create,
+    create_world,
     daylight,
     player_numbers,
     published_seed,
@@ -99,7 +99,7 @@ def test_worlds(golden_dir: Callable[..., Path], compared: Compared) -> None:
     letters = "?WGSPDTLCIXBF"
     for recorded in worlds:
         assert published_seed(recorded["seed"], recorded["episode"]) == recorded["numpy_seed"]
-        world = create(recorded["numpy_seed"])
+        world = create_world(recorded["numpy_seed"])
         assert state_of(world) == recorded["state"]
         assert short(world.land) == recorded["map_sha"]
         counts = {name: world.land.count(bytes([kind])) for kind, name in enumerate(NAMES[:13]) if kind}

@@ -8,7 +8,7 @@ import pytest
 
 from waybench.core import Invalid
 from waybench.core._choices import index_of_named_action
-from waybench.envs.smartplay._wording import published_match
+from waybench.envs.smartplay._wording import first_named_action
 
 PULLS = [f"Pull slot machine {number}." for number in range(1, 13)]
 MOVES = ["Move North", "Move South", "Do Nothing"]
@@ -31,7 +31,7 @@ SHADED = ["Noop", "Do", "Place Stone"]
     ],
 )
 def test_published(reply: str, actions: list[str], number: int | None) -> None:
-    assert published_match(reply, actions) == number
+    assert first_named_action(reply, actions) == number
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from waybench.core import (
     policy,
 )
 from waybench.core import replay as replayed
-from waybench.envs.smartplay import steps_of
+from waybench.envs.smartplay import step_events
 from waybench.envs.smartplay._game import THOUGHT, AgentGame, AgentReply, history_entry, history_text
 from waybench.envs.smartplay._measures import action_turns
 from waybench.envs.smartplay._wording import PROMPT_STYLES, AgentWording
@@ -165,7 +165,7 @@ def test_what_names_no_action_takes_the_first_one_in_paper() -> None:
     turn = played.step("I do not know.")
     assert (turn.action, turn.outcome, turn.reward) == ([0, False], Outcome.UNPARSED, -1)
     assert turn.events == {"bump": True, "score": 0, "named": False}
-    assert [events["named"] for events in steps_of(played.record())] == [False]
+    assert [events["named"] for events in step_events(played.record())] == [False]
 
 
 def test_what_names_no_action_loses_the_step_in_sound() -> None:
@@ -174,7 +174,7 @@ def test_what_names_no_action_loses_the_step_in_sound() -> None:
     assert (turn.action, turn.outcome) == (None, Outcome.UNPARSED)
     assert turn.message == f"{turn.reason}\n\ncurrent step observation: You are on step 0.\n\n{CHOOSE}"
     assert played.state.stored == 0  # it has seen nothing new
-    assert steps_of(played.record()) == []
+    assert step_events(played.record()) == []
     assert len(action_turns(played.record())) == 1
 
 

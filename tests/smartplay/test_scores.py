@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.smartplay.stairs import episode
-from waybench.envs.smartplay import HUMANS, best_action, human_metric, scaled_metric
+from waybench.envs.smartplay import HUMANS, best_action_and_gaps, human_metric, scaled_metric
 
 COLUMNS = ("BanditTwoArmedHighLowFixed", "RockPaperScissorBasic", "Hanoi3Disk", "MessengerL1", "MessengerL2")
 
@@ -77,4 +77,4 @@ def test_the_scale_from_chance_to_the_optimum(score: float, value: float) -> Non
 
 
 def test_the_first_of_the_best() -> None:
-    assert best_action([1.0, 3.0, 3.0]) == (1, (2.0, 0.0, 0.0))
+    assert best_action_and_gaps([1.0, 3.0, 3.0]) == (1, (2.0, 0.0, 0.0))

@@ -7,7 +7,7 @@ from typing import Any
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.envs.smartplay import FORMULAS, HUMANS, RECORDED, Capability
-from waybench.envs.smartplay._capabilities import CAPABILITIES, DEGREE_SCALES, DEGREES_SOURCE, degrees
+from waybench.envs.smartplay._capabilities import CAPABILITIES, DEGREE_SCALES, DEGREES_SOURCE, capability_degrees
 from waybench.reporting.charts import Chart, colour_numbers
 from waybench.reporting.charts._radar import RadarOverlay, agent_chart, degree_charts, overlays
 from waybench.reporting.tables import Note, Table, TableCell, TableColumn, TableRow, model_label, single_group
@@ -197,7 +197,10 @@ def _degree_table() -> Table:
 
     columns: list[TableColumn[str]] = [
         TableColumn("Capability", capability),
-        *(TableColumn(HUMANS[game].name, lambda name, game=game: str(degrees(game)[name])) for game in RECORDED),
+        *(
+            TableColumn(HUMANS[game].name, lambda name, game=game: str(capability_degrees(game)[name]))
+            for game in RECORDED
+        ),
     ]
     caption = f"How much each game needs each capability, from 1 up; these are the weights. {DEGREES_SOURCE}"
     return Table.of(

@@ -17,9 +17,9 @@ from tests.drawings import drawer
 from waybench.core import DataError, LiveError, Stream, UsageError, play_to_end, policy, replay
 from waybench.envs.voxel import FIND
 from waybench.envs.voxel._game import FindRules, SearchSource, decode, level_of, prove
-from waybench.envs.voxel._wording import describe
+from waybench.envs.voxel._wording import description_text
 from waybench.envs.voxel.engines import _engines
-from waybench.envs.voxel.engines._engines import terrain
+from waybench.envs.voxel.engines._engines import open_terrain
 from waybench.envs.voxel.engines._terrain import CREATIVE, ENGINES, MINECRAFT_BIOMES, TICKS
 from waybench.ext.author.minedojo import MISSING, MinedojoTerrain, read_raw, settings
 from waybench.reporting import write_report
@@ -103,9 +103,9 @@ def simulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
     module.make = one.make  # type: ignore[attr-defined]
     module.__spec__ = __spec__
     monkeypatch.setitem(sys.modules, "minedojo", module)
-    _engines._external.cache_clear()
+    _engines._external_terrain.cache_clear()
     yield one
-    _engines._external.cache_clear()
+    _engines._external_terrain.cache_clear()
 
 
 def test_an_episode(simulator: Simulator) -> None:
@@ -152,14 +152,14 @@ def test_it_stops_in_the_goal_and_is_on_the_human_scale(simulator: Simulator) ->
 
 
 def test_a_player_who_dies_walks_no_further(simulator: Simulator) -> None:
-    world = terrain("minedojo", 1, "plains")
+    world = open_terrain("minedojo", 1, "plains")
     body = world.stand(0, 0)
     simulator.dies = True
     assert world.walk(body, bytes(50), ("Plains",)).ticks == 0
 
 
 def test_its_world_is_not_taken_back(simulator: Simulator) -> None:
-    world = terrain("minedojo", 1, "desert")
+    world = open_terrain("minedojo", 1, "desert")
     start = world.stand(0, 0)
     after = world.walk(start._replace(yaw=7.5), bytes(5), ("Desert",)).body
     assert simulator.acts[0][4] == 13
@@ -224,7 +224,7 @@ def test_no_maps_and_no_levels() -> None:
 def test_one_line_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("waybench.ext.author.minedojo.MinedojoTerrain.installed", staticmethod(lambda: False))
     with pytest.raises(UsageError) as caught:
-        terrain("minedojo", 1, "plains")
+        open_terrain("minedojo", 1, "plains")
     assert str(caught.value) == MISSING
     assert "\n" not in MISSING
 
@@ -232,7 +232,7 @@ def test_one_line_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_engine_that_nobody_brings_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_engines, "_entry_points", lambda name: [])
     with pytest.raises(UsageError, match="no installed package has the entry point 'minedojo'"):
-        terrain("minedojo", 1, "plains")
+        open_terrain("minedojo", 1, "plains")
 
 
 def test_it_is_made_as_published(golden_dir: Callable[..., Path]) -> None:
@@ -271,4 +271,4 @@ def test_recorded_observations_are_told_as_published(golden_dir: Callable[..., P
                 "entity_distance": np.array(case["ray_entity_distance"]),
             },
         }
-        assert describe(read_raw(observed), published=True) == case["text"]
+        assert description_text(read_raw(observed), published=True) == case["text"]

@@ -8,7 +8,7 @@ import pytest
 
 import waybench
 from waybench.core import DataError, Episode, Stream, UsageError, play_to_end, policy
-from waybench.envs.bandit._game import SETTINGS, Bandit, BanditRules, Machines, beta, decode, thompson
+from waybench.envs.bandit._game import SETTINGS, Bandit, BanditRules, Machines, decode, draw_beta, thompson
 from waybench.results import LoggedEpisode, overall
 from waybench.results.results._anchors import ReferenceLookup
 from waybench.results.results._measured_row import row
@@ -231,7 +231,7 @@ def test_the_random_player_has_its_expected_score() -> None:
 @pytest.mark.parametrize(("a", "b"), [(1, 1), (3, 2), (10, 30), (50, 70)])
 def test_beta(a: int, b: int) -> None:
     rng = Stream("beta", a, b)
-    drawn = [beta(a, b, rng) for _ in range(2000)]
+    drawn = [draw_beta(a, b, rng) for _ in range(2000)]
     mean, variance = a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1))
     assert fmean(drawn) == pytest.approx(mean, abs=4 * (variance / 2000) ** 0.5)
     assert pvariance(drawn) == pytest.approx(variance, rel=0.2)
@@ -239,7 +239,7 @@ def test_beta(a: int, b: int) -> None:
 
 def test_beta_keeps_the_proportion_of_large_counts() -> None:
     rng = Stream("beta")
-    assert fmean(beta(90_000, 10_000, rng) for _ in range(200)) == pytest.approx(0.9, abs=0.01)
+    assert fmean(draw_beta(90_000, 10_000, rng) for _ in range(200)) == pytest.approx(0.9, abs=0.01)
 
 
 def test_thompson_pulls_what_has_paid() -> None:

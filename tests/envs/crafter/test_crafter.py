@@ -37,10 +37,10 @@ from waybench.envs.crafter._world import (
     CrafterWorld,
     PlayerView,
     Wilds,
-    advance,
-    begin,
+    advance_world,
+    begin_world,
     being_numbers,
-    create,
+    create_world,
     player_numbers,
     published_seed,
 )
@@ -67,17 +67,17 @@ def changed(world: CrafterWorld, *, at: tuple[int, int] | None = None, **numbers
 
 
 def test_a_step_leaves_the_world_before_it_alone_and_is_always_the_same() -> None:
-    world = begin(5)
+    world = begin_world(5)
     before = CrafterWorld(*world)
-    assert advance(world, 1) == advance(world, 1) != world
+    assert advance_world(world, 1) == advance_world(world, 1) != world
     assert world == before
-    assert create(6).land != create(5).land
+    assert create_world(6).land != create_world(5).land
     assert hash(world) == hash(before)
 
 
 def test_the_edge_is_an_error_in_paper_alone() -> None:
     for at, east, south in (((0, 20), 0, 1), ((30, 2), 0, 1), ((63, 30), 1, 0), ((30, 63), 0, 1)):
-        world = changed(begin(5), at=at, east=east, south=south)
+        world = changed(begin_world(5), at=at, east=east, south=south)
         assert PAPER.observe(world) == OUTSIDE
         told = SOUND.observe(world)
         assert told.startswith("You see:\n- ")
@@ -91,7 +91,7 @@ def test_the_edge_is_an_error_in_paper_alone() -> None:
 
 
 def test_sleeping_and_death_are_paragraphs_of_their_own_in_sound() -> None:
-    asleep = changed(begin(5), asleep=1, clock=2)
+    asleep = changed(begin_world(5), asleep=1, clock=2)
     assert PAPER.observe(asleep).startswith(
         "You took action noop.You are sleeping, and will not be able take actions until energy is full.\n\n\n\nYou see:"
     )
@@ -99,14 +99,14 @@ def test_sleeping_and_death_are_paragraphs_of_their_own_in_sound() -> None:
         "You took action noop.\n\nYou are sleeping, and will not be able to take actions until energy is full.\n\n"
         "You see:"
     )
-    dead = changed(begin(5), health=0, clock=2)
+    dead = changed(begin_world(5), health=0, clock=2)
     assert PAPER.observe(dead).startswith("You took action noop.You died.\n\n\n\nYou see:")
     assert SOUND.observe(dead).startswith("You took action noop.\n\nYou died.\n\nYou see:")
     assert PAPER.ending(dead) is End.FAILED
 
 
 def test_walking_into_lava_is_told_as_the_cause() -> None:
-    world = begin(5)
+    world = begin_world(5)
     x, y = being_numbers(world)[0][X], being_numbers(world)[0][Y]
     land = bytearray(world.land)
     land[(x + 1) * SIZE + y] = NAMES.index("lava")
@@ -117,7 +117,7 @@ def test_walking_into_lava_is_told_as_the_cause() -> None:
 
 
 def test_what_comes_to_nothing_is_unproductive() -> None:
-    world = begin(5)
+    world = begin_world(5)
     outcomes = {name: SOUND.step(world, number, RNG).outcome for number, name in enumerate(ACTIONS)}
     nothing = {name for name, outcome in outcomes.items() if outcome is Outcome.UNPRODUCTIVE}
     assert nothing == {name for name in ACTIONS if name.startswith(("Place", "Make"))}  # with an empty inventory
@@ -207,14 +207,14 @@ def test_oracle_unlocks_18_of_22_on_most_worlds() -> None:
 def test_oracle_never_walks_into_lava() -> None:
     for index in range(10):
         case = ENV.source("lava").item(index).instance
-        world = begin(case.seed)
+        world = begin_world(case.seed)
         for _ in range(400):
             action = PLAYERS["oracle"](case, world, RNG)
             if 1 <= action <= 4:
                 view = PlayerView(world)
                 dx, dy = {1: (-1, 0), 2: (1, 0), 3: (0, -1), 4: (0, 1)}[action]
-                assert view.ground((view.at[0] + dx, view.at[1] + dy)) != NAMES.index("lava")
-            world = advance(world, action)
+                assert view.ground_of((view.at[0] + dx, view.at[1] + dy)) != NAMES.index("lava")
+            world = advance_world(world, action)
             if player_numbers(world)[HEALTH] <= 0:
                 break
 
@@ -252,9 +252,9 @@ def test_frames_are_drawn_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def counted(world: CrafterWorld, action: int) -> CrafterWorld:
         steps.append(action)
-        return advance(world, action)
+        return advance_world(world, action)
 
-    monkeypatch.setattr(_drawing, "advance", counted)
+    monkeypatch.setattr(_drawing, "advance_world", counted)
     draw_frames = ENV.presentation.draw_frames
     assert draw_frames is not None
     assert list(draw_frames(instance, turns, counts)) == apart
@@ -310,7 +310,7 @@ def test_what_makes_worlds_is_compiled_once_for_all_constants(tmp_path: Path) ->
         "import numpy\n"
         "from waybench.envs.crafter import _terrain as terrain\n"
         "land = numpy.zeros(terrain.SIZE**2, numpy.uint8)\n"
-        "terrain.generate(1, numpy.zeros(6 * len(land)), land, land.copy())\n"
+        "terrain.generate_world(1, numpy.zeros(6 * len(land)), land, land.copy())\n"
         "compiled = terrain.noise, terrain._vertex_pull, terrain._layer, terrain._lands\n"
         "print(*(len(each.signatures) for each in compiled))\n"
     )

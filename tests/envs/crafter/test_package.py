@@ -13,7 +13,14 @@ import pytest
 
 from waybench.envs.crafter._ids import ACHIEVEMENTS, DRAWN, HEALTH, ITEMS, KIND, LIFE, MADE, NAMES, SIZE, X, Y
 from waybench.envs.crafter._players import PLAYERS
-from waybench.envs.crafter._world import CrafterWorld, advance, being_numbers, create, player_numbers, published_seed
+from waybench.envs.crafter._world import (
+    CrafterWorld,
+    advance_world,
+    being_numbers,
+    create_world,
+    player_numbers,
+    published_seed,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -64,19 +71,19 @@ def test_worlds(package: Any, seed: int) -> None:
     env = package.Env(seed=seed)
     for episode in (1, 2):
         env.reset()
-        assert ours(create(published_seed(seed, episode))) == theirs(env)
+        assert ours(create_world(published_seed(seed, episode))) == theirs(env)
 
 
 @pytest.mark.parametrize(("seed", "player"), [(21, "random"), (22, "oracle"), (23, "oracle"), (24, "heuristic")])
 def test_lives(package: Any, seed: int, player: str) -> None:
     """The oracle's lives have nights, tools and fights in them; each step is compared whole."""
-    env, world = package.Env(seed=seed), create(published_seed(seed, 1))
+    env, world = package.Env(seed=seed), create_world(published_seed(seed, 1))
     env.reset()
     rng = np.random.RandomState(seed)
     for number in range(400):
         action = int(rng.randint(17)) if player == "random" else PLAYERS[player](None, world, _Chance(rng))
         _, reward, done, _ = env.step(action)
-        world = advance(world, action)
+        world = advance_world(world, action)
         assert ours(world) == theirs(env), (number, action)
         assert world.reward == reward
         if done:

@@ -7,7 +7,7 @@ import pytest
 import waybench
 from tests.drawings import drawer
 from waybench.core import Episode, play_to_end, policy
-from waybench.envs.hanoi._drawing import MOST_FRAMES, frames
+from waybench.envs.hanoi._drawing import MOST_FRAMES, move_frames
 from waybench.envs.hanoi._game import Towers
 
 HANOI = waybench.load("hanoi/rods")
@@ -24,7 +24,7 @@ def episode(*names: str, wording: str = "one_question") -> Episode:
 
 def test_a_frame_for_each_move_that_was_tried() -> None:
     made = episode("AC", "AC", "AB")
-    found = list(frames(made.item.instance, made.turns))
+    found = list(move_frames(made.item.instance, made.turns))
     assert [frame.title for frame in found] == ["start", "1", "2", "3"]
     assert [frame.rods for frame in found] == [
         ((2, 1, 0), (), ()),
@@ -37,7 +37,7 @@ def test_a_frame_for_each_move_that_was_tried() -> None:
 
 def test_thoughts_are_no_moves() -> None:
     made = episode("AC", "AC", wording="two_questions")
-    assert len(list(frames(made.item.instance, made.turns))) == 2
+    assert len(list(move_frames(made.item.instance, made.turns))) == 2
 
 
 @pytest.mark.parametrize("level", [3, 5])

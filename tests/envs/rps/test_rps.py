@@ -9,7 +9,17 @@ import pytest
 
 import waybench
 from waybench.core import DataError, Episode, Stream, UsageError, play_to_end, policy
-from waybench.envs.rps._game import SETTINGS, STRATEGIES, Match, Rounds, RpsRules, decode, learner, predictor, values
+from waybench.envs.rps._game import (
+    SETTINGS,
+    STRATEGIES,
+    Match,
+    Rounds,
+    RpsRules,
+    best_choice_and_gaps,
+    decode,
+    learner,
+    predictor,
+)
 
 ENVIRONMENT = waybench.load("rps/rounds")
 RULES = RpsRules(published=True)
@@ -78,7 +88,7 @@ def test_all_nine_rounds(mine: int, theirs: int) -> None:
 @pytest.mark.parametrize("wins", [(1, 1, 1), (1, 2, 3), (3, 1, 0.5)])
 def test_the_best_choice_is_that_of_the_highest_mean(chances: tuple[float, ...], wins: tuple[float, ...]) -> None:
     means = [sum(chance * score_of(mine, theirs, wins) for theirs, chance in enumerate(chances)) for mine in range(3)]
-    best, gaps = values(chances, wins)
+    best, gaps = best_choice_and_gaps(chances, wins)
     assert means[best] == pytest.approx(max(means))
     assert gaps == pytest.approx([max(means) - mean for mean in means])
 
@@ -167,7 +177,7 @@ def test_free_matches_have_a_best_choice_and_an_opponent_of_the_level(level: int
     for item in items:
         assert sum(item.instance.chances) == pytest.approx(1)
         assert min(item.instance.chances) >= 0.05
-        assert sorted(values(item.instance.chances, item.instance.wins)[1])[1] >= 0.1
+        assert sorted(best_choice_and_gaps(item.instance.chances, item.instance.wins)[1])[1] >= 0.1
     fitting = {name for name, strategy in STRATEGIES.items() if strategy.level == level}
     assert {item.instance.opponent for item in items} == fitting
     assert {item.instance.rate for item in items} == {0.0 if level == 1 else 0.8}

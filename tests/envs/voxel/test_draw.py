@@ -8,7 +8,7 @@ import pytest
 from tests.drawings import parts, read
 from waybench.core import play_to_end, policy
 from waybench.envs.voxel import FIND
-from waybench.envs.voxel.engines._engines import terrain
+from waybench.envs.voxel.engines._engines import open_terrain
 from waybench.envs.voxel.engines._terrain import BIOMES
 
 draw, draw_frames = FIND.presentation.draw, FIND.presentation.draw_frames
@@ -41,7 +41,7 @@ def test_the_way_is_the_one_that_was_gone() -> None:
 
 def test_the_map_is_the_world() -> None:
     search = FIND.source("draw", 1).item(1).instance
-    world, svg, squares = terrain(search.engine, search.seed), draw(search), 0
+    world, svg, squares = open_terrain(search.engine, search.seed), draw(search), 0
     for name, path in biomes(svg):
         assert path.get("fill") == BIOMES[name].colour
         for x, z, length, side in re.findall(r"M(-?\d+) (-?\d+)h(\d+)v(\d+)", path.get("d")):

@@ -9,9 +9,9 @@ import pytest
 
 from waybench.core import DataError, End, Episode, Json, Outcome, Stream, UsageError, play_to_end, policy, replay
 from waybench.envs.voxel import FIND
-from waybench.envs.voxel._game import LEVELS, FindRules, Search, VoxelWorld, bounds, decode
+from waybench.envs.voxel._game import LEVELS, FindRules, Search, VoxelWorld, decode, level_distances
 from waybench.envs.voxel._wording import ACTIONS
-from waybench.envs.voxel.engines._engines import terrain
+from waybench.envs.voxel.engines._engines import open_terrain
 from waybench.envs.voxel.engines._terrain import ENGINES, GOALS
 
 PAPER, SOUND = FindRules(published=True), FindRules(published=False)
@@ -26,10 +26,10 @@ def measured(episode: Any) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("level", range(1, LEVELS + 1))
 def test_items_are_as_far_from_a_goal_as_their_level_says(level: int) -> None:
-    low, high = bounds(level)
+    low, high = level_distances(level)
     for item in FIND.source("far", level).head(6):
         search = item.instance
-        world = terrain(search.engine, search.seed)
+        world = open_terrain(search.engine, search.seed)
         assert low <= item.proof["distance"] < high
         assert hypot(item.proof["x"] - search.x, item.proof["z"] - search.z) == pytest.approx(item.proof["distance"])
         assert world.biome(item.proof["x"], item.proof["z"]) in search.goals

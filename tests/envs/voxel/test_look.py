@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from waybench.core import Stream
-from waybench.envs.voxel._look import visible_components
-from waybench.envs.voxel.engines._engines import terrain
-from waybench.envs.voxel.engines._own import OwnTerrain, heading
+from waybench.envs.voxel._look import connected_components
+from waybench.envs.voxel.engines._engines import open_terrain
+from waybench.envs.voxel.engines._own import OwnTerrain, heading_vector
 from waybench.envs.voxel.engines._terrain import Body
 
 WORLDS = [(1, 0, 0), (2, 400, -300), (3, -1200, 77), (4, 90, 2500), (5, -600, -601)]
@@ -33,7 +33,7 @@ def hit(
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "x", "z"), WORLDS)
 def test_rays(seed: int, x: int, z: int) -> None:
-    world = terrain("own", seed)
+    world = open_terrain("own", seed)
     body = world.stand(x, z)._replace(yaw=37 * seed % 360 - 180)
     raw, clipped = world.view(body), 0
     angles = [(0, 0), *product(range(-48, 49, 6), range(-48, 49, 6))]
@@ -51,7 +51,7 @@ def test_rays(seed: int, x: int, z: int) -> None:
 
 
 def test_what_is_around_is_what_is_there() -> None:
-    world = terrain("own", 5)
+    world = open_terrain("own", 5)
     body = world.stand(-600, -601)
     raw = world.view(body)
     for i, j, k in product(range(9), repeat=3):
@@ -60,7 +60,7 @@ def test_what_is_around_is_what_is_there() -> None:
 
 
 def test_directions_are_those_of_the_compass() -> None:
-    assert [tuple(map(round, heading(yaw))) for yaw in (0, 90, -180, -90)] == [(0, 1), (-1, 0), (0, -1), (1, 0)]
+    assert [tuple(map(round, heading_vector(yaw))) for yaw in (0, 90, -180, -90)] == [(0, 1), (-1, 0), (0, -1), (1, 0)]
 
 
 def test_high_above_everything_there_is_only_what_is_below() -> None:
@@ -104,7 +104,7 @@ def test_components(shape: tuple[int, ...], grouped: bool) -> None:
         codes = np.array([3 + rng.below(3) for _ in range(math.prod(shape))]).reshape(shape)
         near = np.array([float(rng.below(9)) for _ in range(codes.size)]).reshape(shape) if corners else None
         expected = flooded(codes, corners, int(codes.min()) if grouped else None)
-        ours = list(visible_components(codes, near, grouped=grouped))
+        ours = list(connected_components(codes, near, grouped=grouped))
         assert len(ours) == len(expected)
         for (code, cells, x, y, z, row, column, away), (wanted, group) in zip(ours, expected, strict=True):
             assert (code, cells) == (wanted, len(group))

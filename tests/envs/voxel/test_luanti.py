@@ -23,12 +23,12 @@ from waybench.cli import main
 from waybench.cli._report import build
 from waybench.core import EpisodeRecord, LiveError, ReplayError, UsageError, play_to_end, policy, replay
 from waybench.envs.voxel import FIND
-from waybench.envs.voxel._game import SearchSource, bounds, level_of, prove
+from waybench.envs.voxel._game import SearchSource, level_distances, level_of, prove
 from waybench.envs.voxel._look import cast_rays
 from waybench.envs.voxel._wording import Raw
 from waybench.envs.voxel.engines import _engines, _luanti, _server
 from waybench.envs.voxel.engines._luanti import LuantiTerrain, biome_name
-from waybench.envs.voxel.engines._own import LENGTHS, BlockWorld, eye_of, rays
+from waybench.envs.voxel.engines._own import LENGTHS, BlockWorld, eye_position, ray_directions
 from waybench.envs.voxel.engines._server import LuantiServer
 from waybench.envs.voxel.engines._terrain import ENGINES, Body
 from waybench.reporting import write_report
@@ -42,7 +42,7 @@ AROUND = ((300, -300), (-300, 300), (0, 200), (200, 0), (0, -220))  # where one 
 @pytest.fixture
 def installed() -> None:
     """Skip a test where there is no server; with CI=true it fails, for there is to be one."""
-    if _server.program() is None:
+    if _server.program_path() is None:
         missing(f"no Luanti server: {_server.MISSING}")
 
 
@@ -92,11 +92,13 @@ def test_the_order_of_chunks_matters_to_the_server(monkeypatch: pytest.MonkeyPat
 def solid_hits(world: Any, body: Body) -> list[tuple[str, float]]:
     """Return what our own rays hit among the blocks that fill their places; plants and snow do not."""
     hits, distances = np.empty(len(LENGTHS), dtype=np.int64), np.empty(len(LENGTHS))
-    eye = eye_of(body) - (0, world.lowest, 0)
+    eye = eye_position(body) - (0, world.lowest, 0)
     with world._lock:
         world._ready(body.x, body.z, 66.0)
         kept = world._pool * world._solid[world._pool]
-        cast_rays(kept, world._tags, 0, world.bedrock, world.water, eye, rays(body.yaw), LENGTHS, hits, distances)
+        cast_rays(
+            kept, world._tags, 0, world.bedrock, world.water, eye, ray_directions(body.yaw), LENGTHS, hits, distances
+        )
     return [(world._name(int(hit)), float(away)) for hit, away in zip(hits, distances, strict=True)]
 
 
@@ -138,10 +140,10 @@ def test_searches_begin_where_their_level_says(capfd: pytest.CaptureFixture[str]
     for level in (1, 2):
         for item in SearchSource("luanti", level, LUANTI).head(3):
             search = item.instance
-            low, high = bounds(level)
+            low, high = level_distances(level)
             assert low <= item.proof["distance"] < high
             assert (level_of(search), prove(search)) == (level, item.proof)
-            world: Any = _engines.chart("luanti", search.seed)
+            world: Any = _engines.open_charted_world("luanti", search.seed)
             assert world.biome(item.proof["x"], item.proof["z"]) in search.goals
             assert world.stand(search.x, search.z).y == world.ground(search.x, search.z) + 1
             nearer = world.nearest(search.x, search.z, search.goals, int(item.proof["distance"]) - 1)
@@ -173,9 +175,9 @@ def test_an_episode_replays_and_never_ends_in_a_wall() -> None:
     for player in ("oracle", "random"):
         record = play_to_end(FIND, item, policy(player), options).record()
         back = EpisodeRecord.from_json(json.loads(record.dumps()))
-        _engines._servers.cache_clear()  # a new server
+        _engines._luanti_world.cache_clear()  # a new server
         assert replay(FIND, back).record() == back
-        world: Any = _engines.chart("luanti", item.instance.seed)
+        world: Any = _engines.open_charted_world("luanti", item.instance.seed)
         for turn in back.turns:
             x, y, z = (math.floor(each) for each in turn.events["at"])
             assert not world._solid[world._names.index(world.block(x, y, z))]
@@ -242,14 +244,14 @@ def test_biomes_have_one_sea_and_one_beach() -> None:
     engine = ENGINES["luanti"]
     assert set(names.values()) <= set(engine.biomes)
     assert engine.matching_biomes("desert") == ("desert", "sandstone desert", "cold desert")
-    assert all(engine.matching_biomes(goal) for goal in engine.words())
+    assert all(engine.matching_biomes(goal) for goal in engine.goal_words())
 
 
 def test_no_two_neighbours_have_one_colour() -> None:
     for column, row in product((-3, 2), (5, -4)):
         near = [(column + i, row + j) for i, j in product((-1, 0, 1), repeat=2)]
-        colours = [_luanti._colour(*each) for each in near]
-        assert colours.count(_luanti._colour(column, row)) == 1
+        colours = [_luanti._chunk_colour(*each) for each in near]
+        assert colours.count(_luanti._chunk_colour(column, row)) == 1
 
 
 Fake = Callable[[str], None]
@@ -264,10 +266,10 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
         path.write_text(f"#!{sys.executable}\nimport json, sys, time\n{script}\n")
         path.chmod(0o755)
         monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-        _server.program.cache_clear()
+        _server.program_path.cache_clear()
 
     yield put
-    _server.program.cache_clear()
+    _server.program_path.cache_clear()
 
 
 def test_a_server_that_ends_at_once_is_tried_again_and_told_of(fake: Fake, tmp_path: Path) -> None:
@@ -298,13 +300,13 @@ def test_a_server_that_cannot_answer_says_why(fake: Fake) -> None:
 @REAL
 @pytest.mark.usefixtures("installed")
 def test_a_server_that_was_killed_is_replaced() -> None:
-    world: Any = _engines.chart("luanti", 9)
+    world: Any = _engines.open_charted_world("luanti", 9)
     body = world.stand(0, 0)
     world._server._process.kill()
     for told in ("by signal 9", "ended unexpectedly"):
         with pytest.raises(RuntimeError, match=told):
             world.view(body._replace(x=500.0))
-    again: Any = _engines.chart("luanti", 9)
+    again: Any = _engines.open_charted_world("luanti", 9)
     assert again is not world
     assert again.stand(0, 0) == body
 
@@ -347,7 +349,7 @@ def test_nothing_hidden_is_told_of() -> None:
     ]
     assert kinds == {"air", "thin", "solid", "liquid"}
     assert len(hidden) >= 2
-    assert {world._code(number) for number in hidden} == {world.air}
+    assert {world._block_number(number) for number in hidden} == {world.air}
 
 
 def test_folders_of_killed_processes_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -358,7 +360,7 @@ def test_folders_of_killed_processes_are_removed(tmp_path: Path, monkeypatch: py
     other = tmp_path / "waybench-luanti-mine-x"
     for folder in (*names.values(), other):
         folder.mkdir()
-    _server._clear_up()
+    _server._remove_left_folders()
     assert [folder.exists() for folder in (*names.values(), other)] == [False, True, True]
 
 
@@ -383,9 +385,9 @@ def no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]
     """Hide the server from this process."""
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     monkeypatch.setattr(_server, "_FOLDERS", ())
-    _server.program.cache_clear()
+    _server.program_path.cache_clear()
     yield
-    _server.program.cache_clear()
+    _server.program_path.cache_clear()
 
 
 @pytest.mark.usefixtures("no_server")

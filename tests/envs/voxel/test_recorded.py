@@ -9,11 +9,11 @@ import pytest
 from tests.tasks.test_search import heads
 from waybench.core import Episode, EpisodeRecord, Json, Policy, Reply, UsageError, play_to_end, policy
 from waybench.envs.voxel import FIND
-from waybench.envs.voxel._game import Search, SearchSource, goal_in_sight, recorded_level
+from waybench.envs.voxel._game import Search, SearchSource, is_goal_in_sight, recorded_level
 from waybench.envs.voxel._look import cast_rays
 from waybench.envs.voxel._wording import ACTIONS, LONGEST, SPREAD, WIDEST
-from waybench.envs.voxel.engines._engines import terrain
-from waybench.envs.voxel.engines._own import eye_of, heading
+from waybench.envs.voxel.engines._engines import open_terrain
+from waybench.envs.voxel.engines._own import eye_position, heading_vector
 from waybench.envs.voxel.engines._terrain import AIR, BEDROCK, WATER
 from waybench.results import LoggedEpisode, by_level, overall, rows
 from waybench.results.estimates._measures import text_table
@@ -24,12 +24,12 @@ PUBLISHED = "17175c2ad3e47791a7639e61e5e0befe925a11d330e9392dae0dd2b48dba94bf"
 
 def in_sight(search: Search) -> bool:
     """Cast rays at every whole degree around, one by one and not by screens, and look where what they hit is."""
-    world = terrain(search.engine, search.seed)
+    world = open_terrain(search.engine, search.seed)
     body = world.stand(search.x, search.z)
     slopes = np.radians(np.arange(-WIDEST, WIDEST + 1, SPREAD))
     ways = np.array(
         [
-            (heading(yaw)[0] * np.cos(slope), np.sin(slope), heading(yaw)[1] * np.cos(slope))
+            (heading_vector(yaw)[0] * np.cos(slope), np.sin(slope), heading_vector(yaw)[1] * np.cos(slope))
             for yaw in range(-180, 180)
             for slope in slopes
         ]
@@ -37,9 +37,9 @@ def in_sight(search: Search) -> bool:
     hits, distances = np.empty(len(ways), dtype=np.int64), np.empty(len(ways))
     world._ready(body.x, body.z, LONGEST + 1)  # type: ignore[attr-defined]
     pool, tags = world._pool, world._tags  # type: ignore[attr-defined]
-    cast_rays(pool, tags, AIR, BEDROCK, WATER, eye_of(body), ways, np.full(len(ways), LONGEST), hits, distances)
+    cast_rays(pool, tags, AIR, BEDROCK, WATER, eye_position(body), ways, np.full(len(ways), LONGEST), hits, distances)
     assert hits.min() >= 0
-    ends = np.floor(eye_of(body) + (distances + 1e-3)[:, None] * ways).astype(int)[hits != AIR]
+    ends = np.floor(eye_position(body) + (distances + 1e-3)[:, None] * ways).astype(int)[hits != AIR]
     return any(world.biome(x, z) in search.goals for x, z in {(int(x), int(z)) for x, _, z in ends})
 
 
@@ -50,7 +50,7 @@ def test_sound_begins_where_no_goal_is_in_sight(goal: str) -> None:
     sound = [FIND.source("sight", 1, protocol="sound", goal=goal).item(index).instance for index in range(16)]
     seen = [in_sight(search) for search in paper]
     assert 3 <= sum(seen) <= 13
-    assert [goal_in_sight(search) for search in paper] == seen
+    assert [is_goal_in_sight(search) for search in paper] == seen
     assert not any(in_sight(search) for search in sound)
     # Where nothing has to be changed, nothing is; and it is the same again.
     assert [one == other for one, other in zip(paper, sound, strict=True)] == [not one for one in seen]

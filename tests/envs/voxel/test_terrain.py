@@ -13,7 +13,7 @@ from tests.conftest import PATIENCE
 from waybench.core import UsageError
 from waybench.envs.voxel._game import SearchSource
 from waybench.envs.voxel.engines import _generate
-from waybench.envs.voxel.engines._engines import chart, terrain
+from waybench.envs.voxel.engines._engines import open_charted_world, open_terrain
 from waybench.envs.voxel.engines._own import OwnTerrain, goal_mask
 from waybench.envs.voxel.engines._terrain import (
     BIOME_NUMBER,
@@ -24,7 +24,7 @@ from waybench.envs.voxel.engines._terrain import (
     GROUND,
     SOLID,
     TREES,
-    tables,
+    number_tables,
 )
 
 SEED = 20_231_001
@@ -89,7 +89,7 @@ def test_numbers_of_biomes_are_those_of_the_compiled_loop() -> None:
 
 
 def test_tables_are_complete() -> None:
-    ground, biomes, trees = tables()
+    ground, biomes, trees = number_tables()
     assert list(BLOCKS) == sorted(BLOCKS)
     assert [BLOCKS[number] for number in ground] == list(GROUND)
     assert (len(biomes), len(trees)) == (len(BIOMES), len(TREES))
@@ -170,7 +170,7 @@ def test_goals_contain_the_word() -> None:
 
 def test_there_is_no_other_engine() -> None:
     with pytest.raises(UsageError, match="give one of own"):
-        terrain("other", 1)
+        open_terrain("other", 1)
 
 
 def test_drawing_items_costs_no_chunks_and_no_world_that_is_in_play(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,15 +182,15 @@ def test_drawing_items_costs_no_chunks_and_no_world_that_is_in_play(monkeypatch:
         init(self, seed)
 
     monkeypatch.setattr(OwnTerrain, "__init__", counted)
-    worlds = [chart("own", seed) for seed in range(8)]
+    worlds = [open_charted_world("own", seed) for seed in range(8)]
     item = SearchSource(*CHOICES).item(0)
     assert len(opened) > 8  # several places were tried
     drawn = len(opened)
-    assert [chart("own", seed) for seed in range(8)] == worlds
+    assert [open_charted_world("own", seed) for seed in range(8)] == worlds
     assert len(opened) == drawn
     assert SearchSource(*CHOICES).item(0) == item
     assert len(opened) == drawn  # the second episode of a group draws nothing
-    assert SearchSource(*CHOICES).search(0) == item.instance != SearchSource(*CHOICES).search(1)
+    assert SearchSource(*CHOICES).draw_search(0) == item.instance != SearchSource(*CHOICES).draw_search(1)
     assert len(opened) > drawn
 
 

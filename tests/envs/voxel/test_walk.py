@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from waybench.core import Stream
-from waybench.envs.voxel.engines._engines import terrain
-from waybench.envs.voxel.engines._own import OwnTerrain, stroll
+from waybench.envs.voxel.engines._engines import open_terrain
+from waybench.envs.voxel.engines._own import OwnTerrain, walk_ticks
 from waybench.envs.voxel.engines._terrain import AIR, BLOCKS, NUMBER, SOLID, WATER, Body
 
 SOUTH, EAST = (0.0, 1.0), (1.0, 0.0)
@@ -32,7 +32,7 @@ def walk(
     place, goals = np.array(at), np.zeros((9, 9), dtype=np.uint8)
     solid = np.array(SOLID, dtype=np.uint8)
     done = np.array(ticks, dtype=np.uint8)
-    _, _, length = stroll(pool, AIR, WATER, solid, goals, place, np.array(ahead), done)
+    _, _, length = walk_ticks(pool, AIR, WATER, solid, goals, place, np.array(ahead), done)
     return place.tolist(), length
 
 
@@ -98,7 +98,7 @@ def test_swimming() -> None:
 def test_a_goal_ends_the_walk() -> None:
     place, goals = np.array((8.5, FLOOR, 2.5, 0.0)), np.zeros((9, 9), dtype=np.uint8)
     goals[4, 5] = 1  # the next cell to the south begins at z = 4
-    made, arrived, _ = stroll(
+    made, arrived, _ = walk_ticks(
         world(),
         AIR,
         WATER,
@@ -115,7 +115,7 @@ def test_a_goal_ends_the_walk() -> None:
 def test_nothing_is_walked_into_anywhere() -> None:
     """Wherever chance leads, the walker is never in anything solid."""
     for seed in range(6):
-        rng, engine = Stream("walk", seed), terrain("own", seed)
+        rng, engine = Stream("walk", seed), open_terrain("own", seed)
         body = engine.stand(seed * 500, -seed * 300)
         for _ in range(30):
             body = engine.walk(body._replace(yaw=rng.below(360) - 180), bytes(rng.below(8) for _ in range(50)), ()).body

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from waybench._svg import box, path, text, texts
 from waybench.core import Board, Scene, Tile, TurnRecord, ineffective_turns_text, plural
-from waybench.envs.bandit._game import Bandit, Machines, values
+from waybench.envs.bandit._game import Bandit, Machines, best_machine_and_gaps
 from waybench.envs.smartplay import AgentState, step_turns
 
 ROOM = 50  # pulls for which there is room, as in the published settings; for longer episodes it doubles
@@ -32,11 +32,11 @@ class Pull(NamedTuple):
 
 
 def scene(bandit: Bandit, turns: Sequence[TurnRecord]) -> Scene:
-    """Return the machines with what was pulled; of more than 800 pulls the strip has those around the last one."""
-    pulls = list(trail(turns))
+    """Return the scene of machines and pulls, of more than 800 pulls the last ones."""
+    pulls = list(pulls_made(turns))
     width = max(_NARROWEST, _LEFT + _COLUMN * len(bandit.arms) + 8)
     lines = list(_summary_lines(pulls, turns))
-    table = list(_table(bandit, pulls))
+    table = list(_table_rows(bandit, pulls))
     strip = _TOP + _HIGH + 10 + 14 * len(table)
     height = strip + _ROW * len(bandit.arms) + 60
     return Scene(
@@ -44,15 +44,15 @@ def scene(bandit: Bandit, turns: Sequence[TurnRecord]) -> Scene:
         f"{len(bandit.arms)} slot machines: {', '.join(filter(None, lines))}",
         (width, height),
         parts=[
-            *_chart(bandit, pulls, width),
+            *_chart_shapes(bandit, pulls, width),
             *_table_texts(bandit, table, width),
-            *_strip(bandit, pulls, strip, width),
+            *_pull_strip(bandit, pulls, strip, width),
             *(text("arms-name", 8, height - 26 + 16 * number, line, 11) for number, line in enumerate(lines)),
         ],
     )
 
 
-def trail(turns: Iterable[TurnRecord]) -> Iterator[Pull]:
+def pulls_made(turns: Iterable[TurnRecord]) -> Iterator[Pull]:
     """Yield the pulls that were made."""
     for turn in step_turns(turns):
         arm: int = turn.carried_out[0]
@@ -60,6 +60,7 @@ def trail(turns: Iterable[TurnRecord]) -> Iterator[Pull]:
 
 
 def _summary_lines(pulls: Sequence[Pull], turns: Sequence[TurnRecord]) -> Iterator[str]:
+    """Yield the lines on pulls, rewards and pulls of the best machine."""
     paid, best = sum(pull.paid for pull in pulls), sum(pull.best for pull in pulls)
     reward = sum(pull.reward for pull in pulls)
     yield f"{plural(len(pulls), 'pull')}, {paid} paid, reward {reward:+g}"
@@ -68,8 +69,8 @@ def _summary_lines(pulls: Sequence[Pull], turns: Sequence[TurnRecord]) -> Iterat
     )
 
 
-def _table(bandit: Bandit, pulls: Sequence[Pull]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the rows below the chart."""
+def _table_rows(bandit: Bandit, pulls: Sequence[Pull]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the rows of the table below the chart: name, and a cell for each machine."""
     arms = range(len(bandit.arms))
     yield "machine", [str(arm + 1) for arm in arms]
     yield "pulls", [str(sum(pull.arm == arm for pull in pulls)) for arm in arms]
@@ -79,15 +80,15 @@ def _table(bandit: Bandit, pulls: Sequence[Pull]) -> Iterator[tuple[str, list[st
     yield "mean", [f"{sum(amounts) / len(amounts):+.1f}" if amounts else "–" for amounts in rewards]
 
 
-def _columns(bandit: Bandit, width: int) -> tuple[float, list[float]]:
-    """Return the width of a machine's column, and their middles."""
+def _column_middles(bandit: Bandit, width: int) -> tuple[float, list[float]]:
+    """Return the width of a machine's column, and the middles of all columns."""
     wide = (width - _LEFT - 8) / len(bandit.arms)
     return wide, [_LEFT + wide * (arm + 0.5) for arm in range(len(bandit.arms))]
 
 
-def _chart(bandit: Bandit, pulls: Sequence[Pull], width: int) -> Iterator[str]:
-    """Yield a bar for each machine: how many of its pulls have paid, and as a dashed mark its chance."""
-    wide, middles = _columns(bandit, width)
+def _chart_shapes(bandit: Bandit, pulls: Sequence[Pull], width: int) -> Iterator[str]:
+    """Yield a bar for the share of each machine's pulls that paid, and its chance as a dashed mark."""
+    wide, middles = _column_middles(bandit, width)
     shares = [(share, _TOP + _HIGH * (100 - share) // 100) for share in (0, 50, 100)]
     yield path("arms-rule", "#bbb", 0.7, (f"M{_LEFT} {y}H{width - 8}" for _, y in shares))
     yield texts("arms-text", ((_LEFT - 6, y + 3, f"{share} %") for share, y in shares), 9, "end")
@@ -103,10 +104,10 @@ def _chart(bandit: Bandit, pulls: Sequence[Pull], width: int) -> Iterator[str]:
 
 
 def _table_texts(bandit: Bandit, table: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[str]:
-    """Yield the table below the chart; the number of the best machine has a ground."""
-    wide, middles = _columns(bandit, width)
+    """Yield the texts of the table below the chart; the best machine's number is on a coloured ground."""
+    wide, middles = _column_middles(bandit, width)
     size = min(10, wide / 2.4)
-    best, _ = values(bandit, [chance for chance, _ in bandit.arms])
+    best, _ = best_machine_and_gaps(bandit, [chance for chance, _ in bandit.arms])
     top = _TOP + _HIGH + 14
     side = round(min(wide - 2, 20), 1)
     yield box("arms-best reference", "#e69f00", 0, (middles[best] - side / 2, top - 9), (side, 12), 'rx="3"')
@@ -120,8 +121,8 @@ def _table_texts(bandit: Bandit, table: Sequence[tuple[str, Sequence[str]]], wid
     yield texts("arms-ground", labels[best : best + 1], size)
 
 
-def _strip(bandit: Bandit, pulls: Sequence[Pull], top: int, width: int) -> Iterator[str]:
-    """Yield a row for each machine, with a cell for each pull: high and filled if it paid, low if it did not."""
+def _pull_strip(bandit: Bandit, pulls: Sequence[Pull], top: int, width: int) -> Iterator[str]:
+    """Yield a row for each machine with a cell for each pull: high and filled if it paid, low if not."""
     room = ROOM
     while room < min(len(pulls), MOST_ROOM):
         room *= 2
@@ -150,7 +151,7 @@ _NAME, _WIN, _LOSS, _NONE = "#e69f00", "#009e73", "#d55e00", "#e8e8e8"
 
 
 def board(state: AgentState[Any, Machines], turns: Sequence[TurnRecord]) -> Board:
-    """Return a row for each machine: its number, and a win or a loss for each of its latest pulls."""
+    """Return the board for people: for each machine a win or a loss for each of its latest pulls."""
     pulls = [(turn.action[0], turn.reward > 0) for turn in turns if "optimal" in turn.events]
     rows: list[list[Tile]] = []
     for machine in range(len(state.instance.arms)):

@@ -13,7 +13,7 @@ from waybench.envs.bandit._game import (
     decode,
     prove,
 )
-from waybench.envs.smartplay import agent_environment, learning_scoring, symmetric_reward, thinking_players
+from waybench.envs.smartplay import agent_environment, learning_scoring, symmetric_reward_range, thinking_players
 
 SCORING = learning_scoring(
     "the one with the highest expected reward",
@@ -57,7 +57,7 @@ ARMS = agent_environment(
     rules=BanditRules,
     history=STEPS,
     steps=STEPS,
-    reward=symmetric_reward(LARGEST_PAYOFF, STEPS),
+    reward=symmetric_reward_range(LARGEST_PAYOFF, STEPS),
     items=Items(
         options=OPTIONS,
         sample_levels=(2, 5, 10),

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.core import HARDER, DataError, Instance, Json, KeyedSource, Option, Stream, UsageError, is_array
-from waybench.envs.smartplay import ActionEffect, Rules, best_action, field_values, is_within
+from waybench.envs.smartplay import ActionEffect, Rules, best_action_and_gaps, field_values, is_within
 
 MOST_ARMS = 1_000
 LARGEST_PAYOFF = 1_000.0
@@ -128,13 +128,13 @@ class Machines(NamedTuple):
     reward: float = 0.0
 
 
-def values(bandit: Bandit, chances: Sequence[float]) -> tuple[int, tuple[float, ...]]:
-    """Return the best machine, and how much less each is worth.
+def best_machine_and_gaps(bandit: Bandit, chances: Sequence[float]) -> tuple[int, tuple[float, ...]]:
+    """Return the machine with the highest expected reward, and how much less each one's is.
 
     The expected reward is p r - (1 - p) r, as the paper has payoffs of r and -r. The published program pays -1 in
     place of -r and reckons with that, which is the same for every registered setting.
     """
-    return best_action(
+    return best_action_and_gaps(
         [chance * payoff - (1 - chance) * payoff for chance, (_, payoff) in zip(chances, bandit.arms, strict=True)]
     )
 
@@ -149,10 +149,10 @@ class BanditRules(Rules[Bandit, Machines]):
 
     def begin(self, instance: Bandit) -> Machines:
         chances = tuple(chance for chance, _ in instance.arms)
-        return Machines(instance, chances, *values(instance, chances), (0, 0) * len(chances))
+        return Machines(instance, chances, *best_machine_and_gaps(instance, chances), (0, 0) * len(chances))
 
     def actions(self, instance: Bandit) -> Sequence[str]:
-        return _actions(len(instance.arms))
+        return _action_names(len(instance.arms))
 
     def step(self, world: Machines, action: int, rng: Stream) -> ActionEffect[Machines]:
         """Pull a machine; then the probabilities change, if they do."""
@@ -166,7 +166,7 @@ class BanditRules(Rules[Bandit, Machines]):
             drifted = (chance + bandit.drift * (2 * rng.random() - 1) for chance in chances)
             # What goes beyond 0 or 1 is reflected there.
             chances = tuple(-chance if chance < 0 else 2 - chance if chance > 1 else chance for chance in drifted)
-            best, gaps = values(bandit, chances)
+            best, gaps = best_machine_and_gaps(bandit, chances)
         counts = counts[:index] + (counts[index] + 1,) + counts[index + 1 :]  # noqa: RUF005  unpacking takes longer
         world = Machines._make((bandit, chances, best, gaps, counts, score + optimal, action, reward))
         return ActionEffect(world, reward, events)
@@ -175,7 +175,7 @@ class BanditRules(Rules[Bandit, Machines]):
         return world.score
 
     def manual(self, instance: Bandit) -> str:
-        """Return the manual, which says so where the chances drift."""
+        """Return the manual, which mentions a drift of the chances."""
         return MANUAL.format(count=len(instance.arms)) + (DRIFTS if instance.drift else "")
 
     def observe(self, world: Machines) -> str:
@@ -183,7 +183,8 @@ class BanditRules(Rules[Bandit, Machines]):
 
 
 @lru_cache(maxsize=64)
-def _actions(count: int) -> tuple[str, ...]:
+def _action_names(count: int) -> tuple[str, ...]:
+    """Return the names of the actions of so many machines."""
     return tuple(ACTION.format(number=number) for number in range(1, count + 1))
 
 
@@ -208,7 +209,7 @@ def thompson(bandit: Bandit, world: Machines, rng: Stream) -> int:
         for (_, payoff), paid, lost in zip(bandit.arms, world.counts[::2], world.counts[1::2], strict=True)
     ]
     highest = max((payoff for payoff, _, _ in arms if payoff), default=1.0)
-    samples = [(payoff or highest) * (2 * beta(paid + 1, lost + 1, rng) - 1) for payoff, paid, lost in arms]
+    samples = [(payoff or highest) * (2 * draw_beta(paid + 1, lost + 1, rng) - 1) for payoff, paid, lost in arms]
     return samples.index(max(samples))
 
 
@@ -219,8 +220,8 @@ def stay_or_shift(bandit: Bandit, world: Machines, rng: Stream) -> int:
     return (world.arm + 1) % len(bandit.arms)
 
 
-def beta(a: int, b: int, rng: Stream) -> float:
-    """Return a number from the Beta distribution: the a-th smallest of a + b - 1 uniform ones.
+def draw_beta(a: int, b: int, rng: Stream) -> float:
+    """Return a random number of a Beta distribution: the a-th smallest of a + b - 1 uniform ones.
 
     Of large parameters only the proportion is kept, which bounds the work, and the distribution is then a wider one.
     """
@@ -284,9 +285,10 @@ class BanditSource(KeyedSource[Bandit]):
     def instance(self, index: int) -> Bandit:
         settings = f"{self._setting} {self._drift!r} {self._unequal}"
         rng = Stream("bandit", VERSION, self.key, self.level, settings, index)
-        return Bandit(self._arms(rng), self._drift, rng.below(LARGEST_DRAW))
+        return Bandit(self._draw_arms(rng), self._drift, rng.below(LARGEST_DRAW))
 
-    def _arms(self, rng: Stream) -> tuple[Arm, ...]:
+    def _draw_arms(self, rng: Stream) -> tuple[Arm, ...]:
+        """Draw (probability, payoff) of each machine."""
         if self._setting != "free":
             arms = list(SETTINGS[self._setting])
             rng.shuffle(arms)
@@ -299,11 +301,11 @@ class BanditSource(KeyedSource[Bandit]):
                 for chance in hundredths[: self.level]
             ]
             bandit = Bandit(tuple(arms))
-            if sorted(values(bandit, [chance for chance, _ in arms])[1])[1] >= _LEAD:
+            if sorted(best_machine_and_gaps(bandit, [chance for chance, _ in arms])[1])[1] >= _LEAD:
                 return bandit.arms
 
 
 def prove(bandit: Bandit) -> dict[str, Json]:
-    """Return the best machine at the start as "best", from 1, and how much worse the worst one is as "worst"."""
-    best, gaps = values(bandit, [chance for chance, _ in bandit.arms])
+    """Return the best machine at the start as "best", from 1, and the worst one's loss as "worst"."""
+    best, gaps = best_machine_and_gaps(bandit, [chance for chance, _ in bandit.arms])
     return {"best": best + 1, "worst": max(gaps)}

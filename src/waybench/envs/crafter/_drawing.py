@@ -43,7 +43,15 @@ from waybench.envs.crafter._ids import (
     X,
     Y,
 )
-from waybench.envs.crafter._world import CrafterWorld, Wilds, advance, begin, being_numbers, daylight, player_numbers
+from waybench.envs.crafter._world import (
+    CrafterWorld,
+    Wilds,
+    advance_world,
+    begin_world,
+    being_numbers,
+    daylight,
+    player_numbers,
+)
 from waybench.envs.smartplay import AgentState, step_turns
 
 _TILES = {
@@ -81,14 +89,14 @@ Unlocked = tuple[str, int, Cell]  # an achievement, the step and the player's ce
 
 
 def scenes(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
-    """Yield the world, the way through it, and the player's status after each number of turns."""
-    start = world = begin(wilds.seed)
-    ground, way, unlocked = [*_ground(start.land)], [_cell(start)], list[Unlocked]()
+    """Yield the map with the way through it and the player's status after each number of turns."""
+    start = world = begin_world(wilds.seed)
+    ground, way, unlocked = [*_ground_shapes(start.land)], [_player_cell(start)], list[Unlocked]()
     finished = 0
     for count in counts:
         for turn in step_turns(turns[finished:count]):
-            world = advance(world, int(turn.carried_out[0]))
-            way.append(_cell(world))
+            world = advance_world(world, int(turn.carried_out[0]))
+            way.append(_player_cell(world))
             names: list[str] = list(turn.events.get("unlocked", ()))
             unlocked += ((name, len(way) - 1, way[-1]) for name in names if name in ACHIEVEMENTS)
         finished = count
@@ -99,34 +107,35 @@ def scenes(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> 
             (SIZE + _PANEL, SIZE + _LEGEND),
             board=ground,
             parts=[
-                *_changed_cells(start.land, world.land),
+                *_changed_cell_shapes(start.land, world.land),
                 *(
-                    title(NAMES[row[KIND]], _draw_being(row[KIND], row[X], row[Y], 0.5))
+                    title(NAMES[row[KIND]], _being_svg(row[KIND], row[X], row[Y], 0.5))
                     for row in being_numbers(world)[1:]
                 ),
-                *_way(world, way),
-                *_marks(unlocked),
+                *_way_shapes(world, way),
+                *_unlock_marks(unlocked),
                 # Groups, so that the style sheet of a narrow page can put them below a map that is as wide as the page.
-                group("crafter-panel", _panel(world, len(way) - 1, unlocked)),
-                group("crafter-legend", _legend()),
+                group("crafter-panel", _status_panel(world, len(way) - 1, unlocked)),
+                group("crafter-legend", _legend_shapes()),
             ],
         )
 
 
-def _cell(world: CrafterWorld) -> Cell:
+def _player_cell(world: CrafterWorld) -> Cell:
+    """Return the player's column and row."""
     player = being_numbers(world)[0]
     return player[X], player[Y]
 
 
-def _ground(land: bytes) -> Iterator[str]:
-    """Yield a path for each kind of ground, and the letters of what is rare."""
+def _ground_shapes(land: bytes) -> Iterator[str]:
+    """Yield a path for each kind of ground, and the letters of rare kinds."""
     for kind, tile in _TILES.items():
         rows = ((cell == kind for cell in land[y::SIZE]) for y in range(SIZE))
         yield cells("crafter-ground", tile.colour, rows, 1.02)
-    yield from (_letter(kind, *divmod(cell, SIZE)) for cell, kind in enumerate(land))
+    yield from (_letter_svg(kind, *divmod(cell, SIZE)) for cell, kind in enumerate(land))
 
 
-def _letter(kind: int, x: float, y: float) -> str:
+def _letter_svg(kind: int, x: float, y: float) -> str:
     """Return the SVG text with the letter of a being or of rare ground, for prints in grey; "" for other ground."""
     letter = _LOOKS.get(kind, _OUTSIDE).text
     if kind not in _BEINGS and not letter.isalpha():
@@ -135,23 +144,23 @@ def _letter(kind: int, x: float, y: float) -> str:
     return text("crafter-letter", x + 0.5, y + 0.78, letter, 0.8, "middle", colour=colour)
 
 
-def _draw_being(kind: int, x: float, y: float, radius: float) -> str:
+def _being_svg(kind: int, x: float, y: float, radius: float) -> str:
     dot = circle("crafter-being", _BEINGS[kind].colour, 0, (x + 0.5, y + 0.5), radius)
-    return dot + _letter(kind, x, y)
+    return dot + _letter_svg(kind, x, y)
 
 
-def _changed_cells(before: bytes, now: bytes) -> Iterator[str]:
-    """Yield the cells that are something else in the end, with an edge."""
+def _changed_cell_shapes(before: bytes, now: bytes) -> Iterator[str]:
+    """Yield the cells whose kind has changed, with an edge."""
     edge = 'stroke="#000" stroke-width="0.1"'
     for cell, kind in enumerate(now):
         if kind != before[cell]:
             x, y = divmod(cell, SIZE)
             square = box("crafter-changed", _TILES[kind].colour, 0, (x + 0.05, y + 0.05), (0.9, 0.9), edge)
-            yield title(NAMES[kind], square, _letter(kind, x, y))
+            yield title(NAMES[kind], square, _letter_svg(kind, x, y))
 
 
-def _way(world: CrafterWorld, way: Sequence[Cell]) -> Iterator[str]:
-    """Yield the way, what is in view at its end, and the player with the direction that it faces."""
+def _way_shapes(world: CrafterWorld, way: Sequence[Cell]) -> Iterator[str]:
+    """Yield the way, the view at its end, and the player with its direction."""
     x, y = way[-1]
     west, north = max(x - ACROSS, 0), max(y - DOWN, 0)
     east, south = min(x + ACROSS + 1, SIZE), min(y + DOWN + 1, SIZE)
@@ -169,58 +178,59 @@ def _way(world: CrafterWorld, way: Sequence[Cell]) -> Iterator[str]:
         yield path("crafter-dead", "#d55e00", 0.3, [f"M{point(end)}{cross(0.9)}"])
 
 
-def _marks(unlocked: Sequence[Unlocked]) -> Iterator[str]:
-    """Yield the numbers of what was unlocked, where that was."""
+def _unlock_marks(unlocked: Sequence[Unlocked]) -> Iterator[str]:
+    """Yield the numbers of achievements where they were unlocked."""
     look = 'font-weight="bold" stroke="#fff" stroke-width="0.3" paint-order="stroke"'
     for (x, y), unlocks in groupby(enumerate(unlocked, 1), key=lambda unlock: unlock[1][2]):
         numbers = ",".join(str(number) for number, _ in unlocks)
         yield text("crafter-unlocked", x + 0.9, max(y + 0.3, 1.2), numbers, 1.3, colour="#000", more=look)
 
 
-def _panel(world: CrafterWorld, steps: int, unlocked: Sequence[Unlocked]) -> Iterator[str]:
-    """Yield what stands beside the map: clock, daylight, status, inventory and achievements."""
+def _status_panel(world: CrafterWorld, steps: int, unlocked: Sequence[Unlocked]) -> Iterator[str]:
+    """Yield the texts and bars beside the map: clock, daylight, status, inventory and achievements."""
     body, x, bold = player_numbers(world), SIZE + 1.5, 'font-weight="bold"'
     light, dead = daylight(world), body[HEALTH] <= 0
     mood = f", killed by {HARMS[body[HARM]] or 'something'}" if dead else ", asleep" if body[ASLEEP] else ""
-    yield _status(x, 2, f"Step {steps} (clock {body[CLOCK]}){mood}", bold)
+    yield _status_text(x, 2, f"Step {steps} (clock {body[CLOCK]}){mood}", bold)
     bars = [("daylight", 3.4, light, f"{100 * light:.0f} %", "#e69f00")]
     for number, name in enumerate(ITEMS[:4]):
         bars.append((name, 5.7 + 2.2 * number, body[number] / MOST, f"{body[number]}", "#009e73"))
     for name, y, share, label, colour in bars:
-        yield _status(x, y + 1.3, name)
+        yield _status_text(x, y + 1.3, name)
         yield box("crafter-bar", "#ddd", 0, (x + 8.5, y), (20, 1.5))
         yield box("crafter-bar", colour, 0, (x + 8.5, y), (20 * max(0.0, min(1.0, share)), 1.5))
-        yield _status(x + 29.3, y + 1.3, label)
-    owned = _inventory(body)
+        yield _status_text(x + 29.3, y + 1.3, label)
+    owned = _inventory_entries(body)
     rows = [", ".join(owned[start : start + 3]) for start in range(0, len(owned), 3)] or ["nothing in the inventory"]
     for number, row in enumerate(rows):
-        yield _status(x, 17 + 2.1 * number, row)
+        yield _status_text(x, 17 + 2.1 * number, row)
     top = 18 + 2.1 * len(rows)
-    yield _status(x, top, f"{len(unlocked)} of {len(ACHIEVEMENTS)} achievements", bold)
+    yield _status_text(x, top, f"{len(unlocked)} of {len(ACHIEVEMENTS)} achievements", bold)
     high = min((SIZE + _LEGEND - 1 - top) / len(ACHIEVEMENTS), 2.2)  # all of them have room
     for number, (name, step, _) in enumerate(unlocked, 1):
-        yield _status(x, top + high * number, f"{number}. {name.replace('_', ' ')} (step {step})")
+        yield _status_text(x, top + high * number, f"{number}. {name.replace('_', ' ')} (step {step})")
 
 
-def _status(x: float, y: float, words: str, more: str = "") -> str:
+def _status_text(x: float, y: float, words: str, more: str = "") -> str:
     return text("crafter-status", x, y, words, _TEXT, more=more)
 
 
-def _inventory(body: Sequence[int]) -> list[str]:
+def _inventory_entries(body: Sequence[int]) -> list[str]:
+    """Return the items that the player has, with their numbers."""
     return [f"{name.replace('_', ' ')} {count}" for name, count in zip(ITEMS[4:], body[4:MADE], strict=True) if count]
 
 
-def _legend() -> Iterator[str]:
-    """Yield what colours and letters mean, below the map."""
+def _legend_shapes() -> Iterator[str]:
+    """Yield the colours and letters with their meanings, below the map."""
     edge = 'stroke="#8a8a8a" stroke-width="0.1"'
     for number, kind in enumerate([*_TILES, *(kind for kind in _BEINGS if kind != ARROW)]):
         row, column = divmod(number, _IN_A_ROW)
         x, y = 0.5 + column * SIZE / _IN_A_ROW, SIZE + 1 + row * 3
         if kind in _BEINGS:
-            yield _draw_being(kind, x + 0.3, y + 0.3, 0.8)
+            yield _being_svg(kind, x + 0.3, y + 0.3, 0.8)
         else:
             yield box("crafter-colour", _TILES[kind].colour, 0, (x, y), (1.6, 1.6), edge)
-            yield _letter(kind, x + 0.3, y + 0.3)
+            yield _letter_svg(kind, x + 0.3, y + 0.3)
         yield text("crafter-status", x + 2.1, y + 1.4, NAMES[kind], 1.6)
 
 
@@ -232,9 +242,9 @@ KEYS = {
 
 
 def board(state: AgentState[Any, CrafterWorld], turns: Sequence[TurnRecord]) -> Board:
-    """Return the cells that the observation is about, with the player in the middle."""
+    """Return the board for people: the cells in view, with the player in the middle."""
     world = state.world
-    body, (x, y) = player_numbers(world), _cell(world)
+    body, (x, y) = player_numbers(world), _player_cell(world)
     tokens = {(row[X], row[Y]): _BEINGS[row[KIND]] for row in being_numbers(world)[1:] if row[KIND] in _BEINGS}
     tokens[x, y] = Tile(_ARROWS.get((body[EAST_OF], body[SOUTH_OF]), "@"), "#0072b2")
 
@@ -249,7 +259,8 @@ def board(state: AgentState[Any, CrafterWorld], turns: Sequence[TurnRecord]) -> 
     status = ", ".join(f"{name} {count}" for name, count in zip(ITEMS[:4], body, strict=False))
     notes = [
         status + (", asleep" if body[ASLEEP] else ""),
-        f"Inventory: {', '.join(_inventory(body)) or 'nothing'}. Achievements: {achieved} of {len(ACHIEVEMENTS)}.",
+        f"Inventory: {', '.join(_inventory_entries(body)) or 'nothing'}. "
+        f"Achievements: {achieved} of {len(ACHIEVEMENTS)}.",
         ", ".join(f"{tile.text} {NAMES[kind]}" for kind, tile in _LOOKS.items() if tile.text),
     ]
     return Board(rows=rows, at=(DOWN, ACROSS), width=3, notes=notes)

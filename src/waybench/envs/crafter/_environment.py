@@ -33,7 +33,7 @@ from waybench.envs.smartplay import (
     draw_seen,
     final_score,
     human_metric,
-    steps_of,
+    step_events,
     thinking_players,
 )
 
@@ -41,13 +41,13 @@ STEPS = 9_999  # the published program ends an episode when its clock is at 10,0
 LEAST, MOST = -1.0, float(len(ACHIEVEMENTS))  # sums of rewards: 0.1 for each health lost, 1 for an achievement
 
 
-def setting(record: EpisodeRecord) -> str:
+def published_setting(record: EpisodeRecord) -> str:
     """Return the published name of the setting."""
     return "Crafter"
 
 
 def reference_scores(record: EpisodeRecord) -> ReferenceScores:
-    """Return that the best possible score is not known.
+    """Return reference scores without a best possible score.
 
     The bound, all 22 achievements from the first step to the last, is 219,978 at 9,999 steps, where the oracle has some
     thousands and people 2,680: between such ends every model would be at 0.
@@ -57,7 +57,7 @@ def reference_scores(record: EpisodeRecord) -> ReferenceScores:
 
 def unlocked_achievements(record: EpisodeRecord) -> set[str]:
     """Return the names of the achievements that an episode unlocked."""
-    return {str(name) for events in steps_of(record) for name in events.get("unlocked", ())}
+    return {str(name) for events in step_events(record) for name in events.get("unlocked", ())}
 
 
 def crafter_score(rates: Iterable[float]) -> float:
@@ -73,7 +73,8 @@ def crafter_score(rates: Iterable[float]) -> float:
     return math.expm1(math.fsum(logs) / len(logs)) if logs else 0.0
 
 
-def _unlocks(achievement: str) -> Metric:
+def _unlocked_metric(achievement: str) -> Metric:
+    """Return the metric on whether an achievement was unlocked."""
     words = achievement.replace("_", " ")
     return Metric(
         name=f"unlocked_{achievement}",
@@ -86,11 +87,13 @@ def _unlocks(achievement: str) -> Metric:
 
 
 def _cause_of_death(record: EpisodeRecord) -> str:
-    steps = steps_of(record)
+    """Return the name of what killed the player; "" if it lives."""
+    steps = step_events(record)
     return str(steps[-1].get("death", "")) if steps else ""
 
 
-def _death(kind: FailureKind, title: str) -> Metric:
+def _death_metric(kind: FailureKind, title: str) -> Metric:
+    """Return the metric on whether the player died of a kind of cause."""
     return Metric(
         name=f"death_{kind.name}",
         of=lambda record: float(_cause_of_death(record) == kind.name),
@@ -102,12 +105,12 @@ def _death(kind: FailureKind, title: str) -> Metric:
     )
 
 
-def _steps(record: EpisodeRecord) -> int:
+def _step_limit(record: EpisodeRecord) -> int:
     return record.options["steps"] or STEPS
 
 
-def _scores(record: EpisodeRecord) -> Range:
-    return 0, len(ACHIEVEMENTS) * _steps(record)
+def _score_range(record: EpisodeRecord) -> Range:
+    return 0, len(ACHIEVEMENTS) * _step_limit(record)
 
 
 FAILURES = (
@@ -119,16 +122,16 @@ FAILURES = (
 _DEATHS = {kind.name: kind for kind in FAILURES}
 assert set(_DEATHS) == set(HARMS) - {""}
 
-_UNLOCKED = tuple(map(_unlocks, ACHIEVEMENTS))
+_UNLOCKED = tuple(map(_unlocked_metric, ACHIEVEMENTS))
 METRICS = agent_metrics(
     Metric(
         name="score",
         of=final_score,
         title="Score",
         low=0,
-        range=_scores,
+        range=_score_range,
         floor=lambda record: 0.0,
-        ceiling=lambda record: float(len(ACHIEVEMENTS) * _steps(record)),
+        ceiling=lambda record: float(len(ACHIEVEMENTS) * _step_limit(record)),
         far_bounds=True,  # all achievements at the first step; people reach an eightieth of that
         doc="Number of achievements unlocked so far, summed over the steps (section 4.2); the published human mean is "
         "2680.",
@@ -141,16 +144,16 @@ METRICS = agent_metrics(
         high=len(ACHIEVEMENTS),
         doc="Number of the 22 achievements unlocked.",
     ),
-    human_metric(setting, _scores, far_bounds=True),
-    *map(_death, FAILURES, ("Killed by a zombie", "Killed by an arrow", "Walked into lava", "Starved")),
+    human_metric(published_setting, _score_range, far_bounds=True),
+    *map(_death_metric, FAILURES, ("Killed by a zombie", "Killed by an arrow", "Walked into lava", "Starved")),
     *_UNLOCKED,
-    steps=_steps,
+    steps=_step_limit,
     reward=lambda record: (LEAST, MOST),
 )
 SERIES = (
     Series(
         name="unlocked",
-        of=lambda record: list(accumulate(float(len(events.get("unlocked", ()))) for events in steps_of(record))),
+        of=lambda record: list(accumulate(float(len(events.get("unlocked", ()))) for events in step_events(record))),
         title="Achievements so far",
         low=0,
         high=len(ACHIEVEMENTS),
@@ -184,7 +187,7 @@ AGGREGATES = (
 
 
 def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
-    """Return what the player died of; the general kind where it did not die."""
+    """Return the cause of death; the general kind if the player lives."""
     return _DEATHS.get(_cause_of_death(record), general)
 
 
@@ -230,7 +233,7 @@ SURVIVAL = agent_environment(
         failures=FAILURES,
         series=SERIES,
         aggregates=AGGREGATES,
-        published_setting=setting,
+        published_setting=published_setting,
         reference_scores=reference_scores,
     ),
     own_failure=own_failure,

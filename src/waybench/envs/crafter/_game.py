@@ -63,7 +63,7 @@ _DEATHS = {
 _EDGE = "You face the edge of the map."
 
 
-def observation(world: CrafterWorld, *, published: bool) -> str:
+def observation_text(world: CrafterWorld, *, published: bool) -> str:
     """Return the description of a world.
 
     Args:
@@ -77,12 +77,12 @@ def observation(world: CrafterWorld, *, published: bool) -> str:
     if published and (player[X] < ACROSS or player[Y] < DOWN or faced < 0):
         return OUTSIDE
     front = _EDGE if faced < 0 else f"You face {NAMES[faced]} at your front."
-    header = _header(body, published=published)
-    return f"{header}You see:\n{visible_lines(world)}\n\n{front}\n\n{_status(tuple(body[: len(ITEMS)]))}"
+    header = _header_text(body, published=published)
+    return f"{header}You see:\n{visible_lines(world)}\n\n{front}\n\n{_status_and_inventory(tuple(body[: len(ITEMS)]))}"
 
 
 def visible_lines(world: CrafterWorld) -> str:
-    """Return a line for each kind of thing that is in view, with where the nearest one is."""
+    """Return a line for each kind of thing in view, with the direction of the nearest one."""
     return "\n".join(
         f"- {NAMES[kind]} {away} steps to your {direction_name(east, south)}"
         for kind, (east, south, away) in enumerate(nearest_in_view(world))
@@ -90,8 +90,8 @@ def visible_lines(world: CrafterWorld) -> str:
     )
 
 
-def _header(body: list[int], *, published: bool) -> str:
-    """Return the sentences before the view, with their blank lines."""
+def _header_text(body: list[int], *, published: bool) -> str:
+    """Return the sentences before the view: the last action, sleep and death."""
     if body[CLOCK] <= 1:
         return ""
     action = _ACTION_SENTENCES[body[ACTED]]
@@ -104,7 +104,8 @@ def _header(body: list[int], *, published: bool) -> str:
 
 
 @lru_cache(maxsize=4096)  # the same for many steps
-def _status(items: tuple[int, ...]) -> str:
+def _status_and_inventory(items: tuple[int, ...]) -> str:
+    """Return the lines of status and inventory."""
     status = "\n".join(f"- {name}: {count}/{MOST}" for name, count in zip(ITEMS[:_NEEDS], items, strict=False))
     owned = "\n".join(f"- {name}: {count}" for name, count in zip(ITEMS[_NEEDS:], items[_NEEDS:], strict=True) if count)
     inventory = f"Your inventory:\n{owned}" if owned else "You have nothing in your inventory."
@@ -136,11 +137,11 @@ class SurvivalRules(Rules[Wilds, CrafterWorld]):
         self.scene_fields = (Field[CrafterWorld](SEEN, doc, visible_lines),)
 
     def begin(self, instance: Wilds) -> CrafterWorld:
-        """Return the world at the start: the published program lets one step pass before."""
-        return _world.begin(instance.seed)
+        """Return the world at the start, after one step without an action as published."""
+        return _world.begin_world(instance.seed)
 
     def before(self, world: CrafterWorld) -> Sequence[str]:
-        """Return what was seen in the step before the start, which the published history begins with."""
+        """Return the observation of the step before the start, with which the published history begins."""
         return (FIRST + self.observe(world),) if self._published else ()
 
     def actions(self, instance: Wilds) -> Sequence[str]:
@@ -148,9 +149,9 @@ class SurvivalRules(Rules[Wilds, CrafterWorld]):
 
     def step(self, world: CrafterWorld, action: int, rng: Stream) -> ActionEffect[CrafterWorld]:
         """Carry out an action; what neither moves, turns nor changes anything is unproductive."""
-        after = _world.advance(world, action)
+        after = _world.advance_world(world, action)
         old, new = player_numbers(world), player_numbers(after)
-        events: dict[str, Json] = {"at": _place(after), "health": new[HEALTH]}
+        events: dict[str, Json] = {"at": _player_location(after), "health": new[HEALTH]}
         unlocked: list[Json] = [
             name for number, name in enumerate(ACHIEVEMENTS, MADE) if new[number] and not old[number]
         ]
@@ -159,7 +160,7 @@ class SurvivalRules(Rules[Wilds, CrafterWorld]):
         if new[HEALTH] <= 0:
             events["death"] = HARMS[new[HARM]]
         return ActionEffect(
-            after, after.reward, events, Outcome.UNPRODUCTIVE if _idle(world, after, action) else Outcome.OK
+            after, after.reward, events, Outcome.UNPRODUCTIVE if _had_no_effect(world, after, action) else Outcome.OK
         )
 
     def ending(self, world: CrafterWorld) -> End | None:
@@ -173,22 +174,23 @@ class SurvivalRules(Rules[Wilds, CrafterWorld]):
         return MANUAL
 
     def observe(self, world: CrafterWorld) -> str:
-        return observation(world, published=self._published)
+        return observation_text(world, published=self._published)
 
 
-def _place(world: CrafterWorld) -> list[Json]:
+def _player_location(world: CrafterWorld) -> list[Json]:
+    """Return the player's column and row, as JSON."""
     player = being_numbers(world)[0]
     return [player[X], player[Y]]
 
 
-def _idle(before: CrafterWorld, after: CrafterWorld, action: int) -> bool:
-    """Whether an action other than waiting and sleeping had no effect."""
+def _had_no_effect(before: CrafterWorld, after: CrafterWorld, action: int) -> bool:
+    """Return whether an action other than waiting and sleeping changed nothing."""
     old, new = player_numbers(before), player_numbers(after)
     if action in (NOOP, SLEEP):
         return False
     if WEST <= action <= SOUTH:
         turned = (old[EAST_OF], old[SOUTH_OF]) != (new[EAST_OF], new[SOUTH_OF])
-        return not turned and _place(before) == _place(after)
+        return not turned and _player_location(before) == _player_location(after)
     if action == DO and nearest_in_view(before)[0][0] in _MAY_NEED_RETRIES:
         return False
     return old[MADE:CLOCK] == new[MADE:CLOCK]  # whatever is collected, placed or made is counted

@@ -79,7 +79,7 @@ BY_ZOMBIE, BY_ARROW, BY_LAVA, BY_NEED = 1, 2, 3, 4
 
 @compiled
 def new_generator(seed: int, body: Ints) -> Words:
-    """Return the generator's words for a seed, of which none has been drawn."""
+    """Return the words of a new random generator; sets their number drawn in `body`."""
     key = np.zeros(_WORDS, np.uint32)
     word = seed
     for i in range(_WORDS):
@@ -90,15 +90,16 @@ def new_generator(seed: int, body: Ints) -> Words:
 
 
 @compiled
-def _word(key: Words, body: Ints) -> int:
+def _random_word(key: Words, body: Ints) -> int:
     """Return the next 32 random bits."""
-    _renew(key, body)
+    _renew_words(key, body)
     body[DRAWN] += 1
-    return _temper(int(key[body[DRAWN] - 1]))
+    return _tempered_word(int(key[body[DRAWN] - 1]))
 
 
 @compiled
-def _temper(y: int) -> int:
+def _tempered_word(y: int) -> int:
+    """Return a word of the generator as a random number, by the tempering of MT19937."""
     y ^= y >> 11
     y ^= (y << 7) & 0x9D2C5680
     y ^= (y << 15) & 0xEFC60000
@@ -106,7 +107,7 @@ def _temper(y: int) -> int:
 
 
 @compiled
-def _renew(key: Words, body: Ints) -> None:
+def _renew_words(key: Words, body: Ints) -> None:
     """Replace all words of the generator by the next ones once they are drawn, in three stretches for speed."""
     if body[DRAWN] < _WORDS:
         return
@@ -124,30 +125,31 @@ def _renew(key: Words, body: Ints) -> None:
 
 
 @compiled
-def skip(key: Words, body: Ints, words: int) -> None:
+def skip_words(key: Words, body: Ints, words: int) -> None:
     """Pass over some random words."""
     while words > 0:
-        _renew(key, body)
+        _renew_words(key, body)
         skipped = min(words, _WORDS - body[DRAWN])
         body[DRAWN] += skipped
         words -= skipped
 
 
 @compiled
-def uniform(key: Words, body: Ints) -> float:
-    high = _word(key, body) >> 5
-    return (high * 67108864.0 + (_word(key, body) >> 6)) / 9007199254740992.0
+def random_uniform(key: Words, body: Ints) -> float:
+    """Return a random number from 0 to 1, as numpy's old generator draws it."""
+    high = _random_word(key, body) >> 5
+    return (high * 67108864.0 + (_random_word(key, body) >> 6)) / 9007199254740992.0
 
 
 @compiled
-def uniforms(key: Words, body: Ints, count: int) -> Floats:
-    """Return numbers from 0 to 1, as numpy's old generator draws them."""
+def random_uniforms(key: Words, body: Ints, count: int) -> Floats:
+    """Return random numbers from 0 to 1, as numpy's old generator draws them."""
     words, count_drawn = np.empty(2 * count, np.uint32), 0
     while count_drawn < len(words):
-        _renew(key, body)
+        _renew_words(key, body)
         drawn = min(len(words) - count_drawn, _WORDS - body[DRAWN])
         for number in range(drawn):
-            words[count_drawn + number] = _temper(int(key[body[DRAWN] + number]))
+            words[count_drawn + number] = _tempered_word(int(key[body[DRAWN] + number]))
         body[DRAWN] += drawn
         count_drawn += drawn
     numbers = np.empty(count)
@@ -157,75 +159,76 @@ def uniforms(key: Words, body: Ints, count: int) -> Floats:
 
 
 @compiled
-def below(key: Words, body: Ints, count: int) -> int:
-    """Return a whole number from 0 to count - 1, as numpy's old generator draws it."""
+def random_below(key: Words, body: Ints, count: int) -> int:
+    """Return a random whole number from 0 to count - 1, as numpy's old generator draws it."""
     if count == 1:
         return 0
     mask = 1
     while mask < count - 1:
         mask = mask << 1 | 1
     while True:
-        word = _word(key, body) & mask
+        word = _random_word(key, body) & mask
         if word < count:
             return word
 
 
 @compiled
-def _chunk(x: int, y: int) -> int:
+def _chunk_number(x: int, y: int) -> int:
+    """Return the number of the chunk of a cell."""
     return x // CHUNK * CHUNKS + y // CHUNK
 
 
 @compiled
-def _enter(beings: Ints, body: Ints, row: int) -> None:
-    """Note that a being came into a chunk, and if it is the first one ever, the chunk."""
+def _note_entry(beings: Ints, body: Ints, row: int) -> None:
+    """Note that a being has come into a chunk and, if it is the first one ever, the chunk."""
     beings[row, SINCE] = body[ENTERED]
     body[ENTERED] += 1
-    chunk = _chunk(beings[row, X], beings[row, Y])
+    chunk = _chunk_number(beings[row, X], beings[row, Y])
     if body[RANKS + chunk] == 0:
         body[KNOWN_CHUNKS] += 1
         body[RANKS + chunk] = body[KNOWN_CHUNKS]
 
 
 @compiled
-def settle(inhabitants: Bytes, body: Ints) -> Ints:
-    """Return the beings of a new world, each in its chunk: the player in the middle, and who stands in each cell."""
+def initial_beings(inhabitants: Bytes, body: Ints) -> Ints:
+    """Return the beings of a new world: the player in the middle, and the inhabitants of cells."""
     count = 1
     for cell in range(len(inhabitants)):
         count += inhabitants[cell] > 0
     beings = np.zeros((count, BEING), np.int32)
     beings[0, KIND], beings[0, X], beings[0, Y] = PLAYER, SIZE // 2, SIZE // 2
-    _enter(beings, body, 0)
+    _note_entry(beings, body, 0)
     row = 0
     for cell in range(len(inhabitants)):
         if inhabitants[cell]:
             row += 1
             beings[row, KIND], beings[row, X], beings[row, Y] = inhabitants[cell], cell // SIZE, cell % SIZE
             beings[row, LIFE] = 5 if inhabitants[cell] == ZOMBIE else 3
-            _enter(beings, body, row)
+            _note_entry(beings, body, row)
     return beings
 
 
 @compiled
-def add(here: Shorts, beings: Ints, body: Ints, count: int, kind: int, x: int, y: int, life: int) -> int:
-    """Add a being, and return how many there are then."""
+def add_being(here: Shorts, beings: Ints, body: Ints, count: int, kind: int, x: int, y: int, life: int) -> int:
+    """Add a being; return the number of beings."""
     for field in range(BEING):  # of a row, the compiler takes seconds for the check of its length
         beings[count, field] = 0
     beings[count, KIND], beings[count, X], beings[count, Y], beings[count, LIFE] = kind, x, y, life
     here[x * SIZE + y] = count
-    _enter(beings, body, count)
+    _note_entry(beings, body, count)
     return count + 1
 
 
 @compiled
-def remove(here: Shorts, beings: Ints, row: int) -> None:
-    """Take a being out of the world; its row is left with no kind."""
+def remove_being(here: Shorts, beings: Ints, row: int) -> None:
+    """Remove a being; its row stays, with kind 0."""
     here[beings[row, X] * SIZE + beings[row, Y]] = -1
     beings[row, KIND] = 0
 
 
 @compiled
-def _free(land: Bytes, here: Shorts, x: int, y: int, further: int) -> bool:
-    """Whether one can go to a cell; further than on firm ground go the player (1: lava) and arrows (2: water, too)."""
+def _can_enter(land: Bytes, here: Shorts, x: int, y: int, further: int) -> bool:
+    """Return whether a being can enter a cell; `further` is 1 to include lava (the player), 2 also water (arrows)."""
     if not (0 <= x < SIZE and 0 <= y < SIZE) or here[x * SIZE + y] >= 0:
         return False
     ground = land[x * SIZE + y]
@@ -234,23 +237,23 @@ def _free(land: Bytes, here: Shorts, x: int, y: int, further: int) -> bool:
 
 
 @compiled
-def move(land: Bytes, here: Shorts, beings: Ints, body: Ints, row: int, dx: int, dy: int, further: int) -> bool:
-    """Move a being by one cell if it can; one that was removed only tells whether it could."""
+def move_being(land: Bytes, here: Shorts, beings: Ints, body: Ints, row: int, dx: int, dy: int, further: int) -> bool:
+    """Move a being by one cell if it can, and return whether it can; a removed being does not move."""
     x, y = beings[row, X], beings[row, Y]
-    if not _free(land, here, x + dx, y + dy, further):
+    if not _can_enter(land, here, x + dx, y + dy, further):
         return False
     if beings[row, KIND]:
         here[x * SIZE + y] = -1
         here[(x + dx) * SIZE + y + dy] = row
         beings[row, X], beings[row, Y] = x + dx, y + dy
-        if _chunk(x, y) != _chunk(x + dx, y + dy):
-            _enter(beings, body, row)
+        if _chunk_number(x, y) != _chunk_number(x + dx, y + dy):
+            _note_entry(beings, body, row)
     return True
 
 
 @compiled
-def hurt(beings: Ints, body: Ints, row: int, damage: int, harm: int) -> None:
-    """Take health from a being; for the player, by what is kept."""
+def take_health(beings: Ints, body: Ints, row: int, damage: int, harm: int) -> None:
+    """Take health from a being; for the player, note the cause `harm`."""
     if row == 0:
         body[HEALTH] = max(0, body[HEALTH] - damage)
         body[HARM] = harm
@@ -260,13 +263,13 @@ def hurt(beings: Ints, body: Ints, row: int, damage: int, harm: int) -> None:
 
 @compiled
 def distance_to_player(beings: Ints, row: int) -> int:
-    """Return the distance of a being from the player."""
+    """Return the distance of a being from the player, in moves."""
     return abs(beings[0, X] - beings[row, X]) + abs(beings[0, Y] - beings[row, Y])
 
 
 @compiled
-def _toward(beings: Ints, row: int, long_axis: bool) -> tuple[int, int]:
-    """Return the direction to the player along the axis on which it is further away, or along the other one."""
+def _direction_to_player(beings: Ints, row: int, long_axis: bool) -> tuple[int, int]:
+    """Return the direction to the player along the longer axis of the distance, or the shorter one."""
     dx, dy = beings[0, X] - beings[row, X], beings[0, Y] - beings[row, Y]
     if (abs(dx) > abs(dy)) == long_axis:
         return int(dx > 0) - int(dx < 0), 0
@@ -274,70 +277,71 @@ def _toward(beings: Ints, row: int, long_axis: bool) -> tuple[int, int]:
 
 
 @compiled
-def stroll(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, row: int) -> None:
+def move_at_random(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, row: int) -> None:
     """Move a being in a random direction."""
-    way = below(key, body, 4)
+    way = random_below(key, body, 4)
     dx, dy = (1 if way == 1 else -1, 0) if way < 2 else (0, 1 if way == 3 else -1)
-    move(land, here, beings, body, row, dx, dy, 0)
+    move_being(land, here, beings, body, row, dx, dy, 0)
 
 
 @compiled
 def move_zombie(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, row: int) -> None:
-    if distance_to_player(beings, row) <= 8 and uniform(key, body) < 0.9:
-        dx, dy = _toward(beings, row, uniform(key, body) < 0.8)
-        move(land, here, beings, body, row, dx, dy, 0)
+    """Let a zombie approach or move at random, and hit the player when it is near."""
+    if distance_to_player(beings, row) <= 8 and random_uniform(key, body) < 0.9:
+        dx, dy = _direction_to_player(beings, row, random_uniform(key, body) < 0.8)
+        move_being(land, here, beings, body, row, dx, dy, 0)
     else:
-        stroll(land, here, beings, body, key, row)
+        move_at_random(land, here, beings, body, key, row)
     if distance_to_player(beings, row) <= 1:
         if beings[row, WAIT]:
             beings[row, WAIT] -= 1
         else:
-            hurt(beings, body, 0, 7 if body[ASLEEP] else 2, BY_ZOMBIE)
+            take_health(beings, body, 0, 7 if body[ASLEEP] else 2, BY_ZOMBIE)
             beings[row, WAIT] = 5
 
 
 @compiled
 def move_skeleton(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count: int, row: int) -> int:
-    """Let a skeleton retreat, shoot or approach, and return how many beings there are then."""
+    """Let a skeleton retreat, shoot or approach; return the number of beings."""
     beings[row, WAIT] = max(0, beings[row, WAIT] - 1)
     away = distance_to_player(beings, row)
     if away <= 3:
-        dx, dy = _toward(beings, row, uniform(key, body) < 0.6)
-        if move(land, here, beings, body, row, -dx, -dy, 0):
+        dx, dy = _direction_to_player(beings, row, random_uniform(key, body) < 0.6)
+        if move_being(land, here, beings, body, row, -dx, -dy, 0):
             return count
-    if away <= 5 and uniform(key, body) < 0.5:
-        dx, dy = _toward(beings, row, True)
+    if away <= 5 and random_uniform(key, body) < 0.5:
+        dx, dy = _direction_to_player(beings, row, True)
         x, y = beings[row, X] + dx, beings[row, Y] + dy
-        if beings[row, WAIT] == 0 and (dx or dy) and _free(land, here, x, y, 2):
+        if beings[row, WAIT] == 0 and (dx or dy) and _can_enter(land, here, x, y, 2):
             beings[row, WAIT] = 4
-            count = add(here, beings, body, count, ARROW, x, y, 0)
+            count = add_being(here, beings, body, count, ARROW, x, y, 0)
             beings[count - 1, DX], beings[count - 1, DY] = dx, dy
-    elif away <= 8 and uniform(key, body) < 0.3:
-        dx, dy = _toward(beings, row, uniform(key, body) < 0.6)
-        move(land, here, beings, body, row, dx, dy, 0)
-    elif uniform(key, body) < 0.2:
-        stroll(land, here, beings, body, key, row)
+    elif away <= 8 and random_uniform(key, body) < 0.3:
+        dx, dy = _direction_to_player(beings, row, random_uniform(key, body) < 0.6)
+        move_being(land, here, beings, body, row, dx, dy, 0)
+    elif random_uniform(key, body) < 0.2:
+        move_at_random(land, here, beings, body, key, row)
     return count
 
 
 @compiled
 def move_arrow(land: Bytes, here: Shorts, beings: Ints, body: Ints, row: int) -> None:
-    """Let an arrow fly on, hit somebody, or break; a table or a furnace breaks with it."""
+    """Let an arrow fly on, hit a being, or break, with a table or furnace that it hits."""
     dx, dy = beings[row, DX], beings[row, DY]
     x, y = beings[row, X] + dx, beings[row, Y] + dy
     inside = 0 <= x < SIZE and 0 <= y < SIZE
     if inside and here[x * SIZE + y] >= 0:
-        hurt(beings, body, int(here[x * SIZE + y]), 2, BY_ARROW)
-        remove(here, beings, row)
-    elif not move(land, here, beings, body, row, dx, dy, 2):
-        remove(here, beings, row)
+        take_health(beings, body, int(here[x * SIZE + y]), 2, BY_ARROW)
+        remove_being(here, beings, row)
+    elif not move_being(land, here, beings, body, row, dx, dy, 2):
+        remove_being(here, beings, row)
         if inside and (land[x * SIZE + y] == TABLE or land[x * SIZE + y] == FURNACE):
             land[x * SIZE + y] = PATH
 
 
 @compiled
 def grow_plant(here: Shorts, beings: Ints, row: int) -> None:
-    """Let a plant grow, or be eaten by who stands next to it."""
+    """Let a plant grow, or be eaten by a being next to it."""
     beings[row, WAIT] += 1
     x, y = beings[row, X], beings[row, Y]
     for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
@@ -347,11 +351,11 @@ def grow_plant(here: Shorts, beings: Ints, row: int) -> None:
                 beings[row, LIFE] -= 1
                 break
     if beings[row, LIFE] <= 0:
-        remove(here, beings, row)
+        remove_being(here, beings, row)
 
 
 @compiled
-def balance(
+def balance_chunk(
     land: Bytes,
     here: Shorts,
     beings: Ints,
@@ -362,7 +366,7 @@ def balance(
     kind: int,
     light: float,
 ) -> int:
-    """Add or remove a being of a kind in a chunk by chance, and return how many there are then."""
+    """Add or remove a being of a kind in a chunk by chance; return the number of beings."""
     west, north = chunk // CHUNKS * CHUNK, chunk % CHUNKS * CHUNK
     east, south = min(west + CHUNK, SIZE), min(north + CHUNK, SIZE)
     ground = PATH if kind == SKELETON else GRASS
@@ -371,7 +375,7 @@ def balance(
         for y in range(north, south):
             space += land[x * SIZE + y] == ground
     for row in range(1, count):
-        there += beings[row, KIND] == kind and _chunk(beings[row, X], beings[row, Y]) == chunk
+        there += beings[row, KIND] == kind and _chunk_number(beings[row, X], beings[row, Y]) == chunk
     if kind == ZOMBIE:
         least, most = 0.0 if space < 50 else 3.5 - 3 * light, 3.5 - 3 * light
         near, keep, come, go = 6, 0, 0.3, 0.4
@@ -381,21 +385,21 @@ def balance(
     else:
         least, most = 0.0 if space < 30 else 1.0, 1.5 + light
         near, keep, come, go = 5, 5, 0.01, 0.1
-    if there < int(least) and uniform(key, body) < come:
-        x, y = _nth_cell(land, ground, west, east, north, south, below(key, body, space))
+    if there < int(least) and random_uniform(key, body) < come:
+        x, y = _nth_cell(land, ground, west, east, north, south, random_below(key, body, space))
         away = abs(beings[0, X] - x) + abs(beings[0, Y] - y)
         if here[x * SIZE + y] < 0 and away >= near:
-            count = add(here, beings, body, count, kind, x, y, 5 if kind == ZOMBIE else 3)
-    elif there > int(most) and uniform(key, body) < go:
-        row = _nth_being(beings, count, kind, chunk, below(key, body, there))
+            count = add_being(here, beings, body, count, kind, x, y, 5 if kind == ZOMBIE else 3)
+    elif there > int(most) and random_uniform(key, body) < go:
+        row = _nth_being(beings, count, kind, chunk, random_below(key, body, there))
         if distance_to_player(beings, row) >= keep:
-            remove(here, beings, row)
+            remove_being(here, beings, row)
     return count
 
 
 @compiled
 def _nth_cell(land: Bytes, ground: int, west: int, east: int, north: int, south: int, number: int) -> tuple[int, int]:
-    """Return a cell of some ground in a chunk by its number, column by column."""
+    """Return the n-th cell of a kind of ground in a chunk, column by column."""
     for x in range(west, east):
         for y in range(north, south):
             if land[x * SIZE + y] == ground:
@@ -407,13 +411,13 @@ def _nth_cell(land: Bytes, ground: int, west: int, east: int, north: int, south:
 
 @compiled
 def _nth_being(beings: Ints, count: int, kind: int, chunk: int, number: int) -> int:
-    """Return the row of a being of a kind in a chunk by its number, in the order in which they came into it."""
+    """Return the row of the n-th being of a kind in a chunk, in the order in which they came into it."""
     before = -1
     row_found = 0
     for _ in range(number + 1):
         row_found = 0
         for row in range(1, count):
-            if beings[row, KIND] == kind and _chunk(beings[row, X], beings[row, Y]) == chunk:
+            if beings[row, KIND] == kind and _chunk_number(beings[row, X], beings[row, Y]) == chunk:
                 since = beings[row, SINCE]
                 if since > before and (row_found == 0 or since < beings[row_found, SINCE]):
                     row_found = row
@@ -450,8 +454,8 @@ _MAKE = (MADE + 15, MADE + 13, MADE + 11, MADE + 16, MADE + 14, MADE + 12)
 
 
 @compiled
-def _make(land: Bytes, beings: Ints, body: Ints, tool: int) -> None:
-    """Make a pickaxe (0 to 2) or a sword (3 to 5) of wood, stone or iron."""
+def _make_tool(land: Bytes, beings: Ints, body: Ints, tool: int) -> None:
+    """Make a pickaxe (0 to 2) or a sword (3 to 5) of wood, stone or iron, if the player can."""
     x, y, table, furnace = beings[0, X], beings[0, Y], False, False
     if x > 0 and y > 0:  # in the first column and the first row the published engine finds nothing nearby
         for i in range(x - 1, min(x + 2, SIZE)):
@@ -473,14 +477,14 @@ def _make(land: Bytes, beings: Ints, body: Ints, tool: int) -> None:
 
 
 @compiled
-def _place(land: Bytes, here: Shorts, beings: Ints, body: Ints, count: int, placed: int, x: int, y: int) -> int:
-    """Place a stone, a table, a furnace (0 to 2) or a plant (3), and return how many beings there are then."""
+def _place_thing(land: Bytes, here: Shorts, beings: Ints, body: Ints, count: int, placed: int, x: int, y: int) -> int:
+    """Place a stone, a table, a furnace (0 to 2) or a plant (3), if possible; return the number of beings."""
     ground = land[x * SIZE + y]
     if placed == 3:
         if ground == GRASS and body[_SAPLING] >= 1:
             body[_SAPLING] -= 1
             body[_PLACE_PLANT] += 1
-            return add(here, beings, body, count, PLANT, x, y, 1)
+            return add_being(here, beings, body, count, PLANT, x, y, 1)
         return count
     item, amount, thing, achievement = _PLACE[placed]
     firm = ground in (GRASS, SAND, PATH)
@@ -492,7 +496,7 @@ def _place(land: Bytes, here: Shorts, beings: Ints, body: Ints, count: int, plac
 
 
 @compiled
-def _strike(beings: Ints, body: Ints, row: int) -> None:
+def _strike_being(beings: Ints, body: Ints, row: int) -> None:
     """Hit a being, or eat a ripe plant."""
     kind = beings[row, KIND]
     if kind == PLANT:
@@ -504,7 +508,7 @@ def _strike(beings: Ints, body: Ints, row: int) -> None:
     if kind == ARROW:
         return
     damage = 5 if body[_SWORDS + 2] else 3 if body[_SWORDS + 1] else 2 if body[_SWORDS] else 1
-    hurt(beings, body, row, damage, 0)
+    take_health(beings, body, row, damage, 0)
     if beings[row, LIFE] <= 0:
         if kind == COW:
             body[FOOD] += 6
@@ -515,7 +519,8 @@ def _strike(beings: Ints, body: Ints, row: int) -> None:
 
 
 @compiled
-def _collect(land: Bytes, body: Ints, key: Words, x: int, y: int) -> None:
+def _collect_material(land: Bytes, body: Ints, key: Words, x: int, y: int) -> None:
+    """Collect what a cell is, if the player has the tool for it."""
     ground = land[x * SIZE + y]
     item, tool, remains, achievement = _COLLECT[int(ground)]
     if ground == WATER:
@@ -523,41 +528,41 @@ def _collect(land: Bytes, body: Ints, key: Words, x: int, y: int) -> None:
     if remains == 0 or (tool >= 0 and body[tool] < 1):
         return
     land[x * SIZE + y] = remains
-    if uniform(key, body) <= (0.1 if ground == GRASS else 1.0):
+    if random_uniform(key, body) <= (0.1 if ground == GRASS else 1.0):
         body[item] += 1
         body[achievement] += 1
 
 
 @compiled
-def _act(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count: int, action: int) -> int:
-    """Carry out the player's action, and return how many beings there are then."""
+def _carry_out_action(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count: int, action: int) -> int:
+    """Carry out the player's action; return the number of beings."""
     x, y = beings[0, X] + body[EAST_OF], beings[0, Y] + body[SOUTH_OF]
     inside = 0 <= x < SIZE and 0 <= y < SIZE
     if WEST <= action <= SOUTH:
         body[EAST_OF] = (action == EAST) - (action == WEST)
         body[SOUTH_OF] = (action == SOUTH) - (action == NORTH)
-        move(land, here, beings, body, 0, body[EAST_OF], body[SOUTH_OF], 1)
+        move_being(land, here, beings, body, 0, body[EAST_OF], body[SOUTH_OF], 1)
         if land[beings[0, X] * SIZE + beings[0, Y]] == LAVA:
-            hurt(beings, body, 0, MOST, BY_LAVA)
+            take_health(beings, body, 0, MOST, BY_LAVA)
     elif action == DO and inside:
         row = int(here[x * SIZE + y])
         if row >= 0:
-            _strike(beings, body, row)
+            _strike_being(beings, body, row)
         else:
-            _collect(land, body, key, x, y)
+            _collect_material(land, body, key, x, y)
     elif action == SLEEP:
         if body[ENERGY] < MOST:
             body[ASLEEP] = 1
     elif 7 <= action <= 10 and inside and here[x * SIZE + y] < 0:
-        return _place(land, here, beings, body, count, action - 7, x, y)
+        return _place_thing(land, here, beings, body, count, action - 7, x, y)
     elif action >= 11:
-        _make(land, beings, body, action - 11)
+        _make_tool(land, beings, body, action - 11)
     return count
 
 
 @compiled
-def _needs(body: Ints) -> None:
-    """Let the player become hungry, thirsty and tired, and gain or lose health by that. Counters are in halves."""
+def _update_needs(body: Ints) -> None:
+    """Change hunger, thirst, fatigue and health by one step. Counters are in halves."""
     asleep = body[ASLEEP] == 1
     pace = 1 if asleep else 2
     body[HUNGER] += pace
@@ -589,8 +594,8 @@ def _needs(body: Ints) -> None:
 
 
 @compiled
-def _live(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count: int) -> int:
-    """Let the player do what it wants, or sleep, and return how many beings there are then."""
+def _update_player(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count: int) -> int:
+    """Let the player act or sleep, and update its needs; return the number of beings."""
     action = body[ACTED]
     if body[ASLEEP]:
         if body[ENERGY] < MOST:
@@ -598,8 +603,8 @@ def _live(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count
         else:
             body[ASLEEP] = 0
             body[_WAKE_UP] += 1
-    count = _act(land, here, beings, body, key, count, action)
-    _needs(body)
+    count = _carry_out_action(land, here, beings, body, key, count, action)
+    _update_needs(body)
     for item in range(MADE):
         body[item] = max(0, min(body[item], MOST))
     if body[HEALTH] < body[LAST_HEALTH]:
@@ -609,11 +614,11 @@ def _live(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count
 
 
 @compiled
-def _update(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count: int, row: int) -> int:
-    """Let a being do what it does, and return how many there are then."""
+def _update_being(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count: int, row: int) -> int:
+    """Let a being act; return the number of beings."""
     kind = beings[row, KIND]
     if kind == PLAYER:
-        return _live(land, here, beings, body, key, count)
+        return _update_player(land, here, beings, body, key, count)
     if kind == ARROW:
         move_arrow(land, here, beings, body, row)
     elif kind == PLANT:
@@ -621,13 +626,13 @@ def _update(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, cou
     elif kind >= COW:
         # One that was killed disappears now, and yet does once more what it would, as far as that needs no body.
         if beings[row, LIFE] <= 0:
-            remove(here, beings, row)
+            remove_being(here, beings, row)
         if kind == ZOMBIE:
             move_zombie(land, here, beings, body, key, row)
         elif kind == SKELETON:
             return move_skeleton(land, here, beings, body, key, count, row)
-        elif uniform(key, body) < 0.5:
-            stroll(land, here, beings, body, key, row)
+        elif random_uniform(key, body) < 0.5:
+            move_at_random(land, here, beings, body, key, row)
     return count
 
 
@@ -641,10 +646,10 @@ def _count_unlocked(body: Ints) -> int:
 
 
 @compiled
-def step(
+def make_step(
     land: Bytes, beings: Ints, body: Ints, key: Words, count: int, action: int, drawn: int
 ) -> tuple[int, int, int, bool]:
-    """Make a step of the world, which changes all arrays: the player's action, and what the beings do.
+    """Make a step of the world, which changes all arrays: the player's action, and those of the beings.
 
     There are `count` beings, and room for more. `drawn` random words are skipped at the end of a step in the dark.
 
@@ -661,16 +666,16 @@ def step(
     body[ACTED] = action
     for row in range(count):
         if distance_to_player(beings, row) < _REACH:
-            count = _update(land, here, beings, body, key, count, row)
+            count = _update_being(land, here, beings, body, key, count, row)
     if body[CLOCK] % 10 == 0:
         order = np.zeros(CHUNKS * CHUNKS + 1, np.int64)
         for chunk in range(CHUNKS * CHUNKS):
             order[body[RANKS + chunk]] = chunk
         for rank in range(1, body[KNOWN_CHUNKS] + 1):
             for kind in (ZOMBIE, SKELETON, COW):
-                count = balance(land, here, beings, body, key, count, order[rank], kind, light)
+                count = balance_chunk(land, here, beings, body, key, count, order[rank], kind, light)
     if light < 0.5:
-        skip(key, body, drawn)
+        skip_words(key, body, drawn)
     survivors = 0
     for row in range(count):
         if beings[row, KIND]:

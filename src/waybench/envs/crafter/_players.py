@@ -59,12 +59,13 @@ _GRASSY = 60  # of 121 cells
 _NEAR_TREE = 15  # cells
 
 
-def _beings(view: PlayerView, kind: int) -> list[int]:
+def _cells_of_beings(view: PlayerView, kind: int) -> list[int]:
     """Return the numbers of all cells with a being of a kind."""
     return [cell_number(cell) for cell, row in view.beings.items() if row[KIND] == kind]
 
 
 def _is_unlocked(view: PlayerView, achievement: str) -> bool:
+    """Return whether an achievement is unlocked."""
     return view.body[MADE + ACHIEVEMENTS.index(achievement)] > 0
 
 
@@ -73,15 +74,15 @@ def _first_action(view: PlayerView, plans: Iterable[Callable[[PlayerView], int |
     return next((action for plan in plans if (action := plan(view)) is not None), None)
 
 
-def rest(view: PlayerView) -> int | None:
-    """Sleep on: nothing else can be done."""
+def sleep_on(view: PlayerView) -> int | None:
+    """Wait while the player sleeps."""
     return NOOP if view.asleep else None
 
 
 def fight(view: PlayerView) -> int | None:
     """Hit a zombie or a skeleton that stands next to the player."""
-    for action, cell in view.around(view.at):
-        if view.kind(cell) in (ZOMBIE, SKELETON):
+    for action, cell in view.neighbours(view.at):
+        if view.being_kind(cell) in (ZOMBIE, SKELETON):
             return DO if view.front == cell else action
     return None
 
@@ -89,13 +90,15 @@ def fight(view: PlayerView) -> int | None:
 def survive(view: PlayerView) -> int | None:
     """Drink or eat when it is time to, and recover in a shelter."""
     body = view.body
-    if view.ground(view.front) == WATER and view.front not in view.beings and body[DRINK] < MOST - 1:
+    if view.ground_of(view.front) == WATER and view.front not in view.beings and body[DRINK] < MOST - 1:
         return DO
     action = None
-    if body[DRINK] <= _LOW or (body[DRINK] < 6 and _close(view, view.cells(WATER), 4)):
-        action = view.collect(WATER)
-    if action is None and (body[FOOD] <= _LOW or (body[FOOD] < 5 and _close(view, _beings(view, COW), 5))):
-        action = view.use([*_beings(view, COW), *_ripe_plants(view)])
+    if body[DRINK] <= _LOW or (body[DRINK] < 6 and _is_any_near(view, view.cells_of_kinds(WATER), 4)):
+        action = view.go_and_collect(WATER)
+    if action is None and (
+        body[FOOD] <= _LOW or (body[FOOD] < 5 and _is_any_near(view, _cells_of_beings(view, COW), 5))
+    ):
+        action = view.go_and_use([*_cells_of_beings(view, COW), *_ripe_plants(view)])
     if action is not None:
         return action
     if body[HEALTH] <= _LOW or (body[HEALTH] < 7 and _is_enclosed(view)):
@@ -103,40 +106,42 @@ def survive(view: PlayerView) -> int | None:
     return None
 
 
-def _close(view: PlayerView, targets: list[int], most: int) -> bool:
+def _is_any_near(view: PlayerView, targets: list[int], max_distance: int) -> bool:
+    """Return whether any target is within a distance of the player."""
     x, y = view.at
-    return any(abs(target // SIZE - x) + abs(target % SIZE - y) <= most for target in targets)
+    return any(abs(target // SIZE - x) + abs(target % SIZE - y) <= max_distance for target in targets)
 
 
 def _ripe_plants(view: PlayerView) -> list[int]:
+    """Return the numbers of all cells with a plant that can be eaten."""
     return [cell_number(cell) for cell, row in view.beings.items() if row[KIND] == PLANT and row[WAIT] > _RIPE]
 
 
 # Shelters: two cells in a row with nothing to walk on at their sides, the ends of which are closed with stones.
 
 
-def _solid(view: PlayerView, cell: Cell) -> bool:
-    """Whether neither somebody nor an arrow can come from a cell."""
-    return view.ground(cell) not in (*WALKABLE, WATER, LAVA) or view.kind(cell) == PLANT
+def _is_wall(view: PlayerView, cell: Cell) -> bool:
+    """Return whether neither a being nor an arrow can come from a cell."""
+    return view.ground_of(cell) not in (*WALKABLE, WATER, LAVA) or view.being_kind(cell) == PLANT
 
 
-def _rooms(view: PlayerView) -> Iterator[tuple[Cell, Cell, int]]:
-    """Yield the rooms that the player's cell is in: the other cell, the end on this side, the way to the other."""
+def _rooms_around(view: PlayerView) -> Iterator[tuple[Cell, Cell, int]]:
+    """Yield the rooms of the player's cell: the other cell, the end on this side, the action to the other cell."""
     x, y = view.at
     for action, (dx, dy) in STEPS.items():
         neighbour = x + dx, y + dy
         sides = ((x + dy, y + dx), (x - dy, y - dx), (x + dx + dy, y + dy + dx), (x + dx - dy, y + dy - dx))
-        if all(_solid(view, side) for side in sides) and (view.free(neighbour) or view.digs(neighbour)):
+        if all(_is_wall(view, side) for side in sides) and (view.is_free(neighbour) or view.is_diggable(neighbour)):
             yield neighbour, (x - dx, y - dy), action
 
 
 def _is_enclosed(view: PlayerView) -> bool:
-    """Whether no being can reach the player."""
+    """Return whether no being can reach the player."""
     visited, todo = {view.at}, [view.at]
     while todo:
-        for _, cell in view.around(todo.pop()):
-            if cell not in visited and not _solid(view, cell):
-                if len(visited) == 3 or view.kind(cell):
+        for _, cell in view.neighbours(todo.pop()):
+            if cell not in visited and not _is_wall(view, cell):
+                if len(visited) == 3 or view.being_kind(cell):
                     return False
                 visited.add(cell)
                 todo.append(cell)
@@ -144,32 +149,32 @@ def _is_enclosed(view: PlayerView) -> bool:
 
 
 def shelter(view: PlayerView) -> int | None:
-    """Get behind walls, and sleep there if that is possible; None if there is no place or no stone."""
+    """Get behind walls, and sleep there if possible; None if there is no place or no stone."""
     if _is_enclosed(view):
         return SLEEP if view.body[ENERGY] < MOST else NOOP
     if not view.body[STONES]:
         return _collect_stone(view) if view.body[WOOD_PICKAXE] else None
-    room = max(_rooms(view), key=lambda room: _solid(view, room[1]), default=None)
+    room = max(_rooms_around(view), key=lambda room: _is_wall(view, room[1]), default=None)
     if room is None:
-        return view.go(_room_cells(view))
+        return view.go_to(_room_cells(view))
     neighbour, end, action = room
-    if view.front == end and not _solid(view, end) and end not in view.beings:
+    if view.front == end and not _is_wall(view, end) and end not in view.beings:
         return PLACE_STONE
-    return view.enter(action, neighbour)
+    return view.enter_cell(action, neighbour)
 
 
 def _collect_stone(view: PlayerView) -> int | None:
-    """Get a stone, but none from the walls of a room that one is in."""
+    """Get a stone, but none from the walls of the player's room."""
     x, y = view.at
     walls = set[int]()
-    if any(_rooms(view)):
+    if any(_rooms_around(view)):
         walls = {cell_number((x + dx, y + dy)) for dx in range(-2, 3) for dy in range(-2, 3) if abs(dx) + abs(dy) <= 2}
-    return view.use(cell for cell in view.cells(STONE) if cell not in walls)
+    return view.go_and_use(cell for cell in view.cells_of_kinds(STONE) if cell not in walls)
 
 
 def _room_cells(view: PlayerView) -> list[int]:
-    """Return the numbers of cells that are part of a room, or can be made so with the tools at hand."""
-    walls, inside = view.mask(*WALKABLE, WATER, LAVA) == 0, view.mask(*WALKABLE, *view.soft)
+    """Return the numbers of cells that are part of a room, or can become so with the tools at hand."""
+    walls, inside = view.mask_of_kinds(*WALKABLE, WATER, LAVA) == 0, view.mask_of_kinds(*WALKABLE, *view.diggable_kinds)
     cells = list[int]()
     for is_transposed in (False, True):  # rooms from west to east, then from north to south
         wall, room = (walls.T, inside.T) if is_transposed else (walls, inside)
@@ -185,7 +190,7 @@ def shelter_at_night(view: PlayerView) -> int | None:
     (x, y), energy, body = view.at, view.body[ENERGY], view.body
     ready = body[WOOD_PICKAXE] and body[STONES] >= 2
     sealed = _is_enclosed(view)
-    grass_around = view.mask(GRASS)[max(x - 5, 0) : x + 6, max(y - 5, 0) : y + 6]  # zombies appear on it
+    grass_around = view.mask_of_kinds(GRASS)[max(x - 5, 0) : x + 6, max(y - 5, 0) : y + 6]  # zombies appear on it
     dark = view.light < _DARK and ready and (energy < 7 or sealed or int(grass_around.sum()) > _GRASSY)
     first = not _is_unlocked(view, "wake_up") and energy < MOST and ready and _is_unlocked(view, "place_stone")
     if energy <= _LOW - 1 or dark or first or (sealed and energy < MOST):
@@ -197,53 +202,53 @@ def shelter_at_night(view: PlayerView) -> int | None:
 # Plants: one is put somewhere, and stones are put around it.
 
 
-def tend(view: PlayerView) -> int | None:
-    """Eat a ripe plant, close the gaps around one that is not, and plant one if there is none."""
+def tend_plant(view: PlayerView) -> int | None:
+    """Eat a ripe plant, wall up one that is not ripe, and plant one if there is none."""
     if _is_unlocked(view, "eat_plant"):
         return None
     ripe_plants = _ripe_plants(view)
     if ripe_plants:
-        return view.use(ripe_plants)
-    plants = _beings(view, PLANT)
+        return view.go_and_use(ripe_plants)
+    plants = _cells_of_beings(view, PLANT)
     if view.body[STONES]:
-        near = next((plant for plant in plants if _close(view, [plant], NEAR)), None)
-        neighbours = () if near is None else view.around(divmod(near, SIZE))
-        walls = (_wall(view, cell) for _, cell in neighbours if view.ground(cell) in WALKABLE)
+        near = next((plant for plant in plants if _is_any_near(view, [plant], NEAR)), None)
+        neighbours = () if near is None else view.neighbours(divmod(near, SIZE))
+        walls = (_wall_up(view, cell) for _, cell in neighbours if view.ground_of(cell) in WALKABLE)
         action = next((action for action in walls if action is not None), None)
         if action is not None:
             return action
     if not plants and view.body[SAPLING] and (view.body[STONES] >= 4 or not _is_unlocked(view, "place_plant")):
-        return _sow(view)
+        return _plant_sapling(view)
     return None
 
 
-def _sow(view: PlayerView) -> int | None:
+def _plant_sapling(view: PlayerView) -> int | None:
     """Put a sapling on the nearest grass."""
-    if view.ground(view.front) == GRASS and view.front not in view.beings:
+    if view.ground_of(view.front) == GRASS and view.front not in view.beings:
         return PLACE_PLANT
-    return view.collect(GRASS)
+    return view.go_and_collect(GRASS)
 
 
-def _wall(view: PlayerView, gap: Cell) -> int | None:
-    """Put a stone into a cell: from a cell next to it, which has to be entered in its direction."""
+def _wall_up(view: PlayerView, gap: Cell) -> int | None:
+    """Put a stone into a cell, from a cell next to it that is entered in its direction."""
     if gap in view.beings:
         return None
     best: tuple[int, int] | None = None
     for action, (dx, dy) in STEPS.items():
         near, behind = (gap[0] - dx, gap[1] - dy), (gap[0] - 2 * dx, gap[1] - 2 * dy)
-        if not (view.free(near) or view.digs(near) or near == view.at):
+        if not (view.is_free(near) or view.is_diggable(near) or near == view.at):
             continue
         if near == view.at and view.front == gap:
             return PLACE_STONE
-        if not (view.free(behind) or view.digs(behind) or behind == view.at):
+        if not (view.is_free(behind) or view.is_diggable(behind) or behind == view.at):
             continue
         if behind == view.at:
-            option = 1, view.enter(action, near)
+            option = 1, view.enter_cell(action, near)
         elif near == view.at:
-            option = 2, view.enter(BACK[action], behind)
+            option = 2, view.enter_cell(BACK[action], behind)
         else:
-            way = view.toward([cell_number(behind)])
-            option = (FAR, None) if way is None else (way[2] + 2, view.enter(way[0], way[1]))
+            way = view.way_to_nearest([cell_number(behind)])
+            option = (FAR, None) if way is None else (way[2] + 2, view.enter_cell(way[0], way[1]))
         if option[1] is not None and (best is None or option[0] < best[0]):
             best = option[0], option[1]
     return best[1] if best else None
@@ -253,111 +258,119 @@ def wait_for_plant(view: PlayerView) -> int | None:
     """Stay near a plant until it is ripe, or get another sapling."""
     if _is_unlocked(view, "eat_plant"):
         return None
-    plants = _beings(view, PLANT)
+    plants = _cells_of_beings(view, PLANT)
     if plants:
-        return shelter(view) if _close(view, plants, NEAR) else view.use(plants)
+        return shelter(view) if _is_any_near(view, plants, NEAR) else view.go_and_use(plants)
     if view.body[SAPLING]:
-        return view.collect(STONE) if view.body[STONES] < 4 else _sow(view)
-    return view.collect(GRASS)
+        return view.go_and_collect(STONE) if view.body[STONES] < 4 else _plant_sapling(view)
+    return view.go_and_collect(GRASS)
 
 
-def progress(view: PlayerView) -> int | None:
+def unlock_next(view: PlayerView) -> int | None:
     """Go for the next achievement."""
-    return _first_action(view, (_sapling, _wood_tools, _stone_tools, _iron_tools, _diamond, _hunt))
+    return _first_action(
+        view, (_unlock_sapling, _make_wood_tools, _make_stone_tools, _make_iron_tools, _collect_diamond, _seek_unmet)
+    )
 
 
-def _sapling(view: PlayerView) -> int | None:
+def _unlock_sapling(view: PlayerView) -> int | None:
+    """Collect and place the first sapling."""
     if not _is_unlocked(view, "collect_sapling"):
-        return view.collect(GRASS)
-    return _sow(view) if not _is_unlocked(view, "place_plant") and view.body[SAPLING] else None
+        return view.go_and_collect(GRASS)
+    return _plant_sapling(view) if not _is_unlocked(view, "place_plant") and view.body[SAPLING] else None
 
 
-def _wood_tools(view: PlayerView) -> int | None:
-    missing = view.missing(WOOD_PICKAXE, WOOD_SWORD)
-    return _go_to_table(view, wood=len(missing)) or _make(missing[0]) if missing else None
+def _make_wood_tools(view: PlayerView) -> int | None:
+    """Make the missing tools of wood at a table."""
+    missing = view.missing_items(WOOD_PICKAXE, WOOD_SWORD)
+    return _go_to_table(view, wood=len(missing)) or _making_action(missing[0]) if missing else None
 
 
-def _make(item: int) -> int:
+def _making_action(item: int) -> int:
+    """Return the action that makes a tool."""
     return MAKE_WOOD_PICKAXE + item - WOOD_PICKAXE
 
 
-def _stone_tools(view: PlayerView) -> int | None:
-    body, missing = view.body, view.missing(STONE_PICKAXE, STONE_SWORD)
+def _make_stone_tools(view: PlayerView) -> int | None:
+    """Place a first stone, and make the missing tools of stone."""
+    body, missing = view.body, view.missing_items(STONE_PICKAXE, STONE_SWORD)
     if not _is_unlocked(view, "place_stone") and body[STONES]:
-        return _place(view, PLACE_STONE)
+        return _place_in_front(view, PLACE_STONE)
     if not missing:
         return None
     if body[WOOD] < 6 and not (view.is_near_table and body[STONES] and body[WOOD]):
-        way = view.toward(view.cells(TREE))
+        way = view.way_to_nearest(view.cells_of_kinds(TREE))
         if way is not None and way[2] <= _NEAR_TREE:
-            return view.collect(TREE)
+            return view.go_and_collect(TREE)
     if body[STONES] < len(missing):
-        return view.collect(STONE)
-    return _go_to_table(view, wood=len(missing)) or _make(missing[0])
+        return view.go_and_collect(STONE)
+    return _go_to_table(view, wood=len(missing)) or _making_action(missing[0])
 
 
-def _iron_tools(view: PlayerView) -> int | None:
-    body, missing = view.body, view.missing(IRON_PICKAXE, IRON_SWORD)
+def _make_iron_tools(view: PlayerView) -> int | None:
+    """Place a furnace, collect coal and iron, and make the missing tools of iron."""
+    body, missing = view.body, view.missing_items(IRON_PICKAXE, IRON_SWORD)
     if body[STONES] >= 4 and not _is_unlocked(view, "place_furnace"):
-        return _place(view, PLACE_FURNACE)
+        return _place_in_front(view, PLACE_FURNACE)
     for kind, item, achievement in ((COAL, COALS, "collect_coal"), (IRON, IRONS, "collect_iron")):
         if body[item] < len(missing) or not _is_unlocked(view, achievement):
-            action = view.collect(kind)
+            action = view.go_and_collect(kind)
             if action is not None:
                 return action
     if not missing or not body[COALS] or not body[IRONS]:
         return None
-    if body[STONES] < 5 and not view.near(view.at, FURNACE):
-        return view.collect(STONE)
+    if body[STONES] < 5 and not view.is_near(view.at, FURNACE):
+        return view.go_and_collect(STONE)
     action = _go_to_table(view, wood=min(len(missing), body[IRONS], body[COALS]))
     if action is not None:
         return action
-    return _make(missing[0]) if view.near(view.at, FURNACE) else _place(view, PLACE_FURNACE)
+    return _making_action(missing[0]) if view.is_near(view.at, FURNACE) else _place_in_front(view, PLACE_FURNACE)
 
 
 def _go_to_table(view: PlayerView, wood: int) -> int | None:
-    """Get some wood, and to a table, the nearest or a new one; None if all that is done."""
+    """Get some wood, and to the nearest table or a new one; None once at a table with wood."""
     if view.is_near_table:
-        return view.collect(TREE) if view.body[WOOD] < 1 else None
-    way = view.toward(view.cells(TABLE))
+        return view.go_and_collect(TREE) if view.body[WOOD] < 1 else None
+    way = view.way_to_nearest(view.cells_of_kinds(TABLE))
     if way is not None and way[2] <= NEAR and view.body[WOOD] >= wood:
-        return view.enter(way[0], way[1]) if way[2] > 1 else way[0]
-    return view.collect(TREE) if view.body[WOOD] < wood + 2 else _place(view, PLACE_TABLE)
+        return view.enter_cell(way[0], way[1]) if way[2] > 1 else way[0]
+    return view.go_and_collect(TREE) if view.body[WOOD] < wood + 2 else _place_in_front(view, PLACE_TABLE)
 
 
-def _place(view: PlayerView, action: int) -> int | None:
-    """Place something in front, or turn to where it can be placed; a table nearby is not left."""
-    if view.free(view.front):
+def _place_in_front(view: PlayerView, action: int) -> int | None:
+    """Place something in front, or turn to where it can be placed, without leaving a table nearby."""
+    if view.is_free(view.front):
         return action
-    if view.digs(view.front):
+    if view.is_diggable(view.front):
         return DO
     stays, leaves = list[int](), list[int]()
-    for way, cell in view.around(view.at):
-        if view.digs(cell):
+    for way, cell in view.neighbours(view.at):
+        if view.is_diggable(cell):
             stays.append(way)
-        elif view.free(cell):
-            (stays if not view.is_near_table or view.near(cell, TABLE) else leaves).append(way)
+        elif view.is_free(cell):
+            (stays if not view.is_near_table or view.is_near(cell, TABLE) else leaves).append(way)
     return (stays + leaves or [None])[0]
 
 
-def _diamond(view: PlayerView) -> int | None:
+def _collect_diamond(view: PlayerView) -> int | None:
+    """Collect the first diamond, once there is an iron pickaxe."""
     is_next = view.body[IRON_PICKAXE] and not _is_unlocked(view, "collect_diamond")
-    return view.collect(DIAMOND) if is_next else None
+    return view.go_and_collect(DIAMOND) if is_next else None
 
 
-def _hunt(view: PlayerView) -> int | None:
-    """Go for what has not been met by the way: water, cows, zombies, skeletons."""
-    action = None if _is_unlocked(view, "collect_drink") else view.collect(WATER)
+def _seek_unmet(view: PlayerView) -> int | None:
+    """Seek water, cows, zombies and skeletons for the achievements that they give."""
+    action = None if _is_unlocked(view, "collect_drink") else view.go_and_collect(WATER)
     for achievement, kind in (("eat_cow", COW), ("defeat_skeleton", SKELETON), ("defeat_zombie", ZOMBIE)):
         if action is None and not _is_unlocked(view, achievement) and view.body[HEALTH] > 4:
-            action = view.use(_beings(view, kind))
+            action = view.go_and_use(_cells_of_beings(view, kind))
     return action
 
 
 def oracle(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
     """Do what is most urgent: fight, drink, eat, tend a plant, sleep behind walls, and else the next achievement."""
     view = PlayerView(world)
-    plans = (rest, fight, survive, tend, shelter_at_night, progress, wait_for_plant, shelter)
+    plans = (sleep_on, fight, survive, tend_plant, shelter_at_night, unlock_next, wait_for_plant, shelter)
     return _without_lava(view, _first_action(view, plans))
 
 
@@ -365,18 +378,22 @@ def forage(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
     """Go to what is missed most, of water, cows and trees, and use it; make nothing and never hide."""
     view = PlayerView(world)
     body = view.body
-    wants = [(body[DRINK], view.cells(WATER)), (body[FOOD], _beings(view, COW)), (7, view.cells(TREE))]
+    wants = [
+        (body[DRINK], view.cells_of_kinds(WATER)),
+        (body[FOOD], _cells_of_beings(view, COW)),
+        (7, view.cells_of_kinds(TREE)),
+    ]
     for _, targets in sorted(wants, key=lambda want: want[0]):
-        action = view.use(targets)
+        action = view.go_and_use(targets)
         if action is not None:
             return _without_lava(view, action)
     return rng.choice((DO, *STEPS))
 
 
 def _without_lava(view: PlayerView, action: int | None) -> int:
-    """Return an action, or to wait where there is none, or where it leads into lava."""
+    """Return an action, or waiting where there is none or it leads into lava."""
     dx, dy = STEPS.get(-1 if action is None else action, (0, 0))
-    into_lava = view.ground((view.at[0] + dx, view.at[1] + dy)) == LAVA
+    into_lava = view.ground_of((view.at[0] + dx, view.at[1] + dy)) == LAVA
     return NOOP if action is None or into_lava else action
 
 

@@ -63,7 +63,7 @@ _DEAREST = 16  # costs are below this
 
 @compiled
 def permutation(seed: int) -> Ints:
-    """Return the numbers 0 to 255 in the order that a seed gives, and then each one's gradient.
+    """Return the numbers 0 to 255 in an order that a seed determines, followed by each one's gradient.
 
     The generator is a linear congruential one of 64 bits.
     """
@@ -80,8 +80,8 @@ def permutation(seed: int) -> Ints:
 
 
 @compiled
-def _pull(order: Ints, i: int, j: int, k: int, x: float, y: float, z: float) -> float:
-    """Return what a vertex of the grid adds at a point that lies at (x, y, z) from it."""
+def _vertex_contribution(order: Ints, i: int, j: int, k: int, x: float, y: float, z: float) -> float:
+    """Return the noise that a vertex of the grid adds at a point that lies at (x, y, z) from it."""
     near = 2.0 - x * x - y * y - z * z
     if near <= 0.0:
         return 0.0
@@ -91,14 +91,14 @@ def _pull(order: Ints, i: int, j: int, k: int, x: float, y: float, z: float) -> 
 
 
 @compiled
-def _mask(axis: int) -> int:
-    """Return an axis as a set of axes, in which the axes have the bits 1, 2 and 4."""
+def _axis_bit(axis: int) -> int:
+    """Return the bit of an axis in a set of axes: 1, 2 or 4."""
     return 1 << axis
 
 
 @compiled
-def _two_more(u: float, v: float, w: float) -> tuple[int, int, int, int]:
-    """Return the two vertices outside a cell's tetrahedron or octahedron that the published noise adds at a point.
+def _outer_vertices(u: float, v: float, w: float) -> tuple[int, int, int, int]:
+    """Return the two vertices outside a cell's tetrahedron or octahedron that add to the noise at a point.
 
     Returns:
         For each vertex the axes along which it is at 1, and the single axis along which it is further: the axis's
@@ -118,10 +118,10 @@ def _two_more(u: float, v: float, w: float) -> tuple[int, int, int, int]:
         beyond = 3 if far else 0  # 2 in a mirrored cell, otherwise -1, as a vertex has it
         if corner > nearest_value or corner > second_value:  # the corner is one of the two nearest vertices
             axis = second if second_value > nearest_value else first
-            ones = 7 - _mask(axis) if far else _mask(axis)
+            ones = 7 - _axis_bit(axis) if far else _axis_bit(axis)
             before, after = (1 if axis == 0 else 0), (1 if axis == 2 else 2)
             return ones, 4 * before + beyond, ones, 4 * after + beyond
-        ones, third = _mask(first) | _mask(second), 3 - first - second
+        ones, third = _axis_bit(first) | _axis_bit(second), 3 - first - second
         return (7 - ones, -1, 0, 4 * third + 3) if far else (ones, -1, ones, 4 * third)
     # The octahedron between them: for each pair of opposite vertices, the nearer one and how near it is. Of a pair
     # (without axis n) the one is 111 without n, the other n alone.
@@ -141,14 +141,16 @@ def _two_more(u: float, v: float, w: float) -> tuple[int, int, int, int]:
     if near and next_near:
         return 7, -1, 0, 4 * third + 3
     if not near and not next_near:
-        return 0, -1, _mask(first) | _mask(second), 4 * third
+        return 0, -1, _axis_bit(first) | _axis_bit(second), 4 * third
     long, short = (first, second) if near else (second, first)
-    return 7 - _mask(long), 4 * long, 0, 4 * short + 3
+    return 7 - _axis_bit(long), 4 * long, 0, 4 * short + 3
 
 
 @compiled
-def _vertex_pull(order: Ints, i: int, j: int, k: int, x: float, y: float, z: float, ones: int, further: int) -> float:
-    """Return what a vertex adds, as `_two_more` names it."""
+def _outer_vertex_contribution(
+    order: Ints, i: int, j: int, k: int, x: float, y: float, z: float, ones: int, further: int
+) -> float:
+    """Return the noise that a vertex of `_outer_vertices` adds."""
     a, b, c = ones & 1, ones >> 1 & 1, ones >> 2
     if further >= 0:
         axis, coordinate = further // 4, further % 4 - 1
@@ -159,11 +161,11 @@ def _vertex_pull(order: Ints, i: int, j: int, k: int, x: float, y: float, z: flo
         else:
             c = coordinate
     away = (a + b + c) * _SQUISH
-    return _pull(order, i + a, j + b, k + c, x - a - away, y - b - away, z - c - away)
+    return _vertex_contribution(order, i + a, j + b, k + c, x - a - away, y - b - away, z - c - away)
 
 
 @compiled
-def noise(order: Ints, x: float, y: float, z: float) -> float:
+def opensimplex_noise(order: Ints, x: float, y: float, z: float) -> float:
     """Return OpenSimplex noise (the version of 2014) at a point."""
     stretch = (x + y + z) * _STRETCH
     i, j, k = math.floor(x + stretch), math.floor(y + stretch), math.floor(z + stretch)
@@ -174,39 +176,39 @@ def noise(order: Ints, x: float, y: float, z: float) -> float:
     # A tetrahedron has the four vertices at its end of the cell, the octahedron the six in the middle.
     x1, y1, z1, x2, y2, z2 = x - _SQUISH, y - _SQUISH, z - _SQUISH, x - _TWICE, y - _TWICE, z - _TWICE
     if total <= 1.0:
-        value += _pull(order, i, j, k, x, y, z)
+        value += _vertex_contribution(order, i, j, k, x, y, z)
     if total < 2.0:
-        value += _pull(order, i + 1, j, k, x - 1.0 - _SQUISH, y1, z1)
-        value += _pull(order, i, j + 1, k, x1, y - 1.0 - _SQUISH, z1)
+        value += _vertex_contribution(order, i + 1, j, k, x - 1.0 - _SQUISH, y1, z1)
+        value += _vertex_contribution(order, i, j + 1, k, x1, y - 1.0 - _SQUISH, z1)
     if total > 1.0:
-        value += _pull(order, i + 1, j + 1, k, x - 1.0 - _TWICE, y - 1.0 - _TWICE, z2)
+        value += _vertex_contribution(order, i + 1, j + 1, k, x - 1.0 - _TWICE, y - 1.0 - _TWICE, z2)
     if total < 2.0:
-        value += _pull(order, i, j, k + 1, x1, y1, z - 1.0 - _SQUISH)
+        value += _vertex_contribution(order, i, j, k + 1, x1, y1, z - 1.0 - _SQUISH)
     if total > 1.0:
-        value += _pull(order, i + 1, j, k + 1, x - 1.0 - _TWICE, y2, z - 1.0 - _TWICE)
-        value += _pull(order, i, j + 1, k + 1, x2, y - 1.0 - _TWICE, z - 1.0 - _TWICE)
+        value += _vertex_contribution(order, i + 1, j, k + 1, x - 1.0 - _TWICE, y2, z - 1.0 - _TWICE)
+        value += _vertex_contribution(order, i, j + 1, k + 1, x2, y - 1.0 - _TWICE, z - 1.0 - _TWICE)
     if total >= 2.0:
-        value += _pull(order, i + 1, j + 1, k + 1, x - 1.0 - 1.0, y - 1.0 - 1.0, z - 1.0 - 1.0)
-    first_vertex, along, second_vertex, across = _two_more(u, v, w)
-    value += _vertex_pull(order, i, j, k, x, y, z, first_vertex, along)
-    value += _vertex_pull(order, i, j, k, x, y, z, second_vertex, across)
+        value += _vertex_contribution(order, i + 1, j + 1, k + 1, x - 1.0 - 1.0, y - 1.0 - 1.0, z - 1.0 - 1.0)
+    first_vertex, along, second_vertex, across = _outer_vertices(u, v, w)
+    value += _outer_vertex_contribution(order, i, j, k, x, y, z, first_vertex, along)
+    value += _outer_vertex_contribution(order, i, j, k, x, y, z, second_vertex, across)
     return value / _NORM
 
 
 @compiled
-def _layer(order: Ints, xs: Floats, ys: Floats, z: float, stages: Bytes, least: np.int64) -> Floats:
-    """Return the noise by place, 0 for cells before a stage; a layer at once, since neighbours take the same way."""
+def _noise_layer(order: Ints, xs: Floats, ys: Floats, z: float, stages: Bytes, least: np.int64) -> Floats:
+    """Return the noise of each cell of at least a stage, 0 for the others."""
     values = np.zeros(len(stages))
     for cell in range(len(stages)):
         if stages[cell] >= least:
-            values[cell] = noise(order, xs[cell // SIZE], ys[cell % SIZE], z)
+            values[cell] = opensimplex_noise(order, xs[cell // SIZE], ys[cell % SIZE], z)
     return values
 
 
 @compiled
-def _starts(order: Ints, stages: Bytes) -> Floats:
-    """Return how much each cell belongs to the meadow where the player starts, from 0 to 1. Others stay at stage 1."""
-    values = _layer(order, _BY_3, _BY_3, 8.0, stages, np.int64(1))
+def _start_meadow(order: Ints, stages: Bytes) -> Floats:
+    """Return how much each cell belongs to the start's meadow, 0 to 1; its cells get stage 0, others 1."""
+    values = _noise_layer(order, _BY_3, _BY_3, 8.0, stages, np.int64(1))
     for cell in range(len(values)):
         start = 4 - math.sqrt((cell // SIZE - _MIDDLE) ** 2 + (cell % SIZE - _MIDDLE) ** 2)
         start += 2 * values[cell]
@@ -216,25 +218,25 @@ def _starts(order: Ints, stages: Bytes) -> Floats:
 
 
 @compiled
-def _heights(order: Ints, starts: Floats, stages: Bytes) -> tuple[Floats, Floats]:
-    """Return how much water and how much of a mountain each cell is; of stage 1 are then those that can be neither.
+def _waters_and_mountains(order: Ints, starts: Floats, stages: Bytes) -> tuple[Floats, Floats]:
+    """Return how much of a water and of a mountain each cell is; cells that can be neither stay at stage 1.
 
     The noise is between -1 and 1 (0.988 if each vertex has the gradient that points most to the point), so fine noise
     is computed only where it can change what a cell is; elsewhere any value is returned that makes the cell the same.
     """
-    waters = _layer(order, _BY_15, _BY_15, 3.0, stages, np.int64(1))
-    mountains = _layer(order, _BY_15, _BY_15, 0.0, stages, np.int64(1))
+    waters = _noise_layer(order, _BY_15, _BY_15, 3.0, stages, np.int64(1))
+    mountains = _noise_layer(order, _BY_15, _BY_15, 0.0, stages, np.int64(1))
     for cell in range(len(starts)):
         low, high = waters[cell] - 0.15 + 0.1 - 2 * starts[cell], waters[cell] + 0.15 + 0.1 - 2 * starts[cell]
         can_rise = (mountains[cell] + 0.3) / 1.3 - (4 * starts[cell] + 0.3 * low) > 0.15
         if stages[cell] and (can_rise or (high > 0.25 and low <= 0.35)):
             stages[cell] = 2
-    finer = _layer(order, _BY_5, _BY_5, 3.0, stages, np.int64(2))
+    finer = _noise_layer(order, _BY_5, _BY_5, 3.0, stages, np.int64(2))
     for cell in range(len(starts)):
         waters[cell] = waters[cell] + 0.15 * finer[cell] + 0.1 - 2 * starts[cell]
         if stages[cell] and (mountains[cell] + 0.3) / 1.3 - (4 * starts[cell] + 0.3 * waters[cell]) > 0.15:
             stages[cell] = 3
-    finer = _layer(order, _BY_5, _BY_5, 0.0, stages, np.int64(3))
+    finer = _noise_layer(order, _BY_5, _BY_5, 0.0, stages, np.int64(3))
     for cell in range(len(starts)):
         fall = 4 * starts[cell] + 0.3 * waters[cell]
         mountains[cell] = (mountains[cell] + 0.3 * finer[cell]) / 1.3 - fall if stages[cell] == 3 else 0.0
@@ -242,42 +244,45 @@ def _heights(order: Ints, starts: Floats, stages: Bytes) -> tuple[Floats, Floats
 
 
 @compiled
-def _dig(values: Floats, least: float, land: Bytes, stages: Bytes) -> None:
-    """Make paths of the cells with more than the least value; they are of stage 0 then."""
+def _dig_paths(values: Floats, least: float, land: Bytes, stages: Bytes) -> None:
+    """Turn the cells with more than the least value into paths, of stage 0."""
     for cell in range(len(values)):
         if values[cell] > least:
             land[cell], stages[cell] = PATH, 0
 
 
 @compiled
-def _lands(order: Ints, draws: Floats, land: Bytes, tunnels: Flags) -> int:
-    """Write what each cell is and which are tunnels; return how many draws were used."""
+def _write_land(order: Ints, draws: Floats, land: Bytes, tunnels: Flags) -> int:
+    """Write the kind of each cell and which are tunnels; return the number of draws used."""
     stages, stage_1, stage_2 = np.ones(len(land), np.uint8), np.int64(1), np.int64(2)
-    starts = _starts(order, stages)
-    waters, mountains = _heights(order, starts, stages)
+    starts = _start_meadow(order, stages)
+    waters, mountains = _waters_and_mountains(order, starts, stages)
     for cell in range(len(land)):
         stages[cell] = (mountains[cell] > 0.15) + (mountains[cell] > 0.3)
         land[cell] = STONE if stages[cell] else GRASS
-    _dig(_layer(order, _BY_7, _BY_7, 6.0, stages, stage_2), 0.15, land, stages)
-    level = _layer(order, _LONG, _SHORT, 7.0, stages, stage_1)
-    _dig(level, 0.4, land, stages)
-    upright = _layer(order, _SHORT, _LONG, 7.0, stages, stage_1)
-    _dig(upright, 0.4, land, stages)
-    coals, irons = _layer(order, _BY_8, _BY_8, 1.0, stages, stage_1), _layer(order, _BY_6, _BY_6, 2.0, stages, stage_1)
-    lavas = _layer(order, _BY_5, _BY_5, 6.0, stages, stage_2)
+    _dig_paths(_noise_layer(order, _BY_7, _BY_7, 6.0, stages, stage_2), 0.15, land, stages)
+    level = _noise_layer(order, _LONG, _SHORT, 7.0, stages, stage_1)
+    _dig_paths(level, 0.4, land, stages)
+    upright = _noise_layer(order, _SHORT, _LONG, 7.0, stages, stage_1)
+    _dig_paths(upright, 0.4, land, stages)
+    coals, irons = (
+        _noise_layer(order, _BY_8, _BY_8, 1.0, stages, stage_1),
+        _noise_layer(order, _BY_6, _BY_6, 2.0, stages, stage_1),
+    )
+    lavas = _noise_layer(order, _BY_5, _BY_5, 6.0, stages, stage_2)
     for cell in range(len(land)):
         tunnels[cell] = level[cell] > 0.4 or upright[cell] > 0.4
         if lavas[cell] > 0.35:
             land[cell] = LAVA
         is_open = land[cell] == GRASS and starts[cell] <= 0.5
         stages[cell] = is_open + (is_open and 0.25 < waters[cell] <= 0.35)
-    sands = _layer(order, _BY_9, _BY_9, 4.0, stages, stage_2)
+    sands = _noise_layer(order, _BY_9, _BY_9, 4.0, stages, stage_2)
     for cell in range(len(land)):
         if stages[cell] == 2 and sands[cell] > -0.2:
             land[cell], stages[cell] = SAND, 0
         elif stages[cell] and waters[cell] > 0.3:
             land[cell], stages[cell] = WATER, 0
-    trees = _layer(order, _BY_7, _BY_7, 5.0, stages, stage_1)
+    trees = _noise_layer(order, _BY_7, _BY_7, 5.0, stages, stage_1)
     used = int(np.int64(0))
     for cell in range(len(land)):
         if trees[cell] > 0:
@@ -304,7 +309,7 @@ def _lands(order: Ints, draws: Floats, land: Bytes, tunnels: Flags) -> int:
 
 
 @compiled
-def _inhabitant(x: int, y: int, land: int, tunnel: bool, draws: Floats, used: int) -> tuple[int, int]:
+def _draw_inhabitant(x: int, y: int, land: int, tunnel: bool, draws: Floats, used: int) -> tuple[int, int]:
     """Return the being in a cell at the start, 0 for none, and the number of draws used."""
     if land not in (GRASS, SAND, PATH):
         return 0, used
@@ -325,7 +330,7 @@ def _inhabitant(x: int, y: int, land: int, tunnel: bool, draws: Floats, used: in
 
 
 @compiled
-def generate(seed: int, draws: Floats, land: Bytes, beings: Bytes) -> int:
+def generate_world(seed: int, draws: Floats, land: Bytes, beings: Bytes) -> int:
     """Make a world.
 
     Args:
@@ -338,15 +343,15 @@ def generate(seed: int, draws: Floats, land: Bytes, beings: Bytes) -> int:
         The number of draws that were used.
     """
     tunnels = np.zeros(len(land), np.bool_)
-    used = _lands(permutation(seed), draws, land, tunnels)
+    used = _write_land(permutation(seed), draws, land, tunnels)
     for cell in range(SIZE * SIZE):
-        beings[cell], used = _inhabitant(cell // SIZE, cell % SIZE, land[cell], tunnels[cell], draws, used)
+        beings[cell], used = _draw_inhabitant(cell // SIZE, cell % SIZE, land[cell], tunnels[cell], draws, used)
     return used
 
 
 @compiled
-def nearest(land: Bytes, beings: Numbers, dx: int, dy: int) -> Numbers:
-    """Return for each kind how far its nearest cell is to the east and to the south, and how far; the last -1 if none.
+def nearest_of_each_kind(land: Bytes, beings: Numbers, dx: int, dy: int) -> Numbers:
+    """Return for each kind the nearest cell in view: its offset east and south, and its distance, -1 if none.
 
     Of several that are equally near, the westernmost counts, and of these the northernmost. Beings hide their ground.
     Row 0 has the kind of what is at (dx, dy) from the player; -1 outside of the map.
@@ -373,8 +378,8 @@ def nearest(land: Bytes, beings: Numbers, dx: int, dy: int) -> Numbers:
 
 
 @compiled
-def distances(costs: Numbers, targets: Numbers) -> Numbers:
-    """Return for each cell what it costs to get to the nearest target; FAR where that is impossible.
+def path_costs(costs: Numbers, targets: Numbers) -> Numbers:
+    """Return the cost of the way from each cell to the nearest target; FAR where there is none.
 
     Args:
         costs: For each cell what it costs to enter it, 1 to 15; 0 where it cannot be entered.

@@ -128,19 +128,19 @@ def being_numbers(world: CrafterWorld) -> list[list[int]]:
 
 
 def nearest_in_view(world: CrafterWorld) -> list[list[int]]:
-    """Return what is in view; see `_terrain.nearest`."""
+    """Return the nearest cell of each kind in view; see `_terrain.nearest_of_each_kind`."""
     body = player_numbers(world)
     land, beings = numpy.frombuffer(world.land, numpy.uint8), numpy.frombuffer(world.beings, numpy.int32)
-    return terrain.nearest(land, beings.reshape(-1, BEING), body[EAST_OF], body[SOUTH_OF]).tolist()
+    return terrain.nearest_of_each_kind(land, beings.reshape(-1, BEING), body[EAST_OF], body[SOUTH_OF]).tolist()
 
 
 def daylight(world: CrafterWorld) -> float:
-    """Return how light it is, from 0 (night) to 1."""
+    """Return the daylight, from 0 (night) to 1."""
     return 1 - abs(math.cos(math.pi * (player_numbers(world)[CLOCK] / 300 % 1 + 0.3))) ** 3
 
 
 def published_seed(seed: int, episode: int) -> int:
-    """Return the seed of the random generator that the published program uses: Python's hash of the two numbers.
+    """Return the random seed of the published program for an episode: Python's hash of the two numbers.
 
     They are the program's seed and the number of the episode, from 1.
     """
@@ -152,28 +152,28 @@ def published_seed(seed: int, episode: int) -> int:
     return (bits - (1 << 64) if bits >> 63 else bits) % SEEDS
 
 
-def create(seed: int) -> CrafterWorld:
+def create_world(seed: int) -> CrafterWorld:
     """Return the world of a seed before any step."""
     body = numpy.zeros(BODY, numpy.int32)
     body[:4] = MOST
     body[LAST_HEALTH], body[SOUTH_OF] = MOST, 1
     key = life.new_generator(seed, body)
-    noise = life.below(key, body, SEEDS)
+    noise = life.random_below(key, body, SEEDS)
     land, inhabitants = numpy.zeros(AREA, numpy.uint8), numpy.zeros(AREA, numpy.uint8)
-    draws = life.uniforms(key.copy(), body.copy(), _DRAWS)
-    life.skip(key, body, 2 * terrain.generate(noise, draws, land, inhabitants))
+    draws = life.random_uniforms(key.copy(), body.copy(), _DRAWS)
+    life.skip_words(key, body, 2 * terrain.generate_world(noise, draws, land, inhabitants))
     inhabitants[SIZE // 2 * SIZE + SIZE // 2] = 0
-    beings = life.settle(inhabitants, body)
+    beings = life.initial_beings(inhabitants, body)
     return CrafterWorld(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())
 
 
 @lru_cache(maxsize=16)  # every attempt at an item, and every check of its record, begins with it
-def begin(seed: int) -> CrafterWorld:
-    """Return the world of a seed after one step in which nothing is done, as in the published program."""
-    return advance(create(seed), NOOP)
+def begin_world(seed: int) -> CrafterWorld:
+    """Return the world of a seed after one step without an action, as in the published program."""
+    return advance_world(create_world(seed), NOOP)
 
 
-def advance(world: CrafterWorld, action: int) -> CrafterWorld:
+def advance_world(world: CrafterWorld, action: int) -> CrafterWorld:
     """Return the world after a step with the player's action."""
     from_buffer, numbers = numpy.frombuffer, numpy.int32
     land, key = from_buffer(world.land, numpy.uint8).copy(), from_buffer(world.key, numpy.uint32).copy()
@@ -182,7 +182,7 @@ def advance(world: CrafterWorld, action: int) -> CrafterWorld:
     # Room for what can come in one step: an arrow of each being, a plant, and three beings in each chunk.
     beings = numpy.empty((2 * count + 1 + 3 * CHUNKS * CHUNKS, BEING), numbers)
     beings.ravel()[: len(before)] = before
-    count, healed, unlocked, new = life.step(land, beings, body, key, count, action, RENDERED)
+    count, healed, unlocked, new = life.make_step(land, beings, body, key, count, action, RENDERED)
     reward = healed / 10 + 1.0 if new else healed / 10
     return CrafterWorld(
         land.tobytes(), beings[:count].tobytes(), body.tobytes(), key.tobytes(), world.score + unlocked, reward
@@ -219,6 +219,7 @@ Cell = tuple[int, int]
 
 
 def cell_number(cell: Cell) -> int:
+    """Return the number of a cell in the bytes of the land."""
     return cell[0] * SIZE + cell[1]
 
 
@@ -237,27 +238,29 @@ class PlayerView:
 
     @property
     def front(self) -> Cell:
+        """The cell that the player faces."""
         return self.at[0] + self.facing[0], self.at[1] + self.facing[1]
 
-    def ground(self, cell: Cell) -> int:
-        """Return what a cell is; 0 outside of the map."""
+    def ground_of(self, cell: Cell) -> int:
+        """Return the kind of ground of a cell; 0 outside of the map."""
         x, y = cell
         return self.land[x * SIZE + y] if 0 <= x < SIZE and 0 <= y < SIZE else 0
 
-    def kind(self, cell: Cell) -> int:
+    def being_kind(self, cell: Cell) -> int:
+        """Return the kind of the being in a cell; 0 without one."""
         being = self.beings.get(cell)
         return being[KIND] if being else 0
 
-    def free(self, cell: Cell) -> bool:
-        """Whether one can walk into a cell now, and live."""
-        return self.ground(cell) in WALKABLE and cell not in self.beings
+    def is_free(self, cell: Cell) -> bool:
+        """Return whether the player can walk into a cell now, and live."""
+        return self.ground_of(cell) in WALKABLE and cell not in self.beings
 
-    def digs(self, cell: Cell) -> bool:
-        """Whether what is in a cell can be collected, so that it leaves free ground."""
-        return self.ground(cell) in self.soft and cell not in self.beings
+    def is_diggable(self, cell: Cell) -> bool:
+        """Return whether a cell can be collected, which leaves free ground."""
+        return self.ground_of(cell) in self.diggable_kinds and cell not in self.beings
 
     @cached_property
-    def soft(self) -> set[int]:
+    def diggable_kinds(self) -> set[int]:
         """The kinds of cells that the player's tools can dig away."""
         body, kinds = self.body, {TREE}
         if body[WOOD_PICKAXE]:
@@ -270,10 +273,11 @@ class PlayerView:
 
     @cached_property
     def costs(self) -> Any:
+        """What it costs to enter each cell, 0 for one that cannot be entered."""
         by_kind = [0] * 13
         for kind in WALKABLE:
             by_kind[kind] = _WALK
-        for kind in self.soft:
+        for kind in self.diggable_kinds:
             by_kind[kind] = _DIG
         if self.body[STONES]:
             by_kind[WATER] = _BRIDGE
@@ -282,35 +286,35 @@ class PlayerView:
             costs[cell_number(cell)] = 0 if row[KIND] == PLANT else _PASS
         return costs
 
-    def cells(self, *kinds: int) -> list[int]:
-        """Return the numbers of all cells that are of some kinds, without those where a being stands."""
-        numbers = numpy.flatnonzero(self.mask(*kinds)).tolist()
+    def cells_of_kinds(self, *kinds: int) -> list[int]:
+        """Return the numbers of all cells of these kinds of ground without a being."""
+        numbers = numpy.flatnonzero(self.mask_of_kinds(*kinds)).tolist()
         return [number for number in numbers if divmod(number, SIZE) not in self.beings]
 
-    def mask(self, *kinds: int) -> Any:
-        """Return for each cell, by column and row, whether it is of some kinds."""
+    def mask_of_kinds(self, *kinds: int) -> Any:
+        """Return for each cell, by column and row, whether it is of these kinds of ground."""
         return numpy.isin(numpy.frombuffer(self.land, numpy.uint8).reshape(SIZE, SIZE), kinds)
 
-    def around(self, cell: Cell) -> Iterator[tuple[int, Cell]]:
-        """Yield the four directions, and the cells there that are on the map."""
+    def neighbours(self, cell: Cell) -> Iterator[tuple[int, Cell]]:
+        """Yield the actions to the neighbours of a cell, with those neighbours."""
         for action, (dx, dy) in STEPS.items():
             neighbour = cell[0] + dx, cell[1] + dy
-            if self.ground(neighbour):
+            if self.ground_of(neighbour):
                 yield action, neighbour
 
-    def missing(self, *items: int) -> list[int]:
-        """Return those of some items that the player does not have."""
+    def missing_items(self, *items: int) -> list[int]:
+        """Return the items among these that the player does not have."""
         return [item for item in items if not self.body[item]]
 
-    def toward(self, targets: Iterable[int]) -> tuple[int, Cell, int] | None:
-        """Return the way to the nearest target: the first direction, the cell there, and what it costs."""
+    def way_to_nearest(self, targets: Iterable[int]) -> tuple[int, Cell, int] | None:
+        """Return the way to the nearest target: first action, cell there and cost; None if there is none."""
         target_cells = list(targets)
         if not target_cells:
             return None
-        field = terrain.distances(self.costs, numpy.array(target_cells, numpy.int32))
+        field = terrain.path_costs(self.costs, numpy.array(target_cells, numpy.int32))
         aims = set(target_cells)
         options = [(FAR, WEST, self.at)]
-        for action, cell in self.around(self.at):
+        for action, cell in self.neighbours(self.at):
             number = cell_number(cell)
             enter = _WALK if number in aims else int(self.costs[number])
             if enter:
@@ -319,46 +323,47 @@ class PlayerView:
         cost, action, cell = min(options)
         return None if cost >= FAR else (action, cell, cost // 2)
 
-    def use(self, targets: Iterable[int]) -> int | None:
-        """Return the action that leads to doing something to the nearest target; None if none can be reached."""
+    def go_and_use(self, targets: Iterable[int]) -> int | None:
+        """Return the next action on the way to using the nearest target; None if none can be reached."""
         aims = set(targets)
-        step = self.toward(aims)
+        step = self.way_to_nearest(aims)
         if step is None:
             return None
         action, cell, _ = step
         if cell_number(cell) in aims:
             return DO if self.front == cell else action
-        return self.enter(action, cell)
+        return self.enter_cell(action, cell)
 
-    def collect(self, kind: int) -> int | None:
-        """Return the action that leads to the use of the nearest cell of a kind; None if none can be reached."""
-        return self.use(self.cells(kind))
+    def go_and_collect(self, kind: int) -> int | None:
+        """Return the next action on the way to using the nearest cell of a kind; None if none can be reached."""
+        return self.go_and_use(self.cells_of_kinds(kind))
 
-    def go(self, targets: Iterable[int]) -> int | None:
-        """Return the action that leads to standing on the nearest target; None if none can be reached."""
-        step = self.toward(targets)
-        return None if step is None else self.enter(step[0], step[1])
+    def go_to(self, targets: Iterable[int]) -> int | None:
+        """Return the next action on the way onto the nearest target; None if none can be reached."""
+        step = self.way_to_nearest(targets)
+        return None if step is None else self.enter_cell(step[0], step[1])
 
-    def enter(self, action: int, cell: Cell) -> int | None:
-        """Return the action that leads into the next cell; None if it is lava or cannot be cleared."""
-        ground = self.ground(cell)
+    def enter_cell(self, action: int, cell: Cell) -> int | None:
+        """Return the next action to enter a neighbour; None if it is lava."""
+        ground = self.ground_of(cell)
         if ground == LAVA:
             return None
-        if self.free(cell):
+        if self.is_free(cell):
             return action
         if self.front != cell:
             return action  # something is in the way, so that this only turns
-        if self.kind(cell) == ARROW:
+        if self.being_kind(cell) == ARROW:
             return action
         return PLACE_STONE if ground == WATER and cell not in self.beings else DO
 
-    def near(self, cell: Cell, kind: int) -> bool:
-        """Whether something of a kind is in the three by three cells around one, as tools are made by."""
+    def is_near(self, cell: Cell, kind: int) -> bool:
+        """Return whether a kind of ground is among the three by three cells around one, as making tools needs."""
         x, y = cell
         if x == 0 or y == 0:
             return False
-        return any(self.ground((x + dx, y + dy)) == kind for dx in (-1, 0, 1) for dy in (-1, 0, 1))
+        return any(self.ground_of((x + dx, y + dy)) == kind for dx in (-1, 0, 1) for dy in (-1, 0, 1))
 
     @property
     def is_near_table(self) -> bool:
-        return self.near(self.at, TABLE)
+        """Whether the player is near a table."""
+        return self.is_near(self.at, TABLE)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from waybench._svg import box, cross, group, path, text, texts
 from waybench.core import Board, Picture, Scene, Tile, TurnRecord, plural
-from waybench.envs.hanoi._game import MOVES, RODS, Puzzle, Stacks, Towers, move_disk, stacks
+from waybench.envs.hanoi._game import MOVES, RODS, Puzzle, Stacks, Towers, move_disk, stacks_of_position
 from waybench.envs.smartplay import AgentState, step_turns
 
 MOST_FRAMES = 72  # of a longer episode the last ones are left out
@@ -31,32 +31,33 @@ class RodsFrame(NamedTuple):
 
 
 def scene(towers: Towers, turns: Sequence[TurnRecord]) -> Scene:
-    """Return an episode frame by frame, and the goal."""
-    all_frames = list(frames(towers, turns))
-    label = _label(towers, all_frames)
+    """Return an episode move by move, and the goal."""
+    all_frames = list(move_frames(towers, turns))
+    label = _frames_label(towers, all_frames)
     if len(all_frames) > MOST_FRAMES + 1:
         label += f"; the first {MOST_FRAMES} are drawn"
-    return _side_by_side(towers, all_frames[: MOST_FRAMES + 1], label)
+    return _frames_scene(towers, all_frames[: MOST_FRAMES + 1], label)
 
 
 def scenes(towers: Towers, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
     """Yield the rods after each number of turns, and the goal."""
-    all_frames = list(frames(towers, turns))
+    all_frames = list(move_frames(towers, turns))
     for count in counts:
         number = sum(1 for _ in step_turns(turns[:count]))
-        yield _side_by_side(towers, all_frames[number : number + 1], _label(towers, all_frames[: number + 1]))
+        yield _frames_scene(towers, all_frames[number : number + 1], _frames_label(towers, all_frames[: number + 1]))
 
 
-def _label(towers: Towers, moves: Sequence[RodsFrame]) -> str:
+def _frames_label(towers: Towers, moves: Sequence[RodsFrame]) -> str:
     refused = sum(bool(frame.refused) for frame in moves)
     tally = f"{plural(len(moves) - 1, 'move')}, {refused} of them not allowed"
     return f"Tower of Hanoi with {plural(towers.level, 'disk')}: {tally}"
 
 
-def _side_by_side(towers: Towers, moves: Sequence[RodsFrame], label: str) -> Scene:
+def _frames_scene(towers: Towers, moves: Sequence[RodsFrame], label: str) -> Scene:
+    """Return the scene of frames side by side, the goal last and paler."""
     disks, panels = (
         towers.level,
-        [*((move, 1) for move in moves), (RodsFrame("goal", stacks(towers.positions[1])), 0.7)],
+        [*((move, 1) for move in moves), (RodsFrame("goal", stacks_of_position(towers.positions[1])), 0.7)],
     )
     width, height = 6 * disks + 3 + _GAP, disks + 4.0
     return Scene(
@@ -66,21 +67,21 @@ def _side_by_side(towers: Towers, moves: Sequence[RodsFrame], label: str) -> Sce
         parts=[
             group(
                 "hanoi-frame" if number < len(moves) else "reference",
-                _frame(frame, disks),
-                f'{_translate(number % _COLUMNS * width, number // _COLUMNS * height)} opacity="{opacity}"',
+                _frame_shapes(frame, disks),
+                f'{_translate_attribute(number % _COLUMNS * width, number // _COLUMNS * height)} opacity="{opacity}"',
             )
             for number, (frame, opacity) in enumerate(panels)
         ],
     )
 
 
-def _translate(x: float, y: float) -> str:
+def _translate_attribute(x: float, y: float) -> str:
     return f'transform="translate({x:g} {y:g})"'
 
 
-def frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[RodsFrame]:
-    """Yield the rods at the start, and after each move that was tried."""
-    rods, number = stacks(towers.positions[0]), 0
+def move_frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[RodsFrame]:
+    """Yield the frame at the start and after each attempted move."""
+    rods, number = stacks_of_position(towers.positions[0]), 0
     yield RodsFrame("start", rods)
     for turn in step_turns(turns):
         number += 1
@@ -94,7 +95,8 @@ def frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[RodsFrame]:
         yield RodsFrame(str(number), rods, disk)
 
 
-def _frame(frame: RodsFrame, disks: int) -> Iterator[str]:
+def _frame_shapes(frame: RodsFrame, disks: int) -> Iterator[str]:
+    """Yield the rods and disks of a frame."""
     wide, floor = 2 * disks + 1, disks + 2.2
     middles = [rod * wide + wide / 2 for rod in range(len(RODS))]
     posts = (f"M{middle:g} 1.6V{floor:g}" for middle in middles)
@@ -111,7 +113,7 @@ def _frame(frame: RodsFrame, disks: int) -> Iterator[str]:
 
 
 def draw_picture(picture: Picture) -> str:
-    """Draw the rods as they are and, below, the goal, with the number of each disk and the name of each rod."""
+    """Draw the rods now and, below, the goal, with numbers of disks and names of rods."""
     state: AgentState[Towers, Puzzle] = picture.state
     disks = state.instance.level
     wide, high, floor = 2 * disks + 1, disks + 4.5, disks + 2.2
@@ -119,14 +121,21 @@ def draw_picture(picture: Picture) -> str:
     edge = 'font-weight="bold" stroke="#fff" stroke-width="0.15" paint-order="stroke"'
     names = [(middle, floor + 1.4, name) for middle, name in zip(middles, RODS, strict=True)]
     parts: list[str] = []
-    for top, title, rods in ((0.5, "now", state.world.rods), (high + 0.5, "goal", stacks(state.instance.positions[1]))):
+    for top, title, rods in (
+        (0.5, "now", state.world.rods),
+        (high + 0.5, "goal", stacks_of_position(state.instance.positions[1])),
+    ):
         numbers = (
             (middle, floor - 0.2 - height, disk)
             for middle, stack in zip(middles, rods, strict=True)
             for height, disk in enumerate(stack)
         )
         labels = texts("hanoi-number", numbers, 0.8, more=edge), texts("hanoi-name", names, 1.2)
-        parts.append(group("hanoi-frame", (*_frame(RodsFrame(title, rods), disks), *labels), _translate(0.5, top)))
+        parts.append(
+            group(
+                "hanoi-frame", (*_frame_shapes(RodsFrame(title, rods), disks), *labels), _translate_attribute(0.5, top)
+            )
+        )
     label = f"Rods with {plural(disks, 'disk')}"
     return Scene("hanoi", label, (3 * wide + 1, 2 * high + 0.5), parts).svg()
 
@@ -135,18 +144,20 @@ _POST, _GROUND = "#8a8a8a", "#5a6372"
 
 
 def board(state: AgentState[Any, Puzzle], turns: Sequence[TurnRecord]) -> Board:
-    """Return the rods side by side; a disk is as many cells wide as its size, twice over, and one more."""
+    """Return the board for people: the rods side by side, a disk of size n being 2 n + 1 cells wide."""
     towers = state.instance
     goal = ", ".join(
         f"{rod} holds {' '.join(map(str, stack))}"
-        for rod, stack in zip(RODS, stacks(towers.positions[1]), strict=True)
+        for rod, stack in zip(RODS, stacks_of_position(towers.positions[1]), strict=True)
         if stack
     )
-    rows = list(_rows(state.world.rods, towers.level))
+    rows = list(_board_rows(state.world.rods, towers.level))
     return Board(rows=rows, width=2 if towers.level < 5 else 1, notes=[f"Goal, from bottom to top: {goal}."])
 
 
-def _rows(rods: Sequence[Sequence[int]], disks: int) -> Iterator[list[Tile]]:
+def _board_rows(rods: Sequence[Sequence[int]], disks: int) -> Iterator[list[Tile]]:
+    """Yield the rows of tiles of the rods, from top to bottom."""
+
     def cell(rod: int, height: int, column: int) -> Tile:
         disk = rods[rod][height] if height < len(rods[rod]) else None
         if disk is not None and abs(column) <= disk + (disks < 3):

@@ -37,9 +37,9 @@ from waybench.envs.hanoi._measures import (
     is_competent,
     most_steps,
     own_failure,
+    published_setting,
     reasoning,
-    sample,
-    setting,
+    sample_name,
 )
 from waybench.envs.smartplay import agent_environment, thinking_players
 
@@ -90,7 +90,7 @@ RODS = agent_environment(
         decode=decode,
         prove=prove,
         isomorph=isomorph,
-        cluster=sample,
+        cluster=sample_name,
     ),
     difficulty=Difficulty(
         horizon=HorizonSpec(
@@ -104,7 +104,11 @@ RODS = agent_environment(
         competent=is_competent,
     ),
     scoring=Scoring(
-        metrics=METRICS, failures=FAILURES, first_errors=FIRST_ERRORS, series=SERIES, published_setting=setting
+        metrics=METRICS,
+        failures=FAILURES,
+        first_errors=FIRST_ERRORS,
+        series=SERIES,
+        published_setting=published_setting,
     ),
     own_failure=own_failure,
     probes=(RODS_BELIEF,),

@@ -33,7 +33,7 @@ _MOST_WORK = 1_000_000  # positions times steps up to which the random player's 
 
 
 @lru_cache(maxsize=4096)
-def stacks(position: Position) -> Stacks:
+def stacks_of_position(position: Position) -> Stacks:
     """Return the disks on each rod, the lowest first."""
     rods: tuple[list[int], list[int], list[int]] = ([], [], [])
     for disk in reversed(range(len(position))):
@@ -59,7 +59,7 @@ def position_of(rods: Stacks) -> Position:
 
 
 @lru_cache(maxsize=4096)
-def distance(start: Position, goal: Position) -> int:
+def shortest_distance(start: Position, goal: Position) -> int:
     """Return the number of moves of a shortest solution from one position to another.
 
     Of the largest disk whose rod differs it is known that it moves once, straight to its goal, or twice, over the third
@@ -71,13 +71,13 @@ def distance(start: Position, goal: Position) -> int:
         return 0
     here, there = start[largest], goal[largest]
     third = 3 - here - there
-    once = _to_tower(start, largest, third) + 1 + _to_tower(goal, largest, third)
-    twice = _to_tower(start, largest, there) + (1 << largest) + 1 + _to_tower(goal, largest, here)
+    once = _moves_to_tower(start, largest, third) + 1 + _moves_to_tower(goal, largest, third)
+    twice = _moves_to_tower(start, largest, there) + (1 << largest) + 1 + _moves_to_tower(goal, largest, here)
     return min(once, twice)
 
 
-def _to_tower(position: Sequence[int], count: int, rod: int) -> int:
-    """Return the fewest moves that bring the smallest disks, so many of them, together on a rod."""
+def _moves_to_tower(position: Sequence[int], count: int, rod: int) -> int:
+    """Return the fewest moves that bring the smallest `count` disks together on a rod."""
     moves = 0
     for disk in reversed(range(count)):
         if position[disk] != rod:
@@ -87,14 +87,18 @@ def _to_tower(position: Sequence[int], count: int, rod: int) -> int:
 
 
 def best_moves(rods: Stacks, goal: Sequence[int]) -> list[int]:
-    """Return the actions with which a shortest solution begins; there can be two."""
-    distance_after = distance(position_of(rods), goal) - 1
+    """Return the actions, one or two, with which a shortest solution begins."""
+    distance_after = shortest_distance(position_of(rods), goal) - 1
     successors = [(action, move_disk(rods, action)) for action in range(len(MOVES))]
-    return [action for action, after in successors if after and distance(position_of(after), goal) == distance_after]
+    return [
+        action
+        for action, after in successors
+        if after and shortest_distance(position_of(after), goal) == distance_after
+    ]
 
 
-def random_score(start: Position, goal: Position, steps: int) -> float | None:
-    """Return the expected number of disks at their goal after so many random moves, or when it is solved before.
+def expected_random_score(start: Position, goal: Position, steps: int) -> float | None:
+    """Return the expected number of disks at their goal after random legal moves, up to the solution.
 
     All legal moves are equally likely.
 
@@ -103,14 +107,14 @@ def random_score(start: Position, goal: Position, steps: int) -> float | None:
     """
     if 3 ** len(start) * steps > _MOST_WORK:
         return None
-    return _random_scores(goal, steps)[_number(start)]
+    return _expected_random_scores(goal, steps)[_position_number(start)]
 
 
 @lru_cache(maxsize=32)
-def _random_scores(goal: Position, steps: int) -> tuple[float, ...]:
-    """Return the random player's score from each position, by backward induction over the steps."""
-    following = _successors(len(goal))
-    end, score = _number(goal), [0.0] * len(following)
+def _expected_random_scores(goal: Position, steps: int) -> tuple[float, ...]:
+    """Return the random player's expected score from each position, by backward induction over the steps."""
+    following = _successor_numbers(len(goal))
+    end, score = _position_number(goal), [0.0] * len(following)
     for number in range(len(following)):
         for disk, rod in enumerate(goal):
             score[number] += number // 3**disk % 3 == rod
@@ -121,17 +125,18 @@ def _random_scores(goal: Position, steps: int) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=4)
-def _successors(disks: int) -> tuple[tuple[int, ...], ...]:
-    """Return, for each position by its number, the numbers of those that one move leads to."""
+def _successor_numbers(disks: int) -> tuple[tuple[int, ...], ...]:
+    """Return, by a position's number, the numbers of the positions one move away."""
     successors: list[tuple[int, ...]] = []
     for number in range(3**disks):
         position = tuple([number // 3**disk % 3 for disk in range(disks)])
-        afters = [after for action in range(len(MOVES)) if (after := move_disk(stacks(position), action))]
-        successors.append(tuple(_number(position_of(after)) for after in afters))
+        afters = [after for action in range(len(MOVES)) if (after := move_disk(stacks_of_position(position), action))]
+        successors.append(tuple(_position_number(position_of(after)) for after in afters))
     return tuple(successors)
 
 
-def _number(position: Sequence[int]) -> int:
+def _position_number(position: Sequence[int]) -> int:
+    """Return a position as a number in base 3."""
     return sum(rod * 3**disk for disk, rod in enumerate(position))
 
 
@@ -164,7 +169,7 @@ class Towers(Instance):
     @property
     def positions(self) -> tuple[Position, Position]:
         """Start and goal, with numbers for the rods."""
-        return _position(self.start), _position(self.goal)
+        return _position_of_letters(self.start), _position_of_letters(self.goal)
 
     @property
     def placed_disks(self) -> int:
@@ -180,7 +185,8 @@ class Towers(Instance):
 
 
 @lru_cache(maxsize=4096)  # the same few positions are asked for again and again
-def _position(letters: str) -> Position:
+def _position_of_letters(letters: str) -> Position:
+    """Return a position by the letters of its rods."""
     return tuple(map(RODS.index, letters))
 
 
@@ -206,7 +212,7 @@ _ORDERS = ["".join(order) for order in permutations(RODS)][1:]  # the first one 
 
 
 def isomorph(towers: Towers, key: str, number: int) -> Towers:
-    """Return the puzzle with its rods exchanged, by one of five orders; five sets in a row have all of them."""
+    """Return the puzzle with its rods exchanged by one of five orders; five sets in a row have all orders."""
     order = str.maketrans(RODS, isomorphic_appearance(_ORDERS, number, "hanoi", key, towers.hash))
     return Towers(towers.start.translate(order), towers.goal.translate(order))
 
@@ -286,13 +292,17 @@ class HanoiRules(Rules[Towers, Puzzle]):
     """
 
     manual_fields = (
-        Field[Towers]("start", "The rods at the start.", lambda towers: _rods_text(stacks(towers.positions[0]))),
-        Field[Towers]("goal", "The rods as they have to be.", lambda towers: _rods_text(stacks(towers.positions[1]))),
+        Field[Towers](
+            "start", "The rods at the start.", lambda towers: _rods_text(stacks_of_position(towers.positions[0]))
+        ),
+        Field[Towers](
+            "goal", "The rods as they have to be.", lambda towers: _rods_text(stacks_of_position(towers.positions[1]))
+        ),
     )
     scene_fields = (Field[Puzzle]("rods", "The rods now.", lambda puzzle: _rods_text(puzzle.rods)),)
 
     def begin(self, instance: Towers) -> Puzzle:
-        return Puzzle(instance, stacks(instance.positions[0]), instance.placed_disks)
+        return Puzzle(instance, stacks_of_position(instance.positions[0]), instance.placed_disks)
 
     def actions(self, instance: Towers) -> Sequence[str]:
         return ACTIONS
@@ -315,11 +325,11 @@ class HanoiRules(Rules[Towers, Puzzle]):
         return End.SOLVED if world.placed == len(world.towers.goal) else None
 
     def score(self, world: Puzzle) -> float:
-        """Return the number of disks on the rod where they have to go: with the published goal, on rod C."""
+        """Return the number of disks on their goal rod."""
         return world.placed
 
     def manual(self, instance: Towers) -> str:
-        return _manual(instance)
+        return _manual_text(instance)
 
     def observe(self, world: Puzzle) -> str:
         action = "" if world.action < 0 else _ACTION_SENTENCES[world.action]
@@ -328,15 +338,15 @@ class HanoiRules(Rules[Towers, Puzzle]):
 
 
 @lru_cache(maxsize=256)  # there are few puzzles of few disks
-def _manual(puzzle: Towers) -> str:
+def _manual_text(puzzle: Towers) -> str:
     start, goal = set(puzzle.start), set(puzzle.goal)
     towers = len(start) == len(goal) == 1
     here, there = puzzle.positions
     return _MANUAL.format(
         begins=_BEGINS.format(rod=min(start)) if len(start) == 1 else _BEGINS_ANYHOW,
         objective=_OBJECTIVE.format(rod=min(goal)) if towers else _OBJECTIVE_ANYHOW,
-        start=_rods_text(stacks(here)),
-        goal=_rods_text(stacks(there)),
+        start=_rods_text(stacks_of_position(here)),
+        goal=_rods_text(stacks_of_position(there)),
     )
 
 
@@ -384,13 +394,13 @@ class HanoiSource(KeyedSource[Towers]):
         while True:
             start, goal = ("".join(rng.choice(RODS) for _ in range(self.level)) for _ in range(2))
             towers = Towers(start, goal)
-            if distance(*towers.positions) >= 1 << self.level - 1:
+            if shortest_distance(*towers.positions) >= 1 << self.level - 1:
                 return towers
 
 
 def prove(towers: Towers) -> dict[str, Json]:
     """Return the number of moves of a shortest solution as "minimum"."""
-    return {"minimum": distance(*towers.positions)}
+    return {"minimum": shortest_distance(*towers.positions)}
 
 
 def oracle(towers: Towers, world: Puzzle, rng: Stream) -> int:
@@ -399,7 +409,7 @@ def oracle(towers: Towers, world: Puzzle, rng: Stream) -> int:
 
 
 def greedy(towers: Towers, world: Puzzle, rng: Stream) -> int:
-    """Make an allowed move after which most disks are where they have to go, and never take the last one back."""
+    """Make an allowed move that leaves most disks on their goal rods, never taking the last one back."""
     rules = HanoiRules(published=True)
     back = MOVES.index(MOVES[world.action][::-1]) if world.action >= 0 and world.allowed else None
     placed = {action: rules.step(world, action, rng).world.placed for action in rules.legal(world) if action != back}

@@ -34,44 +34,45 @@ from waybench.envs.hanoi._game import (
     Towers,
     best_moves,
     decode,
-    distance,
+    expected_random_score,
     move_disk,
     position_of,
-    random_score,
-    stacks,
+    shortest_distance,
+    stacks_of_position,
 )
-from waybench.envs.smartplay import AgentState, agent_metrics, human_metric, scaled_metric, step_turns, steps_of
+from waybench.envs.smartplay import AgentState, agent_metrics, human_metric, scaled_metric, step_events, step_turns
 
 _NO_CHANCE = Stream("hanoi", "no chance")  # the game leaves nothing to it
 STEPS = 30  # for three and four disks, as published (Table 1)
 
 
 def most_steps(towers: Towers) -> int:
-    """Return the default number of steps: 30, or twice those of a shortest solution if that is more."""
-    return max(STEPS, 2 * distance(*towers.positions))
+    """Return the default step limit: 30, or twice the moves of a shortest solution if that is more."""
+    return max(STEPS, 2 * shortest_distance(*towers.positions))
 
 
 def is_competent(record: EpisodeRecord) -> bool:
     """Return whether a solved puzzle took no more steps than the default limit; with a higher one chance does it."""
-    return len(steps_of(record)) <= most_steps(decode(record.instance))
+    return len(step_events(record)) <= most_steps(decode(record.instance))
 
 
-def _steps(record: EpisodeRecord) -> int:
+def _step_limit(record: EpisodeRecord) -> int:
     limit = record.options["steps"]
     return most_steps(decode(record.instance)) if limit is None else limit
 
 
-def _disks(record: EpisodeRecord) -> int:
+def _count_disks(record: EpisodeRecord) -> int:
     return len(record.instance["start"])
 
 
-def _scores(record: EpisodeRecord) -> Range:
-    return 0, _disks(record)
+def _score_range(record: EpisodeRecord) -> Range:
+    return 0, _count_disks(record)
 
 
-def _farthest(record: EpisodeRecord) -> Range:
+def _distance_range(record: EpisodeRecord) -> Range:
+    """Return the range of distances between two positions."""
     # No two positions of n disks are farther apart than from all on one rod to all on another.
-    return 0, 2 ** _disks(record) - 1
+    return 0, 2 ** _count_disks(record) - 1
 
 
 class Move(NamedTuple):
@@ -86,42 +87,42 @@ class Move(NamedTuple):
     remaining: int
 
 
-def moves_of(record: EpisodeRecord) -> list[Move]:
-    """Return the steps that were made, lost ones left out."""
+def moves_made(record: EpisodeRecord) -> list[Move]:
+    """Return the moves that were made or attempted, without lost steps."""
     start, goal = decode(record.instance).positions
-    rods, moves = stacks(start), list[Move]()
+    rods, moves = stacks_of_position(start), list[Move]()
     for turn in step_turns(record.turns):
         action = turn.carried_out[0]
         optimal = action in best_moves(rods, goal)
         rods = move_disk(rods, action) or rods
-        moves.append(Move(optimal, distance(position_of(rods), goal)))
+        moves.append(Move(optimal, shortest_distance(position_of(rods), goal)))
     return moves
 
 
 def is_forbidden(turn: TurnRecord) -> bool:
-    """Return whether a move was not allowed, be it the reply's or the one that the protocol took for it."""
+    """Return whether a turn's move was not allowed, be it named by the reply or taken for it."""
     by_protocol = turn.events.get("named") is False
     return turn.outcome is Outcome.ILLEGAL or (by_protocol and turn.reward == ILLEGAL_REWARD)
 
 
-def setting(record: EpisodeRecord) -> str | None:
+def published_setting(record: EpisodeRecord) -> str | None:
     """Return the published name of a record's setting; None if it is none of the registered ones."""
     return decode(record.instance).setting
 
 
-def sample(record: EpisodeRecord) -> str:
-    """Return what an episode is one of a sample of: of a registered puzzle, which is the only one, its attempts."""
-    return f"attempt {record.attempt}" if setting(record) else record.instance_hash
+def sample_name(record: EpisodeRecord) -> str:
+    """Return the cluster of an episode: the puzzle or, for a registered setting's only puzzle, the attempt."""
+    return f"attempt {record.attempt}" if published_setting(record) else record.instance_hash
 
 
-def score(record: EpisodeRecord) -> float:
-    """Return how many disks are where they have to go at the end."""
-    steps = steps_of(record)
+def final_placed_disks(record: EpisodeRecord) -> float:
+    """Return the number of disks on their goal rod at the end."""
+    steps = step_events(record)
     return float(steps[-1]["score"] if steps else decode(record.instance).placed_disks)
 
 
-def _silent_score(record: EpisodeRecord) -> float:
-    """Return the score of empty replies, for which the published program tries the first move again and again.
+def _score_of_empty_replies(record: EpisodeRecord) -> float:
+    """Return the score of empty replies, for which the published program repeats the first move.
 
     That moves one disk at most, for what is below it is larger.
     """
@@ -132,44 +133,47 @@ def _silent_score(record: EpisodeRecord) -> float:
 
 
 def _chance_and_maximum(record: EpisodeRecord) -> tuple[float, float] | None:
-    towers, steps = decode(record.instance), _steps(record)
-    chance = random_score(*towers.positions, steps)
+    """Return the expected score of random moves and the greatest score; None where one is not known."""
+    towers, steps = decode(record.instance), _step_limit(record)
+    chance = expected_random_score(*towers.positions, steps)
     enough = steps >= record.proof["minimum"] and chance is not None and chance < towers.level
     return (chance, float(towers.level)) if chance is not None and enough else None
 
 
-def _rate(record: EpisodeRecord) -> float | None:
-    moves = moves_of(record)
+def _optimal_rate(record: EpisodeRecord) -> float | None:
+    """Return the share of moves that begin a shortest solution; None without moves."""
+    moves = moves_made(record)
     return sum(step.optimal for step in moves) / len(moves) if moves else None
 
 
 def _moves_left(record: EpisodeRecord) -> float:
-    moves = moves_of(record)
+    """Return the moves of a shortest solution from the final position."""
+    moves = moves_made(record)
     return float(moves[-1].remaining if moves else record.proof["minimum"])
 
 
 METRICS = agent_metrics(
     Metric(
         name="score",
-        of=score,
+        of=final_placed_disks,
         title="Score",
         low=0,
-        range=_scores,
-        floor=_silent_score,
-        ceiling=lambda record: float(_disks(record)),
+        range=_score_range,
+        floor=_score_of_empty_replies,
+        ceiling=lambda record: float(_count_disks(record)),
         doc="Disks on their goal rod at the end (rod C in the published puzzles, section 4.2).",
     ),
-    human_metric(setting, _scores, score),
+    human_metric(published_setting, _score_range, final_placed_disks),
     scaled_metric(
         _chance_and_maximum,
         "The random player takes any of the legal moves (exact, up to 7 disks by default); the optimal one solves it. "
         "Not defined for many more disks or steps, or with fewer steps than the shortest solution has.",
-        _scores,
-        score,
+        _score_range,
+        final_placed_disks,
     ),
     Metric(
         name="optimal_rate",
-        of=_rate,
+        of=_optimal_rate,
         title="Optimal moves",
         low=0,
         high=1,
@@ -178,10 +182,10 @@ METRICS = agent_metrics(
     Metric(
         name="first_mistake",
         of=lambda record: next(
-            (float(number) for number, step in enumerate(moves_of(record), 1) if not step.optimal), None
+            (float(number) for number, step in enumerate(moves_made(record), 1) if not step.optimal), None
         ),
         title="First mistake",
-        range=lambda record: (1, _steps(record)),
+        range=lambda record: (1, _step_limit(record)),
         better="",
         doc="Number of the first attempted move, from 1, that does not start a shortest solution; undefined if all do.",
     ),
@@ -189,7 +193,7 @@ METRICS = agent_metrics(
         name="left",
         of=_moves_left,
         title="Moves left",
-        range=_farthest,
+        range=_distance_range,
         better="lower",
         doc="Length of a shortest solution from the final position.",
     ),
@@ -197,19 +201,19 @@ METRICS = agent_metrics(
         name="illegal",
         of=lambda record: float(sum(map(is_forbidden, record.turns))),
         title="Illegal moves",
-        range=lambda record: (0, _steps(record)),
+        range=lambda record: (0, _step_limit(record)),
         better="lower",
         doc='Moves that were not allowed: from an empty rod, or onto a smaller disk; in "paper" also the first move, '
         "where it is not allowed and was taken for a reply that names none.",
     ),
-    steps=_steps,
-    reward=lambda record: (ILLEGAL_REWARD * _steps(record), SOLVED_REWARD),
+    steps=_step_limit,
+    reward=lambda record: (ILLEGAL_REWARD * _step_limit(record), SOLVED_REWARD),
 )
 
 SERIES = (
     Series(
         name="optimal",
-        of=lambda record: [float(step.optimal) for step in moves_of(record)],
+        of=lambda record: [float(step.optimal) for step in moves_made(record)],
         title="Share of optimal moves",
         low=0,
         high=1,
@@ -217,9 +221,9 @@ SERIES = (
     ),
     Series(
         name="moves_left",
-        of=lambda record: [float(step.remaining) for step in moves_of(record)],
+        of=lambda record: [float(step.remaining) for step in moves_made(record)],
         title="Moves left",
-        range=_farthest,
+        range=_distance_range,
         better="lower",
         doc="Length of a shortest solution after the step.",
     ),
@@ -237,12 +241,12 @@ FAILURES = (ILLEGAL, DETOUR, UNFINISHED)
 
 
 def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
-    """Return which mistakes are most frequent; the general kind where there is none."""
-    return most_frequent_kind(_mistakes(record), FAILURES) or general
+    """Return the most frequent kind of mistake; the general kind where there is none."""
+    return most_frequent_kind(_kinds_of_mistakes(record), FAILURES) or general
 
 
-def _mistakes(record: EpisodeRecord) -> Iterator[FailureKind]:
-    for turn, move in zip(step_turns(record.turns), moves_of(record), strict=True):
+def _kinds_of_mistakes(record: EpisodeRecord) -> Iterator[FailureKind]:
+    for turn, move in zip(step_turns(record.turns), moves_made(record), strict=True):
         if turn.prefix:
             continue
         if is_forbidden(turn):
@@ -256,10 +260,10 @@ REVISIT = FailureKind("revisit", "moves back", "The move leads back to a positio
 DIRECTION = FailureKind("direction", "moves off the shortest solution", "The move leads away from the goal.")
 
 
-def steps(record: EpisodeRecord) -> Iterator[Step]:
+def move_steps(record: EpisodeRecord) -> Iterator[Step]:
     """Yield the moves up to the first that is not one of a shortest solution."""
     start, goal = decode(record.instance).positions
-    rods = stacks(start)
+    rods = stacks_of_position(start)
     seen = {position_of(rods)}
     for number, turn in enumerate(record.turns):
         if "score" not in turn.events:
@@ -283,7 +287,7 @@ def steps(record: EpisodeRecord) -> Iterator[Step]:
         seen.add(position_of(rods))
 
 
-FIRST_ERRORS = FirstErrors((DIRECTION, REVISIT, FORBIDDEN), steps)
+FIRST_ERRORS = FirstErrors((DIRECTION, REVISIT, FORBIDDEN), move_steps)
 
 
 RODS_BELIEF: Belief[AgentState[Towers, Puzzle]] = Belief(
@@ -297,16 +301,19 @@ RODS_BELIEF: Belief[AgentState[Towers, Puzzle]] = Belief(
 )
 
 
-def _progress(state: AgentState[Towers, Puzzle]) -> float:
+def _progress_to_goal(state: AgentState[Towers, Puzzle]) -> float:
+    """Return the share of the moves from start to goal that is gained."""
     start, goal = state.instance.positions
-    return 1 - distance(position_of(state.world.rods), goal) / distance(start, goal)
+    return 1 - shortest_distance(position_of(state.world.rods), goal) / shortest_distance(start, goal)
 
 
-POTENTIALS = (Potential("distance", "Share of the moves of a shortest solution that is gained.", _progress, 100.0),)
+POTENTIALS = (
+    Potential("distance", "Share of the moves of a shortest solution that is gained.", _progress_to_goal, 100.0),
+)
 
 
 def reasoning(state: AgentState[Towers, Puzzle]) -> str:
-    """Return the largest disk that has to move, what is in its way, and the first move of a shortest solution."""
+    """Return a text on the largest disk that has to move, the disks in its way, and the best move."""
     goal = state.instance.positions[1]
     rods = state.world.rods
     position = position_of(rods)
@@ -316,7 +323,7 @@ def reasoning(state: AgentState[Towers, Puzzle]) -> str:
     start, end = MOVES[best_moves(rods, goal)[0]]
     return (
         f"The largest disk that is not where it has to be is {largest}: from rod {RODS[position[largest]]} to "
-        f"{RODS[goal[largest]]}. {way}A shortest solution has {distance(position, goal)} moves left and "
+        f"{RODS[goal[largest]]}. {way}A shortest solution has {shortest_distance(position, goal)} moves left and "
         f"begins with the top disk of {RODS[start]} to {RODS[end]}."
     )
 
@@ -330,7 +337,7 @@ VARIABLES = ExplanatoryVariables(
         Axis(
             name="misplaced",
             title="Misplaced disks",
-            of=lambda record: float(_disks(record) - decode(record.instance).placed_disks),
+            of=lambda record: float(_count_disks(record) - decode(record.instance).placed_disks),
             doc="Disks that do not start on their goal rod.",
         ),
         Axis(

@@ -28,7 +28,7 @@ from waybench.envs.smartplay import (
     draw_seen,
     human_metric,
     scaled_metric,
-    steps_of,
+    step_events,
     thinking_players,
 )
 from waybench.envs.smartplay._measures import action_turns
@@ -84,7 +84,7 @@ def _steps(record: EpisodeRecord) -> int:
 
 
 def _fate(record: EpisodeRecord) -> str:
-    steps = steps_of(record)
+    steps = step_events(record)
     return str(steps[-1].get("fate", "")) if steps else ""
 
 
@@ -94,7 +94,7 @@ def _got_message(record: EpisodeRecord) -> float | None:
         return None
     if case.stage == 1:
         return float(record.end is End.SOLVED)
-    return float(any(step["carries"] for step in steps_of(record)))
+    return float(any(step["carries"] for step in step_events(record)))
 
 
 def _death(name: str, fate: str, title: str, doc: str, possible: Callable[[Case], bool]) -> Metric:
@@ -187,7 +187,7 @@ def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
         return _FATES[fate]
     if general != TURN_LIMIT:
         return general
-    steps = steps_of(record)
+    steps = step_events(record)
     carries = steps[-1]["carries"] if steps else record.instance["agent"]["carries"]
     return UNDELIVERED if carries else NOT_FOUND
 

@@ -44,8 +44,8 @@ class PlayedRound(NamedTuple):
 
 
 def scene(match: Match, turns: Sequence[TurnRecord]) -> Scene:
-    """Return the rounds of a match; of more than 100 those around the last one, and counts of all."""
-    rounds, world = trail(match, turns)
+    """Return the scene of a match: counts of choices, and its rounds, of more than 100 the last ones."""
+    rounds, world = played_rounds(match, turns)
     lines = list(_summary_lines(rounds, world, turns))
     top = _TOP + 3 * _LINE + 22
     height = top + _BANDS * _BAND + 34
@@ -54,15 +54,15 @@ def scene(match: Match, turns: Sequence[TurnRecord]) -> Scene:
         f"Rock Paper Scissors: {', '.join(filter(None, lines))}",
         (_WIDTH, height),
         parts=[
-            *_choices(match, world),
-            *_rounds(rounds, top),
+            *_choice_table(match, world),
+            *_round_columns(rounds, top),
             *(text("rounds-name", 8, height - 24 + 16 * number, line, 11) for number, line in enumerate(lines)),
         ],
     )
 
 
-def trail(match: Match, turns: Iterable[TurnRecord]) -> tuple[list[PlayedRound], Rounds]:
-    """Return the rounds that were played, and how the match stands after them."""
+def played_rounds(match: Match, turns: Iterable[TurnRecord]) -> tuple[list[PlayedRound], Rounds]:
+    """Return the rounds that were played, and the state after them."""
     world = RpsRules(published=False).begin(match)
     rounds: list[PlayedRound] = []
     for turn in step_turns(turns):
@@ -74,6 +74,7 @@ def trail(match: Match, turns: Iterable[TurnRecord]) -> tuple[list[PlayedRound],
 
 
 def _summary_lines(rounds: Sequence[PlayedRound], world: Rounds, turns: Sequence[TurnRecord]) -> Iterator[str]:
+    """Yield the lines on results, score and best choices."""
     results = [round_.result for round_ in rounds]
     tally = ", ".join(f"{results.count(name)} {name}" for name in ("won", "tied", "lost"))
     reward = sum(turn.reward for turn in turns)
@@ -82,8 +83,8 @@ def _summary_lines(rounds: Sequence[PlayedRound], world: Rounds, turns: Sequence
     yield ", ".join(filter(None, (best, ineffective_turns_text(turns))))
 
 
-def _choices(match: Match, world: Rounds) -> Iterator[str]:
-    """Yield how often each choice was made, and as a dashed mark the opponent's probability of the next one."""
+def _choice_table(match: Match, world: Rounds) -> Iterator[str]:
+    """Yield how often each choice was made, and the opponent's probability of it as a dashed mark."""
     for x, name in ((8, "choice"), (62, "a win"), (_BARS[0], "player"), (_BARS[1], "opponent")):
         yield text("rounds-text", x, _TOP - 14, name, 9)
     for choice, name in enumerate(SOUND_NAMES):
@@ -102,7 +103,7 @@ def _choices(match: Match, world: Rounds) -> Iterator[str]:
         yield path("rounds-chance reference", "#e69f00", 3, [f"M{x:.1f} {y - 6}v16"], 'stroke-dasharray="4 2"')
 
 
-def _rounds(rounds: Sequence[PlayedRound], top: int) -> Iterator[str]:
+def _round_columns(rounds: Sequence[PlayedRound], top: int) -> Iterator[str]:
     """Yield a column for each round: both choices by their letters, the result, and the best choice."""
     room = ROOM if len(rounds) <= ROOM else 2 * ROOM
     first = max(0, len(rounds) - 1) // room * room
@@ -114,23 +115,24 @@ def _rounds(rounds: Sequence[PlayedRound], top: int) -> Iterator[str]:
             yield text("rounds-text", 8, y + _ROW * row + 12, name, 9)
         yield text("rounds-text reference", 8, y + 3 * _ROW + 12, "best", 9)
         yield text("rounds-text", _LEFT, y - 2, str(start + 1), 7)
-        yield from _band(rounds[start : start + across], y, wide)
+        yield from _round_line(rounds[start : start + across], y, wide)
 
 
-def _band(rounds: Sequence[PlayedRound], top: int, wide: float) -> Iterator[str]:
-    """Yield a line of rounds: a path and a text for each of its rows."""
+def _round_line(rounds: Sequence[PlayedRound], top: int, wide: float) -> Iterator[str]:
+    """Yield the shapes of a line of rounds: a path and a text for each of its rows."""
     if not rounds:
         return
     places = [round(_LEFT + wide * (number + 0.5), 1) for number in range(len(rounds))]
 
-    def cells(row: int, positions: Iterable[float]) -> Iterator[str]:
+    def cell_paths(row: int, positions: Iterable[float]) -> Iterator[str]:
+        """Yield the SVG path data of a row's cells at these positions."""
         return (f"M{x - wide / 2 + 0.4:.1f} {top + _ROW * row + 8}h{wide - 0.8:.1f}" for x in positions)
 
     players, opponents = [round_.player for round_ in rounds], [round_.opponent for round_ in rounds]
-    yield path("rounds-mine", _MINE, _ROW - 1, cells(0, places), _PALE)
-    yield path("rounds-theirs", _THEIRS, _ROW - 1, cells(1, places), _PALE)
-    yield _letters("name", top + 12, wide, list(zip(places, players, strict=True)))
-    yield _letters("name", top + _ROW + 12, wide, list(zip(places, opponents, strict=True)))
+    yield path("rounds-mine", _MINE, _ROW - 1, cell_paths(0, places), _PALE)
+    yield path("rounds-theirs", _THEIRS, _ROW - 1, cell_paths(1, places), _PALE)
+    yield _letter_row("name", top + 12, wide, list(zip(places, players, strict=True)))
+    yield _letter_row("name", top + _ROW + 12, wide, list(zip(places, opponents, strict=True)))
     for result, (colour, shape) in _RESULTS.items():
         shapes = [
             f"M{x} {top + 2 * _ROW + 4}{shape}"
@@ -139,15 +141,15 @@ def _band(rounds: Sequence[PlayedRound], top: int, wide: float) -> Iterator[str]
         ]
         yield path(f"rounds-{result}", colour, 0, shapes)
     best = [(x, round_.best, round_.best == round_.player) for x, round_ in zip(places, rounds, strict=True)]
-    parts = [path("rounds-best", "#e69f00", _ROW - 1, cells(3, (x for x, _, same in best if same)))]
+    parts = [path("rounds-best", "#e69f00", _ROW - 1, cell_paths(3, (x for x, _, same in best if same)))]
     for name, same in (("ground", True), ("name", False)):
         letters = [(x, choice) for x, choice, is_best in best if is_best is same]
-        parts.append(_letters(name, top + 3 * _ROW + 12, wide, letters))
+        parts.append(_letter_row(name, top + 3 * _ROW + 12, wide, letters))
     yield group("reference", parts)
 
 
-def _letters(name: str, y: int, wide: float, choices: Sequence[tuple[float, int]]) -> str:
-    """Return the letters of choices in a row, each at its place."""
+def _letter_row(name: str, y: int, wide: float, choices: Sequence[tuple[float, int]]) -> str:
+    """Return the text with the letters of choices, each at its position."""
     places, letters = " ".join(f"{x:g}" for x, _ in choices), "".join(SOUND_NAMES[choice][0] for _, choice in choices)
     look = f'class="rounds-{name}" fill="#333" font-size="{min(10.0, 1.1 * wide):.1f}" text-anchor="middle"'
     return f'<text {look} x="{places}" y="{y}">{letters}</text>' if letters else ""
@@ -165,7 +167,7 @@ _COLOURS = ("#cccccc", "#009e73", "#d55e00")  # of a tie, a win and a defeat
 
 
 def board(state: AgentState[Any, Rounds], turns: Sequence[TurnRecord]) -> Board:
-    """Return two rows: the player's choices and the opponent's, in the colour of the result."""
+    """Return the board for people: the player's choices and the opponent's, in the colour of the result."""
     rounds = [(turn.action[0], turn.events["theirs"]) for turn in turns if "theirs" in turn.events]
     latest = rounds[-_SHOWN:]
     empty = [Tile("", "#f0f0f0")] * (_SHOWN - len(latest))

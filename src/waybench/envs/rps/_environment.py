@@ -15,7 +15,7 @@ from waybench.envs.rps._game import (
     decode,
     prove,
 )
-from waybench.envs.smartplay import agent_environment, learning_scoring, symmetric_reward, thinking_players
+from waybench.envs.smartplay import agent_environment, learning_scoring, symmetric_reward_range, thinking_players
 
 SCORING = learning_scoring(
     "the one with the highest expected score",
@@ -61,7 +61,7 @@ ROUNDS = agent_environment(
     rules=RpsRules,
     history=STEPS,
     steps=STEPS,
-    reward=symmetric_reward(LARGEST_SCORE, STEPS),
+    reward=symmetric_reward_range(LARGEST_SCORE, STEPS),
     items=Items(
         options=OPTIONS, sample_levels=(1, 2, 3), public_key="rps-v1", make_source=RpsSource, decode=decode, prove=prove
     ),

@@ -6,11 +6,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.core import DataError, Instance, Json, KeyedSource, Option, Stream, UsageError, unknown_name_message
-from waybench.envs.smartplay import ActionEffect, Rules, best_action, field_values, is_within
+from waybench.envs.smartplay import ActionEffect, Rules, best_action_and_gaps, field_values, is_within
 
 
-def beats(choice: int) -> int:
-    """Return what beats a choice."""
+def winning_choice(choice: int) -> int:
+    """Return the choice that beats a choice."""
     return (choice + 1) % 3
 
 
@@ -34,21 +34,21 @@ STRATEGIES = {
     FIXED: Strategy(1, lambda player, opponent, counts: opponent, "draws every choice from the same probabilities"),
     "copy_last": Strategy(2, lambda player, opponent, counts: player, "repeats the player's last choice"),
     "beat_last": Strategy(
-        2, lambda player, opponent, counts: beats(player), "chooses what beats the player's last choice"
+        2, lambda player, opponent, counts: winning_choice(player), "chooses what beats the player's last choice"
     ),
     "win_stay": Strategy(
         2,
-        lambda player, opponent, counts: beats(player) if player == beats(opponent) else opponent,
+        lambda player, opponent, counts: winning_choice(player) if player == winning_choice(opponent) else opponent,
         "keeps its choice unless it has lost, and then chooses what would have won",
     ),
     "cycle": Strategy(
         2,
-        lambda player, opponent, counts: beats(opponent),
+        lambda player, opponent, counts: winning_choice(opponent),
         "chooses what beats its own last choice: Rock, Paper, Scissors",
     ),
     "frequency": Strategy(
         3,
-        lambda player, opponent, counts: beats(counts.index(max(counts))),
+        lambda player, opponent, counts: winning_choice(counts.index(max(counts))),
         "chooses what beats the player's most frequent choice, the first in the list of several",
     ),
 }
@@ -132,7 +132,7 @@ def decode(data: Json) -> Match:
         raise DataError("instance: rate is 0 if the opponent is fixed, and otherwise a number above 0, up to 1")
     if type(draw) is not int or not 0 <= draw < LARGEST_DRAW:
         raise DataError("instance: draw is a whole number from 0 to 2**53 - 1")
-    chances, wins = _three(chance_data, 1.0), _three(win_data, LARGEST_SCORE)
+    chances, wins = _read_three(chance_data, 1.0), _read_three(win_data, LARGEST_SCORE)
     if abs(sum(chances) - 1) > 1e-9:
         raise DataError("instance: the sum of the chances is not 1")
     if min(wins) == 0:
@@ -140,7 +140,8 @@ def decode(data: Json) -> Match:
     return Match(chances, wins, opponent, float(rate), draw)
 
 
-def _three(data: Json, high: float) -> Three:
+def _read_three(data: Json, high: float) -> Three:
+    """Return three numbers from 0 to `high`; raise DataError for anything else."""
     match data:
         case [rock, paper, scissors] if all(is_within(value, 0, high) for value in (rock, paper, scissors)):
             return float(rock), float(paper), float(scissors)
@@ -196,14 +197,14 @@ class Rounds(NamedTuple):
     reward: float = 0.0
 
 
-def values(chances: Sequence[float], wins: Sequence[float]) -> tuple[int, tuple[float, ...]]:
-    """Return the best choice against an opponent's probabilities, and how much less each is worth.
+def best_choice_and_gaps(chances: Sequence[float], wins: Sequence[float]) -> tuple[int, tuple[float, ...]]:
+    """Return the best choice against an opponent's probabilities, and how much less each one is worth.
 
     A win is worth the score of one's own choice, and a defeat takes away that of the opponent's.
     """
     rock, paper, scissors = chances
     of_rock, of_paper, of_scissors = wins
-    return best_action(
+    return best_action_and_gaps(
         (
             of_rock * scissors - of_paper * paper,
             of_paper * rock - of_scissors * scissors,
@@ -231,7 +232,7 @@ class RpsRules(Rules[Match, Rounds]):
         self._lines = (0, 1, 2) if published else (0, 2, 1)  # whose score each line of the manual shows
 
     def begin(self, instance: Match) -> Rounds:
-        return Rounds(instance, instance.chances, *values(instance.chances, instance.wins))
+        return Rounds(instance, instance.chances, *best_choice_and_gaps(instance.chances, instance.wins))
 
     def actions(self, instance: Match) -> Sequence[str]:
         return self._names
@@ -248,7 +249,7 @@ class RpsRules(Rules[Match, Rounds]):
         return world.score
 
     def manual(self, instance: Match) -> str:
-        """Return the manual; it does not tell what the opponent does."""
+        """Return the manual, which says nothing of the opponent's strategy."""
         return MANUAL.format(wins=[instance.wins[choice] for choice in self._lines])
 
     def observe(self, world: Rounds) -> str:
@@ -269,8 +270,8 @@ def play_round(world: Rounds, action: int, their_choice: int) -> Rounds:
         index = 9 * last[0] + 3 * last[1] + their_choice
         replies = replies[:index] + (replies[index] + 1,) + replies[index + 1 :]  # noqa: RUF005  unpacking takes longer
     if match.opponent != FIXED:
-        chances = _chances(match, STRATEGIES[match.opponent].choose(action, their_choice, player_counts))
-        best, gaps = values(chances, match.wins)
+        chances = _choice_probabilities(match, STRATEGIES[match.opponent].choose(action, their_choice, player_counts))
+        best, gaps = best_choice_and_gaps(chances, match.wins)
     last = action, their_choice
     return Rounds._make((match, chances, best, gaps, player_counts, opponent_counts, replies, score, last, reward))
 
@@ -281,11 +282,12 @@ def _played_text(player: str, opponent: str, result: str, reward: float) -> str:
 
 
 def _with_choice(counts: tuple[int, int, int], choice: int) -> tuple[int, int, int]:
+    """Return counts of choices with one more."""
     rock, paper, scissors = counts
     return rock + (choice == 0), paper + (choice == 1), scissors + (choice == 2)
 
 
-def _chances(match: Match, planned: int) -> Three:
+def _choice_probabilities(match: Match, planned: int) -> Three:
     """Return the probabilities of an opponent that mostly makes the choice it plans."""
     rock, paper, scissors = ((1 - match.rate) * chance for chance in match.chances)
     rate = match.rate
@@ -299,7 +301,7 @@ def oracle(match: Match, world: Rounds, rng: Stream) -> int:
 
 def learner(match: Match, world: Rounds, rng: Stream) -> int:
     """Learn the opponent's frequencies: the best response to how often it has made each choice, plus once each."""
-    return _response(world.opponent_counts, match)
+    return _best_response(world.opponent_counts, match)
 
 
 def predictor(match: Match, world: Rounds, rng: Stream) -> int:
@@ -310,17 +312,18 @@ def predictor(match: Match, world: Rounds, rng: Stream) -> int:
     if world.last is None:
         return learner(match, world, rng)
     start = 9 * world.last[0] + 3 * world.last[1]
-    return _response(world.replies[start : start + 3], match)
+    return _best_response(world.replies[start : start + 3], match)
 
 
-def _response(counts: Sequence[int], match: Match) -> int:
+def _best_response(counts: Sequence[int], match: Match) -> int:
+    """Return the best choice against the frequencies of counts, plus one each."""
     rounds = sum(counts) + 3
-    return values([(count + 1) / rounds for count in counts], match.wins)[0]
+    return best_choice_and_gaps([(count + 1) / rounds for count in counts], match.wins)[0]
 
 
 def beat_last(match: Match, world: Rounds, rng: Stream) -> int:
     """Choose what beats the opponent's last choice."""
-    return 0 if world.last is None else beats(world.last[1])
+    return 0 if world.last is None else winning_choice(world.last[1])
 
 
 PLAYERS = {"oracle": oracle, "learner": learner, "predictor": predictor, "heuristic": beat_last}
@@ -379,7 +382,7 @@ class RpsSource(KeyedSource[Match]):
     def instance(self, index: int) -> Match:
         settings = f"{self._setting} {self._rate!r} {' '.join(self._opponents)}"
         rng = Stream("rps", VERSION, self.key, self.level, settings, index)
-        (rock, paper, scissors), opponent = self._pairs(rng), rng.choice(self._opponents)
+        (rock, paper, scissors), opponent = self._draw_pairs(rng), rng.choice(self._opponents)
         return Match(
             (rock[0], paper[0], scissors[0]),
             (rock[1], paper[1], scissors[1]),
@@ -388,7 +391,8 @@ class RpsSource(KeyedSource[Match]):
             rng.below(LARGEST_DRAW),
         )
 
-    def _pairs(self, rng: Stream) -> tuple[Pair, ...]:
+    def _draw_pairs(self, rng: Stream) -> tuple[Pair, ...]:
+        """Draw (probability, score of a win) of each choice."""
         if self._setting != "free":
             pairs = list(SETTINGS[self._setting])
             rng.shuffle(pairs)
@@ -396,11 +400,11 @@ class RpsSource(KeyedSource[Match]):
         while True:
             chances = [share / 20 for share in rng.choice(_TWENTIETHS)]
             wins = [float(1 + rng.below(3)) for _ in chances]
-            if sorted(values(chances, wins)[1])[1] >= _LEAD:
+            if sorted(best_choice_and_gaps(chances, wins)[1])[1] >= _LEAD:
                 return tuple(zip(chances, wins, strict=True))
 
 
 def prove(match: Match) -> dict[str, Json]:
-    """Return the best choice of the first round as "best", from 1, and how much worse the worst one is as "worst"."""
-    best, gaps = values(match.chances, match.wins)
+    """Return the best choice of the first round as "best", from 1, and the worst one's loss as "worst"."""
+    best, gaps = best_choice_and_gaps(match.chances, match.wins)
     return {"best": best + 1, "worst": max(gaps)}

@@ -9,14 +9,14 @@ from waybench.envs.smartplay._game import ActionEffect, AgentState, Rules, field
 from waybench.envs.smartplay._measures import (
     HUMANS,
     agent_metrics,
-    best_action,
+    best_action_and_gaps,
     final_score,
     human_metric,
     learning_scoring,
     scaled_metric,
+    step_events,
     step_turns,
-    steps_of,
-    symmetric_reward,
+    symmetric_reward_range,
 )
 from waybench.envs.smartplay._wording import LEGEND, SEEN, direction_name, draw_seen
 
@@ -32,7 +32,7 @@ __all__ = [
     "Rules",
     "agent_environment",
     "agent_metrics",
-    "best_action",
+    "best_action_and_gaps",
     "direction_name",
     "draw_seen",
     "field_values",
@@ -41,8 +41,8 @@ __all__ = [
     "is_within",
     "learning_scoring",
     "scaled_metric",
+    "step_events",
     "step_turns",
-    "steps_of",
-    "symmetric_reward",
+    "symmetric_reward_range",
     "thinking_players",
 ]

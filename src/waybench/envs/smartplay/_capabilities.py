@@ -69,8 +69,8 @@ class Capability:
         return {setting: part / self.value for setting, part in self.parts.items()}
 
 
-def degrees(setting: str) -> Mapping[str, int]:
-    """Return how much a setting asks of each capability, from 1 to 4 (Table 3).
+def capability_degrees(setting: str) -> Mapping[str, int]:
+    """Return the degree, 1 to 4, to which a setting asks for each capability (Table 3).
 
     Args:
         setting: The published name, such as "Hanoi3Disk".
@@ -83,13 +83,13 @@ def degrees(setting: str) -> Mapping[str, int]:
 
 
 def capability_weights(capability: str, formula: str, settings: Iterable[str]) -> dict[str, int]:
-    """Return the weights that settings have in a capability, without those that have none."""
-    weights = {setting: degrees(setting)[capability] - FORMULAS[formula].less for setting in settings}
+    """Return the settings' weights in a capability, without those of 0."""
+    weights = {setting: capability_degrees(setting)[capability] - FORMULAS[formula].less for setting in settings}
     return {setting: weight for setting, weight in weights.items() if weight}
 
 
 def capability_scores(scores: Mapping[str, float], formula: str = "paper") -> list[Capability]:
-    """Return the scores of the nine capabilities: sum of d s / sum of d, over the games that have been played.
+    """Return the scores of the nine capabilities: sum of d s / sum of d, over the games played.
 
     Args:
         scores: Setting -> human-normalised score.

@@ -68,18 +68,19 @@ def agent_environment(
     return Environment(
         items=items,
         playing=Playing(
-            play=_play(rules, most_steps, reward),
-            options=_options(history, steps),
+            play=_play_function(rules, most_steps, reward),
+            options=_play_options(history, steps),
             action_turns=action_turns,
             **playing,
         ),
         scoring=replace(scoring, failures=(*scoring.failures, UNNAMED), failure=agent_failure(own_failure)),
-        typing=_typing(rules, keys),
+        typing=_typing_of_actions(rules, keys),
         **fields,
     )
 
 
-def _options(history: int, steps: int | None) -> tuple[Option, ...]:
+def _play_options(history: int, steps: int | None) -> tuple[Option, ...]:
+    """Return the options of play, with these defaults."""
     return (
         Option(
             name="protocol",
@@ -110,28 +111,28 @@ def _options(history: int, steps: int | None) -> tuple[Option, ...]:
     )
 
 
-def _play(
+def _play_function(
     make_rules: AnyRules, most_steps: Callable[[Any], int], reward: Bounds | Callable[[int | None], Bounds]
 ) -> Callable[[Mapping[str, Json]], Play[Any, Any, Any]]:
-    """Return the function from resolved options to how an episode is played."""
+    """Return the function from options of play to game, wording and limits."""
 
-    def play(options: Mapping[str, Json]) -> Play[Any, Any, Any]:
+    def play_of_options(options: Mapping[str, Json]) -> Play[Any, Any, Any]:
         published, style, steps = options["protocol"] == "paper", PROMPT_STYLES[options["wording"]], options["steps"]
         rules, thinks, history = make_rules(published=published), bool(style.think), options["history"]
         bounds = reward(steps) if callable(reward) else reward
         game: AgentGame[Any, Any] = AgentGame(rules, 0 if style.chats else history, thinks=thinks, reward=bounds)
         words: AgentWording[Any, Any] = AgentWording(rules, style, published=published)
 
-        def turns(instance: Any) -> int:
+        def turn_limit(instance: Any) -> int:
             return (1 + thinks) * (most_steps(instance) if steps is None else steps)
 
-        return Play(game, words, Limits(turns=1), turns=turns)
+        return Play(game, words, Limits(turns=1), turns=turn_limit)
 
-    return play
+    return play_of_options
 
 
-def _typing(make_rules: AnyRules, keys: Mapping[str, str]) -> Typing[Any, Any]:
-    """Return what a person can type in place of an action's name: its number in the manual's list, or its key."""
+def _typing_of_actions(make_rules: AnyRules, keys: Mapping[str, str]) -> Typing[Any, Any]:
+    """Return how people type actions: by the number in the manual's list, or by a key."""
     rules = make_rules(published=False)
 
     def typed_actions(state: AgentState[Any, Any]) -> list[TypedAction]:

@@ -112,17 +112,17 @@ def field_values(data: Json, fields: Sequence[str], message: str) -> list[Json]:
 
 
 def is_within(value: Json, low: float, high: float) -> bool:
-    """Return whether a value is a number from low to high; true and false are none."""
+    """Return whether a value is a number (no boolean) from low to high."""
     return type(value) in (int, float) and low <= value <= high
 
 
 def history_entry(number: int, observation: str) -> str:
-    """Return an observation as the history has it; the first of all has the number 0."""
+    """Return an observation with its heading in the history; the first one has the number 0."""
     return f"Player Observation Step {number}:\n{observation}"
 
 
 def history_text(entries: Sequence[str]) -> str:
-    """Return the history as SmartPlay writes it; the present observation is never part of it.
+    """Return the history as SmartPlay writes it, without the present observation.
 
     Args:
         entries: The last observations as `history_entry` gives them, the oldest first.
@@ -233,7 +233,7 @@ class AgentGame(Game[I, AgentState[I, W], AgentReply]):
         return _new_transition((state, reward, all_events, outcome))
 
     def forfeit(self, state: AgentState[I, W]) -> AgentState[I, W]:
-        """Go on after a reply that cannot be carried out: to the action after a thought, otherwise to the next step.
+        """Return the state after a reply that cannot be carried out: the action after a thought, or the next step.
 
         So every step has the same number of replies, whatever they are.
         """
@@ -266,11 +266,11 @@ def thinking_players(
 ) -> dict[str, Player[AgentState[Any, Any], AgentReply]]:
     """Return players of the agent protocol from functions (instance, world, rng) -> number of an action."""
 
-    def player(choose: Callable[[Any, Any, Stream], int]) -> Player[AgentState[Any, Any], AgentReply]:
+    def thinking_player(choose: Callable[[Any, Any, Stream], int]) -> Player[AgentState[Any, Any], AgentReply]:
         def play(state: AgentState[Any, Any], rng: Stream) -> AgentReply:
             return THOUGHT if state.thinking else AgentReply(choose(state.instance, state.world, rng))
 
         play.__doc__ = choose.__doc__  # its page says what it does
         return play
 
-    return {name: player(choose) for name, choose in players.items()}
+    return {name: thinking_player(choose) for name, choose in players.items()}

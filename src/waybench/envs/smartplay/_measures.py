@@ -29,24 +29,24 @@ from waybench.envs.smartplay._wording import PROMPT_STYLES
 
 
 def action_turns(record: EpisodeRecord) -> list[TurnRecord]:
-    """Return the turns whose replies had to name an action: one for each step, lost ones included, and no thoughts."""
+    """Return the turns that had to name an action, lost steps included: one for each step, no thoughts."""
     thinks = bool(PROMPT_STYLES[base_wording_name(record.options)].think)
     return list(record.turns[thinks :: 1 + thinks])
 
 
 def step_turns(turns: Iterable[TurnRecord]) -> Iterator[TurnRecord]:
-    """Yield the turns in which a step was made: no thoughts and no lost steps."""
+    """Yield the turns with a step of the world: no thoughts and no lost steps."""
     return (turn for turn in turns if "score" in turn.events)
 
 
-def steps_of(record: EpisodeRecord) -> list[Mapping[str, Json]]:
-    """Return what happened in each step that was made."""
+def step_events(record: EpisodeRecord) -> list[Mapping[str, Json]]:
+    """Return the events of each step that was made."""
     return [turn.events for turn in step_turns(record.turns)]
 
 
 def final_score(record: EpisodeRecord) -> float:
     """Return the score after the last step; 0 before the first."""
-    steps = steps_of(record)
+    steps = step_events(record)
     return float(steps[-1]["score"]) if steps else 0.0
 
 
@@ -56,7 +56,7 @@ def agent_metrics(
     steps: Callable[[EpisodeRecord], int],
     reward: Callable[[EpisodeRecord], Range],
 ) -> tuple[Metric, ...]:
-    """Return the metrics of an environment.
+    """Return the metrics of a game of the agent protocol.
 
     Args:
         score: The score, the headline metric.
@@ -65,7 +65,7 @@ def agent_metrics(
         reward: EpisodeRecord -> the least and the greatest sum of rewards.
     """
 
-    def counted(record: EpisodeRecord) -> Range:
+    def step_range(record: EpisodeRecord) -> Range:
         return 0, steps(record)
 
     return (
@@ -88,9 +88,9 @@ def agent_metrics(
         *game_metrics,
         Metric(
             name="played",
-            of=lambda record: float(len(steps_of(record))),
+            of=lambda record: float(len(step_events(record))),
             title="Steps",
-            range=counted,
+            range=step_range,
             better="",
             doc="Number of steps.",
         ),
@@ -98,7 +98,7 @@ def agent_metrics(
             name="unnamed",
             of=lambda record: float(sum(turn.events.get("named") is False for turn in record.own_turns)),
             title="No action named",
-            range=counted,
+            range=step_range,
             better="lower",
             doc='Steps without a named action; "paper" takes the first action then.',
         ),
@@ -132,7 +132,7 @@ def human_metric(
     *,
     far_bounds: bool = False,
 ) -> Metric:
-    """Return the score on the human scale.
+    """Return the metric of the human-normalised score.
 
     Args:
         setting: EpisodeRecord -> the published name of its setting; None if it is none of the registered ones.
@@ -141,7 +141,7 @@ def human_metric(
         far_bounds: Whether no player comes near the greatest score.
     """
 
-    def scale(record: EpisodeRecord) -> Scale | None:
+    def human_scale(record: EpisodeRecord) -> Scale | None:
         human_scores, steps = HUMANS.get(setting(record) or ""), record.options["steps"]
         if human_scores is None or steps not in (None, human_scores.steps):
             return None
@@ -157,7 +157,7 @@ def human_metric(
         "with human - score, which would give 0 for people). Only for settings and numbers of steps with published "
         "human scores.",
     )
-    return _rescale(metric, scale)
+    return _rescaled_metric(metric, human_scale)
 
 
 def scaled_metric(
@@ -166,7 +166,7 @@ def scaled_metric(
     scores: Callable[[EpisodeRecord], Range],
     score: Callable[[EpisodeRecord], float] = final_score,
 ) -> Metric:
-    """Return the score on a scale from a random player's to the optimal one's.
+    """Return the metric of the score on a scale from a random player's to the optimal one's.
 
     Args:
         expected: EpisodeRecord -> expected scores of the random and of the optimal player on the same instance with the
@@ -183,35 +183,35 @@ def scaled_metric(
         doc="(score - random) / (oracle - random) with the expected scores of a random and of the optimal player on "
         f"this very instance: 0 is chance level, 1 the best expected score. {players}",
     )
-    return _rescale(metric, expected)
+    return _rescaled_metric(metric, expected)
 
 
-def _rescale(metric: Metric, scale: Callable[[EpisodeRecord], Scale | None]) -> Metric:
-    """Return a metric on a scale; it is not defined where there is no scale, and its range is open there."""
+def _rescaled_metric(metric: Metric, scale: Callable[[EpisodeRecord], Scale | None]) -> Metric:
+    """Return a metric on a scale, undefined and with an open range for records without a scale."""
     score, scores = metric.of, metric.range
     assert scores is not None
 
-    def on_scale(score: float | None, ends: Scale | None) -> float | None:
+    def value_on_scale(score: float | None, ends: Scale | None) -> float | None:
         return None if score is None or ends is None else (score - ends[0]) / (ends[1] - ends[0])
 
     def score_on_scale(record: EpisodeRecord) -> float | None:
-        return on_scale(score(record), scale(record))
+        return value_on_scale(score(record), scale(record))
 
     def range_on_scale(record: EpisodeRecord) -> Range:
         ends, (low, high) = scale(record), scores(record)
-        return on_scale(low, ends), on_scale(high, ends)
+        return value_on_scale(low, ends), value_on_scale(high, ends)
 
     return replace(metric, of=score_on_scale, range=range_on_scale)
 
 
-def best_action(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
-    """Return which action has the highest value (the first of several), and what each of them gives away."""
+def best_action_and_gaps(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
+    """Return the first action with the highest value, and by how much each one's value is lower."""
     highest = max(values)
     return values.index(highest), tuple(highest - value for value in values)
 
 
-def symmetric_reward(stake: float, default_steps: int) -> Callable[[int | None], tuple[float, float]]:
-    """Return the function from most steps to the range of the rewards' sum, where a step wins or loses a stake."""
+def symmetric_reward_range(stake: float, default_steps: int) -> Callable[[int | None], tuple[float, float]]:
+    """Return the function from most steps to the range of rewards, if each step wins or loses a stake."""
 
     def bounds(steps: int | None) -> tuple[float, float]:
         most = stake * (steps or default_steps)
@@ -221,17 +221,17 @@ def symmetric_reward(stake: float, default_steps: int) -> Callable[[int | None],
 
 
 def chance_scores(actions: Callable[[EpisodeRecord], int]) -> Callable[[EpisodeRecord], ReferenceScores]:
-    """Return the function from a record to the expected scores of random choices and of the best ones.
+    """Return the function from a record to the expected scores of random and of best actions.
 
     With k actions a random choice is the best one in 1/k of the steps. A constant reply is no better: before anything
     is learned each action is as likely to be the best one.
     """
 
-    def scores(record: EpisodeRecord) -> ReferenceScores:
+    def reference_scores(record: EpisodeRecord) -> ReferenceScores:
         steps = float(record.options["steps"])
         return ReferenceScores(steps / actions(record), {}, steps, chance=True)
 
-    return scores
+    return reference_scores
 
 
 def learning_scoring(
@@ -244,7 +244,7 @@ def learning_scoring(
     *,
     has_chance_scores: bool = False,
 ) -> Scoring:
-    """Return the metrics and series of a game of chance: one action is the best, and steps that take it count.
+    """Return metrics and series of a game of chance in which steps with the best action count.
 
     Args:
         best: What the best action is, as the end of a sentence.
@@ -270,7 +270,7 @@ def learning_scoring(
         most = stake(record) * steps(record)
         return -most, most
 
-    def regrets(record: EpisodeRecord) -> Range:
+    def regret_range(record: EpisodeRecord) -> Range:
         return 0, 2 * stake(record) * steps(record)  # the best action could win as much as another one loses
 
     score = Metric(
@@ -283,7 +283,7 @@ def learning_scoring(
         doc=f"Steps in which the action was {best} (section 4.2).",
     )
 
-    def expected(record: EpisodeRecord) -> tuple[float, float]:
+    def chance_and_best_scores(record: EpisodeRecord) -> tuple[float, float]:
         references = reference_scores(record)
         assert references.nothing is not None and references.ceiling is not None
         return references.nothing, references.ceiling
@@ -291,27 +291,28 @@ def learning_scoring(
     metrics = agent_metrics(
         score,
         human_metric(setting, scores),
-        scaled_metric(expected, players, scores),
-        replace(_REGRET, range=regrets),
+        scaled_metric(chance_and_best_scores, players, scores),
+        replace(_REGRET, range=regret_range),
         steps=steps,
         reward=reward,
     )
     return Scoring(
         metrics=metrics,
-        series=(_OPTIMAL, replace(_REGRET_SO_FAR, range=regrets)),
+        series=(_OPTIMAL, replace(_REGRET_SO_FAR, range=regret_range)),
         published_setting=setting,
         reference_scores=reference_scores if has_chance_scores else None,
     )
 
 
-def _regrets(record: EpisodeRecord) -> list[float]:
+def _step_regrets(record: EpisodeRecord) -> list[float]:
+    """Return the regret of each step; a lost one counts as the worst action."""
     lost = float(record.proof["worst"])
     return [float(turn.events.get("regret", lost)) for turn in action_turns(record)]
 
 
 _REGRET = Metric(
     name="regret",
-    of=lambda record: fsum(_regrets(record)),
+    of=lambda record: fsum(_step_regrets(record)),
     title="Regret",
     low=0,
     better="lower",
@@ -330,7 +331,7 @@ _OPTIMAL = Series(
 )
 _REGRET_SO_FAR = Series(
     name="regret_so_far",
-    of=lambda record: list(accumulate(_regrets(record))),
+    of=lambda record: list(accumulate(_step_regrets(record))),
     title="Regret so far",
     low=0,
     better="lower",
@@ -349,7 +350,7 @@ OwnFailure = Callable[[EpisodeRecord, FailureKind], FailureKind | None]
 
 
 def agent_failure(game_failure: OwnFailure) -> Callable[[EpisodeRecord], FailureKind | None]:
-    """Return the function that says how an episode of the agent protocol failed.
+    """Return the function from a record to the kind of failure of an episode of the agent protocol.
 
     Where most replies name an action, it is the game's own kind, which depends on the record and on the general kind by
     the turns in which an action was requested.
@@ -357,7 +358,7 @@ def agent_failure(game_failure: OwnFailure) -> Callable[[EpisodeRecord], Failure
 
     def failure(record: EpisodeRecord) -> FailureKind | None:
         general = general_failure_kind(record, action_turns(record))
-        steps = steps_of(record)
+        steps = step_events(record)
         unnamed = sum(step["named"] is False for step in steps)
         if general in NO_ANSWER:
             return UNNAMED if unnamed and general is UNPARSED else general
@@ -369,5 +370,5 @@ def agent_failure(game_failure: OwnFailure) -> Callable[[EpisodeRecord], Failure
 
 
 def ignore_turn_limit(record: EpisodeRecord, general: FailureKind) -> FailureKind | None:
-    """Say that a game of a fixed length has not failed by coming to its end."""
+    """Return the general kind of failure, but None for a game of fixed length that came to its end."""
     return None if general is TURN_LIMIT else general

@@ -26,30 +26,30 @@ from waybench.core._texts import ENGLISH
 from waybench.envs.smartplay._game import THOUGHT, AgentReply, AgentState, I, Rules, W, history_text, manual_text
 
 
-def published_match(reply: str, actions: Sequence[str]) -> int | None:
+def first_named_action(reply: str, actions: Sequence[str]) -> int | None:
     """Return the number of the action whose name comes first in a reply, case aside; None if none does.
 
     Of names that begin at the same place the first of the list counts (shared/specs/smartplay.md, 10). So a name within
     a word counts, and the published program took the first action where this gives None.
     """
-    pattern, numbers = _lower_names(tuple(actions))
+    pattern, numbers = _name_pattern(tuple(actions))
     match = pattern.search(reply.lower())
     return None if match is None else numbers[match[0]]
 
 
-def _match(reply: str, actions: tuple[str, ...]) -> AgentReply:
-    """Return the action that the published program takes."""
-    index = published_match(reply, actions)
+def _published_reply(reply: str, actions: tuple[str, ...]) -> AgentReply:
+    """Return the action that the published program takes for a reply."""
+    index = first_named_action(reply, actions)
     return AgentReply(0, named=False) if index is None else AgentReply(index)
 
 
 _SHORT = 100  # characters
-_short_match = lru_cache(maxsize=1024)(_match)  # the same replies come again and again
+_short_match = lru_cache(maxsize=1024)(_published_reply)  # the same replies come again and again
 
 
 @lru_cache(maxsize=64)
-def _lower_names(actions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
-    """Return a pattern that prefers the earlier ones of names that begin at the same place, and the names' numbers."""
+def _name_pattern(actions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
+    """Return a pattern of lower-case action names, earlier ones preferred, and the names' numbers."""
     numbers = {name.lower(): number for number, name in reversed(list(enumerate(actions)))}  # the first of equal ones
     return re.compile("|".join(re.escape(name.lower()) for name in actions)), numbers
 
@@ -67,11 +67,11 @@ _ROW, _LETTER, _NARROWEST = 18, 7.6, 120  # units: the height of a line, the wid
 def draw_seen(picture: Picture) -> str:
     """Draw the lines of an observation, such as "- tree 3 steps to your north-west"."""
     lines = map(_LINE.fullmatch, picture.replaced_text(SEEN).splitlines())
-    return compass((f"{line[1]}, {line[2]}", line[3] or "") for line in lines if line is not None)
+    return draw_compass((f"{line[1]}, {line[2]}", line[3] or "") for line in lines if line is not None)
 
 
 def direction_name(east: float, south: float, least: float = 0) -> str:
-    """Return a direction such as "north-west"; "" for none. What is no more than `least` does not count."""
+    """Return a direction such as "north-west"; an offset of at most `least` does not count, "" for none."""
     parts = (
         "north" if south < -least else "south" if south > least else "",
         "west" if east < -least else "east" if east > least else "",
@@ -79,8 +79,8 @@ def direction_name(east: float, south: float, least: float = 0) -> str:
     return "-".join(part for part in parts if part)
 
 
-def compass(entries: Iterable[tuple[str, str]]) -> str:
-    """Return a drawing of things by their directions.
+def draw_compass(entries: Iterable[tuple[str, str]]) -> str:
+    """Return a drawing that lists things by their directions.
 
     Args:
         entries: What is written of each, and its direction, such as "north-west"; "" for where one is.
@@ -187,18 +187,18 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
         )
         self.fields = (
             Field[View[AgentState[I, W]]](
-                "history", "The past observations; none after a thought.", lambda view: self._history(view.state)
+                "history", "The past observations; none after a thought.", lambda view: self._history_text(view.state)
             ),
             Field[View[AgentState[I, W]]](
                 "scene",
                 "The description of the game as it is now; none after a thought.",
-                lambda view: self._scene(view.state),
+                lambda view: self._scene_text(view.state),
             ),
             Field[View[AgentState[I, W]]](
-                "mistake", "Why the last reply was not carried out.", lambda view: _mistake(view.last)
+                "mistake", "Why the last reply was not carried out.", lambda view: _mistake_text(view.last)
             ),
             Field[View[AgentState[I, W]]](
-                "question", "The question for a thought or an action.", lambda view: self._question(view.state)
+                "question", "The question for a thought or an action.", lambda view: self._question_text(view.state)
             ),
             Field[View[AgentState[I, W]]](
                 "actions",
@@ -209,29 +209,33 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
         )
 
     def _scene_field(self, field: Field[W]) -> Field[View[AgentState[I, W]]]:
-        def of(view: View[AgentState[I, W]]) -> str:
-            return "" if self._chooses(view.state) else field.of(view.state.world)
+        """Return a field of the world as a field of the prompt, empty after a thought."""
 
-        return Field[View[AgentState[I, W]]](field.name, field.doc, of)
+        def scene_text(view: View[AgentState[I, W]]) -> str:
+            return "" if self._is_choosing(view.state) else field.of(view.state.world)
+
+        return Field[View[AgentState[I, W]]](field.name, field.doc, scene_text)
 
     def _action_lines(self, instance: I) -> str:
         return "\n".join(self._rules.actions(instance))
 
-    def _chooses(self, state: AgentState[I, W]) -> bool:
+    def _is_choosing(self, state: AgentState[I, W]) -> bool:
         """Return whether the second question is next, after a thought."""
         return self._thinks and not state.thinking
 
-    def _history(self, state: AgentState[I, W]) -> str:
-        return "" if self._chooses(state) or self._chats else history_text(state.past)
+    def _history_text(self, state: AgentState[I, W]) -> str:
+        """Return the past observations; "" after a thought and in a chat."""
+        return "" if self._is_choosing(state) or self._chats else history_text(state.past)
 
-    def _scene(self, state: AgentState[I, W]) -> str:
-        return "" if self._chooses(state) else state.seen
+    def _scene_text(self, state: AgentState[I, W]) -> str:
+        """Return the present observation; "" after a thought."""
+        return "" if self._is_choosing(state) else state.seen
 
-    def _question(self, state: AgentState[I, W]) -> str:
-        return self._style.choose if self._chooses(state) else self._first_question
+    def _question_text(self, state: AgentState[I, W]) -> str:
+        return self._style.choose if self._is_choosing(state) else self._first_question
 
     def rules(self, instance: I) -> str:
-        """Return who the player is, and the manual, with the list of actions unless the game's manual goes without."""
+        """Return the role, the manual and, unless the game's manual goes without, the list of actions."""
         manual = self._rules.manual(instance)
         if self._rules.lists_actions:
             manual = manual_text(manual, tuple(self._rules.actions(instance)))
@@ -239,12 +243,12 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
 
     def observe(self, state: AgentState[I, W], last: Transition[AgentState[I, W]] | Invalid | None, turn: int) -> str:
         """Return the history, the present observation and the question; after a thought the next question alone."""
-        if self._chooses(state):
+        if self._is_choosing(state):
             return self._style.choose
         if self._chats:
-            parts = (_mistake(last), state.seen, self._first_question)
+            parts = (_mistake_text(last), state.seen, self._first_question)
         else:
-            parts = (history_text(state.past), _mistake(last), f"{_PRESENT}{state.seen}", self._first_question)
+            parts = (history_text(state.past), _mistake_text(last), f"{_PRESENT}{state.seen}", self._first_question)
         return "\n\n".join([part for part in parts if part])
 
     def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
@@ -267,7 +271,7 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
 
     def recall(self, state: AgentState[I, W]) -> int:
         """Return 1 for the second question, so that the thought is shown with it."""
-        return int(self._chooses(state))
+        return int(self._is_choosing(state))
 
     def thought_question(self, state: AgentState[I, W]) -> str:
         """Return the question for a thought where one is due."""
@@ -283,7 +287,7 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
             return THOUGHT
         actions = self._rules.actions(state.instance)
         if self._published:
-            return (_short_match if len(reply) <= _SHORT else _match)(reply, tuple(actions))
+            return (_short_match if len(reply) <= _SHORT else _published_reply)(reply, tuple(actions))
         result = index_of_named_action(reply, actions)
         return result if isinstance(result, Invalid) else AgentReply(result)
 
@@ -314,5 +318,6 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
         return "a thought" if action.action is None else self._rules.actions(state.instance)[action.action]
 
 
-def _mistake(last: Transition[Any] | Invalid | None) -> str:
+def _mistake_text(last: Transition[Any] | Invalid | None) -> str:
+    """Return why the last reply was not carried out; "" if it was."""
     return last.reason if isinstance(last, Invalid) else ""

@@ -72,27 +72,28 @@ WORDING: ChoiceWording[Room, Position] = ChoiceWording(
 )
 
 
-def _turns(record: EpisodeRecord) -> int:
+def _turn_limit(record: EpisodeRecord) -> int:
     return int(record.options["turn_factor"] * record.proof["moves"]) + _SLACK
 
 
-def _pushes(record: EpisodeRecord) -> int:
+def _count_pushes(record: EpisodeRecord) -> int:
     return sum(turn.events.get("push", False) for turn in record.turns)
 
 
-def _moves(record: EpisodeRecord) -> int:
+def _count_moves(record: EpisodeRecord) -> int:
     # Each move has the event "push", true or false; a turn without a move has none.
     return sum("push" in turn.events for turn in record.turns)
 
 
-def _share(record: EpisodeRecord, least: str, number: int) -> float:
+def _share_of_fewest(record: EpisodeRecord, least: str, number: int) -> float:
+    """Return the fewest pushes or moves as a share of a number of them; 0 for an unsolved room."""
     return record.proof[least] / number if record.end is End.SOLVED else 0.0
 
 
 METRICS = (
     Metric(
         name="score",
-        of=lambda record: _share(record, "pushes", _pushes(record)),
+        of=lambda record: _share_of_fewest(record, "pushes", _count_pushes(record)),
         title="Score",
         low=0,
         high=1,
@@ -100,7 +101,7 @@ METRICS = (
     ),
     Metric(
         name="moves",
-        of=lambda record: _share(record, "moves", _moves(record)),
+        of=lambda record: _share_of_fewest(record, "moves", _count_moves(record)),
         title="Score of moves",
         low=0,
         high=1,
@@ -116,8 +117,8 @@ METRICS = (
         doc="Whether every box was on a goal at the end.",
     ),
     proof_metric("pushes", "Fewest pushes", "Pushes of a solution with the fewest pushes."),
-    outcome_metric("unparsed", "Replies that name no move, or several.", max_turns=_turns),
-    outcome_metric("illegal", "Moves into a wall, or into a box that is stuck.", max_turns=_turns),
+    outcome_metric("unparsed", "Replies that name no move, or several.", max_turns=_turn_limit),
+    outcome_metric("illegal", "Moves into a wall, or into a box that is stuck.", max_turns=_turn_limit),
 )
 
 
@@ -127,10 +128,12 @@ def board(state: Position, turns: Sequence[TurnRecord]) -> Board:
 
 
 def _play(options: Mapping[str, Json]) -> Play[Room, Position, str]:
-    def turns(room: Room) -> int:
+    """Return the game, wording and limits that the options of play select."""
+
+    def turn_limit(room: Room) -> int:
         return int(options["turn_factor"] * prove(room)["moves"]) + _SLACK
 
-    return Play(GAME, WORDING, Limits(turns=1), turns=turns)
+    return Play(GAME, WORDING, Limits(turns=1), turns=turn_limit)
 
 
 ROOMS: Environment[Room, Position, str] = Environment(
@@ -176,7 +179,7 @@ ROOMS: Environment[Room, Position, str] = Environment(
         axes=(proof_axis("pushes", "Fewest pushes", "Pushes of a solution with the fewest pushes."),),
         horizon=HorizonSpec(levels=(2, 4, 6, 8, 10, 12, 14, 17, 20)),
         success="the room is solved with at most one and a half times the fewest pushes",
-        competent=lambda record: 2 * _pushes(record) <= 3 * record.proof["pushes"],
+        competent=lambda record: 2 * _count_pushes(record) <= 3 * record.proof["pushes"],
     ),
     players=Players(
         policies={"oracle": BY_PUSHES.oracle, "heuristic": BY_PUSHES.erring(0.25)},

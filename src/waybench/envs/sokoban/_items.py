@@ -29,10 +29,10 @@ from waybench.envs.sokoban._rooms import (
     PUSH,
     Position,
     Room,
+    connected_cells,
     decode,
     prove,
-    pushes_alone,
-    reachable,
+    pushes_of_lone_box,
 )
 
 SMALLEST_LEVEL, HIGHEST_LEVEL = 2, 20
@@ -62,17 +62,18 @@ class RoomSource(KeyedSource[Room]):
         self._size, self._boxes = options["size"] or size, options["boxes"] or boxes
 
     def instance(self, index: int) -> Room:
-        return _room(self.key, self._size, self._boxes, self.level, index)
+        return _draw_room(self.key, self._size, self._boxes, self.level, index)
 
 
 @lru_cache(maxsize=1024)
-def _room(key: str, size: int, boxes: int, level: int, index: int) -> Room:
+def _draw_room(key: str, size: int, boxes: int, level: int, index: int) -> Room:
+    """Draw the room of an index whose best solution has `level` pushes."""
     rng = Stream("sokoban/rooms", key, size, boxes, level, index)
     for _ in range(_TRIES):
         position = draw_position(rng, size, boxes)
         if position is None:
             continue
-        if not level <= (BY_PUSHES.pushes(position) or 0) <= 2 * level:
+        if not level <= (BY_PUSHES.fewest_pushes(position) or 0) <= 2 * level:
             continue
         known = BY_PUSHES.remaining(position) or 0
         while known // PUSH > level:
@@ -88,21 +89,22 @@ def _room(key: str, size: int, boxes: int, level: int, index: int) -> Room:
 
 
 def draw_position(rng: Stream, size: int, count: int) -> Position | None:
-    """Return boxes on cells from which each could reach a goal alone; None if walls leave too little room."""
+    """Draw a room with boxes that each could reach a goal alone; None if walls leave too little room."""
     inner = [y * (size + 1) + x for y in range(1, size - 1) for x in range(1, size - 1)]
     cells = inner.copy()
     rng.shuffle(cells)
     full = "\n".join(["#" * size] * size)
-    connected = reachable(_mark_cells(full, cells[len(cells) // _WALLS :], " "), cells[-1])
+    connected = connected_cells(_mark_cells(full, cells[len(cells) // _WALLS :], " "), cells[-1])
     places = [cell for cell in cells if cell in connected]
     if 3 * len(places) < 2 * len(inner):
         return None
     plan = _mark_cells(_mark_cells(full, connected, " "), places[:count], ".")
-    boxes = [cell for cell in places[count + 1 :] if cell in pushes_alone(plan)][:count]
+    boxes = [cell for cell in places[count + 1 :] if cell in pushes_of_lone_box(plan)][:count]
     return Position(plan, places[count], tuple(sorted(boxes))) if len(boxes) == count else None
 
 
 def _mark_cells(plan: str, cells: Collection[int], symbol: str) -> str:
+    """Return a plan with a symbol on some cells."""
     return "".join(symbol if cell in cells else old for cell, old in enumerate(plan))
 
 
@@ -130,6 +132,7 @@ def read_rooms(text: str, name: str) -> Iterator[Room]:
 
 
 def _open_file(values: Mapping[str, Any], files: DataFiles) -> Source[Room]:
+    """Return the items of the data set "file"."""
     path = user_path(values["source"])
     text = read_text_file(path, _LARGEST_FILE, "a file of rooms")
     if text.lstrip()[:1] in ("{", "["):
@@ -145,7 +148,7 @@ def _open_file(values: Mapping[str, Any], files: DataFiles) -> Source[Room]:
 
 
 def level_of(room: Room) -> int:
-    """Return the fewest pushes of a solution."""
+    """Return the level of a room, the fewest pushes of a solution."""
     return int(prove(room)["pushes"])
 
 

@@ -69,8 +69,8 @@ class Position(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def directions(plan: str) -> dict[str, int]:
-    """Return what each move adds to a cell."""
+def cell_steps(plan: str) -> dict[str, int]:
+    """Return what each move adds to a cell's index."""
     width = plan.index("\n") + 1
     return {"up": -width, "down": width, "left": -1, "right": 1}
 
@@ -88,7 +88,7 @@ class RoomGame(ChoiceGame[Room, Position]):
 
     def step(self, state: Position, action: str) -> Position | None:
         plan, player, boxes = state
-        way = directions(plan)[action]
+        way = cell_steps(plan)[action]
         player += way
         if player in boxes:
             if plan[player + way] not in FLOOR or player + way in boxes:
@@ -106,23 +106,23 @@ class RoomGame(ChoiceGame[Room, Position]):
 GAME = RoomGame()
 
 
-def reachable(plan: str, start: int) -> set[int]:
-    """Return the cells that are connected with one, as if there were no boxes."""
-    cells, ways = [start], directions(plan).values()
+def connected_cells(plan: str, start: int) -> set[int]:
+    """Return the cells within reach of one, as if there were no boxes."""
+    cells, ways = [start], cell_steps(plan).values()
     for cell in cells:  # the list grows meanwhile
         cells += {cell + way for way in ways if plan[cell + way] in FLOOR}.difference(cells)
     return set(cells)
 
 
 @lru_cache(maxsize=256)
-def pushes_alone(plan: str) -> dict[int, int]:
-    """Return the fewest pushes to a goal of a box that is alone, from each cell from which one can be reached.
+def pushes_of_lone_box(plan: str) -> dict[int, int]:
+    """Return, for each cell from which a lone box can be pushed to a goal, the fewest pushes.
 
     The player is taken to be able to walk to any side of the box.
     """
     pushes = {cell: 0 for cell, symbol in enumerate(plan) if symbol == "."}
     for cell in (waiting := list(pushes)):  # the list grows meanwhile
-        for way in directions(plan).values():
+        for way in cell_steps(plan).values():
             if plan[cell - way] in FLOOR and plan[cell - 2 * way] in FLOOR and cell - way not in pushes:
                 pushes[cell - way] = pushes[cell] + 1
                 waiting.append(cell - way)
@@ -148,9 +148,9 @@ def decode(data: Json) -> Room:
     room = Room(tuple(row.ljust(width) for row in data))
     edge = "?" * (width + 2)
     plan, player, boxes = GAME.start(Room((edge, *(f"?{row}?" for row in room.rows), edge)))
-    inside = reachable(plan, player)
+    inside = connected_cells(plan, player)
     goals = {cell for cell in inside if plan[cell] == "."}
-    if any(plan[cell + way] == "?" for cell in inside for way in directions(plan).values()):
+    if any(plan[cell + way] == "?" for cell in inside for way in cell_steps(plan).values()):
         raise DataError("room: close its walls around the player")
     if not boxes or not len(boxes) == len(goals) == plan.count(".") or not inside.issuperset(boxes):
         raise DataError("room: give as many boxes as goals, all within the walls")
@@ -162,8 +162,9 @@ def decode(data: Json) -> Room:
 
 
 def room_map(state: Position) -> Any:
+    """Return a room as the solver reads it."""
     plan = state.plan
-    return _solver.RoomMap(state, reachable(plan, state.player), directions(plan), pushes_alone(plan))
+    return _solver.RoomMap(state, connected_cells(plan, state.player), cell_steps(plan), pushes_of_lone_box(plan))
 
 
 class RoomSolutions(Searched[Room, Position, str]):
@@ -179,23 +180,23 @@ class RoomSolutions(Searched[Room, Position, str]):
         self._solved: dict[Position, tuple[int | None, str]] = {}
 
     def remaining(self, state: Position) -> int | None:
-        return super().remaining(state) if is_listed(state) else self._plan(state)[0]
+        return super().remaining(state) if is_listed(state) else self._solution_start(state)[0]
 
     def best_actions(self, state: Position) -> list[str]:
-        return super().best_actions(state) if is_listed(state) else [*filter(None, [self._plan(state)[1]])]
+        return super().best_actions(state) if is_listed(state) else [*filter(None, [self._solution_start(state)[1]])]
 
     def check(self, start: Position) -> int:
         return super().check(start) if is_listed(start) else super(Searched, self).check(start)
 
-    def pushes(self, state: Position) -> int | None:
-        """Return the fewest pushes of a solution, which is faster to know than its moves; None if there is none."""
+    def fewest_pushes(self, state: Position) -> int | None:
+        """Return the fewest pushes of a solution; None if there is none. Faster than the number of its moves."""
         if is_listed(state):
             known = BY_PUSHES.remaining(state)
             return None if known is None else known // PUSH
         return room_map(state).fewest_pushes()
 
-    def _plan(self, state: Position) -> tuple[int | None, str]:
-        """Return the cost of a best solution and its first move, and remember those of all positions on its way."""
+    def _solution_start(self, state: Position) -> tuple[int | None, str]:
+        """Return cost and first move of a best solution; remembers those of all positions on its way."""
         if state not in self._solved:
             solution: list[str] | None = room_map(state).solve(self._push)
             moves = solution or []
@@ -214,13 +215,14 @@ class RoomSolutions(Searched[Room, Position, str]):
 
 
 @lru_cache(maxsize=1024)
-def _floor(plan: str, player: int) -> int:
-    return len(reachable(plan, player))
+def _count_floor(plan: str, player: int) -> int:
+    """Return the number of cells within the player's reach, without boxes."""
+    return len(connected_cells(plan, player))
 
 
 def is_listed(state: Position) -> bool:
     """Return whether a room has so few positions that all of them are listed."""
-    floor, boxes = _floor(state.plan, state.player), len(state.boxes)
+    floor, boxes = _count_floor(state.plan, state.player), len(state.boxes)
     return comb(floor, boxes) * (floor - boxes) <= _LISTED
 
 
@@ -229,6 +231,6 @@ BY_PUSHES, BY_MOVES = RoomSolutions(PUSH), RoomSolutions(0)
 
 @lru_cache(maxsize=4096)
 def prove(room: Room) -> dict[str, Json]:
-    """Return the fewest pushes of any solution, and the fewest moves, which can be those of another one."""
+    """Return the fewest pushes and the fewest moves of any solution, perhaps of two different ones."""
     start = GAME.start(room)
     return {"pushes": (BY_PUSHES.remaining(start) or 0) // PUSH, "moves": BY_MOVES.remaining(start)}

@@ -50,7 +50,7 @@ class RoomMap:
         Raises:
             DataError: If the search takes too many nodes.
         """
-        path = self._search(1, exactly=False)
+        path = self._pushes_of_solution(1, exactly=False)
         return None if path is None else len(path)
 
     def solve(self, push: int) -> list[str] | None:
@@ -63,7 +63,7 @@ class RoomMap:
             DataError: If the search takes too many nodes.
         """
         # That there is no solution is faster to know if it does not matter where within its reach the player stands.
-        path = None if self.fewest_pushes() is None else self._search(push + 1, exactly=True)
+        path = None if self.fewest_pushes() is None else self._pushes_of_solution(push + 1, exactly=True)
         if path is None:
             return None
         solution: list[str] = []
@@ -71,23 +71,27 @@ class RoomMap:
         for pushed in path:
             box, move = divmod(pushed, 4)
             solution += [
-                self._moves[step] for step in _walk(self._beside, occupied, player, self._beside[box][move ^ 1])
+                self._moves[step]
+                for step in _shortest_walk(self._beside, occupied, player, self._beside[box][move ^ 1])
             ]
             solution.append(self._moves[move])
             occupied, player = occupied - {box} | {self._beside[box][move]}, box
         return solution
 
-    def _search(self, push: int, *, exactly: bool) -> list[int] | None:
+    def _pushes_of_solution(self, push: int, *, exactly: bool) -> list[int] | None:
+        """Return the pushes of a best solution, as 4 * cell of the box + move; None if there is none."""
         beside, boxes = np.array(self._beside, np.int64), np.array(self._boxes, np.int64)
         for most in SIZES:
-            status, path = _search(beside, self._goals, self._estimates, boxes, self._player, push, exactly, most)
+            status, path = _search_pushes(
+                beside, self._goals, self._estimates, boxes, self._player, push, exactly, most
+            )
             if status != _TOO_MANY:
                 return None if status == _NONE else path.tolist()
         raise DataError(f"room: a solution takes a search of more than {SIZES[-1]:,} positions: give a smaller room")
 
 
-def _walk(beside: list[list[int]], occupied: set[int], start: int, end: int) -> list[int]:
-    """Return the moves of a shortest way from one cell to another."""
+def _shortest_walk(beside: list[list[int]], occupied: set[int], start: int, end: int) -> list[int]:
+    """Return the moves of a shortest walk between two cells."""
     ways: dict[int, list[int]] = {start: []}
     for cell in (waiting := [start]):  # the list grows meanwhile
         for move, after in enumerate(beside[cell]):
@@ -98,8 +102,10 @@ def _walk(beside: list[list[int]], occupied: set[int], start: int, end: int) -> 
 
 
 @compiled
-def _flood(beside: Any, occupied: Any, start: Any, distances: Any, queue: Any) -> int:  # pragma: no cover  compiled
-    """Set the distance of each cell from one, -1 out of reach, and return the first cell within reach."""
+def _set_distances(
+    beside: Any, occupied: Any, start: Any, distances: Any, queue: Any
+) -> int:  # pragma: no cover  compiled
+    """Write the distance of each cell from `start`, -1 out of reach; return the first cell within reach."""
     distances[:] = -1
     distances[start] = 0
     queue[0] = start
@@ -119,7 +125,7 @@ def _flood(beside: Any, occupied: Any, start: Any, distances: Any, queue: Any) -
 
 @compiled
 def _is_stuck(beside: Any, goals: Any, occupied: Any, box: int) -> bool:  # pragma: no cover  compiled
-    """Return whether a box is in a square of four walls and boxes of which one is on no goal."""
+    """Return whether a box is in a square of four walls and boxes with one box off its goal."""
     for along in range(2):
         for across in range(2, 4):
             side, end, corner = beside[box, along], beside[box, across], -1
@@ -135,7 +141,7 @@ def _is_stuck(beside: Any, goals: Any, occupied: Any, box: int) -> bool:  # prag
 
 
 @compiled
-def _search(  # pragma: no cover  compiled
+def _search_pushes(  # pragma: no cover  compiled
     beside: Any, goals: Any, estimates: Any, start: Any, player: int, push: int, exactly: bool, most: int
 ) -> Any:
     """Return 0 and the pushes of a solution, as 4 * cell of the box + move; 1 if there is none; 2 if that is too much.
@@ -184,7 +190,7 @@ def _search(  # pragma: no cover  compiled
             for place in range(length - 1, -1, -1):
                 path[place], at = pushed[at], parents[at]
             return 0, path
-        _flood(beside, occupied, np.int64(key), distances, queue)
+        _set_distances(beside, occupied, np.int64(key), distances, queue)
         for place in range(count):
             box = boxes[place]
             for move in range(4):
@@ -194,7 +200,7 @@ def _search(  # pragma: no cover  compiled
                 occupied[box], occupied[beyond] = False, True
                 stuck, here = _is_stuck(beside, goals, occupied, beyond), box
                 if not exactly and not stuck:
-                    here = _flood(beside, occupied, box, around, queue)
+                    here = _set_distances(beside, occupied, box, around, queue)
                 occupied[box], occupied[beyond] = True, False
                 if stuck:
                     continue

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from waybench._svg import ROUND, Point, box, circle, group, line, path, point, runs, text, title
 from waybench.core import Board, Picture, Scene, Tile, TurnRecord, plural
 from waybench.envs.smartplay import SEEN, AgentState
-from waybench.envs.smartplay._wording import compass
-from waybench.envs.voxel._game import Search, VoxelWorld, nearest
-from waybench.envs.voxel.engines._engines import chart, drawable
+from waybench.envs.smartplay._wording import draw_compass
+from waybench.envs.voxel._game import Search, VoxelWorld, nearest_goal
+from waybench.envs.voxel.engines._engines import is_drawable, open_charted_world
 from waybench.envs.voxel.engines._terrain import ENGINES
 
 _ROWS = 72  # squares of the map along its longer side, at most
@@ -40,24 +40,24 @@ class _Extent(NamedTuple):
 
 
 def scenes(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
-    """Yield a map of the whole way, north at the top, the way after each number of turns, and the nearest goal.
+    """Yield a map, north at the top, for each number of turns: the way so far and the nearest goal.
 
     There is only the way where the map is not known or its engine not installed.
     """
     # Where the map is not known, neither is the start.
     start = [(search.x + 0.5, search.z + 0.5)] if ENGINES[search.engine].charted else []
-    all_points = [*start, *_trail(turns)] or [(search.x + 0.5, search.z + 0.5)]
-    has_map = drawable(search.engine)
-    near = nearest(search, search.x, search.z) if has_map else None
+    all_points = [*start, *_step_points(turns)] or [(search.x + 0.5, search.z + 0.5)]
+    has_map = is_drawable(search.engine)
+    near = nearest_goal(search, search.x, search.z) if has_map else None
     goal = None if near is None else (near.x + 0.5, near.z + 0.5)
-    extent = _extent([*all_points, *([goal] if goal else [])])
+    extent = _extent_around([*all_points, *([goal] if goal else [])])
     width, height = extent.size
-    rows = _squares(search, extent) if has_map else []
-    biomes = _biomes(search, rows, extent)
-    legend, depth = _legend(search, list(biomes), extent)
-    ground = [*biomes.values(), _outline(search, rows, extent), legend]
+    rows = _biome_squares(search, extent) if has_map else []
+    biomes = _biome_shapes(search, rows, extent)
+    legend, depth = _legend_svg(search, list(biomes), extent)
+    ground = [*biomes.values(), _goal_outline(search, rows, extent), legend]
     for count in counts:
-        way = [*start, *_trail(turns[:count])]
+        way = [*start, *_step_points(turns[:count])]
         is_found = any(turn.reward > 0 for turn in turns[:count])
         label = f"Map of {width} by {height} blocks, goal: {search.goal}"
         if len(way) > 1:
@@ -67,18 +67,20 @@ def scenes(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]) -
             label,
             (width, height + depth),
             corner=(extent.west, extent.north),
-            parts=[*ground, *_marks(way or all_points[:1], goal, is_found, extent.unit)],
+            parts=[*ground, *_way_shapes(way or all_points[:1], goal, is_found, extent.unit)],
         )
 
 
-def _trail(turns: Sequence[TurnRecord]) -> Iterator[Point]:
+def _step_points(turns: Sequence[TurnRecord]) -> Iterator[Point]:
+    """Yield the (x, z) where each step ended."""
     for turn in turns:
         if "at" in turn.events:
             x, _, z = turn.events["at"]
             yield float(x), float(z)
 
 
-def _extent(points: Sequence[Point]) -> _Extent:
+def _extent_around(points: Sequence[Point]) -> _Extent:
+    """Return the part of the world to draw: points with a margin, in squares of whole blocks."""
     low = [min(at[axis] for at in points) - _AROUND for axis in (0, 1)]
     high = [max(at[axis] for at in points) + _AROUND for axis in (0, 1)]
     side = _CELL * max(1, ceil(max(high[0] - low[0], high[1] - low[1]) / _CELL / _ROWS))
@@ -86,15 +88,15 @@ def _extent(points: Sequence[Point]) -> _Extent:
     return _Extent(west, north, side, ceil((high[0] - west) / side), ceil((high[1] - north) / side))
 
 
-def _squares(search: Search, extent: _Extent) -> list[list[str]]:
+def _biome_squares(search: Search, extent: _Extent) -> list[list[str]]:
     """Return the biomes of the map's squares, row by row."""
-    world, (west, north, side, columns, rows) = chart(search.engine, search.seed), extent
+    world, (west, north, side, columns, rows) = open_charted_world(search.engine, search.seed), extent
     x, z = west + side // 2, north + side // 2
     return [[world.biome(x + column * side, z + row * side) for column in range(columns)] for row in range(rows)]
 
 
-def _biomes(search: Search, rows: Sequence[Sequence[str]], extent: _Extent) -> dict[str, str]:
-    """Return a path for each biome: its squares, those in a row joined."""
+def _biome_shapes(search: Search, rows: Sequence[Sequence[str]], extent: _Extent) -> dict[str, str]:
+    """Return a path for each biome: its squares, with those in a row joined."""
     lines, side = dict[str, list[str]](), extent.side
     for row, names in enumerate(rows):
         for name, column, length in runs(names):
@@ -104,7 +106,7 @@ def _biomes(search: Search, rows: Sequence[Sequence[str]], extent: _Extent) -> d
     return {name: title(name, path("voxel-biome", colours[name], 0, areas)) for name, areas in sorted(lines.items())}
 
 
-def _outline(search: Search, rows: Sequence[Sequence[str]], extent: _Extent) -> str:
+def _goal_outline(search: Search, rows: Sequence[Sequence[str]], extent: _Extent) -> str:
     """Return a line around the goal biomes; it is open where they go on beyond the map."""
     goal = [[name in search.goals for name in row] for row in rows]
     lines, side = list[str](), extent.side
@@ -118,8 +120,8 @@ def _outline(search: Search, rows: Sequence[Sequence[str]], extent: _Extent) -> 
     return path("voxel-goals", _GOAL, 0.8 * extent.unit, lines, 'stroke-linecap="square"')
 
 
-def _legend(search: Search, names: Sequence[str], extent: _Extent) -> tuple[str, float]:
-    """Return a scale and the names of biomes below a map, and how high both are together."""
+def _legend_svg(search: Search, names: Sequence[str], extent: _Extent) -> tuple[str, float]:
+    """Return the scale and the names of biomes below a map, and their height."""
     (width, height), unit, west, colours = extent.size, extent.unit, extent.west, ENGINES[search.engine].biomes
     top, high, size = extent.north + height, 5 * unit, 3.2 * unit
     length = next(step for step in (1000, 500, 200, 100, 50, 20, 10, 5, 2, 1) if step <= max(width / 3, 1))
@@ -138,7 +140,8 @@ def _legend(search: Search, names: Sequence[str], extent: _Extent) -> tuple[str,
     return group("voxel-legend", parts), (-(-len(names) // columns) + 1) * high
 
 
-def _marks(way: Sequence[Point], goal: Point | None, is_found: bool, unit: float) -> Iterator[str]:
+def _way_shapes(way: Sequence[Point], goal: Point | None, is_found: bool, unit: float) -> Iterator[str]:
+    """Yield the walked way with its start and end, and the nearest goal."""
     size = 1.6 * unit
     yield path("tiles-trail", "#000", unit, [line(way)], ROUND)
     yield circle("tiles-start", "#000", unit, way[0], size)
@@ -157,14 +160,14 @@ _LINE = re.compile(
 
 
 def draw_picture(picture: Picture) -> str:
-    """Draw the lines of what is around and what is seen: of each its distance, its level and its share of the view."""
+    """Draw the lines on what is around and seen: each thing's distance, level and share of the view."""
     entries: list[tuple[str, str]] = []
     for sentence in picture.replaced_text(SEEN).splitlines():
         if match := _LINE.fullmatch(sentence):
             name, away, level, way, share = match.groups()
             label = ", ".join(part for part in (name, away, {"at": "level"}.get(level, level), share) if part)
             entries.append((label, "" if way == "front" else way))
-    return compass(entries)
+    return draw_compass(entries)
 
 
 _BOARD_CELL = 8  # blocks along each side of a cell
@@ -173,9 +176,9 @@ _GROUND, _WAY, _START, _HERE = "#e9e6dd", "#9cc3e0", "#009e73", "#0072b2"
 
 
 def board(state: AgentState[Any, VoxelWorld], turns: Sequence[TurnRecord]) -> Board:
-    """Return the surroundings from above, north at the top, with the places where the walker has been."""
+    """Return the board for people: the surroundings from above, north at the top, and the walker's way."""
     body = state.world.body
-    points = [(body.x, body.z), (state.instance.x, state.instance.z), *_trail(turns)]
+    points = [(body.x, body.z), (state.instance.x, state.instance.z), *_step_points(turns)]
     here, start, *been = [(floor(x / _BOARD_CELL), floor(z / _BOARD_CELL)) for x, z in points]
 
     def tile(cell: tuple[int, int]) -> Tile:

@@ -28,7 +28,7 @@ from waybench.envs.smartplay import (
     agent_metrics,
     final_score,
     human_metric,
-    steps_of,
+    step_events,
     thinking_players,
 )
 from waybench.envs.voxel._drawing import board, draw_picture, scenes
@@ -42,17 +42,17 @@ from waybench.envs.voxel._game import (
     decode,
     level_of,
     prove,
-    sound_items,
+    sound_source_options,
 )
 from waybench.envs.voxel._wording import ACTIONS
-from waybench.envs.voxel.engines._engines import drawable, find_program
+from waybench.envs.voxel.engines._engines import find_program, is_drawable
 from waybench.envs.voxel.engines._terrain import LUANTI, MINEDOJO, OWN, PUBLISHED_GOALS
 
 _MOST_LEFT = 2**0.5 * FARTHEST  # blocks; goals are looked for in a square around the walker
 
 
-def setting(record: EpisodeRecord) -> str | None:
-    """Return the published name of a setting, which only Minecraft's have: no other world was played in for them."""
+def published_setting(record: EpisodeRecord) -> str | None:
+    """Return the published name of a record's setting; None unless it was played in Minecraft."""
     if record.instance["engine"] != MINEDOJO:
         return None
     return next((name for name, goal in PUBLISHED_GOALS.items() if goal == record.instance["goal"]), None)
@@ -63,48 +63,48 @@ def why_not_replayable(record: EpisodeRecord) -> str:
     engine = record.instance.get("engine") if is_object(record.instance) else None
     if engine == MINEDOJO:
         return "it was played in a live world"
-    if engine == LUANTI and not drawable(LUANTI):
+    if engine == LUANTI and not is_drawable(LUANTI):
         return f"its engine, {LUANTI}, is not installed here"
     return ""
 
 
 def world_name(record: EpisodeRecord) -> str:
-    """Return the name of the world: some engines have few, so that several searches share one."""
+    """Return the name of a record's world; with some engines, searches share a world."""
     return f"{record.instance['engine']} {record.instance['seed']}"
 
 
-def _start(record: EpisodeRecord) -> float | None:
-    """Return the distance to the nearest goal at the start, in blocks; None if there is none near."""
+def _start_distance(record: EpisodeRecord) -> float | None:
+    """Return the distance to the nearest goal at the start, in blocks; None if none is near."""
     away = record.proof.get("distance")
     return float(away) if isinstance(away, int | float) and away > 0 else None
 
 
 def _distance_left(record: EpisodeRecord) -> float | None:
-    """Return the distance to the goal that is nearest at the end, in blocks; None if there is none near."""
-    steps = steps_of(record)
+    """Return the distance to the nearest goal at the end, in blocks; None if none is near."""
+    steps = step_events(record)
     if not steps:
-        return _start(record)
+        return _start_distance(record)
     return None if steps[-1]["left"] is None else float(steps[-1]["left"])
 
 
-def progress(record: EpisodeRecord) -> float | None:
-    """Return how much nearer a goal is at the end than at the start, as a share; None where that is not known."""
-    remaining, start = _distance_left(record), _start(record)
+def progress_to_goal(record: EpisodeRecord) -> float | None:
+    """Return the share of the distance to the nearest goal that was covered; None where that is not known."""
+    remaining, start = _distance_left(record), _start_distance(record)
     return None if remaining is None or start is None else 1 - remaining / start
 
 
 def _path_efficiency(record: EpisodeRecord) -> float | None:
-    start = _start(record)
+    start = _start_distance(record)
     if start is None:
         return None
     if record.end is not End.SOLVED:
         return 0.0
-    walked = fsum(float(step["walked"]) for step in steps_of(record))
+    walked = fsum(float(step["walked"]) for step in step_events(record))
     return start / max(start, walked)
 
 
 def _progress_bounds(record: EpisodeRecord) -> Range:
-    start = _start(record)
+    start = _start_distance(record)
     return (None, 1) if start is None else (1 - _MOST_LEFT / start, 1)
 
 
@@ -117,10 +117,10 @@ METRICS = agent_metrics(
         high=1,
         doc="1 if the biome was found, otherwise 0 (section 4.2).",
     ),
-    human_metric(setting, lambda record: (0, 1)),
+    human_metric(published_setting, lambda record: (0, 1)),
     Metric(
         name="found_after",
-        of=lambda record: float(len(steps_of(record))) if record.end is End.SOLVED else None,
+        of=lambda record: float(len(step_events(record))) if record.end is End.SOLVED else None,
         title="Steps to the goal",
         range=lambda record: (0, record.options["steps"]),
         better="lower",
@@ -128,7 +128,7 @@ METRICS = agent_metrics(
     ),
     Metric(
         name="progress",
-        of=progress,
+        of=progress_to_goal,
         title="Progress",
         high=1,
         range=_progress_bounds,
@@ -174,8 +174,8 @@ FAILURES = (UNPRODUCTIVE, ASTRAY, TOO_FAR)
 
 
 def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
-    """Return whether the walk led away from the goal, as far as that is known; otherwise the general kind."""
-    came = progress(record) if general == TURN_LIMIT else None
+    """Return whether the walk led away from the goal; otherwise the general kind."""
+    came = progress_to_goal(record) if general == TURN_LIMIT else None
     return ASTRAY if came is not None and came <= 0 else general
 
 
@@ -186,7 +186,7 @@ _HASHED = 12  # characters of a hash that are kept
 
 
 def reference_scores(record: EpisodeRecord) -> ReferenceScores | None:
-    """Return the scores of saying nothing, moving in one direction and the oracle at a record's item, if measured."""
+    """Return the measured scores of empty replies, each single direction and the oracle, if any."""
     options = record.options
     rates = _SUCCESS_RATES[options["protocol"]].get(record.instance_hash[:_HASHED])
     if rates is None or options["steps"] != _STEPS or record.instance["engine"] != OWN:
@@ -205,31 +205,33 @@ def oracle(search: Search, world: VoxelWorld, rng: Stream) -> int:
 
     One that hardly got on in the last step imagines three.
     """
-    distances = _distances(search, world, _AHEAD if world.last < 0 or world.moved > _SLOW else _STUCK_AHEAD, rng)
+    distances = _remaining_distances(
+        search, world, _AHEAD if world.last < 0 or world.moved > _SLOW else _STUCK_AHEAD, rng
+    )
     return distances.index(min(distances))
 
 
-def _distances(search: Search, world: VoxelWorld, depth: int, rng: Stream) -> list[float]:
-    """Return what remains of the way, in blocks, by the next action, with the best actions after it.
+def _remaining_distances(search: Search, world: VoxelWorld, depth: int, rng: Stream) -> list[float]:
+    """Return the way that remains after each action and the best `depth` - 1 after it, in blocks.
 
     A little is subtracted for each step that is not needed.
     """
-    from waybench.envs.voxel._route import route  # numpy and numba, which nothing else here needs
+    from waybench.envs.voxel._route import cached_route  # numpy and numba, which nothing else here needs
 
     distances: list[float] = []
     for action in range(len(ACTIONS)):
-        after = _RULES.walk(world, action, rng)[0]
+        after = _RULES.turn_and_walk(world, action, rng)[0]
         if after.is_found:
             distances.append(-float(depth - 1))
         elif depth == 1:
-            distances.append(route(search).distance_left(after.body.x, after.body.z))
+            distances.append(cached_route(search).distance_left(after.body.x, after.body.z))
         else:
-            distances.append(min(_distances(search, after, depth - 1, rng)))
+            distances.append(min(_remaining_distances(search, after, depth - 1, rng)))
     return distances
 
 
 def straight(search: Search, world: VoxelWorld, rng: Stream) -> int:
-    """Keep a heading as long as one gets on, and then take another one."""
+    """Keep a heading as long as it leads on, then turn to a side."""
     if world.last < 0:
         return rng.below(len(ACTIONS))
     return world.last if world.moved > _SLOW else (world.last + 1 + 2 * rng.below(2)) % len(ACTIONS)
@@ -305,9 +307,11 @@ FIND = agent_environment(
         level_of=level_of,
         prove=prove,
         cluster=world_name,
-        sound_options=sound_items,
+        sound_options=sound_source_options,
     ),
-    scoring=Scoring(reference_scores=reference_scores, metrics=METRICS, failures=FAILURES, published_setting=setting),
+    scoring=Scoring(
+        reference_scores=reference_scores, metrics=METRICS, failures=FAILURES, published_setting=published_setting
+    ),
     playing={
         "check_options": {"steps": 40},
         "programs": PROGRAMS,

@@ -30,11 +30,11 @@ from waybench.envs.voxel._wording import (
     TOOK,
     TURN,
     WIDEST,
-    describe,
+    description_text,
     seen_part,
     turn_bin,
 )
-from waybench.envs.voxel.engines._engines import chart, terrain
+from waybench.envs.voxel.engines._engines import open_charted_world, open_terrain
 from waybench.envs.voxel.engines._terrain import ENGINES, OWN, PUBLISHED_GOALS, TICKS, Body, Near, Terrain, WalkResult
 
 SHORTEST = 32  # blocks to the nearest goal; the lower end of level 1
@@ -65,6 +65,7 @@ class Search(Instance):
 
     @property
     def goals(self) -> tuple[str, ...]:
+        """The biomes that count as the goal."""
         return ENGINES[self.engine].matching_biomes(self.goal)
 
     def canonical(self) -> str:
@@ -82,40 +83,41 @@ class Search(Instance):
         }
 
 
-def bounds(level: int) -> tuple[int, int]:
-    """Return the least distance to the nearest goal in a level, in blocks, and that of the next level."""
+def level_distances(level: int) -> tuple[int, int]:
+    """Return the least distance to the nearest goal in a level and in the next one, in blocks."""
     return SHORTEST << level - 1, SHORTEST << level
 
 
 @lru_cache(maxsize=1024)
-def nearest(search: Search, x: int, z: int) -> Near | None:
-    """Return the goal that is nearest to a place; None if none is known within 2048 blocks."""
+def nearest_goal(search: Search, x: int, z: int) -> Near | None:
+    """Return the goal nearest to a column; None if none is known within 2048 blocks."""
     has_map = ENGINES[search.engine].charted
-    return chart(search.engine, search.seed).nearest(x, z, search.goals, FARTHEST) if has_map else None
+    return open_charted_world(search.engine, search.seed).nearest(x, z, search.goals, FARTHEST) if has_map else None
 
 
-def world_of(search: Search) -> Terrain:
-    return terrain(search.engine, search.seed, search.goal)
+def terrain_of_search(search: Search) -> Terrain:
+    """Return the world that a search is in."""
+    return open_terrain(search.engine, search.seed, search.goal)
 
 
 def level_of(search: Search) -> int:
-    """Return the level that a search belongs to by its distance; those that are nearer or farther count as an end's."""
+    """Return the level of a search by its distance, the lowest or highest if it is beyond all levels."""
     if not ENGINES[search.engine].charted:
         return 1
-    near = nearest(search, search.x, search.z)
+    near = nearest_goal(search, search.x, search.z)
     away = FARTHEST if near is None else near.away
-    return next((level for level in range(1, LEVELS) if away < bounds(level)[1]), LEVELS)
+    return next((level for level in range(1, LEVELS) if away < level_distances(level)[1]), LEVELS)
 
 
 def prove(search: Search) -> dict[str, Json]:
-    """Return the distance to the nearest goal in blocks, and where it is; nothing if there is none near.
+    """Return the distance in blocks and the column of the nearest goal; nothing if there is none near.
 
     And, where a world depends on it, the version of its server.
     """
-    near = nearest(search, search.x, search.z)
+    near = nearest_goal(search, search.x, search.z)
     if near is None:
         return {}
-    version = chart(search.engine, search.seed).version
+    version = open_charted_world(search.engine, search.seed).version
     return {"distance": near.away, "x": near.x, "z": near.z, **({"server": version} if version else {})}
 
 
@@ -137,7 +139,7 @@ def decode(data: Json) -> Search:
         raise DataError("instance: the seed is a whole number from 0 to 2**62 - 1, written as a text")
     if str(int(seed)) != seed:
         raise DataError("instance: write the seed without leading zeros")
-    goals, farthest = ENGINES[engine].words(), ENGINES[engine].farthest
+    goals, farthest = ENGINES[engine].goal_words(), ENGINES[engine].farthest
     if goal not in goals:
         raise DataError(f"instance: the goal is one of {', '.join(goals)}")
     if any(type(number) is not int for number in numbers) or max(abs(x), abs(z)) > farthest:
@@ -196,15 +198,15 @@ class FindRules(Rules[Search, VoxelWorld]):
         self.scene_fields = (Field[VoxelWorld](SEEN, doc, lambda world: seen_part(self.observe(world))),)
 
     def begin(self, instance: Search) -> VoxelWorld:
-        """Return the start; standing in a goal does not count before a step was made."""
-        body = world_of(instance).stand(instance.x, instance.z)
+        """Return the world at the start; a goal counts only after a step."""
+        body = terrain_of_search(instance).stand(instance.x, instance.z)
         return VoxelWorld(instance, body._replace(yaw=instance.yaw) if ENGINES[instance.engine].charted else body)
 
     def actions(self, instance: Search) -> Sequence[str]:
         return ACTIONS
 
-    def walk(self, world: VoxelWorld, action: int, rng: Stream) -> tuple[VoxelWorld, WalkResult]:
-        """Turn once, by a number of whole steps of the camera, and walk for fifty ticks or until a goal is reached.
+    def turn_and_walk(self, world: VoxelWorld, action: int, rng: Stream) -> tuple[VoxelWorld, WalkResult]:
+        """Turn by whole steps of the camera, then walk for fifty ticks or until a goal is reached.
 
         In each tick chance decides, as published: straight ahead (1/2), also to the left (1/4) or to the right (1/4);
         and sprinting or jumping (1/2 each).
@@ -213,20 +215,20 @@ class FindRules(Rules[Search, VoxelWorld]):
         yaw = (before.yaw + (turn_bin(action, before.yaw) * TURN - 180) + 180) % 360 - 180
         chance = rng.below(8**TICKS)
         ticks = bytes(chance >> 3 * tick & 7 for tick in range(TICKS))
-        walked = world_of(search).walk(before._replace(yaw=yaw), ticks, search.goals)
+        walked = terrain_of_search(search).walk(before._replace(yaw=yaw), ticks, search.goals)
         moved = hypot(walked.body.x - before.x, walked.body.z - before.z)
         return VoxelWorld(search, walked.body, action, walked.arrived, moved), walked
 
     def step(self, world: VoxelWorld, action: int, rng: Stream) -> ActionEffect[VoxelWorld]:
         """Turn and walk (see `walk`)."""
-        after, walked = self.walk(world, action, rng)
+        after, walked = self.turn_and_walk(world, action, rng)
         search, body = after.search, after.body
         x, z = floor(body.x), floor(body.z)
-        near = nearest(search, x, z)
+        near = nearest_goal(search, x, z)
         events: dict[str, Json] = {
             "at": [body.x, body.y, body.z],
             "yaw": body.yaw,
-            "biome": world_of(search).biome(x, z),
+            "biome": terrain_of_search(search).biome(x, z),
             "walked": walked.length,
             "left": 0.0 if after.is_found else None if near is None else near.away,
         }
@@ -246,22 +248,23 @@ class FindRules(Rules[Search, VoxelWorld]):
 
     def observe(self, world: VoxelWorld) -> str:
         # A world that is alive can look different when one is there again.
-        observe_world = _describe if ENGINES[world.search.engine].charted else _describe.__wrapped__
+        observe_world = _description if ENGINES[world.search.engine].charted else _description.__wrapped__
         return observe_world(world, self._published)
 
 
 def _with_article(noun: str) -> str:
+    """Return a noun after "a" or "an"."""
     return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
 
 
 @lru_cache(maxsize=256)  # each is needed again when it becomes part of the history
-def _describe(world: VoxelWorld, published: bool) -> str:
+def _description(world: VoxelWorld, published: bool) -> str:
     search, body = world.search, world.body
-    engine = world_of(search)
+    engine = terrain_of_search(search)
     paragraphs = [] if world.last < 0 else [TOOK.format(name=ACTIONS[world.last])]
     if world.is_found and not published:
         paragraphs.append(_OUR_END.format(biome=_with_article(engine.biome(floor(body.x), floor(body.z)))))
-    paragraphs.append(describe(engine.view(body), published=published))
+    paragraphs.append(description_text(engine.view(body), published=published))
     return "\n\n".join(paragraphs)
 
 
@@ -269,24 +272,24 @@ _CELL = 4  # blocks along each side of a cell, the distance to whose middle is k
 _INTO = 1e-6  # blocks from where a ray meets a block's side to a place in the block
 
 
-def goal_in_sight(search: Search) -> bool:
-    """Return whether some block that can be seen from the start is in a goal.
+def is_goal_in_sight(search: Search) -> bool:
+    """Return whether a block of a goal can be seen from the start.
 
     One sees as far as the rays of an observation reach, and no farther than the first block that each of them meets. A
     player can turn, so that rays at every whole degree around count, whatever the heading is. The map is known.
     """
-    near = nearest(search, search.x, search.z)
+    near = nearest_goal(search, search.x, search.z)
     if near is None or near.away > LONGEST + _CELL:
         return False
-    world = world_of(search)
-    return any(world.biome(x, z) in search.goals for x, z in _visible_cells(search))
+    world = terrain_of_search(search)
+    return any(world.biome(x, z) in search.goals for x, z in _visible_columns(search))
 
 
-def _visible_cells(search: Search) -> set[tuple[int, int]]:
-    """Return the columns of all blocks that the rays meet."""
-    from waybench.envs.voxel.engines._own import eye_of, rays
+def _visible_columns(search: Search) -> set[tuple[int, int]]:
+    """Return the columns of all blocks that can be seen from the start."""
+    from waybench.envs.voxel.engines._own import eye_position, ray_directions
 
-    world = world_of(search)
+    world = terrain_of_search(search)
     start = world.stand(search.x, search.z)
     screen = 2 * WIDEST + SPREAD  # degrees from one screen to the one beside it
     columns: set[tuple[int, int]] = set()
@@ -294,7 +297,7 @@ def _visible_cells(search: Search) -> set[tuple[int, int]]:
         for beside in range(ceil(360 / screen)):
             yaw = (turn + beside * screen + 180) % 360 - 180
             raw = world.view(start._replace(yaw=yaw))
-            points = eye_of(start) + (raw.distances + _INTO)[:, None] * rays(yaw)
+            points = eye_position(start) + (raw.distances + _INTO)[:, None] * ray_directions(yaw)
             columns |= {
                 (floor(x), floor(z))
                 for (x, _, z), block in zip(points.tolist(), raw.rays.tolist(), strict=True)
@@ -335,8 +338,8 @@ OPTIONS = (
 )
 
 
-def sound_items(options: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return source options as `sound` has them: it begins out of sight of a goal, where the start can be chosen."""
+def sound_source_options(options: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the options of a source in `sound`: starts are out of sight of a goal where they can be chosen."""
     if options["start"] is None and ENGINES[str(options["engine"])].charted:
         return {**options, "start": UNSEEN}
     return options
@@ -366,7 +369,7 @@ class SearchSource(Source[Search]):
         self._key, self._level = key, level
         self._goal, self._name = str(options["goal"]), str(options["engine"])
         self._engine = ENGINES[self._name]
-        words = self._engine.words()
+        words = self._engine.goal_words()
         self._unseen = options.get("start") == UNSEEN
         if self._unseen and not self._engine.charted:
             raise UsageError(f"start={UNSEEN}: engine={self._name} chooses the start itself")
@@ -377,37 +380,37 @@ class SearchSource(Source[Search]):
 
     def item(self, index: int) -> Item[Search]:
         if not self._engine.charted:  # it begins where the engine wants to
-            rng = self._stream(index)
+            rng = self._item_stream(index)
             goal = rng.choice(self._engine.goals) if self._goal == ANY else self._goal
             search = Search(self._name, rng.below(MOST_SEED + 1), goal, 0, 0, 0)
         elif self._name == OWN:
-            search = _draw_search(self._key, self._level, self._goal, self._unseen, index)
+            search = _cached_search(self._key, self._level, self._goal, self._unseen, index)
         else:
-            search = self.search(index)
+            search = self.draw_search(index)
         return Item(search, f"{self._level}-{index}", self._level, self._key, index, prove(search))
 
-    def search(self, index: int) -> Search:
-        """Draw the search of this number, in an engine whose maps are known."""
-        rng, goals = self._stream(index), self._engine.goals if self._goal == ANY else (self._goal,)
+    def draw_search(self, index: int) -> Search:
+        """Draw the search of an index, in an engine whose maps are known."""
+        rng, goals = self._item_stream(index), self._engine.goals if self._goal == ANY else (self._goal,)
         for _ in goals:  # some are nowhere so far away
             goal = rng.choice(goals) if self._goal == ANY else self._goal
             for _ in range(self._engine.tries):
-                search = self._draw(goal, rng)
+                search = self._try_start(goal, rng)
                 if search is not None:
                     return search
         raise UsageError(f"goal={self._goal}: no place is that far from a goal; choose a lower level")
 
-    def _stream(self, index: int) -> Stream:
+    def _item_stream(self, index: int) -> Stream:
         return Stream("voxel/find", VERSION, self._key, self._level, self._name, self._goal, index)
 
-    def _draw(self, goal: str, rng: Stream) -> Search | None:
-        """Try a place: its nearest goal is also that of all places between them, one of which is taken.
+    def _try_start(self, goal: str, rng: Stream) -> Search | None:
+        """Try a random place as the start: moved towards its nearest goal, which stays the nearest.
 
         Returns:
             A search that begins on dry land where nothing is in the way, at a distance of the level; None if from this
             place there is none.
         """
-        (low, high), worlds = bounds(self._level), self._engine.worlds
+        (low, high), worlds = level_distances(self._level), self._engine.worlds
         world_rng = rng
         if worlds:
             world_rng = Stream("voxel/find/world", VERSION, self._key, self._name, rng.below(worlds))
@@ -415,18 +418,23 @@ class SearchSource(Source[Search]):
         x, z, yaw, extra = *(rng.below(2 * _AROUND) - _AROUND for _ in range(2)), rng.below(360), rng.below(high - low)
         # Worlds of which there are few have to be searched farther.
         farthest = FARTHEST if worlds else high + high // 4
-        near = chart(self._name, seed, keep=False).nearest(x, z, self._engine.matching_biomes(goal), farthest)
+        near = open_charted_world(self._name, seed, keep=False).nearest(
+            x, z, self._engine.matching_biomes(goal), farthest
+        )
         if near is None or near.away <= low + extra:
             return None
         share = (low + extra) / near.away
         x, z = (round(end + (begin - end) * share) for begin, end in ((x, near.x), (z, near.z)))
         start = Search(self._name, seed, goal, x, z, yaw - 180)
         away = prove(start).get("distance")
-        if away is None or not low <= away < high or not chart(self._name, seed).clear(x, z):
+        if away is None or not low <= away < high or not open_charted_world(self._name, seed).is_clear_ground(x, z):
             return None
-        return None if self._unseen and goal_in_sight(start) else start
+        return None if self._unseen and is_goal_in_sight(start) else start
 
 
 @lru_cache(maxsize=1024)  # in training, an item is played by a group of episodes, each with a source of its own
-def _draw_search(key: str, level: int, goal: str, unseen: bool, index: int) -> Search:
-    return SearchSource(key, level, {"goal": goal, "engine": OWN, "start": UNSEEN if unseen else ANY}).search(index)
+def _cached_search(key: str, level: int, goal: str, unseen: bool, index: int) -> Search:
+    """Return a search in a world of our own engine."""
+    return SearchSource(key, level, {"goal": goal, "engine": OWN, "start": UNSEEN if unseen else ANY}).draw_search(
+        index
+    )

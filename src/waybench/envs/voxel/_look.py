@@ -23,10 +23,10 @@ MISSING = -1  # a block of a chunk that is not there
 
 
 @compiled
-def cast(
+def cast_ray(
     pool: Bytes, tags: Ints, air: int, bedrock: int, eye: Floats, way: Floats, longest: float, through: int
 ) -> tuple[int, float]:
-    """Follow a ray to the first block that is not air; the one in which the eye is does not count.
+    """Follow a ray to the first block that is not air; the block of the eye does not count.
 
     The ray passes from block to block where it crosses their sides (after Amanatides and Woo, 1987). Of sides that it
     crosses at once, those to the east or west come first, then those above or below.
@@ -103,14 +103,14 @@ def cast_rays(
     wet = 0 <= y < pool.shape[4] and pool[(x >> 4) & wrap, (z >> 4) & wrap, x & 15, z & 15, y] == water
     through = water if wet else air
     for number in range(hits.size):
-        hits[number], distances[number] = cast(
+        hits[number], distances[number] = cast_ray(
             pool, tags, air, bedrock, eye, directions[number], lengths[number], through
         )
 
 
 @compiled
-def around(pool: Bytes, tags: Ints, air: int, bedrock: int, x: int, y: int, z: int, voxels: Ints) -> None:
-    """Write down the blocks around a place; shape (9, 9, 9): x, y, z. The other arguments are those of `cast`."""
+def write_blocks_around(pool: Bytes, tags: Ints, air: int, bedrock: int, x: int, y: int, z: int, voxels: Ints) -> None:
+    """Write the blocks around a place, shape (9, 9, 9): x, y, z. The arguments are those of `cast_ray`."""
     wrap, layers = pool.shape[0] - 1, pool.shape[4]
     for a in range(2 * NEAR + 1):
         for c in range(2 * NEAR + 1):
@@ -128,7 +128,7 @@ def around(pool: Bytes, tags: Ints, air: int, bedrock: int, x: int, y: int, z: i
 
 
 @compiled
-def components(codes: Ints, corners: bool, background: int, near: Floats, boxes: Ints) -> int:
+def find_components(codes: Ints, corners: bool, background: int, near: Floats, boxes: Ints) -> int:
     """Find connected components: neighbouring places of the same code.
 
     Args:
@@ -190,10 +190,10 @@ def components(codes: Ints, corners: bool, background: int, near: Floats, boxes:
     return count
 
 
-def visible_components(
+def connected_components(
     codes: Any, near: Any, *, grouped: bool
 ) -> Iterator[tuple[int, int, int, int, int, int, int, float]]:
-    """Yield code, places, the sums of the three coordinates, and the nearest one's row, column and distance.
+    """Yield code, cells, sums of the three coordinates, and row, column and distance of the nearest cell.
 
     Args:
         codes: What is where; three axes.
@@ -204,7 +204,7 @@ def visible_components(
     corners = near is not None
     far = np.ascontiguousarray(near, dtype=np.float64) if corners else np.zeros(codes.shape)
     boxes = np.empty((codes.size + 1, 6), dtype=np.int64)
-    count = components(codes, corners, int(codes.min()) if grouped else -1, far, boxes)
+    count = find_components(codes, corners, int(codes.min()) if grouped else -1, far, boxes)
     wide = codes.shape[2]
     flat = far.ravel()
     for code, cells, x, y, z, nearest in boxes[:count].tolist():

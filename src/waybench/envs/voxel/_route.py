@@ -6,8 +6,8 @@ from heapq import heappop, heappush
 import numpy as np
 
 from waybench._compile import compiled
-from waybench.envs.voxel._game import Search, nearest
-from waybench.envs.voxel.engines._engines import chart
+from waybench.envs.voxel._game import Search, nearest_goal
+from waybench.envs.voxel.engines._engines import open_charted_world
 from waybench.envs.voxel.engines._generate import CELL, Bytes, Ints
 
 _BESIDE = 160  # blocks around start and goal in which ways are looked for
@@ -16,8 +16,8 @@ _FAR = 1 << 40
 
 
 @compiled
-def _flood(is_goal: Bytes, heights: Ints, sea: int, steepest: int, costs: Ints) -> None:
-    """Write down what the way from each cell to the nearest goal costs.
+def _write_costs_to_goal(is_goal: Bytes, heights: Ints, sea: int, steepest: int, costs: Ints) -> None:
+    """Write what the cheapest way from each cell to a goal costs.
 
     Args:
         is_goal: 1 for each cell that is a goal; shape (columns, rows).
@@ -61,19 +61,19 @@ class Route:
     """
 
     def __init__(self, search: Search) -> None:
-        near = nearest(search, search.x, search.z)
+        near = nearest_goal(search, search.x, search.z)
         self._goal = (search.x, search.z) if near is None else (near.x, near.z)
         ends = ((search.x, self._goal[0]), (search.z, self._goal[1]))
         self._west, self._north = ((min(coordinates) - _BESIDE) // CELL for coordinates in ends)
         shape = tuple((max(coordinates) - min(coordinates) + 2 * _BESIDE) // CELL + 1 for coordinates in ends)
         heights, self._costs = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
         is_goal = np.empty(shape, dtype=np.uint8)
-        world = chart(search.engine, search.seed)
+        world = open_charted_world(search.engine, search.seed)
         world.chart(self._west, self._north, search.goals, heights, is_goal)
-        _flood(is_goal, heights, world.sea, world.steepest, self._costs)
+        _write_costs_to_goal(is_goal, heights, world.sea, world.steepest, self._costs)
 
     def distance_left(self, x: float, z: float) -> float:
-        """Return what is left of the way from a place: in blocks on land; straight on where no way is known."""
+        """Return the remaining way from a place, in blocks on land; a large number where no way is known."""
         i, j = int(x // CELL) - self._west, int(z // CELL) - self._north
         straight = float(np.hypot(x - self._goal[0], z - self._goal[1]))
         if 0 <= i < self._costs.shape[0] and 0 <= j < self._costs.shape[1] and self._costs[i, j] < _FAR:
@@ -82,5 +82,5 @@ class Route:
 
 
 @lru_cache(maxsize=32)
-def route(search: Search) -> Route:
+def cached_route(search: Search) -> Route:
     return Route(search)

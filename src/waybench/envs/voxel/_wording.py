@@ -92,28 +92,29 @@ class VisibleComponent(NamedTuple):
 
 
 def fan_angles() -> list[tuple[int, int]]:
-    """Return how far up and to the right each ray of the screen points, in degrees, from the lowest row."""
+    """Return tilt and turn of each ray of the screen in degrees, up and to the right, from the lowest row."""
     turns = range(-WIDEST, WIDEST + 1, SPREAD)
     return [(tilt, turn) for tilt in turns for turn in turns]
 
 
 def turn_bin(action: int, yaw: float) -> int:
-    """Return by which of the camera's steps one turns for an action; the step 12 is not to turn at all.
+    """Return the camera's step that an action turns by; step 12 is no turn.
 
     One turns by (bin - 12) * 15 degrees, towards the direction of the action and up to 15 degrees short of it.
     """
     return int((action * 90 - 180 - yaw + 180) % 360 // TURN)
 
 
-def location(at: tuple[float, float, float], yaw: float, pitch: float) -> str:
+def location_text(at: tuple[float, float, float], yaw: float, pitch: float) -> str:
+    """Return the sentences on coordinates and facing."""
     facing = _FACINGS[int((yaw // 22.5 + 1) // 2) % len(_FACINGS)]
     looking = _UP if pitch < 0 else _DOWN if pitch > 0 else ""
     return _WHERE.format(x=at[0], y=at[1], z=at[2], facing=facing) + looking
 
 
 @cache
-def direction(yaw: float, pitch: float, *, published: bool) -> str:
-    """Return where something is.
+def direction_text(yaw: float, pitch: float, *, published: bool) -> str:
+    """Return the phrase on the direction of something: above, below or level, and by the compass.
 
     One would look at `yaw` (0 is south, 90 west) to see it, `pitch` above the level of the eyes, both in degrees. As
     published, the compass is turned around.
@@ -127,35 +128,39 @@ def direction(yaw: float, pitch: float, *, published: bool) -> str:
     return f"{level} to {direction_name(east, -north, _CLEAR) or _FRONT}"
 
 
-def describe(raw: Raw, *, published: bool) -> str:
+def description_text(raw: Raw, *, published: bool) -> str:
     """Return the description of a location from the measurements there."""
     aimed = raw.blocks[int(raw.rays[0])]
     cursor = _AIMS_NOT if aimed == NOTHING else _AIMS.format(block=aimed)
-    felt = _surround(_parts(raw.voxels[:, _NEAR - 1 :, :], raw.blocks, published=published))
+    felt = _surroundings_text(_visible_components(raw.voxels[:, _NEAR - 1 :, :], raw.blocks, published=published))
     # What is seen of beings has no heading of its own, but ends its last line.
-    beings = "".join(f"{line}\n" for line in _screen(raw, raw.beings, raw.being_hits, raw.being_distances, published))
-    components = list(_screen(raw, raw.blocks, raw.rays, raw.distances, published))
+    beings = "".join(
+        f"{line}\n" for line in _screen_lines(raw, raw.beings, raw.being_hits, raw.being_distances, published)
+    )
+    components = list(_screen_lines(raw, raw.blocks, raw.rays, raw.distances, published))
     view = "\n".join((_SEE, *components)) if components else ""
-    return f"{location(raw.at, raw.yaw, raw.pitch)}\n\n{cursor}\n{felt}\n{beings}\n{view}"
+    return f"{location_text(raw.at, raw.yaw, raw.pitch)}\n\n{cursor}\n{felt}\n{beings}\n{view}"
 
 
 def seen_part(text: str) -> str:
-    """Return the part of a description, its end, that lists what is around and what is seen; "" if nothing is."""
+    """Return the end of a description, which lists what is around and what is seen; "" if nothing is."""
     lines = text.split("\n")
     first = next((n for n, line in enumerate(lines) if line in (_AROUND, _SEE) or line.startswith(" - ")), len(lines))
     return "\n".join(lines[first:])
 
 
-def _parts(codes: Any, names: Sequence[str], *, published: bool, near: Any = None) -> Iterator[VisibleComponent]:
-    """Yield the connected components, the first place first; on the screen, corners connect too."""
+def _visible_components(
+    codes: Any, names: Sequence[str], *, published: bool, near: Any = None
+) -> Iterator[VisibleComponent]:
+    """Yield the connected components of blocks; on the screen, corners connect too."""
     from waybench.envs.voxel import _look as parts
 
-    for code, cells, x, y, z, row, column, away in parts.visible_components(codes, near, grouped=published):
+    for code, cells, x, y, z, row, column, away in parts.connected_components(codes, near, grouped=published):
         yield VisibleComponent(names[code], cells, (x / cells, y / cells, z / cells), row, column, away)
 
 
-def _surround(parts: Iterable[VisibleComponent]) -> str:
-    """Return the lines of what is around the feet: of each block the group whose middle is nearest."""
+def _surroundings_text(parts: Iterable[VisibleComponent]) -> str:
+    """Return the lines on the blocks around the feet: of each kind, the component with the nearest middle."""
     best: dict[str, tuple[float, str]] = {}
     for part in parts:
         if part.name == NOTHING:
@@ -169,16 +174,18 @@ def _surround(parts: Iterable[VisibleComponent]) -> str:
     return "\n".join((_AROUND, *lines)) if lines else ""
 
 
-def _screen(raw: Raw, names: Sequence[str], hits: Any, distances: Any, published: bool) -> Iterator[str]:
-    """Yield a line for each group that is seen: where its nearest place is, and how much of the screen it takes."""
+def _screen_lines(raw: Raw, names: Sequence[str], hits: Any, distances: Any, published: bool) -> Iterator[str]:
+    """Yield a line for each component on the screen: its nearest point and its share of the screen."""
     if hits is None:
         return
     shape = (1, _SCREEN, _SCREEN)
-    for part in _parts(hits[1:].reshape(shape), names, published=published, near=distances[1:].reshape(shape)):
+    for part in _visible_components(
+        hits[1:].reshape(shape), names, published=published, near=distances[1:].reshape(shape)
+    ):
         if part.name in (NOTHING, NOBODY):
             continue
         down, lowest, spread = (-1, -90, 180 / (_SCREEN - 1)) if published else (1, -WIDEST, SPREAD)
         up = lowest + part.row * spread - down * raw.pitch
-        way = direction(raw.yaw - WIDEST + part.column * SPREAD, up, published=published)
+        way = direction_text(raw.yaw - WIDEST + part.column * SPREAD, up, published=published)
         share = 100 * part.cells / _SCREEN**2
         yield _SEEN.format(name=part.name, away=part.away, way=way, share=share)

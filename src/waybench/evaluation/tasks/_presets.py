@@ -10,7 +10,7 @@ from waybench.envs import registry
 from waybench.envs.atlas._game import CONDITION, MAIN_CONDITIONS
 from waybench.envs.atlas._generate import LADDER
 from waybench.envs.voxel._game import recorded_level
-from waybench.envs.voxel.engines._terrain import PLAINS, PUBLISHED_GOALS, counterpart
+from waybench.envs.voxel.engines._terrain import PLAINS, PUBLISHED_GOALS, counterpart_goal
 from waybench.evaluation.tasks._entry import (
     ISOMORPH,
     LIMIT,
@@ -119,7 +119,7 @@ def _recorded_search(args: Mapping[str, Any]) -> Mapping[str, Json]:
 
 def _goal_of(args: Mapping[str, Any], goal: str) -> Mapping[str, Json]:
     """Return the goal of the engine that stands for a published one."""
-    return {"goal": counterpart(goal, args["engine"])}
+    return {"goal": counterpart_goal(goal, args["engine"])}
 
 
 def _steps(args: Mapping[str, Any]) -> Mapping[str, Json]:

@@ -8,7 +8,7 @@ from math import ceil, cos, pi, sin
 from typing import Any
 
 from waybench.envs.smartplay import HUMANS, RECORDED
-from waybench.envs.smartplay._capabilities import BENCHMARK, CAPABILITIES, DEGREE_SCALES, degrees
+from waybench.envs.smartplay._capabilities import BENCHMARK, CAPABILITIES, DEGREE_SCALES, capability_degrees
 from waybench.reporting._files import slug
 from waybench.reporting.charts._spec import DASHED, Spec, layer, nominal, quantitative, specification
 from waybench.reporting.charts._svg import Chart, colour_numbers
@@ -376,7 +376,7 @@ def degree_charts() -> list[Chart]:
     """Return a chart for each game of the capabilities that it requires (Figure 2)."""
     charts: list[Chart] = []
     for game in RECORDED:
-        name, required = HUMANS[game].name, degrees(game)
+        name, required = HUMANS[game].name, capability_degrees(game)
         web = Web(name, [float(required[capability]) for capability in CAPABILITIES])
         spec = radar_spec(CAPABILITIES, [web], 200, title=name, most=_HIGHEST_DEGREE, values=False)
         values = ", ".join(f"{capability} {required[capability]}" for capability in CAPABILITIES)

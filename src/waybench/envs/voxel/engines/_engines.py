@@ -16,17 +16,21 @@ GROUP = "waybench.voxel_engines"
 """The entry points of engines whose maps are not known: callables (seed, goal) -> Terrain, by the engine's name."""
 
 
-def terrain(engine: str, seed: int, goal: str = "") -> Terrain:
-    """Return a world; only engines whose maps are not known need to know the goal.
+def open_terrain(engine: str, seed: int, goal: str = "") -> Terrain:
+    """Return a world of an engine; only engines without known maps need the goal.
 
     Raises:
         UsageError: If there is no such engine, or it is not installed.
     """
     declared = ENGINES.get(engine)
-    return chart(engine, seed) if declared is None or declared.charted else _external(engine, seed, goal)
+    return (
+        open_charted_world(engine, seed)
+        if declared is None or declared.charted
+        else _external_terrain(engine, seed, goal)
+    )
 
 
-def chart(engine: str, seed: int, keep: bool = True) -> "BlockWorld":
+def open_charted_world(engine: str, seed: int, keep: bool = True) -> "BlockWorld":
     """Return a world whose map is known.
 
     It is kept for the next call, unless `keep` is false: whoever looks at many maps once would push out the worlds in
@@ -41,10 +45,10 @@ def chart(engine: str, seed: int, keep: bool = True) -> "BlockWorld":
         raise UsageError(f"engine={engine}: its maps are unknown; choose a player that needs no map")
     if engine != LUANTI:
         return _block_world(seed) if keep else _block_world.__wrapped__(seed)
-    world = _servers(seed)
+    world = _luanti_world(seed)
     if world.ended:
-        _servers.cache_clear()
-        world = _servers(seed)
+        _luanti_world.cache_clear()
+        world = _luanti_world(seed)
     return world
 
 
@@ -58,14 +62,15 @@ def _block_world(seed: int) -> "BlockWorld":
 # Each is a server of its own, of a gigabyte or so; it stops when it is no longer used. A set's are all kept, for to
 # come back to one that has stopped takes seconds.
 @lru_cache(maxsize=8)
-def _servers(seed: int) -> "LuantiTerrain":
+def _luanti_world(seed: int) -> "LuantiTerrain":
     from waybench.envs.voxel.engines._luanti import LuantiTerrain
 
     return LuantiTerrain(seed)
 
 
 @lru_cache(maxsize=1)  # each is a simulator that plays one episode
-def _external(engine: str, seed: int, goal: str) -> Terrain:
+def _external_terrain(engine: str, seed: int, goal: str) -> Terrain:
+    """Return a world of an engine from an entry point."""
     for point in _entry_points(engine):
         make: Any = point.load()
         return make(seed, goal)
@@ -79,14 +84,14 @@ def _entry_points(engine: str) -> "EntryPoints":
 
 
 def find_program(engine: str) -> str | None:
-    """Return where an engine's program is; None if it is not installed. Nothing is started.
+    """Return where an engine's program is, without starting it; None if it is not installed.
 
     The class that an entry point names can say whether it is `installed`.
     """
     if engine == LUANTI:
-        from waybench.envs.voxel.engines._server import program
+        from waybench.envs.voxel.engines._server import program_path
 
-        return program()
+        return program_path()
     for point in _entry_points(engine):
         engine_class: Any = point.load()
         if getattr(engine_class, "installed", lambda: True)():
@@ -94,6 +99,6 @@ def find_program(engine: str) -> str | None:
     return None
 
 
-def drawable(engine: str) -> bool:
-    """Whether an engine's maps are known, and it can be used here."""
+def is_drawable(engine: str) -> bool:
+    """Return whether an engine's maps are known and the engine is installed."""
     return find_program(engine) is not None if engine == LUANTI else ENGINES[engine].charted

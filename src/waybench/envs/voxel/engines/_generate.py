@@ -56,7 +56,7 @@ def value_noise(seed: int, x: int, z: int, scale: int) -> int:
 
 @compiled
 def layered_noise(seed: int, x: int, z: int, scale: int) -> int:
-    """Return the sum of noise at three scales, 0 to 65535."""
+    """Return noise at three scales, 0 to 65535."""
     fine = value_noise(seed + 2, x, z, scale // 4)
     return (
         4 * value_noise(seed, x, z, scale) + 2 * value_noise(seed + 1, x + 7919, z + 104729, scale // 2) + fine
@@ -64,42 +64,42 @@ def layered_noise(seed: int, x: int, z: int, scale: int) -> int:
 
 
 @compiled
-def continent(seed: int, x: int, z: int) -> int:
+def inland_level(seed: int, x: int, z: int) -> int:
     """Return how far inland a column is, 0 to 65535."""
     return layered_noise(hash_bits(seed, 1, 0), x, z, 768)
 
 
 @compiled
-def peaks(seed: int, x: int, z: int) -> int:
+def mountain_level(seed: int, x: int, z: int) -> int:
     """Return how mountainous a column is, 0 to 65535."""
     return layered_noise(hash_bits(seed, 2, 0), x, z, 384)
 
 
 @compiled
-def channel(seed: int, x: int, z: int) -> int:
-    """Return how far a column is from the middle of a river, in noise."""
+def river_distance(seed: int, x: int, z: int) -> int:
+    """Return how far a column is from the middle of a river, in units of noise."""
     return abs(layered_noise(hash_bits(seed, 3, 0), x, z, 512) - _MIDDLE)
 
 
 @compiled
-def biome_of(seed: int, x: int, z: int) -> int:
-    """Return the number of a column's biome, which is that of the middle of its cell."""
+def biome_number(seed: int, x: int, z: int) -> int:
+    """Return the number of a column's biome, that of the middle of its cell."""
     x, z = (x >> 2 << 2) + 2, (z >> 2 << 2) + 2
-    return _biome_at(seed, x, z, continent(seed, x, z))
+    return _biome_at(seed, x, z, inland_level(seed, x, z))
 
 
 @compiled
 def _biome_at(seed: int, x: int, z: int, inland: int) -> int:
-    """Return the number of the biome of a cell's middle, which is so far inland."""
+    """Return the number of the biome of a cell's middle with this inland level."""
     warm = layered_noise(hash_bits(seed, 4, 0), x, z, 1152)
     cold = warm < 25_000
     if inland < _SHORE:
         return FROZEN_OCEAN if cold else OCEAN
     if inland < _DRY:
         return COLD_BEACH if cold else BEACH
-    if channel(seed, x, z) < _BED:
+    if river_distance(seed, x, z) < _BED:
         return FROZEN_RIVER if cold else RIVER
-    if peaks(seed, x, z) > 44_000:
+    if mountain_level(seed, x, z) > 44_000:
         return EXTREME_HILLS
     wet = layered_noise(hash_bits(seed, 5, 0), x, z, 512)
     if cold:
@@ -120,9 +120,9 @@ def _biome_at(seed: int, x: int, z: int, inland: int) -> int:
 
 
 @compiled
-def height_of(seed: int, x: int, z: int) -> int:
-    """Return the layer of a column's highest block of the ground, which may lie under water."""
-    inland = continent(seed, x, z)
+def ground_height(seed: int, x: int, z: int) -> int:
+    """Return the layer of the highest block of the ground in a column, perhaps under water."""
+    inland = inland_level(seed, x, z)
     if inland < _SHORE:
         return max(SEA - 1 - (_SHORE - inland) // 320, 34)
     beyond = inland - _DRY
@@ -131,16 +131,16 @@ def height_of(seed: int, x: int, z: int) -> int:
     rise = min(beyond, 3000)  # hills grow with the distance from the shore
     hills = value_noise(hash_bits(seed, 6, 0), x, z, 72) * 9 + value_noise(hash_bits(seed, 7, 0), x, z, 28) * 3
     level = SEA + 2 + min(beyond // 1500, 8) + ((hills >> 8) * rise // 3000 >> 8)
-    steep = peaks(seed, x, z) - 41_000
+    steep = mountain_level(seed, x, z) - 41_000
     if steep > 0:
         level += steep * rise // 3000 // 420
-    bed = SEA - 3 + (channel(seed, x, z)) // 380  # a valley along each river
+    bed = SEA - 3 + (river_distance(seed, x, z)) // 380  # a valley along each river
     return min(level, bed, HEIGHT - 30)
 
 
 @compiled
-def nearest(seed: int, x: int, z: int, wanted: Bytes, least: int, most: int) -> tuple[int, int, int]:
-    """Find the nearest cell of some biomes.
+def nearest_cell(seed: int, x: int, z: int, wanted: Bytes, least: int, most: int) -> tuple[int, int, int]:
+    """Return the nearest cell of some biomes.
 
     Args:
         seed: The terrain's.
@@ -172,7 +172,7 @@ def nearest(seed: int, x: int, z: int, wanted: Bytes, least: int, most: int) -> 
                 away = (there - x) ** 2 + (below - z) ** 2
                 if not least * least <= away < best:
                     continue
-                inland = continent(seed, there, below)
+                inland = inland_level(seed, there, below)
                 possible = at_sea if inland < _SHORE else at_beach if inland < _DRY else on_land
                 if possible and wanted[_biome_at(seed, there, below, inland)]:
                     best, east, south = away, there, below
@@ -180,8 +180,8 @@ def nearest(seed: int, x: int, z: int, wanted: Bytes, least: int, most: int) -> 
 
 
 @compiled
-def _bare(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
-    """Fill a column with the ground and with water."""
+def _fill_bare_column(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
+    """Fill a column with ground and water."""
     air, bedrock, stone, water, ice = ground[0], ground[1], ground[2], ground[4], ground[5]
     salt, bits = hash_bits(seed, 8, 0), 0
     for y in range(HEIGHT):
@@ -205,7 +205,7 @@ def _bare(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, col
 
 
 @compiled
-def _grown(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
+def _put_plants(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
     """Put snow and plants on a column."""
     chance = hash_bits(hash_bits(seed, 10, 0), x, z)
     if height < SEA:
@@ -223,7 +223,7 @@ def _grown(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, co
 
 
 @compiled
-def _caves(seed: int, west: int, north: int, heights: Ints, air: int, blocks: Bytes) -> None:
+def _dig_caves(seed: int, west: int, north: int, heights: Ints, air: int, blocks: Bytes) -> None:
     """Dig tunnels: where two kinds of noise in space, with a lattice of 8 blocks, are both near their middle."""
     layers = HEIGHT // 8 + 1
     lattice = np.empty((2, 3, 3, layers), dtype=np.int64)
@@ -251,14 +251,14 @@ def _caves(seed: int, west: int, north: int, heights: Ints, air: int, blocks: By
 
 
 @compiled
-def _put(blocks: Bytes, x: int, y: int, z: int, block: int, air: int, over: bool) -> None:
-    """Put a block of a tree into a chunk, if it is in it; leaves only into the air, or where a plant is."""
+def _put_tree_block(blocks: Bytes, x: int, y: int, z: int, block: int, air: int, over: bool) -> None:
+    """Put a block of a tree if it is in the chunk; leaves only into air or, with `over`, anything."""
     if 0 <= x < SIDE and 0 <= z < SIDE and 0 < y < HEIGHT and (over or blocks[x, z, y] == air):
         blocks[x, z, y] = block
 
 
 @compiled
-def _crown(blocks: Bytes, x: int, z: int, top: int, tree: Ints, air: int) -> None:
+def _put_crown(blocks: Bytes, x: int, z: int, top: int, tree: Ints, air: int) -> None:
     """Put the leaves around the end of a trunk."""
     crown, shape, radius = tree[1], tree[4], tree[5]
     lowest = 1 if shape == 2 else 3 if shape == 0 else 5
@@ -272,45 +272,45 @@ def _crown(blocks: Bytes, x: int, z: int, top: int, tree: Ints, air: int) -> Non
         for east in range(-reach, reach + 1):
             for south in range(-reach, reach + 1):
                 if east * east + south * south <= reach * reach + 1:
-                    _put(blocks, x + east, top - down, z + south, crown, air, False)
+                    _put_tree_block(blocks, x + east, top - down, z + south, crown, air, False)
 
 
 @compiled
-def _tree(blocks: Bytes, x: int, z: int, height: int, tree: Ints, luck: int, air: int) -> None:
+def _build_tree(blocks: Bytes, x: int, z: int, height: int, tree: Ints, luck: int, air: int) -> None:
     """Build one tree; `x` and `z` count from the chunk's corner and may lie outside of it."""
     tall = tree[2] + luck % (tree[3] - tree[2] + 1)
     top = height + tall
     if tree[4] < 3:
-        _crown(blocks, x, z, top, tree, air)
+        _put_crown(blocks, x, z, top, tree, air)
     for y in range(height + 1, top + 1):
-        _put(blocks, x, y, z, tree[0], air, True)
+        _put_tree_block(blocks, x, y, z, tree[0], air, True)
         if tree[4] == 4:
             reach = 2 if y - height < tall // 3 else 1 if y - height < 2 * tall // 3 else 0
             for east in range(-reach, reach + 1):
                 for south in range(-reach, reach + 1):
                     if abs(east) + abs(south) <= reach:
-                        _put(blocks, x + east, y, z + south, tree[0], air, True)
+                        _put_tree_block(blocks, x + east, y, z + south, tree[0], air, True)
 
 
 @compiled
-def _trees(seed: int, west: int, north: int, ground: Ints, biomes: Ints, trees: Ints, blocks: Bytes) -> None:
+def _build_trees(seed: int, west: int, north: int, ground: Ints, biomes: Ints, trees: Ints, blocks: Bytes) -> None:
     """Build all trees that reach into a chunk, in an order that does not depend on the chunk."""
     salt = hash_bits(seed, 13, 0)
     for column in range((west - _REACH) // _PATCH, (west + SIDE + _REACH) // _PATCH + 1):
         for row in range((north - _REACH) // _PATCH, (north + SIDE + _REACH) // _PATCH + 1):
             luck = hash_bits(salt, column, row)
             x, z = column * _PATCH + 1 + luck % 4, row * _PATCH + 1 + (luck >> 8) % 4
-            biome = biomes[biome_of(seed, x, z)]
+            biome = biomes[biome_number(seed, x, z)]
             if (luck >> 16 & 255) >= biome[4]:
                 continue
-            height = height_of(seed, x, z)
+            height = ground_height(seed, x, z)
             if height >= SEA:
                 kind = biome[3] if (luck >> 24 & 3) == 0 else biome[2]
-                _tree(blocks, x - west, z - north, height, trees[kind], luck >> 32, ground[0])
+                _build_tree(blocks, x - west, z - north, height, trees[kind], luck >> 32, ground[0])
 
 
 @compiled
-def chunk(seed: int, column: int, row: int, ground: Ints, biomes: Ints, trees: Ints, blocks: Bytes) -> None:
+def write_chunk(seed: int, column: int, row: int, ground: Ints, biomes: Ints, trees: Ints, blocks: Bytes) -> None:
     """Write the blocks of a chunk, from its number to the east and to the south; shape (SIDE, SIDE, HEIGHT): x, z, y.
 
     The three tables are those of `_terrain.tables`.
@@ -320,18 +320,18 @@ def chunk(seed: int, column: int, row: int, ground: Ints, biomes: Ints, trees: I
     for x in range(SIDE):
         for z in range(SIDE):
             if x % CELL == 0 and z % CELL == 0:
-                kinds[x : x + CELL, z : z + CELL] = biome_of(seed, west + x, north + z)
-            heights[x, z] = height_of(seed, west + x, north + z)
-            _bare(seed, ground, biomes[kinds[x, z]], west + x, north + z, heights[x, z], blocks[x, z])
-    _caves(seed, west, north, heights, ground[0], blocks)
+                kinds[x : x + CELL, z : z + CELL] = biome_number(seed, west + x, north + z)
+            heights[x, z] = ground_height(seed, west + x, north + z)
+            _fill_bare_column(seed, ground, biomes[kinds[x, z]], west + x, north + z, heights[x, z], blocks[x, z])
+    _dig_caves(seed, west, north, heights, ground[0], blocks)
     for x in range(SIDE):
         for z in range(SIDE):
-            _grown(seed, ground, biomes[kinds[x, z]], west + x, north + z, heights[x, z], blocks[x, z])
-    _trees(seed, west, north, ground, biomes, trees, blocks)
+            _put_plants(seed, ground, biomes[kinds[x, z]], west + x, north + z, heights[x, z], blocks[x, z])
+    _build_trees(seed, west, north, ground, biomes, trees, blocks)
 
 
 @compiled
-def ready(
+def make_missing_chunks(
     seed: int,
     pool: Bytes,
     tags: Ints,
@@ -377,15 +377,15 @@ def ready(
                 continue
             i, j = column & (SLOTS - 1), row & (SLOTS - 1)
             if tags[i, j, 0] != column or tags[i, j, 1] != row:
-                chunk(seed, column, row, ground, biomes, trees, pool[i, j])
+                write_chunk(seed, column, row, ground, biomes, trees, pool[i, j])
                 tags[i, j, 0], tags[i, j, 1] = column, row
                 made_count += 1
     return made_count
 
 
 @compiled
-def wanted_around(seed: int, x: int, z: int, wanted: Bytes, is_goal: Bytes) -> None:
-    """Write down which cells around a place are of biomes that are wanted.
+def mark_goal_cells(seed: int, x: int, z: int, wanted: Bytes, is_goal: Bytes) -> None:
+    """Mark the cells around a place that are of wanted biomes.
 
     `wanted` has a 1 for each such biome. `is_goal` receives a 1 for each such cell; its shape is (n, n), n odd, with
     the place's cell in the middle.
@@ -393,12 +393,12 @@ def wanted_around(seed: int, x: int, z: int, wanted: Bytes, is_goal: Bytes) -> N
     reach = is_goal.shape[0] // 2
     for i in range(is_goal.shape[0]):
         for j in range(is_goal.shape[0]):
-            is_goal[i, j] = wanted[biome_of(seed, ((x >> 2) + i - reach) << 2, ((z >> 2) + j - reach) << 2)]
+            is_goal[i, j] = wanted[biome_number(seed, ((x >> 2) + i - reach) << 2, ((z >> 2) + j - reach) << 2)]
 
 
 @compiled
-def chart(seed: int, west: int, north: int, wanted: Bytes, heights: Ints, is_goal: Bytes) -> None:
-    """Write down what cells are like, as on a map, from the first column and row of cells on.
+def write_chart(seed: int, west: int, north: int, wanted: Bytes, heights: Ints, is_goal: Bytes) -> None:
+    """Write heights and goals of cells, as on a map, from the first column and row of cells on.
 
     `wanted` has a 1 for each biome that is wanted. `heights` receives the layer of the ground in each cell's middle,
     and `is_goal` a 1 for each cell of such a biome; both have the shape (columns, rows).
@@ -406,4 +406,4 @@ def chart(seed: int, west: int, north: int, wanted: Bytes, heights: Ints, is_goa
     for i in range(heights.shape[0]):
         for j in range(heights.shape[1]):
             x, z = (west + i) * CELL + 2, (north + j) * CELL + 2
-            heights[i, j], is_goal[i, j] = height_of(seed, x, z), wanted[biome_of(seed, x, z)]
+            heights[i, j], is_goal[i, j] = ground_height(seed, x, z), wanted[biome_number(seed, x, z)]

@@ -21,7 +21,7 @@ from waybench.envs.voxel import _look
 from waybench.envs.voxel._look import Bytes, Ints
 from waybench.envs.voxel._wording import LONGEST, Raw
 from waybench.envs.voxel.engines._generate import CELL, SIDE, SLOTS
-from waybench.envs.voxel.engines._own import LENGTHS, BlockWorld, eye_of, rays
+from waybench.envs.voxel.engines._own import LENGTHS, BlockWorld, eye_position, ray_directions
 from waybench.envs.voxel.engines._server import LuantiServer
 from waybench.envs.voxel.engines._terrain import ENGINES, LUANTI, Body, Near
 
@@ -51,11 +51,12 @@ def biome_name(name: str, is_dry: bool) -> str:
     return _ENDINGS.get(words[-1], " ".join(words).removesuffix(" under"))
 
 
-def _numbers(goals: tuple[str, ...]) -> list[int]:
+def _biome_numbers(goals: tuple[str, ...]) -> list[int]:
+    """Return the numbers of biomes."""
     return [_BIOMES.index(goal) for goal in goals]
 
 
-def _colour(column: int, row: int) -> int:
+def _chunk_colour(column: int, row: int) -> int:
     """Return the colour of a column of chunks; no two neighbours have the same."""
     return (column & 1) << 1 | (row & 1)
 
@@ -91,8 +92,8 @@ class LuantiTerrain(BlockWorld):
         self._generated: set[tuple[int, int]] = set()
         self._patches: dict[tuple[int, int], tuple[Ints, Ints]] = {}
 
-    def _code(self, node: int) -> int:
-        """Return our number of a node: all water is one block."""
+    def _block_number(self, node: int) -> int:
+        """Return our number of the block of a node; all water is one block."""
         if node not in self._codes:
             name, kind = self._nodes[node]
             name = name.rpartition(":")[2].replace("_", " ").rstrip(" 0123456789")  # grass has five heights
@@ -105,9 +106,10 @@ class LuantiTerrain(BlockWorld):
             self._solid[self._codes[node]] = kind == "solid"
         return self._codes[node]
 
-    def _encode(self, nodes: list[float]) -> Ints:
+    def _block_numbers(self, nodes: list[float]) -> Ints:
+        """Return our numbers of the blocks of nodes."""
         numbers, places = np.unique(np.array(nodes, dtype=np.int64), return_inverse=True)
-        return np.array([self._code(int(number)) for number in numbers], dtype=np.int64)[places]
+        return np.array([self._block_number(int(number)) for number in numbers], dtype=np.int64)[places]
 
     @property
     def ended(self) -> bool:
@@ -117,7 +119,7 @@ class LuantiTerrain(BlockWorld):
     def _name(self, number: int) -> str:
         return self._names[number]
 
-    def _generate(self, x: float, z: float, far: float) -> None:
+    def _generate_missing(self, x: float, z: float, far: float) -> None:
         """Generate the missing chunks within `far` nodes of a position, and those that reach into this square."""
         ends = [(at - far - _REACH - _EDGE, at + far + _REACH - _EDGE) for at in (x, -z)]
         across, up = (range(math.floor(low / _CHUNK), math.floor(high / _CHUNK) + 1) for low, high in ends)
@@ -137,14 +139,14 @@ class LuantiTerrain(BlockWorld):
             self._generated.update(order)
 
     def _in_generation_order(self, column: int, row: int) -> Iterator[tuple[int, int]]:
-        """Yield the ungenerated columns that a column of chunks needs, itself last.
+        """Yield the ungenerated columns of chunks that a column needs, itself last.
 
         A column comes after those that it needs, and can come twice.
         """
         if (column, row) in self._generated:
             return
         for right, up in product((-1, 0, 1), repeat=2):
-            if _colour(column + right, row + up) < _colour(column, row):
+            if _chunk_colour(column + right, row + up) < _chunk_colour(column, row):
                 yield from self._in_generation_order(column + right, row + up)
         yield column, row
 
@@ -156,13 +158,13 @@ class LuantiTerrain(BlockWorld):
             if tag[0] == column and tag[1] == row:
                 continue
             if not generated:
-                self._generate(x, z, far + SIDE)
+                self._generate_missing(x, z, far + SIDE)
                 generated = True
-            self._pool[column & wrap, row & wrap] = self._box(column, row)
+            self._pool[column & wrap, row & wrap] = self._chunk_blocks(column, row)
             tag[:] = column, row
 
-    def _box(self, column: int, row: int) -> Any:
-        """Return the blocks of a chunk of 16 by 16 columns; shape (16, 16, layers): x, z, y. Or one for all."""
+    def _chunk_blocks(self, column: int, row: int) -> Any:
+        """Return the blocks of 16 by 16 columns, shape (SIDE, SIDE, layers): x, z, y; or one number for all."""
         if max(abs(column), abs(row)) >= _END:
             return _STONE
         west, north = column * SIDE, -row * SIDE
@@ -173,11 +175,11 @@ class LuantiTerrain(BlockWorld):
                 "to": {"x": west + SIDE - 1, "y": _LOWEST + _LAYERS - 1, "z": north},
             },
         )["runs"]
-        blocks = np.repeat(self._encode(runs[::2]), np.array(runs[1::2], dtype=np.int64))
+        blocks = np.repeat(self._block_numbers(runs[::2]), np.array(runs[1::2], dtype=np.int64))
         return blocks.reshape(SIDE, _LAYERS, SIDE).transpose(2, 0, 1)
 
-    def _columns(self, x: int, z: int, step: int, wide: int, deep: int) -> tuple[Ints, Ints]:
-        """Return levels of the ground and biomes of a grid of columns; shape (wide, deep)."""
+    def _query_columns(self, x: int, z: int, step: int, wide: int, deep: int) -> tuple[Ints, Ints]:
+        """Ask the server for ground levels and biomes of a grid of columns; shape (wide, deep)."""
         answer = self._server.ask("columns", x=x, z=-z, step=step, wide=wide, deep=deep)
         levels = np.array(answer["levels"], dtype=np.int64)
         levels = np.minimum(levels, _LOWEST + _LAYERS - 1)  # the highest mountains are cut there
@@ -186,23 +188,23 @@ class LuantiTerrain(BlockWorld):
         ]
         return levels.reshape(wide, deep), np.array(biomes, dtype=np.int64).reshape(wide, deep)
 
-    def _patch(self, column: int, row: int) -> tuple[Ints, Ints]:
+    def _cached_patch(self, column: int, row: int) -> tuple[Ints, Ints]:
         """Return levels and biomes of a square of cells, in their middles."""
         with self._lock:
             if (column, row) not in self._patches:
                 if len(self._patches) >= _PATCHES:
                     del self._patches[next(iter(self._patches))]
                 west, north = (number * _PATCH * CELL + CELL // 2 for number in (column, row))
-                self._patches[column, row] = self._columns(west, north, CELL, _PATCH, _PATCH)
+                self._patches[column, row] = self._query_columns(west, north, CELL, _PATCH, _PATCH)
             return self._patches[column, row]
 
-    def _cells(self, west: int, north: int, wide: int, deep: int) -> tuple[Ints, Ints]:
+    def _cell_grid(self, west: int, north: int, wide: int, deep: int) -> tuple[Ints, Ints]:
         """Return levels and biomes of cells; shape (wide, deep)."""
         levels, biomes = np.empty((wide, deep), dtype=np.int64), np.empty((wide, deep), dtype=np.int64)
         columns = range(west // _PATCH, (west + wide - 1) // _PATCH + 1)
         rows = range(north // _PATCH, (north + deep - 1) // _PATCH + 1)
         for column, row in product(columns, rows):
-            there = self._patch(column, row)
+            there = self._cached_patch(column, row)
             x, z = column * _PATCH, row * _PATCH
             into = np.s_[max(x - west, 0) : x + _PATCH - west, max(z - north, 0) : z + _PATCH - north]
             from_ = np.s_[max(west - x, 0) : west + wide - x, max(north - z, 0) : north + deep - z]
@@ -212,41 +214,41 @@ class LuantiTerrain(BlockWorld):
 
     def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], is_goal: Bytes) -> None:
         reach, size = is_goal.shape[0] // 2, is_goal.shape[0]
-        biomes = self._cells(x // CELL - reach, z // CELL - reach, size, size)[1]
-        is_goal[:] = np.isin(biomes, _numbers(goals))
+        biomes = self._cell_grid(x // CELL - reach, z // CELL - reach, size, size)[1]
+        is_goal[:] = np.isin(biomes, _biome_numbers(goals))
 
     def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, is_goal: Bytes) -> None:
-        heights[:], biomes = self._cells(west, north, *heights.shape)
-        is_goal[:] = np.isin(biomes, _numbers(goals))
+        heights[:], biomes = self._cell_grid(west, north, *heights.shape)
+        is_goal[:] = np.isin(biomes, _biome_numbers(goals))
 
     def biome(self, x: int, z: int) -> str:
         """Return the name of a column's biome, that of its cell."""
-        return _BIOMES[int(self._cells(x // CELL, z // CELL, 1, 1)[1][0, 0])]
+        return _BIOMES[int(self._cell_grid(x // CELL, z // CELL, 1, 1)[1][0, 0])]
 
     def ground(self, x: int, z: int) -> int:
         """Return the layer of a column's highest block of the ground, as the map generator computes it."""
         with self._lock:
-            return int(self._columns(x, z, 1, 1, 1)[0][0, 0])
+            return int(self._query_columns(x, z, 1, 1, 1)[0][0, 0])
 
     def view(self, body: Body) -> Raw:
         """Return what is seen and felt from a place, by the server's own rays. There are no beings."""
-        eye = eye_of(body)
+        eye = eye_position(body)
         x, y, z = float(eye[0]) - 0.5, float(eye[1]) - 0.5, 0.5 - float(eye[2])
         ways = [
             (east, up, -south, length)
-            for (east, up, south), length in zip(rays(body.yaw).tolist(), LENGTHS.tolist(), strict=True)
+            for (east, up, south), length in zip(ray_directions(body.yaw).tolist(), LENGTHS.tolist(), strict=True)
         ]
         far = math.ceil(LONGEST) + 1
         with self._lock:
             self._ready(body.x, body.z, float(_look.NEAR + 1))
-            self._generate(body.x, body.z, far)
+            self._generate_missing(body.x, body.z, far)
             answer = self._server.ask(
                 "rays",
                 eye={"x": x, "y": y, "z": z},
                 rays=ways,
                 **{end: {"x": x + way, "y": y + way, "z": z + way} for end, way in (("from", -far), ("to", far))},
             )
-            hits, voxels = self._encode(answer["nodes"]), self._felt(body)
+            hits, voxels = self._block_numbers(answer["nodes"]), self._blocks_around(body)
             names = self._names.copy()
         order = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(names), dtype=np.int64)
@@ -262,22 +264,22 @@ class LuantiTerrain(BlockWorld):
         )
 
     def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
-        goal_numbers, side = _numbers(goals), _PATCH * CELL
+        goal_numbers, side = _biome_numbers(goals), _PATCH * CELL
         best: tuple[float, int, int] | None = None
         for ring in range(most // side + 2):
             if best is not None and best[0] <= max(ring - 1, 0) * side:
                 break
             for right, down in product(range(-ring, ring + 1), repeat=2):
                 if max(abs(right), abs(down)) == ring:
-                    candidate = self._nearest_in(x // side + right, z // side + down, x, z, goal_numbers)
+                    candidate = self._nearest_cell_in_patch(x // side + right, z // side + down, x, z, goal_numbers)
                     best = candidate if best is None or (candidate is not None and candidate < best) else best
         return None if best is None or best[0] > most else Near(best[1], best[2], best[0])
 
-    def _nearest_in(
+    def _nearest_cell_in_patch(
         self, column: int, row: int, x: int, z: int, goal_numbers: list[int]
     ) -> tuple[float, int, int] | None:
-        """Return distance, column and row of the nearest cell of a patch that has one of some biomes."""
-        across, down = np.nonzero(np.isin(self._patch(column, row)[1], goal_numbers))
+        """Return distance, column and row of the nearest goal cell of a patch; None without one."""
+        across, down = np.nonzero(np.isin(self._cached_patch(column, row)[1], goal_numbers))
         if not across.size:
             return None
         east, south = ((patch * _PATCH + cells) * CELL + CELL // 2 for patch, cells in ((column, across), (row, down)))

@@ -25,7 +25,7 @@ from waybench.envs.voxel.engines._terrain import (
     Body,
     Near,
     WalkResult,
-    tables,
+    number_tables,
 )
 
 HALF, TALL = 0.3, 1.8  # the walker is a box of so many blocks around its middle, and so high
@@ -39,7 +39,7 @@ _DIAGONAL = 0.7071067811865476
 
 @compiled
 def is_blocked(pool: Bytes, air: int, solid: Bytes, x: float, y: float, z: float) -> bool:
-    """Whether the walker would be in something solid, with its feet at a place.
+    """Return whether the walker, with its feet at a place, would be in something solid.
 
     `pool` has the chunks around the place, as in `_look.cast`, and `solid` a 1 for each block that is in the way.
     """
@@ -53,15 +53,15 @@ def is_blocked(pool: Bytes, air: int, solid: Bytes, x: float, y: float, z: float
 
 
 @compiled
-def fluid(pool: Bytes, water: int, x: float, y: float, z: float) -> bool:
-    """Whether there is water at a place."""
+def is_water(pool: Bytes, water: int, x: float, y: float, z: float) -> bool:
+    """Return whether there is water at a place."""
     i, j, k, wrap = int(np.floor(x)), int(np.floor(y)), int(np.floor(z)), pool.shape[0] - 1
     return 0 <= j < pool.shape[4] and pool[(i >> 4) & wrap, (k >> 4) & wrap, i & 15, k & 15, j] == water
 
 
 @compiled
 def next_height(pool: Bytes, air: int, solid: Bytes, at: Floats, swims: bool, jumps: bool) -> float:
-    """Return how high the feet are after a tick; the speed upwards in `at` is changed."""
+    """Return the height of the feet after a tick, and change the speed upwards in `at`."""
     x, y, z = at[0], at[1], at[2]
     if swims:
         at[3] = max(at[3] * 0.8, min(at[3] * 0.8 + _FLOAT, _RISE))
@@ -79,7 +79,7 @@ def next_height(pool: Bytes, air: int, solid: Bytes, at: Floats, swims: bool, ju
 
 
 @compiled
-def stroll(
+def walk_ticks(
     pool: Bytes, air: int, water: int, solid: Bytes, goals: Bytes, at: Floats, ahead: Floats, ticks: Bytes
 ) -> tuple[int, bool, float]:
     """Walk for some ticks, or until a goal is reached.
@@ -110,7 +110,7 @@ def stroll(
             turn = 1.0 if side == 2 else -1.0
             east, south = (east + turn * south) * _DIAGONAL, (south - turn * east) * _DIAGONAL
         sprints = ticks[tick] & 4 > 0
-        swims = fluid(pool, water, at[0], at[1] + _DEEP, at[2])
+        swims = is_water(pool, water, at[0], at[1] + _DEEP, at[2])
         speed = SWIM if swims else SPRINT if sprints else WALK
         y = next_height(pool, air, solid, at, swims, not sprints)
         x, z = at[0] + east * speed, at[2] + south * speed
@@ -135,25 +135,26 @@ _CELLS = 4  # the same in cells of four blocks
 
 
 @cache
-def _wave(degrees: float) -> tuple[float, float]:
+def _sine_and_cosine(degrees: float) -> tuple[float, float]:
+    """Return sine and cosine of an angle, rounded to 30 bits, the same on all platforms."""
     angle, unit = math.radians(degrees), 1 << _EXACT
     return round(math.sin(angle) * unit) / unit, round(math.cos(angle) * unit) / unit
 
 
 @cache
-def heading(yaw: float) -> tuple[float, float]:
-    """Return x and z of the direction in which one looks."""
-    sine, cosine = _wave(yaw)
+def heading_vector(yaw: float) -> tuple[float, float]:
+    """Return x and z of the direction at a yaw."""
+    sine, cosine = _sine_and_cosine(yaw)
     return -sine, cosine
 
 
 @cache
-def rays(yaw: float) -> Floats:
-    """Return the directions of all rays; shape (290, 3)."""
+def ray_directions(yaw: float) -> Floats:
+    """Return the directions of all rays at a yaw; shape (290, 3)."""
     angles = [(yaw, 0), *((yaw + turn, tilt) for tilt, turn in fan_angles())]
     ways: list[tuple[float, float, float]] = []
     for turned, tilt in angles:
-        (east, south), (up, flat) = heading((turned + 180) % 360 - 180), _wave(tilt)
+        (east, south), (up, flat) = heading_vector((turned + 180) % 360 - 180), _sine_and_cosine(tilt)
         ways.append((east * flat, up, south * flat))
     directions: Floats = np.array(ways)
     return directions
@@ -202,7 +203,7 @@ class BlockWorld(ABC):
 
     @abstractmethod
     def view(self, body: Body) -> Raw:
-        """Return what is seen and felt from a place."""
+        """Return the measurements at a place: what is seen and felt."""
 
     @abstractmethod
     def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
@@ -210,7 +211,7 @@ class BlockWorld(ABC):
 
     @abstractmethod
     def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, is_goal: Bytes) -> None:
-        """Write down what cells of four by four columns are like, as on a map, from the first column and row of them.
+        """Write heights and goals of cells of four by four columns, as on a map.
 
         `heights` receives the layer of the ground in each cell's middle, `is_goal` a 1 for each cell of a biome that is
         wanted, otherwise 0; both have the shape (columns, rows).
@@ -232,8 +233,8 @@ class BlockWorld(ABC):
     def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], is_goal: Bytes) -> None:
         """Write 1 for the cells around a place that are of some biomes; shape (n, n), n odd, its own in the middle."""
 
-    def _block(self, x: int, y: int, z: int) -> int:
-        """Return the number of a block whose chunk is in the pool."""
+    def _block_at(self, x: int, y: int, z: int) -> int:
+        """Return the number of the block at a place whose chunk is in the pool."""
         if not 0 <= y - self.lowest < self.layers:
             return self.air if y > self.lowest else self.bedrock
         wrap = SLOTS - 1
@@ -243,10 +244,10 @@ class BlockWorld(ABC):
         """Return the name of a block: air above the world, bedrock below it."""
         with self._lock:
             self._ready(x + 0.5, z + 0.5, 0.0)
-            return self._name(self._block(x, y, z))
+            return self._name(self._block_at(x, y, z))
 
     def stand(self, x: int, z: int) -> Body:
-        """Return a walker on the ground or in the water; where a tree is in the way, on top of it."""
+        """Return a walker on the ground, in the water, or on top of a tree that is in the way."""
         y = max(self.ground(x, z), self.sea - 1) + 1
         with self._lock:
             self._ready(x + 0.5, z + 0.5, 1.0)
@@ -254,17 +255,17 @@ class BlockWorld(ABC):
                 y += 1
         return Body(x + 0.5, float(y), z + 0.5, 0)
 
-    def clear(self, x: int, z: int) -> bool:
-        """Whether one stands on the ground in a column: nothing is in the way, neither water nor a hole."""
+    def is_clear_ground(self, x: int, z: int) -> bool:
+        """Return whether a walker stands on the ground in a column: no water, no hole, nothing in the way."""
         ground = self.ground(x, z)
         if ground < self.sea or self.stand(x, z).y != ground + 1:
             return False
         with self._lock:
             self._ready(x + 0.5, z + 0.5, 0.0)
-            return bool(self._solid[self._block(x, ground, z)]) and self._block(x, ground + 1, z) != self.water
+            return bool(self._solid[self._block_at(x, ground, z)]) and self._block_at(x, ground + 1, z) != self.water
 
     def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> WalkResult:
-        """Walk where one looks.
+        """Walk in the direction of the body's yaw.
 
         Raises:
             ValueError: If there are more ticks than the chunks around are made for.
@@ -274,22 +275,25 @@ class BlockWorld(ABC):
         is_goal = np.empty((2 * _CELLS + 1,) * 2, dtype=np.uint8)
         self._wanted_around(math.floor(body.x), math.floor(body.z), goals, is_goal)
         at = np.array([body.x, body.y - self.lowest, body.z, body.rise])
-        ahead, commands = np.array(heading(body.yaw)), np.frombuffer(ticks, dtype=np.uint8)
+        ahead, commands = np.array(heading_vector(body.yaw)), np.frombuffer(ticks, dtype=np.uint8)
         with self._lock:
             self._ready(body.x, body.z, _STROLL)
-            count, arrived, length = stroll(self._pool, self.air, self.water, self._solid, is_goal, at, ahead, commands)
+            count, arrived, length = walk_ticks(
+                self._pool, self.air, self.water, self._solid, is_goal, at, ahead, commands
+            )
         x, y, z, rise = at.tolist()
         return WalkResult(Body(x, y + self.lowest, z, body.yaw, rise), bool(arrived), float(length), int(count))
 
-    def _felt(self, body: Body) -> Ints:
-        """Return the blocks around the feet; (9, 9, 9) whole numbers: x, y, z. The chunks are in the pool."""
+    def _blocks_around(self, body: Body) -> Ints:
+        """Return the blocks around the feet, whose chunks are in the pool; shape (9, 9, 9): x, y, z."""
         voxels = np.empty((2 * _look.NEAR + 1,) * 3, dtype=np.int64)
         x, y, z = (math.floor(coordinate) for coordinate in (body.x, body.y, body.z))
-        _look.around(self._pool, self._tags, self.air, self.bedrock, x, y - self.lowest, z, voxels)
+        _look.write_blocks_around(self._pool, self._tags, self.air, self.bedrock, x, y - self.lowest, z, voxels)
         return voxels
 
 
-def eye_of(body: Body) -> Floats:
+def eye_position(body: Body) -> Floats:
+    """Return x, y, z of the walker's eye."""
     return np.array([body.x, body.y + EYES, body.z])
 
 
@@ -299,14 +303,15 @@ _STEEPEST = 5
 
 
 @cache
-def _tables() -> tuple[Ints, Ints, Ints]:
-    ground, biomes, trees = (np.array(table, dtype=np.int64) for table in tables())
+def _number_tables() -> tuple[Ints, Ints, Ints]:
+    """Return ground, biomes and trees as arrays, as the kernel takes them."""
+    ground, biomes, trees = (np.array(table, dtype=np.int64) for table in number_tables())
     return ground, biomes, trees
 
 
 @cache
 def goal_mask(goals: tuple[str, ...]) -> Bytes:
-    """Return 1 for each biome that is one of some."""
+    """Return 1 for each biome that is a goal, otherwise 0."""
     is_goal = np.zeros(len(BIOMES), dtype=np.uint8)
     is_goal[[BIOME_NUMBER[name] for name in goals]] = 1
     return is_goal
@@ -322,29 +327,38 @@ class OwnTerrain(BlockWorld):
         self._none_within: dict[tuple[str, ...], tuple[int, int, float]] = {}
 
     def _ready(self, x: float, z: float, far: float, ahead: tuple[float, float] = (0.0, 0.0)) -> None:
-        ground, biomes, trees = _tables()
-        _generate.ready(self.seed, self._pool, self._tags, ground, biomes, trees, x, z, *ahead, far)
+        ground, biomes, trees = _number_tables()
+        _generate.make_missing_chunks(self.seed, self._pool, self._tags, ground, biomes, trees, x, z, *ahead, far)
 
     def _name(self, number: int) -> str:
         return BLOCKS[number]
 
     def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], is_goal: Bytes) -> None:
-        _generate.wanted_around(self.seed, x, z, goal_mask(goals), is_goal)
+        _generate.mark_goal_cells(self.seed, x, z, goal_mask(goals), is_goal)
 
     def biome(self, x: int, z: int) -> str:
-        return _NAMES[_generate.biome_of(self.seed, x, z)]
+        return _NAMES[_generate.biome_number(self.seed, x, z)]
 
     def ground(self, x: int, z: int) -> int:
-        return _generate.height_of(self.seed, x, z)
+        return _generate.ground_height(self.seed, x, z)
 
     def view(self, body: Body) -> Raw:
         hits, distances = np.empty(_look.RAYS, dtype=np.int64), np.empty(_look.RAYS)
         with self._lock:
             self._ready(body.x, body.z, float(_look.NEAR + 1))
-            self._ready(body.x, body.z, LONGEST, heading(body.yaw))
-            voxels = self._felt(body)
+            self._ready(body.x, body.z, LONGEST, heading_vector(body.yaw))
+            voxels = self._blocks_around(body)
             _look.cast_rays(
-                self._pool, self._tags, AIR, BEDROCK, WATER, eye_of(body), rays(body.yaw), LENGTHS, hits, distances
+                self._pool,
+                self._tags,
+                AIR,
+                BEDROCK,
+                WATER,
+                eye_position(body),
+                ray_directions(body.yaw),
+                LENGTHS,
+                hits,
+                distances,
             )
         if hits.min() == _look.MISSING or voxels.min() == _look.MISSING:
             raise RuntimeError(f"a ray from {body} left the chunks that were made for it")
@@ -358,10 +372,10 @@ class OwnTerrain(BlockWorld):
         """
         before_x, before_z, empty = self._none_within.get(goals, (x, z, 0.0))
         least = max(int(empty - math.hypot(x - before_x, z - before_z)) - 1, 0)  # 1 for what rounding may be off
-        east, south, square = _generate.nearest(self.seed, x, z, goal_mask(goals), least, most)
+        east, south, square = _generate.nearest_cell(self.seed, x, z, goal_mask(goals), least, most)
         near = None if square < 0 else Near(int(east), int(south), math.sqrt(square))
         self._none_within[goals] = x, z, most if near is None else near.away
         return near
 
     def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, is_goal: Bytes) -> None:
-        _generate.chart(self.seed, west, north, goal_mask(goals), heights, is_goal)
+        _generate.write_chart(self.seed, west, north, goal_mask(goals), heights, is_goal)

@@ -60,8 +60,8 @@ mod_storage_backend = sqlite3
 
 
 @cache
-def program() -> str | None:
-    """Return the path of the server's program; None if there is none."""
+def program_path() -> str | None:
+    """Return the path of the server's program; None if it is not installed."""
     paths = os.pathsep.join((os.environ.get("PATH", ""), *_FOLDERS))
     return next((executable for name in _PROGRAMS if (executable := shutil.which(name, path=paths))), None)
 
@@ -78,12 +78,12 @@ class LuantiServer:
     """
 
     def __init__(self, seed: int) -> None:
-        executable = program()
+        executable = program_path()
         if executable is None:
             raise UsageError(MISSING)
-        _clear_up()
+        _remove_left_folders()
         for attempt in range(_TRIES):
-            self._start(executable, seed)
+            self._start_server(executable, seed)
             try:
                 self.about = self.ask("hello")
                 return
@@ -91,18 +91,18 @@ class LuantiServer:
                 if attempt == _TRIES - 1:
                     raise
 
-    def _start(self, executable: str, seed: int) -> None:
+    def _start_server(self, executable: str, seed: int) -> None:
         folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
         self._log = folder / "log"
         try:
-            self._process = _run(executable, seed, folder, self._log)
+            self._process = _start_process(executable, seed, folder, self._log)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         self._answers: Queue[bytes | None] = Queue()
         assert self._process.stdout is not None
-        Thread(target=_pass_on, args=(self._process.stdout, self._answers), daemon=True).start()
-        self.stop = weakref.finalize(self, _stop, self._process, folder, os.getpid())
+        Thread(target=_pass_on_answers, args=(self._process.stdout, self._answers), daemon=True).start()
+        self.stop = weakref.finalize(self, _end_server, self._process, folder, os.getpid())
 
     @property
     def ended(self) -> bool:
@@ -129,7 +129,7 @@ class LuantiServer:
             self.stop()
             raise
         if line is None:
-            last_words = self._last_words()
+            last_words = self._end_reason()
             self.stop()
             raise RuntimeError(f"Luanti's server has ended: {last_words}")
         answer = json.loads(line)
@@ -138,7 +138,8 @@ class LuantiServer:
             raise RuntimeError(f"Luanti's server: {answer['error']}")
         return answer
 
-    def _last_words(self) -> str:
+    def _end_reason(self) -> str:
+        """Return why the server has ended: its signal, or a line of its log."""
         with suppress(subprocess.TimeoutExpired):
             status = self._process.wait(5)
             if status < 0:
@@ -148,7 +149,8 @@ class LuantiServer:
         return (errors or lines[-1:] or ["it said nothing"])[0].strip()
 
 
-def _run(executable: str, seed: int, folder: Path, log: Path) -> "subprocess.Popen[bytes]":
+def _start_process(executable: str, seed: int, folder: Path, log: Path) -> "subprocess.Popen[bytes]":
+    """Start a server with a world of this seed in a folder."""
     world = folder / "world"
     with as_file(files(__name__.rpartition(".")[0]) / "luanti_mod") as mod:
         shutil.copytree(mod, world / "worldmods" / "waybench", ignore=shutil.ignore_patterns("*.py*", "__*"))
@@ -170,8 +172,8 @@ def _run(executable: str, seed: int, folder: Path, log: Path) -> "subprocess.Pop
         )
 
 
-def _clear_up() -> None:
-    """Remove what processes that were killed have left."""
+def _remove_left_folders() -> None:
+    """Remove the folders of servers whose processes were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
         owner = folder.name.removeprefix(_FOLDER).partition("-")[0]
         try:
@@ -189,8 +191,8 @@ def _free_port() -> int:
         return port
 
 
-def _pass_on(lines: IO[bytes], answers: "Queue[bytes | None]") -> None:
-    """Pass on the answers, and None at the end."""
+def _pass_on_answers(lines: IO[bytes], answers: "Queue[bytes | None]") -> None:
+    """Put the answers among the server's lines into a queue, and None at the end."""
     with suppress(ValueError):  # closed while it is read
         for line in lines:
             if line.startswith(_PREFIX.encode()):
@@ -198,8 +200,8 @@ def _pass_on(lines: IO[bytes], answers: "Queue[bytes | None]") -> None:
     answers.put(None)
 
 
-def _stop(process: "subprocess.Popen[bytes]", folder: Path, owner: int) -> None:
-    """End a server: without standard input it ends by itself."""
+def _end_server(process: "subprocess.Popen[bytes]", folder: Path, owner: int) -> None:
+    """End a server by closing its standard input, and remove its folder."""
     if os.getpid() != owner:  # a fork has no say in it
         return
     with suppress(OSError):

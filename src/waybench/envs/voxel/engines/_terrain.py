@@ -76,12 +76,12 @@ BIOME_NUMBER = {name: number for number, name in enumerate(BIOMES)}
 GOALS = ("plains", "forest", "ocean", "beach", "taiga", "ice spikes", "jungle", "desert")
 
 
-def counts_as(goal: str, biome: str) -> bool:
-    """Whether a biome counts as a goal: as published, if its name contains the goal's word, case aside."""
+def counts_as_goal(goal: str, biome: str) -> bool:
+    """Return whether a biome counts as a goal: as published, if its name contains the goal's word."""
     return goal in biome.lower()
 
 
-def tables() -> tuple[list[int], list[list[int]], list[list[int]]]:
+def number_tables() -> tuple[list[int], list[list[int]], list[list[int]]]:
     """Return ground, biomes and trees as numbers, as the kernel takes them."""
     ground = [NUMBER[name] for name in GROUND]
     biomes = [
@@ -199,13 +199,13 @@ class EngineProperties(NamedTuple):
     tries: int = 2000
     charted: bool = True
 
-    def words(self) -> tuple[str, ...]:
-        """Return what can be a goal: those that are drawn, and every biome of a map that is known."""
+    def goal_words(self) -> tuple[str, ...]:
+        """Return all words that can be goals: those that are drawn, and every biome of a known map."""
         return (*self.goals, *(name for name in self.biomes if self.charted and name not in self.goals))
 
     def matching_biomes(self, goal: str) -> tuple[str, ...]:
         """Return the biomes that count as a goal: as published, those whose names contain its word."""
-        return tuple(name for name in self.biomes if counts_as(goal, name))
+        return tuple(name for name in self.biomes if counts_as_goal(goal, name))
 
 
 _BIOMES = read_toml(__file__, "biomes.toml")
@@ -231,6 +231,6 @@ PLAINS = {name: engine.goals[0] for name, engine in ENGINES.items()}
 """The goal of each engine that stands for the one whose setting is recorded."""
 
 
-def counterpart(goal: str, engine: str) -> str:
-    """Return the goal of an engine that stands for a published one; in most engines it is the same."""
+def counterpart_goal(goal: str, engine: str) -> str:
+    """Return the goal of an engine that corresponds to a published goal; in most engines the same."""
     return ENGINES[engine].goals[GOALS.index(goal)]
