@@ -266,7 +266,13 @@ def _with_examples(
         return WorldSource(f"{item.key}/examples", item.level, _world_options(options))
 
     return with_examples(
-        source, numbers, options["icl"], protocol=options["protocol"], source_of_similar=similar_maps, size=size, noun="map"
+        source,
+        numbers,
+        options["icl"],
+        protocol=options["protocol"],
+        source_of_similar=similar_maps,
+        size=size,
+        noun="map",
     )
 
 
