@@ -14,7 +14,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Episode, Item
-from waybench.evaluation._engine import earlier_objects_kept
+from waybench.evaluation._engine import freeze_existing_objects
 from waybench.evaluation._run_journals import RunJournals
 from waybench.evaluation._sample import to_sample
 from waybench.evaluation._scores import episode
@@ -89,15 +89,15 @@ def engine() -> Iterator[Comparison]:
     def with_journal() -> None:
         with tempfile.TemporaryDirectory() as folder:
             model, journals = _player(), RunJournals(Path(folder), {}, print)
-            task = journals.create(played)
-            journals.open([model])
+            task = journals.create_task(played)
+            journals.open_journals([model])
             run(task, model, folder)
-            journals.close()
+            journals.close_journals()
             [journal] = Path(folder).glob("*.journal")
             assert journal.read_bytes().count(b"\n") == 1 + (calls + 1) * len(items)  # a head; turns, and an end each
 
     def as_evaluate() -> None:
-        with earlier_objects_kept():
+        with freeze_existing_objects():
             with_journal()
 
     def bare() -> None:

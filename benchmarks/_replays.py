@@ -7,7 +7,7 @@ import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import EpisodeRecord, Item, play_to_end, policy
 from waybench.envs import registry
-from waybench.submission._records import RecordChecker, encode_line
+from waybench.submission._records import RecordChecker, encode_record_line
 
 PLAYERS = ("oracle", "random")
 RUN: dict[str, Any] = {"task": "bench", "settings": {}, "file": "bench", "search": {}, "parameters": {}}
@@ -30,12 +30,14 @@ def replays() -> Iterator[Comparison]:
     def played() -> list[EpisodeRecord]:
         return [play_to_end(registry.load(name), item, policy(player)).record() for name, item, player in items]
 
-    lines = [(encode_line("1", 1, record, confirmed=True), {**RUN, "model": record.player}) for record in played()]
+    lines = [
+        (encode_record_line("1", 1, record, confirmed=True), {**RUN, "model": record.player}) for record in played()
+    ]
 
     def checked() -> None:
         checker = RecordChecker()
         for number, (line, run) in enumerate(lines, start=1):
-            assert checker.check(number, line, run, False).level is not None
+            assert checker.check_line(number, line, run, False).level is not None
 
     yield compare(
         f"records of {len(waybench.list_environments())} environments checked, texts written again",

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from waybench.envs.maze import ALICIA
-from waybench.evaluation._adaptive import strata
+from waybench.evaluation._adaptive import strata_of_levels
 from waybench.results.stats import FIXED_DESIGN, Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import Candidate, simulate_search
 from waybench.results.stats._curves import CurvePrior
@@ -122,7 +122,7 @@ def _known_tokens() -> dict[int, float]:
     assert ALICIA.difficulty.axes
     return {
         int(stratum.at): stratum.tokens.cost(None)
-        for stratum in strata(ALICIA, options, ALICIA.difficulty.axes[0], sources, None)
+        for stratum in strata_of_levels(ALICIA, options, ALICIA.difficulty.axes[0], sources, None)
     }
 
 

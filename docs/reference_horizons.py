@@ -22,7 +22,7 @@ from waybench.core import Environment, EpisodeRecord, Policy, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode, rows
 from waybench.results.horizons import SHARES, Horizon, _references, horizons
-from waybench.testing._players import constant_players, play_each
+from waybench.testing._players import constant_players, play_items
 
 PATH = Path(_references.__file__).with_name(_references.FILE)
 ITEMS = 100
@@ -55,7 +55,7 @@ def measured(env: AnyEnvironment, protocol: str) -> list[dict[str, Any]]:
             players = {"random": [policy("random")], "constant": constant_players(env, items, options)}
         found = {
             name: max(
-                ((play_each(env, items, player, options), player) for player in some),
+                ((play_items(env, items, player, options), player) for player in some),
                 key=lambda pair: sum(map(env.difficulty.is_success, pair[0])),
             )
             for name, some in players.items()

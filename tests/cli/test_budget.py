@@ -53,12 +53,13 @@ def test_the_budget_of_a_ladder_is_not_spent_by_other_tasks() -> None:
     stopped: list[str] = []
     progress = RunProgress(budget=100.0, budget_tasks=("alicia",), on_spent=lambda: stopped.append("spent"))
     ladder, other = (
-        progress.add(f"waybench/{name}", "a/b", None, attempts=False, args={}) for name in ("alicia", "mango_route")
+        progress.add_task(f"waybench/{name}", "a/b", None, attempts=False, args={})
+        for name in ("alicia", "mango_route")
     )
-    other.reply("1-1", Usage(input_tokens=90, output_tokens=20), repeated=False)
-    ladder.reply("501-1", Usage(input_tokens=90, output_tokens=5), repeated=False)
+    other.add_reply("1-1", Usage(input_tokens=90, output_tokens=20), repeated=False)
+    ladder.add_reply("501-1", Usage(input_tokens=90, output_tokens=5), repeated=False)
     assert not stopped
-    ladder.reply("501-1", Usage(input_tokens=0, output_tokens=5), repeated=False)
+    ladder.add_reply("501-1", Usage(input_tokens=0, output_tokens=5), repeated=False)
     assert stopped == ["spent"]
     assert "the budget of 100 tokens of alicia is spent (100 by this command)" in progress.interrupted_text
 

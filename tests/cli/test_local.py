@@ -41,7 +41,7 @@ def test_what_is_not_installed_is_named(
 @pytest.mark.slow
 def test_the_demonstration_shows_its_replies(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     try:
-        _provider.check_local("smollm2")
+        _provider.check_local_model_installed("smollm2")
     except UsageError as error:
         missing(str(error))
     # The embedded players' part has tests of its own.
@@ -74,7 +74,7 @@ def test_the_demonstration_shows_its_replies(command: Command, monkeypatch: pyte
 @pytest.mark.slow
 def test_it_runs_from_the_command_to_the_report(command: Command, tmp_path: Path) -> None:
     try:
-        _provider.check_local("smollm2")
+        _provider.check_local_model_installed("smollm2")
     except Exception as error:
         missing(str(error))
     out = tmp_path / "out"

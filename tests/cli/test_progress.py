@@ -47,17 +47,17 @@ def arguments(address: str, out: Path, *more: str) -> list[str]:
 
 def turns(progress: RunProgress, sample: str, count: int) -> None:
     task = progress.tasks[0]
-    task.begin(sample, 5, limit=1)
+    task.begin_episode(sample, 5, limit=1)
     for _ in range(count):
-        task.reply(sample, None, repeated=False)
-    task.end(sample)
+        task.add_reply(sample, None, repeated=False)
+    task.end_episode(sample)
 
 
 def test_plain_lines_come_with_each_tenth(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(_progress.time, "monotonic", lambda: now)
     progress = RunProgress()
-    progress.add("waybench/alicia", "m", 20, attempts=False, args={})
+    progress.add_task("waybench/alicia", "m", 20, attempts=False, args={})
     progress.tasks[0]._state = "running"
     lines = _progress._Lines(progress, is_silent=False)
     lines.refresh()
@@ -76,7 +76,7 @@ def test_a_slow_task_has_a_line_each_half_minute(
     now = 0.0
     monkeypatch.setattr(_progress.time, "monotonic", lambda: now)
     progress = RunProgress()
-    progress.add("waybench/alicia", "m", None, attempts=False, args={})
+    progress.add_task("waybench/alicia", "m", None, attempts=False, args={})
     progress.tasks[0]._state = "running"
     lines = _progress._Lines(progress, is_silent=False)
     lines.refresh()
@@ -90,7 +90,7 @@ def test_a_slow_task_has_a_line_each_half_minute(
 @pytest.mark.parametrize("display", DISPLAYS)
 def test_notes_are_shown_as_one_harmless_line(display: str, capsys: pytest.CaptureFixture[str]) -> None:
     progress = RunProgress()
-    progress.add("waybench/alicia", "m", 20, attempts=False, args={})
+    progress.add_task("waybench/alicia", "m", 20, attempts=False, args={})
     with show_progress(progress, display):
         progress.notes.append("warning: [bold]a\nb\x1b[31m")
     said = capsys.readouterr().err
@@ -107,11 +107,15 @@ def test_nothing_is_announced_as_finished_that_was_interrupted(capsys: pytest.Ca
 def test_the_live_table_fits_the_terminal() -> None:
     progress = RunProgress()
     for number in range(40):
-        progress.add(f"waybench/task_{number}", "provider/a-model-with-a-rather-long-name", 20, attempts=False, args={})
+        progress.add_task(
+            f"waybench/task_{number}", "provider/a-model-with-a-rather-long-name", 20, attempts=False, args={}
+        )
         progress.tasks[-1].start(Earlier())
-        progress.tasks[-1].begin("1-1", 5, 1, lambda: 1)
-        progress.tasks[-1].reply("1-1", Usage(input_tokens=123_456, output_tokens=1_234_567, seconds=5), repeated=False)
-        progress.tasks[-1].end("1-1")
+        progress.tasks[-1].begin_episode("1-1", 5, 1, lambda: 1)
+        progress.tasks[-1].add_reply(
+            "1-1", Usage(input_tokens=123_456, output_tokens=1_234_567, seconds=5), repeated=False
+        )
+        progress.tasks[-1].end_episode("1-1")
     live = _Live(progress)
     live._console = Console(width=100, height=12, file=io.StringIO())
     live._console.print(live._draw())
@@ -127,13 +131,15 @@ def test_the_live_table_fits_the_terminal() -> None:
 @pytest.mark.parametrize(("columns", "has_tokens"), [(80, False), (120, True)])
 def test_a_narrow_terminal_has_the_numbers_that_matter_whole(columns: int, has_tokens: bool) -> None:
     progress = RunProgress(prices={"provider/a-model-with-a-rather-long-name": Price(1, 2, 1)})
-    progress.add("waybench/mango_destination", "provider/a-model-with-a-rather-long-name", 60, attempts=False, args={})
+    progress.add_task(
+        "waybench/mango_destination", "provider/a-model-with-a-rather-long-name", 60, attempts=False, args={}
+    )
     task = progress.tasks[0]
     task.start(Earlier())
-    task.begin("1-1", 5, 20, lambda: 1)
+    task.begin_episode("1-1", 5, 20, lambda: 1)
     for outcome in (Outcome.OK, Outcome.UNPARSED):
-        task.reply("1-1", Usage(input_tokens=123_456, output_tokens=1_234, seconds=5), repeated=False)
-        task.judge("MANGO", TurnRecord("?", outcome))
+        task.add_reply("1-1", Usage(input_tokens=123_456, output_tokens=1_234, seconds=5), repeated=False)
+        task.count_unreadable_reply("MANGO", TurnRecord("?", outcome))
     live = _Live(progress)
     live._console = Console(width=columns, height=12, file=io.StringIO())
     live._console.print(live._draw())

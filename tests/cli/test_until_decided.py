@@ -39,18 +39,18 @@ def test_only_the_gapless_prefix_counts_in_whatever_order_results_come() -> None
     ordered, reverse = source(), source()
     for number in range(7):
         for model in ("a", "b"):
-            ordered.note(model, f"{number}-1", float(model == "a"))
+            ordered.add_score(model, f"{number}-1", float(model == "a"))
     for number in reversed(range(1, 20)):
         for model in ("a", "b"):
             reverse.find_unit(f"{number}-1")
-            reverse.note(model, f"{number}-1", float(model == "a"))
+            reverse.add_score(model, f"{number}-1", float(model == "a"))
     assert not ordered.is_over and not reverse.is_over
-    ordered.note("a", "7-1", 1.0)
+    ordered.add_score("a", "7-1", 1.0)
     assert not ordered.is_over
-    ordered.note("b", "7-1", 0.0)
+    ordered.add_score("b", "7-1", 0.0)
     assert ordered.is_over
-    reverse.note("a", "0-1", 1.0)
-    reverse.note("b", "0-1", 0.0)
+    reverse.add_score("a", "0-1", 1.0)
+    reverse.add_score("b", "0-1", 0.0)
     assert reverse.is_over
     assert reverse._race.units == ordered._race.units == 8  # what lies beyond the decision changes nothing
 
@@ -58,13 +58,13 @@ def test_only_the_gapless_prefix_counts_in_whatever_order_results_come() -> None
 def test_a_lost_item_holds_nothing_up_and_its_result_replaces_it() -> None:
     race = source()
     for number in range(8):
-        race.note("b", f"{number}-1", 0.0)
-        race.note("a", f"{number}-1", nan if number == 3 else 1.0)
+        race.add_score("b", f"{number}-1", 0.0)
+        race.add_score("a", f"{number}-1", nan if number == 3 else 1.0)
     assert not race.is_over
-    race.note("a", "8-1", 1.0)
-    race.note("b", "8-1", 0.0)
+    race.add_score("a", "8-1", 1.0)
+    race.add_score("b", "8-1", 0.0)
     assert not race.is_over and race._race.units == 9
-    race.note("b", "3-1", nan)  # a result is not replaced by a loss
+    race.add_score("b", "3-1", nan)  # a result is not replaced by a loss
     assert race._results["b"]["3-1"] == 0.0
 
 
@@ -79,21 +79,21 @@ def test_a_model_waits_for_the_others_and_for_none_that_has_left(monkeypatch: py
             await anyio.lowlevel.checkpoint()
             assert not got
             for number in range(3):
-                race.note("b", f"{number}-1", 0.0)
+                race.add_score("b", f"{number}-1", 0.0)
             await anyio.lowlevel.checkpoint()
             await anyio.lowlevel.checkpoint()
             assert [sample.id for sample in got[0]] == ["3-1", "4-1", "5-1"]
             group.start_soon(ask)
             await anyio.lowlevel.checkpoint()
-            race.leave("b")
+            race.end_player("b")
 
     async def ask() -> None:
         got.append(await race.next_samples())
 
     for number in range(3):
         race.find_unit(f"{number}-1")
-        race.note("a", f"{number}-1", 1.0)
-    race._players["a"] = race.begin("a"), set()
+        race.add_score("a", f"{number}-1", 1.0)
+    race._players["a"] = race.initial_state("a"), set()
     anyio.run(play)
     assert got[1] is None
 
@@ -101,17 +101,17 @@ def test_a_model_waits_for_the_others_and_for_none_that_has_left(monkeypatch: py
 def test_a_dropped_model_plays_no_further_unit() -> None:
     race = source(models=("a", "b", "c"), window=2)
     number = 0
-    while race.wants("c"):
+    while race.may_play_on("c"):
         for model in ("a", "b", "c"):
             race.find_unit(f"{number}-1")
-            race.note(model, f"{number}-1", float(model != "c"))
+            race.add_score(model, f"{number}-1", float(model != "c"))
         number += 1
-    assert race.wants("a") and race.wants("b") and not race.is_over
-    place = race.begin("c")
+    assert race.may_play_on("a") and race.may_play_on("b") and not race.is_over
+    place = race.initial_state("c")
     place.units = number
-    assert race._release("c", place) == []
-    race.note("a", f"{number}-1", 1.0)
-    race.note("b", f"{number}-1", 1.0)
+    assert race._release_samples("c", place) == []
+    race.add_score("a", f"{number}-1", 1.0)
+    race.add_score("b", f"{number}-1", 1.0)
     assert race._race.units == number + 1
 
 

@@ -17,7 +17,7 @@ from waybench.results import LoggedEpisode, rows
 from waybench.results.results._anchors import ReferenceLookup
 from waybench.results.results._measured_row import row
 from waybench.results.results._simulation import simulate
-from waybench.testing._walks import ways
+from waybench.testing._walks import option_combinations
 
 MIB = 1 << 20
 # Beyond what the modules take. The largest, a random walk through the game of 10,000 steps, takes about 100 MiB.
@@ -93,7 +93,7 @@ def cases(env: Any, levels: list[int]) -> Iterator[tuple[Item[Any], dict[str, Js
     """Yield the first item of each level with each way of playing at the first, and with the default one elsewhere."""
     for level in levels:
         item = env.source(level=level).item(0)
-        for options in ways(env) if level == levels[0] else ways(env)[:1]:
+        for options in option_combinations(env) if level == levels[0] else option_combinations(env)[:1]:
             yield item, options
 
 

@@ -42,7 +42,7 @@ from waybench.core import (
 from waybench.testing import check_environment
 from waybench.testing._hostile import HOSTILE_REPLIES, hostile_variants
 from waybench.testing._suite import ENVIRONMENT_CHECKS, LEVEL_CHECKS, run_check
-from waybench.testing._walks import ContractError, reachable_states, sample_records, ways
+from waybench.testing._walks import ContractError, count_reachable_states, option_combinations, sample_records
 
 AnyEnvironment = Environment[Any, Any, Any]
 
@@ -667,8 +667,8 @@ def test_an_instance_that_replays_otherwise_is_found() -> None:
 
 def test_reachable_states() -> None:
     dial = Dial(5, 8, 10)
-    assert reachable_states(DialGame(), dial) == 9  # 0 to 8, for 8 is the end
-    assert reachable_states(DialGame(), dial, most=4) == 5
+    assert count_reachable_states(DialGame(), dial) == 9  # 0 to 8, for 8 is the end
+    assert count_reachable_states(DialGame(), dial, max_states=4) == 5
 
     class Skipping(DialGame):
         properties = GameProperties(deterministic=False, turns=None)
@@ -676,16 +676,16 @@ def test_reachable_states() -> None:
         def apply(self, state: DialState, action: int, rng: Stream) -> Transition[DialState]:
             return super().apply(state, action * (1 + rng.below(2)), rng)
 
-    assert reachable_states(Skipping(), Dial(4, 1, 10), draws=16) > 10
+    assert count_reachable_states(Skipping(), Dial(4, 1, 10), draws=16) > 10
 
 
 def test_ways_are_the_default_first() -> None:
-    assert ways(DIAL) == [{"protocol": "sound", "wording": name} for name in ("plain", "other")]
+    assert option_combinations(DIAL) == [{"protocol": "sound", "wording": name} for name in ("plain", "other")]
 
 
 def test_ways_have_the_options_of_trials() -> None:
     trial = replace(DIAL, playing=replace(DIAL.playing, check_options={"turns": 3}))
-    assert ways(trial)[0] == {"turns": 3, "protocol": "sound", "wording": "plain"}
+    assert option_combinations(trial)[0] == {"turns": 3, "protocol": "sound", "wording": "plain"}
     records = [json.loads(record) for record in sample_records(trial, 3)]
     assert {record["options"]["turns"] for record in records} == {3}
 

@@ -5,7 +5,7 @@ import pytest
 import waybench
 from waybench.envs import registry
 from waybench.testing._suite import ENVIRONMENT_CHECKS, LEVEL_CHECKS, run_check
-from waybench.testing._walks import reachable_states
+from waybench.testing._walks import count_reachable_states
 
 IDS = [entry.id for entry in registry.built_in]
 # The first level runs the same lines as larger ones, which are among the slow tests. An episode of the first kind is
@@ -84,7 +84,7 @@ def test_contract(env_id: str, level: int, name: str) -> None:
 def test_number_of_reachable_states(env_id: str) -> None:
     environment = waybench.load(env_id)
     game = environment.playing.play(environment.resolve_options({})).game
-    found = reachable_states(game, environment.source().item(0).instance, most=MOST)
+    found = count_reachable_states(game, environment.source().item(0).instance, max_states=MOST)
     if env_id not in REACHABLE:
         pytest.fail(f'add the line "{env_id}": {found}, to REACHABLE, once you know that the number is right')
     assert found == REACHABLE[env_id]

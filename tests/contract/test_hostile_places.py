@@ -20,7 +20,7 @@ from tests.contract.test_hostile_replies import good_replies
 from tests.hostile_json import places
 from waybench.core import INTERFACE, TOOLS, Episode, EpisodeRecord, Json, Outcome, Stream, calls_in_reply, replay
 from waybench.envs import registry
-from waybench.testing._walks import ways
+from waybench.testing._walks import option_combinations
 
 IDS = [entry.id for entry in registry.built_in]
 FAST, SLOW = 40, 1_000  # replies in each way of playing
@@ -129,7 +129,7 @@ def episodes(env_id: str, replies: int) -> Iterator[tuple[AnyEpisode, int]]:
     """Yield episodes in all ways of playing an environment, with the number of hostile replies in each."""
     env = waybench.load(env_id)
     item = env.source(level=env.items.smallest_level).item(0)
-    for options in [{**way, **interface} for way in ways(env) for interface in ({}, {INTERFACE: TOOLS})]:
+    for options in [{**way, **interface} for way in option_combinations(env) for interface in ({}, {INTERFACE: TOOLS})]:
         left, attempt = replies, 0
         while left > 0:
             attempt += 1
@@ -172,7 +172,7 @@ def tried(env_id: str, replies: int) -> tuple[int, Counter[Outcome]]:
 @pytest.mark.parametrize("env_id", IDS)
 def test_hostile_places(env_id: str) -> None:
     count, outcomes = tried(env_id, FAST)
-    assert count >= FAST * len(ways(waybench.load(env_id)))
+    assert count >= FAST * len(option_combinations(waybench.load(env_id)))
     assert outcomes[Outcome.UNPARSED] and outcomes.total() > outcomes[Outcome.UNPARSED]
 
 
@@ -180,12 +180,12 @@ def test_hostile_places(env_id: str) -> None:
 @pytest.mark.parametrize("env_id", IDS)
 def test_many_hostile_places(env_id: str) -> None:
     count, _ = tried(env_id, SLOW)
-    assert count >= SLOW * len(ways(waybench.load(env_id)))
+    assert count >= SLOW * len(option_combinations(waybench.load(env_id)))
 
 
 def main(total: int, shares: int, share: int) -> None:
     """Try so many replies over all ways of playing of every second, third, ... environment, and print the counts."""
-    in_all = sum(2 * len(ways(waybench.load(env_id))) for env_id in IDS)
+    in_all = sum(2 * len(option_combinations(waybench.load(env_id))) for env_id in IDS)
     for env_id in IDS[share::shares]:
         began = time.monotonic()
         count, outcomes = tried(env_id, -(-total // in_all))

@@ -26,7 +26,7 @@ from waybench.core import (
     replay,
 )
 from waybench.envs import registry
-from waybench.testing._walks import ways
+from waybench.testing._walks import option_combinations
 
 OUTCOMES = {"ok", "unparsed", "illegal", "unproductive", "truncated", "overflow", "refused"}
 ENDS = {"solved", "failed", "turn_limit", "invalid_limit"}
@@ -119,7 +119,7 @@ def tried(env_id: str, level: int, replies: int) -> int:
     """Play an environment in all ways, and return how many hostile replies were tried."""
     env, count, outcomes = waybench.load(env_id), 0, set[str]()
     item = env.source(level=level).item(0)
-    for options in ways(env):
+    for options in option_combinations(env):
         for episode, hostile in played(env, item, options, replies):
             try:
                 check(env, episode)
@@ -136,18 +136,18 @@ def tried(env_id: str, level: int, replies: int) -> int:
 @pytest.mark.parametrize("env_id", IDS)
 def test_hostile_replies_at_the_smallest_level(env_id: str) -> None:
     env = waybench.load(env_id)
-    assert tried(env_id, env.items.smallest_level, FAST) == len(ways(env)) * len(FAMILIES) * FAST
+    assert tried(env_id, env.items.smallest_level, FAST) == len(option_combinations(env)) * len(FAMILIES) * FAST
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("env_id", IDS)
 def test_hostile_replies_at_the_hardest_sample_level(env_id: str) -> None:
     env = waybench.load(env_id)
-    assert tried(env_id, env.items.sample_levels[-1], SLOW) == len(ways(env)) * len(FAMILIES) * SLOW
+    assert tried(env_id, env.items.sample_levels[-1], SLOW) == len(option_combinations(env)) * len(FAMILIES) * SLOW
 
 
 def test_the_number_of_hostile_replies_does_not_shrink() -> None:
-    total = sum(len(ways(waybench.load(env_id))) for env_id in IDS)
+    total = sum(len(option_combinations(waybench.load(env_id))) for env_id in IDS)
     assert total >= WAYS
     assert all(WAYS * len(FAMILIES) * replies >= least for replies, least in COUNTS.items())
 

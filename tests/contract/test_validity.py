@@ -12,9 +12,9 @@ import waybench
 from tests.toys import DIAL, DialState, DialWording, oracle, with_wording
 from waybench.core import EpisodeRecord, HorizonSpec, Invalid, Stream, level_axis, play_to_end, policy
 from waybench.envs import registry
-from waybench.testing._players import EXPLOITS, play_exploits, success_rates
+from waybench.testing._players import EXPLOITS, play_exploits, uninformed_success_rates
 from waybench.testing._suite import run_check
-from waybench.testing._walks import ContractError, ways
+from waybench.testing._walks import ContractError, option_combinations
 
 SILENT = "silence at every second item"
 PAGE = Path(__file__).parents[2] / "docs" / "validity.md"
@@ -27,7 +27,7 @@ KNOWN: dict[tuple[str, str, str], float] = {
 WAYS = [
     (entry.id, options["protocol"], options["wording"])
     for entry in registry.built_in
-    for options in ways(waybench.load(entry.id))
+    for options in option_combinations(waybench.load(entry.id))
 ]
 LONG = {"crafter/survival", "voxel/find"}  # episodes that take seconds
 FIRST = [way for number, way in enumerate(WAYS) if way[:2] not in [earlier[:2] for earlier in WAYS[:number]]]
@@ -75,7 +75,7 @@ class Gullible(DialWording):
 
 
 def test_an_environment_that_believes_a_claim_is_found_out() -> None:
-    (options, *_) = ways(DIAL)
+    (options, *_) = option_combinations(DIAL)
     assert play_exploits(DIAL, 7, options).paying == {}
     found = play_exploits(with_wording(Gullible()), 7, options)
     assert found.paying == {"a claim to have won": found.oracle}
@@ -88,7 +88,7 @@ def test_an_environment_that_leaves_silence_out_is_found_out() -> None:
         return head.of(record) if record.turns[0].reply else None
 
     lenient = replace(head, of=of)
-    (options, *_) = ways(DIAL)
+    (options, *_) = option_combinations(DIAL)
     found = play_exploits(
         replace(DIAL, scoring=replace(DIAL.scoring, metrics=(lenient, *DIAL.scoring.metrics[1:]))), 7, options
     )
@@ -103,7 +103,7 @@ def test_an_environment_whose_horizon_is_a_random_walks_is_found_out() -> None:
         DIAL,
         difficulty=replace(DIAL.difficulty, axes=(axis,), success="the dial is at its number, some time", horizon=spec),
     )
-    assert success_rates(lucky, 3, ways(lucky)[0])["random"] > 0.5
+    assert uninformed_success_rates(lucky, 3, option_combinations(lucky)[0])["random"] > 0.5
     with pytest.raises(ContractError, match="random player at level 3 in 'sound' succeeds at 78%"):
         run_check(lucky, "horizon")
 

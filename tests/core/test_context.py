@@ -9,7 +9,7 @@ import pytest
 from waybench.core import Episode, Item, UsageError, play_to_end, policy, replay
 from waybench.core._tokens import CharacterTokens
 from waybench.envs import registry
-from waybench.evaluation._provider import request_arguments
+from waybench.evaluation._provider import action_request_arguments
 from waybench.results import LoggedEpisode, rows
 from waybench.results.comparisons._contrasts import contrast_effects, contrast_table
 
@@ -99,7 +99,7 @@ def test_items_that_are_answered_by_tools_offer_them() -> None:
         "text": False,
         "tools": True,
     }
-    assert request_arguments(episodes["tools"])["tools"] and not request_arguments(episodes["text"])
+    assert action_request_arguments(episodes["tools"])["tools"] and not action_request_arguments(episodes["text"])
 
 
 def test_without_it_records_are_as_they_were() -> None:

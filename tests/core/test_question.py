@@ -23,7 +23,7 @@ from waybench.core import (
     policy,
     question_environment,
 )
-from waybench.evaluation.tasks._estimate import fixed_estimate
+from waybench.evaluation.tasks._estimate import estimate_of_items
 from waybench.evaluation.tasks._items import TaskItem
 from waybench.testing import check_environment, find_breaches
 from waybench.testing._findings import ADVICE
@@ -221,7 +221,7 @@ def test_a_question_that_lacks_choices_is_refused_before_a_run() -> None:
     environment = places(replace(OPEN, choices=None))
     items = [TaskItem(environment, {}, environment.source().item(0), 1)]
     with pytest.raises(DefectError, match="raised KitError: the right answer is a text, and there are no choices"):
-        fixed_estimate(items)
+        estimate_of_items(items)
 
 
 def test_instances_from_outside() -> None:

@@ -13,7 +13,7 @@ from waybench.core import Episode, Picture, policy
 from waybench.envs.hanoi._game import Towers
 from waybench.envs.search._walk import WalkGraph
 from waybench.envs.spaces._graph import Graph
-from waybench.evaluation._agents import png
+from waybench.evaluation._agents import picture_png
 
 
 def episode(env_id: str, level: int | None = None, turns: int = 0, player: str = "oracle", **options: Any) -> Any:
@@ -53,7 +53,7 @@ def test_tiles_have_their_characters(env_id: str, grid: bool) -> None:
 
 def test_characters_are_drawn_with_a_font_that_is_there() -> None:
     bare = picture(episode("tilemap/gtb"))
-    pixels = decoded(png(bare))
+    pixels = decoded(picture_png(bare))
     rows = bare.state.rows()
     for row, line in enumerate(rows):
         for column in range(len(line)):

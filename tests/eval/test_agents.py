@@ -9,7 +9,7 @@ from inspect_ai.model import ChatMessageTool, ModelOutput, ModelUsage, get_model
 
 import waybench
 from waybench.core import UsageError, replay
-from waybench.evaluation._agents import MOST_MESSAGES, PrerequisiteError, read_agent
+from waybench.evaluation._agents import MOST_MESSAGES, PrerequisiteError, parse_agent_spec
 from waybench.evaluation._sample import stored_record, to_sample
 from waybench.evaluation._scores import episode
 from waybench.evaluation._solver import play
@@ -127,9 +127,9 @@ def test_agents_and_solvers_of_one_s_own(module: Path) -> None:
 
 
 def test_arguments_and_what_is_no_agent(module: Path) -> None:
-    assert read_agent("react") == ("react", {})
+    assert parse_agent_spec("react") == ("react", {})
     given = {"hint": "a, b", "times": 2, "on": True}
-    assert read_agent("mine.one:hint=a, b,times=2,on=true") == ("mine.one", given)
+    assert parse_agent_spec("mine.one:hint=a, b,times=2,on=true") == ("mine.one", given)
     for agent, said in {
         "nonsense": "Unknown solver nonsense",
         "react:attemptz=2": "unexpected keyword argument 'attemptz'",

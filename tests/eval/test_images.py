@@ -20,9 +20,9 @@ from tests.eval.play import waybench_
 from tests.png import Pixels, decoded, from_data_uri
 from waybench._episodes import Prompt
 from waybench.core import Episode, Picture, PromptKinds, UsageError, play_to_end, policy, replay
-from waybench.evaluation._agents import png
+from waybench.evaluation._agents import picture_png
 from waybench.evaluation._engine import open_model
-from waybench.evaluation._preflight import check_models, refuse_text_models
+from waybench.evaluation._preflight import check_models, refuse_text_only_models
 from waybench.evaluation._sample import Chat
 from waybench.ext.train import Session
 from waybench.results import read_logs
@@ -76,14 +76,14 @@ def test_a_picture_shows_the_matrix_of_the_text_and_nothing_else(level: int, gri
             continue
         picture = by_sight.messages[-1].picture
         assert picture is not None
-        shown = matrix(decoded(png(picture)), level, 1.3 if grid else 0.0)
+        shown = matrix(decoded(picture_png(picture)), level, 1.3 if grid else 0.0)
         assert shown == json.loads(said.replace("X", '"X"'))
 
 
 def test_size_and_grid_are_options_of_pictures_alone() -> None:
-    pixels = decoded(png(opening(5, image_size=100)))
+    pixels = decoded(picture_png(opening(5, image_size=100)))
     assert (pixels.width, pixels.height) == (100, 100)
-    assert png(opening(5)) != png(opening(5, image_grid=True))
+    assert picture_png(opening(5)) != picture_png(opening(5, image_grid=True))
     text = MAZES.resolve_options({"image_size": 100, "image_grid": True})
     assert text == MAZES.resolve_options({})
     assert not any(name.startswith("image") for name in text)
@@ -100,7 +100,7 @@ def test_the_same_picture_has_the_same_bytes_in_another_process() -> None:
         "print(hashlib.sha256(png(opening(9, image_grid=True))).hexdigest())"
     )
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
-    assert other.stdout.strip() == hashlib.sha256(png(opening(9, image_grid=True))).hexdigest(), other.stderr
+    assert other.stdout.strip() == hashlib.sha256(picture_png(opening(9, image_grid=True))).hexdigest(), other.stderr
 
 
 def test_text_and_picture_are_parts_of_one_message_which_is_made_once() -> None:
@@ -152,7 +152,7 @@ def test_what_takes_texts_only_refuses_pictures() -> None:
 
     models: Any = [TextModel()]
     with pytest.raises(UsageError, match="model 'hf/local' takes no pictures: choose a model that reads images"):
-        refuse_text_models(models)
+        refuse_text_only_models(models)
 
 
 def test_a_function_has_the_pictures_of_new_messages() -> None:

@@ -69,18 +69,18 @@ def keep(journal: Journal, *texts: str, sample: str = "501-1") -> SampleTurns:
     """Play some turns that are not known."""
     played = turns(journal, sample)
     for text in texts:
-        assert played.read() is None
-        played.write(output(text), turn(text))
+        assert played.read_output() is None
+        played.write_turn(output(text), turn(text))
     return played
 
 
 def known(played: SampleTurns, *messages: str) -> list[str]:
     """Replay what is known, as far as it goes; `messages` are shown in place of those of the first run."""
     found: list[str] = []
-    while (said := played.read()) is not None:
+    while (said := played.read_output()) is not None:
         message = messages[len(found)] if len(found) < len(messages) else ""
         found.append(said.completion)
-        played.write(said, turn(said.completion, message))
+        played.write_turn(said, turn(said.completion, message))
     return found
 
 
@@ -88,7 +88,7 @@ def test_a_turn_comes_back_as_it_was(folder: Folder) -> None:
     keep(folder.journal(), "left", "right")
     assert folder.path.read_bytes().count(b"\n") == 3  # on disk at once, and the journal is still open
     played = turns(folder.journal())
-    first = played.read()
+    first = played.read_output()
     assert first is not None
     expected = output("left")
     expected.choices[0].message.id = first.choices[0].message.id
@@ -101,7 +101,7 @@ def test_it_goes_on_where_it_ended(folder: Folder) -> None:
     keep(folder.journal(), "left", "right")
     played = turns(folder.journal())
     assert known(played) == ["left", "right"]
-    played.write(output("up"), turn("up"))
+    played.write_turn(output("up"), turn("up"))
     assert known(turns(folder.journal())) == ["left", "right", "up"]
 
 
@@ -122,7 +122,7 @@ def test_a_retry_within_the_run_knows_the_turns_before_the_error(folder: Folder)
 )
 def test_another_sample_knows_nothing(folder: Folder, other: dict[str, Any]) -> None:
     keep(folder.journal(), "left")
-    assert turns(folder.journal(), **other).read() is None
+    assert turns(folder.journal(), **other).read_output() is None
 
 
 def test_what_was_said_to_something_else_is_no_answer(folder: Folder) -> None:
@@ -130,8 +130,8 @@ def test_what_was_said_to_something_else_is_no_answer(folder: Folder) -> None:
     journal = folder.journal()
     played = turns(journal)
     assert known(played, "a wall that was not there") == ["left"]
-    played.write(output("down"), turn("down"))
-    played.write(output("down"), turn("down"))
+    played.write_turn(output("down"), turn("down"))
+    played.write_turn(output("down"), turn("down"))
     # The newer turns have replaced the older ones.
     assert known(turns(folder.journal()), "a wall that was not there") == ["left", "down", "down"]
     assert known(turns(folder.journal())) == ["left"]
@@ -164,7 +164,7 @@ def test_a_line_that_was_cut_off_is_ignored_and_overwritten(folder: Folder) -> N
         folder.path.write_bytes(whole[:-cut])
         played = turns(folder.journal())
         assert known(played) == ["left"]
-        played.write(output("up"), turn("up"))
+        played.write_turn(output("up"), turn("up"))
         (warning,) = folder.warnings
         assert warning == f"{folder.path}: the last line was cut off and is ignored"
         folder.warnings.clear()
@@ -207,16 +207,16 @@ def test_a_file_that_is_no_journal_is_ignored(folder: Folder, content: bytes, wh
 
 def test_what_is_logged_is_dropped_and_the_file_goes_with_the_last(folder: Folder) -> None:
     journal = folder.journal()
-    keep(journal, "left", sample="501-1").end()
-    keep(journal, "right", sample="502-1").end()  # ended, and lost on its way to the log
+    keep(journal, "left", sample="501-1").end_sample()
+    keep(journal, "right", sample="502-1").end_sample()  # ended, and lost on its way to the log
     keep(journal, "up", sample="503-1")
-    journal.drop({"uuid of 501-1"})
+    journal.drop_logged_samples({"uuid of 501-1"})
     journal = folder.journal()
     found = [known(turns(journal, sample)) for sample in ("501-1", "502-1", "503-1")]
     assert found == [[], ["right"], ["up"]]
     for sample in ("502-1", "503-1"):
-        turns(journal, sample).end()
-    journal.drop({"uuid of 502-1", "uuid of 503-1"})
+        turns(journal, sample).end_sample()
+    journal.drop_logged_samples({"uuid of 502-1", "uuid of 503-1"})
     assert not list(folder.path.parent.iterdir()) and not folder.warnings
 
 
@@ -238,11 +238,11 @@ def test_a_full_disk_leaves_whole_lines_and_no_further_request(
     played, said = turns(journal), []
     with pytest.raises(JournalError, match="No space left"):
         for text in ("left", "right", "up", "down", "out"):
-            assert played.read() is None
-            played.write(output(text), turn(text))
+            assert played.read_output() is None
+            played.write_turn(output(text), turn(text))
             said.append(text)
     with pytest.raises(JournalError):
-        turns(journal, "502-1").read()
+        turns(journal, "502-1").read_output()
     assert folder.failures == 1
     monkeypatch.undo()
     journal = folder.journal()
@@ -259,14 +259,14 @@ def test_what_cannot_be_brought_to_the_disk_stops_the_run(folder: Folder, monkey
     played = keep(journal, "left")
     folder.close()
     with pytest.raises(JournalError):
-        played.read()
+        played.read_output()
 
 
 def test_without_a_journal_nothing_is_known_and_nothing_kept() -> None:
     played = SampleTurns(None, ("501-1", 1), "uuid", HEAD)
-    played.write(output("left"), turn("left"))
-    played.end()
-    assert played.read() is None
+    played.write_turn(output("left"), turn("left"))
+    played.end_sample()
+    assert played.read_output() is None
 
 
 def test_a_journal_that_an_older_version_wrote_is_known(folder: Folder) -> None:
@@ -277,8 +277,8 @@ def test_a_journal_that_an_older_version_wrote_is_known(folder: Folder) -> None:
     assert SCHEMA > 1 and older != head
     written = turns(folder.journal(), head=older)
     for text in ("up", "down"):
-        assert written.read() is None
-        written.write(output(text), turn(text))
+        assert written.read_output() is None
+        written.write_turn(output(text), turn(text))
     assert known(turns(folder.journal(), head=head)) == ["up", "down"]
     newer = head.replace(f'"schema":{SCHEMA}}}', f'"schema":{SCHEMA + 1}}}')
-    assert turns(folder.journal(), head=newer).read() is None
+    assert turns(folder.journal(), head=newer).read_output() is None

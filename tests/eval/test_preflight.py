@@ -122,10 +122,10 @@ def test_how_long_the_reply_took_is_returned() -> None:
 def test_the_user_hears_early_that_there_is_no_answer_yet() -> None:
     told: list[str] = []
     with model_server(lambda messages, before: Answer("OK", delay=0.5)) as server:
-        check_models([open_model(MODEL, server.url, {})], 60, told.append, early=0.1)
+        check_models([open_model(MODEL, server.url, {})], 60, told.append, notice_after=0.1)
         assert told == [f"model '{MODEL}': no answer in 0 s; waiting up to 60 s for the server"]
         told.clear()
-        check_models([open_model(MODEL, server.url, {})], 60, told.append, early=50)
+        check_models([open_model(MODEL, server.url, {})], 60, told.append, notice_after=50)
     assert told == []
 
 
@@ -137,7 +137,7 @@ def test_an_address_that_takes_no_connection_fails_before_the_patience_ends(monk
     monkeypatch.setattr(asyncio, "open_connection", never)
     began = time.monotonic()
     with pytest.raises(UsageError, match=r"nothing takes a connection at 127\.0\.0\.1, port 9 within 0 s"):
-        check_models([open_model(MODEL, "http://127.0.0.1:9/v1", {})], PATIENCE, connecting=0.2)
+        check_models([open_model(MODEL, "http://127.0.0.1:9/v1", {})], PATIENCE, connection_timeout=0.2)
     assert time.monotonic() - began < PATIENCE
 
 

@@ -15,7 +15,7 @@ from tests.submission.tampering import read, write
 from tests.submission.test_verify import edit_log
 from waybench.core import EpisodeRecord, UsageError, replay
 from waybench.evaluation._progress import TaskProgress
-from waybench.evaluation._sample import read_plan
+from waybench.evaluation._sample import parse_probe_plan
 from waybench.submission import verify
 from waybench.submission._logs import verify_logs
 from waybench.submission._pack import pack
@@ -211,12 +211,12 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_spent(
 )
 def test_plans_that_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="every:N"):
-        read_plan(text)
+        parse_probe_plan(text)
 
 
 def test_plans() -> None:
-    assert [turn for turn in range(12) if read_plan("every:5").asks(turn)] == [4, 9]
-    assert [turn for turn in range(12) if read_plan("1, 5,10").asks(turn)] == [0, 4, 9]
+    assert [turn for turn in range(12) if parse_probe_plan("every:5").asks_before(turn)] == [4, 9]
+    assert [turn for turn in range(12) if parse_probe_plan("1, 5,10").asks_before(turn)] == [0, 4, 9]
 
 
 def test_a_budget_sees_what_probes_spend() -> None:
@@ -224,10 +224,10 @@ def test_a_budget_sees_what_probes_spend() -> None:
 
     spent: list[int] = []
     progress = TaskProgress("waybench/dfs", "m", 1, price=Price(1.0, 2.0, 1.0), spent=lambda: spent.append(1))
-    progress.begin("1-1", 8, 20)
-    progress.reply("1-1", Usage(100, 10), repeated=False)
-    progress.reply(None, Usage(1000, 20), repeated=False)
-    progress.reply(None, Usage(5000, 50), repeated=True)
+    progress.begin_episode("1-1", 8, 20)
+    progress.add_reply("1-1", Usage(100, 10), repeated=False)
+    progress.add_reply(None, Usage(1000, 20), repeated=False)
+    progress.add_reply(None, Usage(5000, 50), repeated=True)
     status = progress.status()
     assert (status.input_tokens, status.output_tokens, status.requests, status.repeated) == (1100, 30, 2, 1)
     assert status.cost == pytest.approx((1100 + 2 * 30) / 1e6) and len(spent) == 2

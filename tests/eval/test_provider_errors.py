@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from openai import APIStatusError, AsyncOpenAI
 
-from waybench.evaluation._provider_errors import cause_of, read_error
+from waybench.evaluation._provider_errors import parse_provider_error, provider_cause
 
 CLIENT = AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9/v1")
 
@@ -113,12 +113,12 @@ OTHERS: list[tuple[str, int, Any]] = [
 
 @pytest.mark.parametrize(("status", "body"), [case[1:] for case in OVERFLOWS], ids=[case[0] for case in OVERFLOWS])
 def test_a_conversation_that_is_too_long(status: int, body: Any) -> None:
-    assert read_error(status_error(status, body)).is_overflow
+    assert parse_provider_error(status_error(status, body)).is_overflow
 
 
 @pytest.mark.parametrize(("status", "body"), [case[1:] for case in OTHERS], ids=[case[0] for case in OTHERS])
 def test_what_only_reads_like_it(status: int, body: Any) -> None:
-    assert not read_error(status_error(status, body)).is_overflow
+    assert not parse_provider_error(status_error(status, body)).is_overflow
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_what_only_reads_like_it(status: int, body: Any) -> None:
     ],
 )
 def test_the_providers_own_words_are_kept(body: Any, words: str) -> None:
-    assert words in read_error(status_error(400, body)).words
+    assert words in parse_provider_error(status_error(400, body)).words
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_the_providers_own_words_are_kept(body: Any, words: str) -> None:
     ],
 )
 def test_a_prompt_that_fits_without_its_reply(message: str, sizes: tuple[int, int] | None) -> None:
-    assert read_error(status_error(400, error(message))).tokens_that_fit == sizes
+    assert parse_provider_error(status_error(400, error(message))).fitting_prompt_and_context == sizes
 
 
 def test_errors_of_other_clients() -> None:
@@ -161,18 +161,20 @@ def test_errors_of_other_clients() -> None:
             super().__init__(message)
             self.response = {"Error": {"Code": "ValidationException"}, "ResponseMetadata": {"HTTPStatusCode": 400}}
 
-    bedrock = read_error(ClientError("An error occurred (ValidationException): Input is too long for requested model."))
+    bedrock = parse_provider_error(
+        ClientError("An error occurred (ValidationException): Input is too long for requested model.")
+    )
     assert bedrock.status == 400 and bedrock.is_overflow
-    plain = read_error(ValueError("The prompt (total length 5000) is too long to fit into the model (4096)"))
+    plain = parse_provider_error(ValueError("The prompt (total length 5000) is too long to fit into the model (4096)"))
     assert plain.status is None and plain.is_overflow
     wrapped = RuntimeError("\nRequest:\n{the maximum context length}\n\nValueError('no')")
     wrapped.__cause__ = ValueError("no")
-    assert not read_error(wrapped).is_overflow and str(cause_of(wrapped)) == "no"
+    assert not parse_provider_error(wrapped).is_overflow and str(provider_cause(wrapped)) == "no"
 
 
 def test_a_body_of_any_depth_and_size_is_read() -> None:
     body: Any = "x"
     for _ in range(500):
         body = {"error": body}
-    assert read_error(status_error(400, body)).status == 400
-    assert not read_error(status_error(400, "a" * 3_000_000)).is_overflow
+    assert parse_provider_error(status_error(400, body)).status == 400
+    assert not parse_provider_error(status_error(400, "a" * 3_000_000)).is_overflow

@@ -24,11 +24,11 @@ import waybench
 from waybench.evaluation._reasoning import (
     REASONING,
     ReasoningWatch,
-    apply_history,
-    forced_history,
-    forms_of,
+    forced_history_warning,
+    reasoning_forms,
     store_reasoning,
     without_reasoning,
+    without_unsent_reasoning,
 )
 from waybench.evaluation._sample import stored_record, to_sample
 from waybench.evaluation._scores import episode
@@ -74,15 +74,15 @@ def test_reasoning_is_stored_by_turn() -> None:
     ],
 )
 def test_the_form_of_reasoning_is_told_by_the_message(message: ChatMessageAssistant, forms: set[str]) -> None:
-    assert forms_of(message) == forms
+    assert reasoning_forms(message) == forms
     bare = without_reasoning(message)
-    assert bare.text == "up" and not forms_of(bare)
+    assert bare.text == "up" and not reasoning_forms(bare)
     assert (bare is message) == (message.content in ("up", [UP]))
 
 
 def test_marks_of_the_user_s_own_are_reasoning_too() -> None:
     message = said("<plan>so</plan>up")
-    assert not forms_of(message) and forms_of(message, "<plan> </plan>") == {"text"}
+    assert not reasoning_forms(message) and reasoning_forms(message, "<plan> </plan>") == {"text"}
     assert without_reasoning(message, "<plan> </plan>").text == "up"
 
 
@@ -97,8 +97,8 @@ CHAT: list[ChatMessage] = [
 
 @pytest.mark.parametrize(("history", "kept"), [("all", [1, 3]), ("last", [3]), ("none", list[int]())])
 def test_reasoning_in_texts_is_sent_back_as_the_setting_says(history: str, kept: list[int]) -> None:
-    sent = apply_history(CHAT, history, None)
-    assert [place for place, message in enumerate(sent) if forms_of(message)] == kept
+    sent = without_unsent_reasoning(CHAT, history, None)
+    assert [place for place, message in enumerate(sent) if reasoning_forms(message)] == kept
     assert sent[0].text == CHAT[0].text and [message.text for message in sent[4:]] == ["right"]
 
 
@@ -122,15 +122,15 @@ def test_what_is_sent_back_is_seen_in_the_requests(requests: Sequence[Sequence[C
         watch.add_request([said(part, UP) for part in parts])
         watch.add_reply(said(SUMMARISED, UP))
     assert watch.sent_back == sent_back
-    assert watch.returned == ("text+summary" if requests else "text")
+    assert watch.returned_forms == ("text+summary" if requests else "text")
 
 
 def test_a_provider_that_sends_all_back_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     api = get_model("mockllm/model", memoize=False).api
-    assert not forced_history(api, {"reasoning_history": "none"})
+    assert not forced_history_warning(api, {"reasoning_history": "none"})
     monkeypatch.setattr(api, "force_reasoning_history", lambda: "all")
-    assert "reasoning_history=all" in forced_history(api, {"reasoning_history": "none"})
-    assert not forced_history(api, {"reasoning_history": "all"}) and not forced_history(api, {})
+    assert "reasoning_history=all" in forced_history_warning(api, {"reasoning_history": "none"})
+    assert not forced_history_warning(api, {"reasoning_history": "all"}) and not forced_history_warning(api, {})
 
 
 def test_a_run_says_which_prompts_repeat_no_replies() -> None:
@@ -171,5 +171,5 @@ def test_the_record_has_what_happened(
     record = stored_record(log.samples[0].metadata, log.samples[0].store)
     assert len(record.turns) == 3
     assert (record.reasoning_returned, record.reasoning_sent_back) == ("text", sent_back)
-    repeated = [sum(bool(forms_of(message)) for message in prompt) for prompt in prompts]
+    repeated = [sum(bool(reasoning_forms(message)) for message in prompt) for prompt in prompts]
     assert repeated == {"all": [0, 1, 2], "last": [0, 1, 1], "none": [0, 0, 0]}[sent_back]

@@ -17,8 +17,8 @@ from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import MAZES, records, solution, waybench_
 from waybench.evaluation._engine import open_model
 from waybench.evaluation._provider import raw_reply
-from waybench.evaluation._responses import stop_reason_of
-from waybench.evaluation._solver import cause_text, read_reply
+from waybench.evaluation._responses import inspect_stop_reason
+from waybench.evaluation._solver import provider_error_text, read_reply
 
 REPLY = '{"movements": [{"direction": "down", "cells": 4}]}'
 Form = Callable[[dict[str, Any], dict[str, Any]], Any]
@@ -219,8 +219,8 @@ def test_reasons_to_stop_have_one_meaning(reason: str, text: str) -> None:
 
 
 def test_a_reason_without_a_meaning_is_none() -> None:
-    assert stop_reason_of("MALFORMED_FUNCTION_CALL") is None
-    assert stop_reason_of(None) == "stop"
+    assert inspect_stop_reason("MALFORMED_FUNCTION_CALL") is None
+    assert inspect_stop_reason(None) == "stop"
 
 
 EMPTY: dict[str, Form] = {
@@ -370,7 +370,7 @@ def test_an_error_in_the_place_of_a_completion_keeps_its_words_and_status(name: 
     form, words = ERRORS[name]
     with pytest.raises(APIStatusError if name in FINAL else RetryError) as caught:  # of the provider's own types
         answered(form)
-    assert re.search(words, cause_text(caught.value)), cause_text(caught.value)
+    assert re.search(words, provider_error_text(caught.value)), provider_error_text(caught.value)
 
 
 def test_a_filter_of_minimax_is_a_refusal() -> None:
@@ -406,7 +406,7 @@ def test_every_provider_of_this_protocol_reads_them(model: str, monkeypatch: pyt
         failed = True
         with pytest.raises(RetryError) as caught:
             ask(server, model)
-        assert "Provider returned error" in cause_text(caught.value)
+        assert "Provider returned error" in provider_error_text(caught.value)
         assert sum(server.asked.values()) == 2
 
 

@@ -12,8 +12,8 @@ import pytest
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 
 from waybench.core import UsageError
-from waybench.evaluation._engine import check_folder
-from waybench.evaluation._preflight import full_message, is_full, lock_folder, says_full
+from waybench.evaluation._engine import check_log_folder
+from waybench.evaluation._preflight import disk_full_message, is_disk_full_error, lock_folder, mentions_full_disk
 from waybench.evaluation._run_journals import RunJournals
 from waybench.evaluation._run_progress import RunProgress
 from waybench.evaluation.tasks import TASKS, load_task
@@ -31,10 +31,10 @@ def path(
     """Return the journal's file of one task with one model."""
     entry = next(entry for entry in TASKS if entry.name == name)
     journals = RunJournals(folder, settings or {}, pytest.fail)
-    journals.create(partial(load_task(entry), **args))
-    journals.open([model], RunProgress())
+    journals.create_task(partial(load_task(entry), **args))
+    journals.open_journals([model], RunProgress())
     ((_, of_task),) = journals._tasks
-    journals.close()
+    journals.close_journals()
     return of_task.by_model[str(model)].path
 
 
@@ -67,21 +67,21 @@ def test_the_same_command_finds_its_journal_whatever_its_connections(tmp_path: P
 def test_no_secret_is_in_a_journal(tmp_path: Path) -> None:
     entry = next(entry for entry in TASKS if entry.name == "bandit_deterministic")
     journals = RunJournals(tmp_path, {"extra_headers": {"x": SECRET}}, pytest.fail)
-    journals.create(partial(load_task(entry), key=SECRET))
+    journals.create_task(partial(load_task(entry), key=SECRET))
     model = mock(password=SECRET)
-    journals.open([model], RunProgress())
+    journals.open_journals([model], RunProgress())
     ((_, of_task),) = journals._tasks
     journal = of_task.by_model[str(model)]
-    journal.write(("1-1", 1), 0, "", ModelOutput.from_content("m", "1"))
-    journals.close()
+    journal.write_output(("1-1", 1), 0, "", ModelOutput.from_content("m", "1"))
+    journals.close_journals()
     assert SECRET not in journal.path.name and SECRET not in journal.path.read_text("ascii")
 
 
 def test_embedded_players_which_cost_nothing_have_none(tmp_path: Path) -> None:
     entry = next(entry for entry in TASKS if entry.name == "bandit_deterministic")
     journals = RunJournals(tmp_path, {}, pytest.fail)
-    journals.create(load_task(entry))
-    journals.open([get_model("waybench/oracle", memoize=False)], RunProgress())
+    journals.create_task(load_task(entry))
+    journals.open_journals([get_model("waybench/oracle", memoize=False)], RunProgress())
     ((_, of_task),) = journals._tasks
     assert not of_task.by_model
 
@@ -89,7 +89,7 @@ def test_embedded_players_which_cost_nothing_have_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a#b", "a?b", "a%20b", "a\nb", "a\tb", "a#b/out"])
 def test_a_folder_whose_logs_could_not_be_read_again_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="choose another folder") as refused:
-        check_folder(tmp_path / name)
+        check_log_folder(tmp_path / name)
     assert "\n" not in str(refused.value)
     assert not list(tmp_path.iterdir())
 
@@ -97,12 +97,12 @@ def test_a_folder_whose_logs_could_not_be_read_again_is_refused(tmp_path: Path, 
 @pytest.mark.parametrize("address", ["s3://bucket/logs", "gs://bucket", "file:///tmp/logs", "hf://x"])
 def test_an_address_is_refused(address: str) -> None:
     with pytest.raises(UsageError, match="is a URL"):
-        check_folder(Path(address))
+        check_log_folder(Path(address))
 
 
 @pytest.mark.parametrize("name", ["100%", "50% off", "a&b", "ein é", "[1]", "a:b", "~", "x\\y"])
 def test_other_names_are_fine(tmp_path: Path, name: str) -> None:
-    check_folder(tmp_path / name)
+    check_log_folder(tmp_path / name)
 
 
 def test_a_lock_is_one_s_own_and_ends_with_the_block(tmp_path: Path) -> None:
@@ -146,12 +146,12 @@ def test_a_full_disk_is_known_by_its_errors() -> None:
     wrapped = RuntimeError("while writing")
     wrapped.__cause__ = ExceptionGroup("several", [ValueError("x"), full])
     full.__context__ = wrapped  # errors can refer to each other in circles
-    assert is_full(full) and is_full(wrapped)
-    assert is_full(OSError(errno.EDQUOT, "quota"))
-    assert is_full(sqlite3.OperationalError("database or disk is full"))
-    assert not is_full(OSError(errno.ENOENT, "gone"))
-    assert not is_full(sqlite3.OperationalError("database is locked"))
-    assert says_full("OSError(28, 'No space left on device')") and not says_full("Connection error")
+    assert is_disk_full_error(full) and is_disk_full_error(wrapped)
+    assert is_disk_full_error(OSError(errno.EDQUOT, "quota"))
+    assert is_disk_full_error(sqlite3.OperationalError("database or disk is full"))
+    assert not is_disk_full_error(OSError(errno.ENOENT, "gone"))
+    assert not is_disk_full_error(sqlite3.OperationalError("database is locked"))
+    assert mentions_full_disk("OSError(28, 'No space left on device')") and not mentions_full_disk("Connection error")
 
 
 def test_what_is_full_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,8 +159,8 @@ def test_what_is_full_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         return SimpleNamespace(free=4096 if folder == tmp_path else 1 << 30)
 
     monkeypatch.setattr("waybench.evaluation._preflight.shutil.disk_usage", usage)
-    message = full_message(tmp_path)
+    message = disk_full_message(tmp_path)
     assert message.startswith(
         f"no space left to write: {tmp_path} (4,096 bytes left). Free some space and run the same command"
     )
-    assert "or a quota there" in full_message(tmp_path / "elsewhere")
+    assert "or a quota there" in disk_full_message(tmp_path / "elsewhere")

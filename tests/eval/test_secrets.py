@@ -18,7 +18,7 @@ from tests.eval.forked import Command
 from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import MAZES, MODEL, PATIENCE, environment, solution, waybench_
 from waybench.evaluation._engine import open_model
-from waybench.evaluation._secrets import Secrets, seal
+from waybench.evaluation._secrets import Secrets, seal_secrets
 from waybench.results import read_logs
 
 _LOG: Any = inspect_log  # its types are not complete
@@ -198,7 +198,7 @@ def test_an_error_keeps_its_type_and_loses_its_secrets() -> None:
 
 def test_what_a_log_says_of_a_model() -> None:
     args: dict[str, Any] = {"custom_outputs": [], "gateway": f"https://{PASSWORD}@gateway/v1", "temperature_key": 1}
-    model = seal(get_model("mockllm/model", memoize=False), "me:secret@host:80/v1", args)
+    model = seal_secrets(get_model("mockllm/model", memoize=False), "me:secret@host:80/v1", args)
     assert model.explicit_base_url == "***@host:80/v1"
     assert model.model_args == {"custom_outputs": [], "gateway": "https://***@gateway/v1", "temperature_key": "***"}
 

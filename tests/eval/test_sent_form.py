@@ -27,7 +27,7 @@ from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MODEL, records, scripted, waybench_
 from tests.eval.test_provider_errors import error, status_error
 from waybench.evaluation._provider_errors import PromptTokens
-from waybench.evaluation._sent_form import BLANK_REPLY, SentForm, sendable
+from waybench.evaluation._sent_form import BLANK_REPLY, SentForm, sendable_reply
 from waybench.results import read_logs
 
 Messages = list[ChatMessage]
@@ -214,8 +214,8 @@ def test_an_error_that_may_pass_is_left_to_the_engine() -> None:
 
 def test_the_settings_of_a_conversation_are_those_that_change_it() -> None:
     form = SentForm("m", settings={"system_role": "user", "reasoning_history": "none"})
-    assert form.settings_of(CHAT) == form.settings
-    assert form.settings_of([ChatMessageUser(content="Go.")]) == {}
+    assert form.form_settings(CHAT) == form.settings
+    assert form.form_settings([ChatMessageUser(content="Go.")]) == {}
 
 
 def test_no_message_of_a_conversation_is_changed() -> None:
@@ -283,11 +283,11 @@ def test_a_setting_that_the_engine_takes_for_a_long_conversation() -> None:
 
 def test_a_reply_without_text_is_sent_back_as_a_placeholder() -> None:
     for blank in ("", " \n"):
-        assert sendable(ChatMessageAssistant(content=blank)).text == BLANK_REPLY
-    reasoning = sendable(ChatMessageAssistant(content=[ContentReasoning(reasoning="hm"), ContentText(text="")]))
+        assert sendable_reply(ChatMessageAssistant(content=blank)).text == BLANK_REPLY
+    reasoning = sendable_reply(ChatMessageAssistant(content=[ContentReasoning(reasoning="hm"), ContentText(text="")]))
     assert reasoning.text == BLANK_REPLY and len(reasoning.content) == 2
     for message in (REPLY, ChatMessageAssistant(content="", tool_calls=[ToolCall("1", "move", {})])):
-        assert sendable(message) is message
+        assert sendable_reply(message) is message
 
 
 def usage(tokens: int, **more: int) -> ModelUsage:
@@ -296,25 +296,29 @@ def usage(tokens: int, **more: int) -> ModelUsage:
 
 def test_a_prompt_that_its_server_has_cut() -> None:
     long: Messages = [ChatMessageUser(content="1,0,1,1," * 100)]
-    assert "counted 16 tokens for a prompt of 800 characters" in PromptTokens().warning(long, usage(16))
+    assert "counted 16 tokens for a prompt of 800 characters" in PromptTokens().truncation_warning(long, usage(16))
     for count in (usage(800), usage(250), usage(16, input_tokens_cache_read=784), usage(0), None):
-        assert PromptTokens().warning(long, count) == ""
-    assert PromptTokens().warning([ChatMessageUser(content="." * 4000)], usage(40)) == ""  # a row of one sign is few
+        assert PromptTokens().truncation_warning(long, count) == ""
+    assert (
+        PromptTokens().truncation_warning([ChatMessageUser(content="." * 4000)], usage(40)) == ""
+    )  # a row of one sign is few
 
 
 def test_a_longer_prompt_with_fewer_tokens() -> None:
     first: Messages = [ChatMessageUser(content="word " * 4000)]
     longer: Messages = [*first, ChatMessageAssistant(content="no"), ChatMessageUser(content="word " * 400)]
     watch = PromptTokens()
-    assert watch.warning(first, usage(4000)) == ""
-    assert "counted 2,050 tokens" in watch.warning(longer, usage(2050))
+    assert watch.truncation_warning(first, usage(4000)) == ""
+    assert "counted 2,050 tokens" in watch.truncation_warning(longer, usage(2050))
     watch = PromptTokens()
-    assert watch.warning(first, usage(4000)) == "" and watch.warning(longer, usage(4500)) == ""
+    assert watch.truncation_warning(first, usage(4000)) == "" and watch.truncation_warning(longer, usage(4500)) == ""
     watch = PromptTokens()  # another conversation, as where only the present observation is shown
-    assert watch.warning(longer, usage(4500)) == "" and watch.warning([longer[2]], usage(400)) == ""
+    assert (
+        watch.truncation_warning(longer, usage(4500)) == "" and watch.truncation_warning([longer[2]], usage(400)) == ""
+    )
     thought: Messages = [*longer, REPLY, ChatMessageUser(content="go on")]
     watch = PromptTokens()  # reasoning that is not sent back
-    assert watch.warning(longer, usage(4500)) == "" and watch.warning(thought, usage(4400)) == ""
+    assert watch.truncation_warning(longer, usage(4500)) == "" and watch.truncation_warning(thought, usage(4400)) == ""
 
 
 def run(script: Any, out: Path, task: str, *arguments: str) -> tuple[Any, Any]:
@@ -469,6 +473,6 @@ def test_the_same_player_has_the_same_score_behind_each_server(tmp_path: Path) -
 )
 def test_names_of_tools_are_sent_back_as_servers_take_them(name: str, sent: str) -> None:
     message = ChatMessageAssistant(content="", tool_calls=[ToolCall("1", name, {"a": 1})])
-    [call] = sendable(message).tool_calls or ()
+    [call] = sendable_reply(message).tool_calls or ()
     assert (call.function, call.arguments) == (sent, {"a": 1})
     assert message.tool_calls is not None and message.tool_calls[0].function == name

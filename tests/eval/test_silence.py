@@ -61,18 +61,18 @@ def test_a_server_that_is_gone_is_named_with_the_reason() -> None:
     with pytest.raises(Exception, match="Connection error"):
         send()
     clock.now = 9
-    watch.check(is_playing=True)
+    watch.warn_of_silence(is_playing=True)
     assert said == []
     clock.now = 12
     for _ in range(3):
-        watch.check(is_playing=True)
+        watch.warn_of_silence(is_playing=True)
     assert said == [f"m: no reply from {url} (connection refused) for 12 s; retrying; Ctrl-C keeps everything"]
     clock.now = 25
-    watch.check(is_playing=True)
+    watch.warn_of_silence(is_playing=True)
     assert len(said) == 2 and "for 25 s" in said[1]
     clock.now = 1000
-    watch.check(is_playing=False)  # every episode has ended
-    watch.check(is_playing=True)
+    watch.warn_of_silence(is_playing=False)  # every episode has ended
+    watch.warn_of_silence(is_playing=True)
     assert len(said) == 2
 
 
@@ -82,7 +82,7 @@ def test_a_server_that_is_busy_is_quoted() -> None:
         with pytest.raises(Exception, match="come back later"):
             send()
         clock.now = 11
-        watch.check(is_playing=True)
+        watch.warn_of_silence(is_playing=True)
     assert said[0].startswith(f"m: no reply from {server.url} (Error code: 503") and "come back later" in said[0]
     assert said[0].endswith("for 11 s; retrying; Ctrl-C keeps everything")
 
@@ -104,7 +104,7 @@ def test_a_server_that_hangs_is_told_from_a_slow_model() -> None:
             future: Future[Any] = pool.submit(send)
             assert asked.wait(PATIENCE)
             clock.now += seconds
-            watch.check(is_playing=True)
+            watch.warn_of_silence(is_playing=True)
             look()
             released.set()
             return future.result(PATIENCE)

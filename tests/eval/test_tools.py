@@ -147,8 +147,8 @@ def test_a_server_without_tools_is_refused_before_the_run() -> None:
 
 
 def test_a_model_of_this_machine_without_tools_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.evaluation._provider._server", lambda name: object())
-    monkeypatch.setattr("waybench.evaluation._provider.check_local", lambda name: None)
+    monkeypatch.setattr("waybench.evaluation._provider._start_server", lambda name: object())
+    monkeypatch.setattr("waybench.evaluation._provider.check_local_model_installed", lambda name: None)
     with pytest.raises(UsageError, match=r"'waybench/smollm2' takes no tools: .*leave out interface=tools"):
         waybench.evaluate("coin", "waybench/smollm2", out=tmp_path, interface="tools", limit=1)
 

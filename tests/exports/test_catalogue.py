@@ -18,7 +18,7 @@ from tests.conftest import PATIENCE, ROOT, missing
 from tests.exports.test_exports import FORMATS, VALIDATORS, export
 from waybench.core import UsageError
 from waybench.evaluation.tasks import find_task
-from waybench.evaluation.tasks._presets import PRESETS, catalogue_file, paper_of
+from waybench.evaluation.tasks._presets import PRESETS, catalogue_function, paper_of_task
 from waybench.ext.publish.exports._formats import catalogue_entries, read_results
 from waybench.results.logs._settings import run_infos
 
@@ -54,17 +54,17 @@ def test_each_paper_has_one_file_with_one_task() -> None:
 def test_defaults_are_those_of_the_preset(name: str) -> None:
     defaults = {key: parameter.default for key, parameter in signature(function(name)).parameters.items()}
     entry = find_task(defaults.pop("game", "alicia"))
-    assert paper_of(entry) == PAPERS[name]
+    assert paper_of_task(entry) == PAPERS[name]
     assert defaults == {option.name: option.default for option in entry.options if option.name in defaults}
-    assert catalogue_file(entry) == (name, {} if entry.name == "alicia" else {"game": entry.name})
+    assert catalogue_function(entry) == (name, {} if entry.name == "alicia" else {"game": entry.name})
 
 
 def test_tasks_of_a_paper_are_in_its_file_and_others_in_none() -> None:
-    named = {entry.name: place[0] for entry in PRESETS if (place := catalogue_file(entry))}
+    named = {entry.name: place[0] for entry in PRESETS if (place := catalogue_function(entry))}
     assert named["guessnum"] == "aqabench" and named["hanoi_3"] == "smartplay" and named["gtb_state"][:4] == "game"
     assert not {"atlas", "atlas_quick"} & set(named)
     for task in ("horizon_maze", "graph", "sokoban", "atlas"):
-        assert catalogue_file(find_task(task)) is None
+        assert catalogue_function(find_task(task)) is None
 
 
 @pytest.mark.slow

@@ -22,10 +22,10 @@ from tests.submission.test_verify import run
 from waybench.core import key_commitment, private_key_label
 from waybench.ext.publish.leaderboard._entries import Settings, Status, read_board, read_settings
 from waybench.ext.publish.leaderboard._site import write_leaderboard
-from waybench.submission._names import look, name_problem
+from waybench.submission._names import lookalike_key, model_name_problem
 from waybench.submission._pack import pack
 from waybench.submission._parameters import changed_options
-from waybench.submission._signatures import sign as sign_verdict
+from waybench.submission._signatures import sign_verdict as sign_verdict
 
 
 def feed_of(site: Path) -> dict[str, Any]:
@@ -417,7 +417,7 @@ def test_one_set_of_records_makes_one_row(tmp_path: Path) -> None:
     ],
 )
 def test_names_that_can_be_taken_for_others_are_refused(name: str, problem: str) -> None:
-    assert problem in name_problem(name)
+    assert problem in model_name_problem(name)
 
 
 def test_other_names_are_none_of_its_business() -> None:
@@ -429,8 +429,13 @@ def test_other_names_are_none_of_its_business() -> None:
         "\u667a\u8c31/glm-5",
         "waybench/smollm2",
     ):
-        assert name_problem(name) == ""
-    assert look("lab/Good-1O") == look("lab/good-l0") == look("lab/good_10") != look("lab/good-2")
+        assert model_name_problem(name) == ""
+    assert (
+        lookalike_key("lab/Good-1O")
+        == lookalike_key("lab/good-l0")
+        == lookalike_key("lab/good_10")
+        != lookalike_key("lab/good-2")
+    )
 
 
 def git(folder: Path, *arguments: object) -> None:

@@ -20,7 +20,7 @@ def drawn(instance: dict[str, Any], columns: int, *replies: str) -> list[str]:
     environment = waybench.load("maze/alicia")
     game = PlayedEpisode(Episode(environment, environment.item(instance)), "alicia", {})
     for reply in replies:
-        game.send(reply)
+        game.play_reply(reply)
     assert game.board is not None
     return click.unstyle(board_text(game.board, columns)).splitlines()
 
@@ -78,7 +78,7 @@ def test_every_environment_has_a_board(env_id: str) -> None:
     for _ in range(3):
         if not game.episode.done:
             episode = game.episode
-            game.send(episode.play.wording.render(player(episode.state, episode.stream("oracle")), episode.state))
+            game.play_reply(episode.play.wording.render(player(episode.state, episode.stream("oracle")), episode.state))
             assert game.board is not None
 
 
@@ -91,7 +91,7 @@ def test_what_is_listed_is_carried_out(env_id: str) -> None:
             if not action.is_reply:
                 continue
             game = start(env_id, protocol=protocol)
-            assert game.take(action.typed)
+            assert game.play_typed(action.typed)
             episode = game.episode
             expected = episode.environment.typing.parse
             assert expected is not None
@@ -105,7 +105,7 @@ def test_two_in_hanoi_is_the_action_numbered_two() -> None:
     game = start("hanoi/rods")
     assert "2. Move the top disk of rod A to the top of rod C" in game.prompt
     assert game.actions[1].name == "Move the top disk of rod A to the top of rod C"
-    assert game.take("2")
+    assert game.play_typed("2")
     assert game.episode.turns[-1].reply == ""  # the next thought
     assert game.episode.turns[1].reply == "Move the top disk of rod A to the top of rod C"
     assert game.episode.turns[1].action == [1, True]
@@ -127,7 +127,7 @@ def test_a_board_does_not_show_what_the_messages_leave_out(env_id: str, one: Any
     games = [start(env_id, instance) for instance in (one, other)]
     assert games[0].episode.item.instance != games[1].episode.item.instance
     for game in games:
-        game.send(reply)
+        game.play_reply(reply)
     assert games[0].prompt == games[1].prompt
     assert games[0].board == games[1].board
 
@@ -162,6 +162,6 @@ def test_the_machines_do_not_show_their_chances() -> None:
 def test_a_person_is_told_how_many_actions_are_left() -> None:
     """Two questions for each of 50 steps are 50 requests for an action."""
     game = start("bandit/arms")
-    assert game.status == "50 requests left"
-    game.take("1")
-    assert game.status == "49 requests left"
+    assert game.status_text == "50 requests left"
+    game.play_typed("1")
+    assert game.status_text == "49 requests left"

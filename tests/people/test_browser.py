@@ -168,5 +168,5 @@ def solution(env_id: str) -> list[str]:
         episode = game.episode
         action = environment.players.policies["oracle"](episode.state, episode.stream("oracle"))
         found.append(str(action.action + 1))
-        game.take(found[-1])
+        game.play_typed(found[-1])
     return found

@@ -14,7 +14,7 @@ from typing import Any
 import waybench
 from waybench.core import LANGUAGE, Episode, TurnRecord, play_to_end, policy
 from waybench.envs import registry
-from waybench.testing._walks import StumblingPolicy, ways
+from waybench.testing._walks import StumblingPolicy, option_combinations
 
 HERE = Path(__file__).parent
 SHORTER = {"history": 3, "steps": 8}  # options whose defaults make more text than a person reviews
@@ -28,7 +28,7 @@ def playthroughs(env_id: str) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of an environment's playthroughs, on the first public items of its two smallest levels."""
     environment = waybench.load(env_id)
     item, larger = (environment.source(level=level).item(0) for level in _two_levels(environment))
-    default, *others = ({**way, **shorter(environment)} for way in ways(environment))
+    default, *others = ({**way, **shorter(environment)} for way in option_combinations(environment))
     noisy = policy("noisy-0.5")  # its plans show more of a wording's answers than an oracle's first reply
     for player in (policy("oracle"), noisy, StumblingPolicy()):
         yield player.name, transcript(play_to_end(environment, item, player, default), FEW)

@@ -9,7 +9,7 @@ from typing import Any
 from zipfile import ZipFile
 
 from waybench.submission import verify
-from waybench.submission._archive import MANIFEST, RESULTS, ArchiveWriter, canonical_json
+from waybench.submission._archive import MANIFEST, RESULTS, ArchiveWriter, canonical_json_bytes
 
 Run = dict[str, Any]
 Lines = list[dict[str, Any]]
@@ -33,9 +33,9 @@ def write(path: Path, manifest: dict[str, Any], records: dict[str, Lines]) -> No
             lines = [json.dumps(line, sort_keys=True).encode() + b"\n" for line in records[run["file"]]]
             run["records"] = len(lines)
             files[run["file"]] = writer.write(run["file"], iter(lines))
-        files[RESULTS] = writer.write(RESULTS, iter([canonical_json({"scores": scores})]))
+        files[RESULTS] = writer.write(RESULTS, iter([canonical_json_bytes({"scores": scores})]))
         manifest["files"] = {name: {"sha256": each.sha256, "bytes": each.bytes} for name, each in files.items()}
-        writer.write(MANIFEST, iter([canonical_json(manifest)]))
+        writer.write(MANIFEST, iter([canonical_json_bytes(manifest)]))
         writer.close()
         if not is_final:
             scores = [dict(score) for score in verify(path, processes=1).scores]

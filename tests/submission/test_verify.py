@@ -27,7 +27,7 @@ from waybench.submission import verify
 from waybench.submission._archive import MANIFEST, Archive, NotASubmission
 from waybench.submission._logs import verify_logs
 from waybench.submission._pack import pack
-from waybench.submission._records import episodes, probe_difference
+from waybench.submission._records import probe_difference, submission_episodes
 
 
 def fail(problem: object) -> None:
@@ -54,7 +54,7 @@ def test_an_honest_submission_is_verified(submission: Path) -> None:
 def test_a_submission_has_the_levels_that_its_ladder_declares(submission: Path, tmp_path: Path) -> None:
     def levels(path: Path) -> set[Any]:
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-        of_path = episodes(path, sha256, run="one", name=str, on_problem=fail)
+        of_path = submission_episodes(path, sha256, run_prefix="one", name_in_report=str, on_problem=fail)
         return {ladder_levels(episode.design) for episode in of_path if episode.task == "alicia"}
 
     assert levels(submission) == {range(5, 9, 2)}
@@ -438,7 +438,7 @@ def test_a_long_line_of_many_chunks_is_one_line(tmp_path: Path) -> None:
     for end in (b"", b"\n"):
         path = archive_of(tmp_path / "x.zip", {MANIFEST: b"{}", name: b"\n".join(lines) + end})
         with path.open("rb", buffering=0) as stream:
-            assert list(Archive(stream).lines(name)) == lines
+            assert list(Archive(stream).read_lines(name)) == lines
 
 
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:

@@ -85,14 +85,14 @@ def spent(tokens: int | None) -> list[int]:
     """Return how many samples `atlas_quick` supplies in each round to a player that takes so many tokens for each."""
     source = task_samples(QUICK, resolve_key(QUICK.resolve({})))
     assert isinstance(source, WithinBudget)
-    samples, rounds, state = source.initial_samples(), list[int](), source.begin("m")
+    samples, rounds, state = source.initial_samples(), list[int](), source.initial_state("m")
     while samples:
         rounds.append(len(samples))
         following: list[Any] = []
         for sample in samples:
             assert not following  # before the last is finished nothing follows
             record: Any = SimpleNamespace(tokens=(tokens or 0, 0))
-            following = source.follow(state, str(sample.id), record)
+            following = source.samples_after(state, str(sample.id), record)
         samples = following
     return rounds
 

@@ -46,7 +46,7 @@ def test_each_length_asks_the_same_items(task: str, level: int) -> None:
 def test_a_search_finds_how_far_a_player_reads() -> None:
     found = plan("horizon_maze", axis="context_length", level=9, longest_context=200, precision=0.2, most=120)
     search = HorizonSearch(found)
-    at = search.begin("reader")
+    at = search.initial_state("reader")
     samples, episodes = search.initial_samples(), list[LoggedEpisode]()
     while samples:
         following: list[Any] = []
@@ -55,7 +55,7 @@ def test_a_search_finds_how_far_a_player_reads() -> None:
             record = read_and_played(sample.metadata)
             goal = json.loads(sample.metadata["waybench_search"])
             episodes.append(LoggedEpisode("reader", "horizon_maze", record, {}, design=goal))
-            following += search.follow(at, str(sample.id), record)
+            following += search.samples_after(at, str(sample.id), record)
         samples = following
     all_rows = rows(episodes)
     assert len({row.group for row in all_rows}) == 1

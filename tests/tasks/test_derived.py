@@ -240,7 +240,7 @@ def test_names_that_options_cannot_have_are_those_of_the_parameters_of_tasks() -
     for entry in registry.built_in:
         environment = waybench.load(entry.id)
         horizon = environment.difficulty.horizon
-        declared = list(_entry.parameters(environment).values())
+        declared = list(_entry.environment_parameters(environment).values())
         declared += _entry.horizon_parameters(environment, horizon) if horizon is not None else ()
         of_datasets = (option for dataset in environment.all_datasets for option in dataset.options)
         own = {option.name for option in (*environment.play_options, *environment.items.options, *of_datasets)}

@@ -6,10 +6,10 @@ import pytest
 
 import waybench
 from waybench.core import Episode, Item, Price, policy, resolve
-from waybench.evaluation._adaptive import episode_tokens
+from waybench.evaluation._adaptive import estimate_episode_tokens
 from waybench.evaluation.tasks import find_task
 from waybench.evaluation.tasks._entry import resolve_key
-from waybench.evaluation.tasks._estimate import TaskQuote, fixed_estimate, ladder_estimate
+from waybench.evaluation.tasks._estimate import TaskQuote, estimate_of_items, estimate_of_ladders
 from waybench.evaluation.tasks._items import task_items
 
 
@@ -34,7 +34,7 @@ def given(task: str, **args: object) -> dict[str, object]:
 
 def test_items_that_are_all_played() -> None:
     listed = list(task_items(find_task("hanoi_3").parts, given("hanoi_3", limit=2, attempts=3)))
-    found = fixed_estimate(listed)
+    found = estimate_of_items(listed)
     turns = Episode(waybench.load("hanoi/rods"), listed[0].item, {}).limits.turns
     assert (found.episodes, found.requests) == (6, 6 * turns)
     assert found.least is not None
@@ -46,7 +46,7 @@ def test_items_that_are_all_played() -> None:
 
 def test_a_ladder() -> None:
     entry = find_task("alicia")
-    estimate = ladder_estimate(entry, given("alicia", max_dimension=9))
+    estimate = estimate_of_ladders(entry, given("alicia", max_dimension=9))
     assert estimate.levels == [5, 7, 9]
     assert (estimate.episodes, estimate.requests) == (30, 90)  # ten mazes, three attempts of three requests
     assert estimate.least is not None
@@ -70,13 +70,13 @@ def test_long_episodes_are_extrapolated_from_their_first_turns() -> None:
     crafter = waybench.load("crafter/survival")
     items = [crafter.source().item(0)]
     options = crafter.resolve_options({"steps": 60})
-    whole = sum(episode_tokens(crafter, options, items, "random"))
-    assert sum(episode_tokens(crafter, options, items, "random", 30)) == pytest.approx(whole, rel=0.2)
+    whole = sum(estimate_episode_tokens(crafter, options, items, "random"))
+    assert sum(estimate_episode_tokens(crafter, options, items, "random", 30)) == pytest.approx(whole, rel=0.2)
     chat = waybench.load("search/dfs")
     items = [chat.source(level=40).item(0)]
     options = chat.resolve_options({})
-    whole = sum(episode_tokens(chat, options, items, "random"))
-    assert sum(episode_tokens(chat, options, items, "random", 15)) == pytest.approx(whole, rel=0.3)
+    whole = sum(estimate_episode_tokens(chat, options, items, "random"))
+    assert sum(estimate_episode_tokens(chat, options, items, "random", 15)) == pytest.approx(whole, rel=0.3)
 
 
 def test_a_quote_says_what_it_extrapolates_and_who_takes_most() -> None:
@@ -101,7 +101,7 @@ def test_a_limit_that_nobody_asked_for_leaves_what_shorter_episodes_take() -> No
     names = ("bandit_high_low", "rps_basic", "hanoi_3", "messenger_l1", "messenger_l2", "voxel_find")
     of_random = 0.0
     for name in names:
-        most = fixed_estimate(list(task_items(find_task(name).parts, given(name, limit=1)))).most
+        most = estimate_of_items(list(task_items(find_task(name).parts, given(name, limit=1)))).most
         assert most is not None
         of_random += sum(most)
     assert TaskQuote(find_task("smartplay"), {"limit": 1}).needed == pytest.approx(of_random, rel=0.3)

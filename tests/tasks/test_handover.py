@@ -57,7 +57,7 @@ def test_random_steps_come_after_good_ones_where_the_oracle_can_still_succeed() 
 def test_a_search_finds_how_many_steps_a_player_can_do() -> None:
     found = plan(axis="steps_left", level=15, precision=0.25, most=120)
     search = HorizonSearch(found)
-    at = search.begin("waybench/noisy-0.4")
+    at = search.initial_state("waybench/noisy-0.4")
     samples, episodes = search.initial_samples(), list[LoggedEpisode]()
     while samples:
         following: list[Any] = []
@@ -66,7 +66,7 @@ def test_a_search_finds_how_many_steps_a_player_can_do() -> None:
             record = played(sample.metadata, "noisy-0.4")
             goal = json.loads(sample.metadata["waybench_search"])
             episodes.append(LoggedEpisode("waybench/noisy-0.4", "horizon_dfs", record, {}, design=goal))
-            following += search.follow(at, str(sample.id), record)
+            following += search.samples_after(at, str(sample.id), record)
         samples = following
     ids = Counter(episode.record.item["id"] for episode in episodes)
     assert max(ids.values()) == 1

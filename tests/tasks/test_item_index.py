@@ -43,7 +43,7 @@ def played(found: HorizonConfig, player: str) -> list[tuple[str, EpisodeRecord, 
     """Run a search to its end; return the ids, records and plans of its samples."""
     search = HorizonSearch(found)
     waiting, done = search.initial_samples(), list[tuple[str, EpisodeRecord, dict[str, Any]]]()
-    at = search.begin(player)
+    at = search.initial_state(player)
     while waiting:
         sample = waiting.pop(0)
         assert sample.metadata is not None
@@ -51,7 +51,7 @@ def played(found: HorizonConfig, player: str) -> list[tuple[str, EpisodeRecord, 
         item = Item(found.environment.items.decode(head.instance), **head.item, proof=head.proof)
         record = play_to_end(found.environment, item, policy(player), dict(head.options)).record()
         done.append((str(sample.id), record, json.loads(sample.metadata["waybench_search"])))
-        waiting += search.follow(at, str(sample.id), record)
+        waiting += search.samples_after(at, str(sample.id), record)
     return done
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from waybench.core import SHARD, UsageError, resolve
 from waybench.evaluation.tasks import find_task
-from waybench.evaluation.tasks._catalogue import shard_args
-from waybench.evaluation.tasks._entry import missing_shards
+from waybench.evaluation.tasks._catalogue import split_args_into_shards
+from waybench.evaluation.tasks._entry import missing_shards_text
 from waybench.evaluation.tasks._items import task_items
 
 
@@ -32,16 +32,16 @@ def test_what_is_no_shard_is_refused(text: str) -> None:
 def test_more_shards_than_items_are_refused_or_fewer() -> None:
     with pytest.raises(UsageError, match="only 4 items"):
         ids("guessnum", limit=4, shard="5/5")
-    assert [args[SHARD] for args in shard_args(find_task("guessnum"), {"limit": 2}, 5)] == ["1/2", "2/2"]
-    assert shard_args(find_task("guessnum"), {"limit": 1}, 5) == [{"limit": 1}]
+    assert [args[SHARD] for args in split_args_into_shards(find_task("guessnum"), {"limit": 2}, 5)] == ["1/2", "2/2"]
+    assert split_args_into_shards(find_task("guessnum"), {"limit": 1}, 5) == [{"limit": 1}]
 
 
 @pytest.mark.parametrize("task", ["alicia", "horizon_maze"])
 def test_ladders_and_searches_have_none(task: str) -> None:
-    assert shard_args(find_task(task), {}, 5) == [{}]
+    assert split_args_into_shards(find_task(task), {}, 5) == [{}]
     assert SHARD not in {option.name for option in find_task(task).options}
 
 
 def test_missing_shards_are_those_of_the_same_number() -> None:
-    assert missing_shards("2/3", ["2/3", "1/3", "3/3"]) == ""
-    assert missing_shards("2/3", ["2/3", "1/2", "3/4", "", "x"]).endswith("missing: 1, 3")
+    assert missing_shards_text("2/3", ["2/3", "1/3", "3/3"]) == ""
+    assert missing_shards_text("2/3", ["2/3", "1/2", "3/4", "", "x"]).endswith("missing: 1, 3")

@@ -120,7 +120,7 @@ def test_each_goal_in_minecraft_is_a_task(name: str) -> None:
 
 def test_a_goal_is_the_engines_own_counterpart() -> None:
     (part,) = ENTRIES["voxel_ice_spikes"].parts
-    assert [part.follows({"engine": engine}) for engine in ("own", "luanti", "minedojo")] == [
+    assert [part.further_parameters({"engine": engine}) for engine in ("own", "luanti", "minedojo")] == [
         {"goal": "ice spikes"},
         {"goal": "icesheet"},
         {"goal": "ice spikes"},

@@ -17,7 +17,7 @@ from waybench.core import Item, Json, UsageError, make_writable_folder, play_to_
 from waybench.core._datasets import GENERATED
 from waybench.core._items import item_set_hash
 from waybench.evaluation.tasks import TaskEntry, TaskItem, find_task
-from waybench.evaluation.tasks._items import all_levels_items, chosen_datasets
+from waybench.evaluation.tasks._items import chosen_datasets, items_of_all_levels
 
 if TYPE_CHECKING:
     from waybench.ext.publish.exports._dataset import DatasetConfig
@@ -95,7 +95,7 @@ def _write_config(task: TaskEntry, args: Mapping[str, Any], out: Path, *, answer
     items: list[Item[Any]] = []
     environments: dict[str, int] = {}
     with open_writer(path, "parquet") as write:
-        for played in all_levels_items(task, args):
+        for played in items_of_all_levels(task, args):
             write(_row(task, played, answers=answers))
             items.append(played.item)
             environments[played.environment.id] = played.environment.version

@@ -30,7 +30,7 @@ from waybench.core import (
 from waybench.data import cache_dir
 from waybench.envs import registry
 from waybench.evaluation.tasks import TaskEntry, find_task, load_task, task_prompts
-from waybench.evaluation.tasks._catalogue import shard_args
+from waybench.evaluation.tasks._catalogue import split_args_into_shards
 from waybench.ext.scale import StorageFolder
 from waybench.ext.scale._executors import Executor
 from waybench.ext.scale._folders import digest, mirror_folder
@@ -217,7 +217,9 @@ class PartResult:
 
 def split(part: RunPart, *, by_task: bool, shards: int = 1) -> list[RunPart]:
     """Return a run's parts, always in the same order: each task or all tasks, a shard of their items, and a model."""
-    sharded = [[(name, args) for args in shard_args(find_task(name), args, shards)] for name, args in part.tasks]
+    sharded = [
+        [(name, args) for args in split_args_into_shards(find_task(name), args, shards)] for name, args in part.tasks
+    ]
     if by_task:
         groups = [(task,) for tasks in sharded for task in tasks]
     else:
@@ -254,10 +256,10 @@ def part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
     Yields:
         The folder to work in.
     """
-    from waybench.evaluation._run_journals import part_files
+    from waybench.evaluation._run_journals import resumption_file_filter
 
     folder, work = StorageFolder(part.out), working_folder(part)
-    with mirror_folder(folder, work, part_files(part.tasks, part.models, folder.path), warn):
+    with mirror_folder(folder, work, resumption_file_filter(part.tasks, part.models, folder.path), warn):
         yield work
 
 

@@ -49,7 +49,7 @@ from waybench.ext.train import TRAINING_KEY
 from waybench.ext.train._episode_file import EpisodeFile
 from waybench.ext.train._session import play_and_source_options
 from waybench.people import PlayedEpisode
-from waybench.people._play import play_lines, player_name, show_result
+from waybench.people._play import play_lines, recorded_player_name, show_result
 
 _LONGEST_TEXT = 100_000  # characters of an introduction
 _LARGEST_TEXT = 4 * _LONGEST_TEXT  # bytes
@@ -121,7 +121,7 @@ def play(
     if len(envs) > 1:
         raise UsageError("several environments are for --web: add --web, or name one")
     chosen = ItemChoices(next(iter(envs)), settings).choose(index)
-    name = player_name(player, hints=hints)
+    name = recorded_player_name(player, hints=hints)
     attempt = 1 if record is None else 1 + _attempts(record, name, chosen)
     episode: Episode[Any, Any, Any] = Episode(
         chosen.environment, chosen.item, chosen.options, attempt=attempt, player=name

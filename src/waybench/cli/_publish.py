@@ -308,7 +308,7 @@ def verify(
 def _write(out: Path, verdict: Any, sign: Path | None) -> None:
     from waybench.core import make_writable_folder
     from waybench.submission import verdict_page
-    from waybench.submission._signatures import sign as sign_verdict
+    from waybench.submission._signatures import sign_verdict as sign_verdict
 
     make_writable_folder(out)
     path = out / "verdict.json"

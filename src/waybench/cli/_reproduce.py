@@ -203,7 +203,7 @@ def _checked(step: Step) -> Step:
 
 def _runs(words: Sequence[str]) -> list[tuple[TaskEntry, dict[str, Any]]]:
     """Return the tasks of a `waybench run` with their parameters, checked as the command itself checks them."""
-    from waybench.evaluation._provider import check_player  # seconds to import
+    from waybench.evaluation._provider import check_player_exists  # seconds to import
 
     settings = RunSettings(**run.make_context("waybench run", list(words)).params)
     settings.evaluate_arguments()
@@ -212,7 +212,7 @@ def _runs(words: Sequence[str]) -> list[tuple[TaskEntry, dict[str, Any]]]:
     runs, _ = plan_runs(entries, parameters, combinations(settings.each, parameters), settings.prices)
     for model in settings.models:
         if model.startswith("waybench/"):
-            check_player(model.removeprefix("waybench/"), [env for entry, _ in runs for env in entry.envs])
+            check_player_exists(model.removeprefix("waybench/"), [env for entry, _ in runs for env in entry.envs])
     return runs
 
 

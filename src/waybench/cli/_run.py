@@ -133,8 +133,8 @@ def run(settings: RunSettings) -> None:
     plans = [plan for plan, _ in planned]
     for plan, stream in planned:
         click.echo(plan_text(plan, stream), err=True)
-    from waybench.evaluation._engine import check_folder
-    from waybench.evaluation._provider import check_player
+    from waybench.evaluation._engine import check_log_folder
+    from waybench.evaluation._provider import check_player_exists
 
     engine = chosen_executor(settings.executor_name, settings.address, settings.gpus_per_model or 0)
     if engine is not None:
@@ -143,12 +143,12 @@ def run(settings: RunSettings) -> None:
         raise UsageError("--shards: without an executor there is one job only; add --executor, or use -T shard=1/2")
     is_local = not is_url(out)
     if is_local:
-        check_folder(Path(out))
+        check_log_folder(Path(out))
     if not settings.quote_only:
         _ = make_writable_folder(Path(out)) if is_local else StorageFolder(out).check()
     for model in models:
         if model.startswith("waybench/"):
-            check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
+            check_player_exists(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
     streams = [stream for _, stream in planned] or [None] * len(chosen)
     quotes, opening = _quote_tasks(chosen, streams, models, prices, quote_only=settings.quote_only)
     needed = {name: quote.needed for name, quote in quotes if quote.needed is not None}
@@ -284,14 +284,14 @@ def demo(
 ) -> None:
     """Run the embedded players on some tasks and write the report. No API key or network is needed."""
     from waybench.evaluation import evaluate
-    from waybench.evaluation._engine import check_folder
-    from waybench.evaluation._provider import check_player
+    from waybench.evaluation._engine import check_log_folder
+    from waybench.evaluation._provider import check_player_exists
     from waybench.results.estimates import matrix
     from waybench.results.estimates._matrix import matrix_text
 
     if model is not None:
-        check_player(model)
-    check_folder(out)
+        check_player_exists(model)
+    check_log_folder(out)
     make_writable_folder(out)
     click.echo(INTRODUCTION)
     to_stderr(f"demo: {plural(len(PLAYERS), 'player')} on {', '.join(DEMO)}, {len(SEARCHED)} on {DEMO_HORIZON[0]}")

@@ -28,7 +28,7 @@ from waybench.core import (
     UsageError,
     policy,
 )
-from waybench.evaluation._agents import PrerequisiteError, one_line_errors, picture_tokens
+from waybench.evaluation._agents import PrerequisiteError, estimate_picture_tokens, one_line_errors
 from waybench.evaluation._sample import finished_record, to_sample
 from waybench.results.stats import Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import Candidate
@@ -56,28 +56,29 @@ class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
         self._players: dict[str, tuple[S, set[str]]] = {}
 
     @abstractmethod
-    def begin(self, player: str) -> S:
-        """Return a player's state after the initial samples."""
+    def initial_state(self, player: str) -> S:
+        """Return the state of a player to whom the initial samples were given."""
 
     @abstractmethod
-    def follow(self, at: S, name: str, record: EpisodeRecord) -> list[Sample]:
-        """Return the samples that follow the result of the sample of this id, and update the player's state."""
+    def samples_after(self, state: S, sample_id: str, record: EpisodeRecord) -> list[Sample]:
+        """Return the samples to play after the result of a sample, and update the player's state."""
 
     async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
-        """Return what follows from a finished sample."""
+        """Return the samples to play after a finished sample; None if it ended in an infrastructure error."""
         if sample.epoch != 1:
             raise PrerequisiteError(self.one_epoch)
-        record, name = finished_record(sample), str(sample.id)
-        at = self._state_for_sample(record.player, name)
+        record, sample_id = finished_record(sample), str(sample.id)
+        state = self._state_for_sample(record.player, sample_id)
         if sample.error or record.end in (None, End.INFRASTRUCTURE):
             return None
-        return self.follow(at, name, record)
+        return self.samples_after(state, sample_id, record)
 
-    def _state_for_sample(self, player: str, name: str) -> S:
+    def _state_for_sample(self, player: str, sample_id: str) -> S:
+        """Return a player's state; a new one if it has the sample already, as when the engine retries a task."""
         state = self._players.get(player)
-        if state is None or name in state[1]:
-            state = self._players[player] = self.begin(player), set[str]()
-        state[1].add(name)
+        if state is None or sample_id in state[1]:
+            state = self._players[player] = self.initial_state(player), set[str]()
+        state[1].add(sample_id)
         return state[0]
 
 
@@ -98,10 +99,10 @@ class Stratum:
 
     Attributes:
         at: The difficulty.
-        item: Number, from 0 -> the item with its own difficulty.
-        left: How many items there are; None for as many as one likes.
-        tokens: Tokens of an episode whose replies have no word too much.
-        options: Options of play that it has in addition to those of all strata.
+        item: Index, from 0 -> (item, its own difficulty).
+        left: Number of items; None if there is no end.
+        tokens: Estimated tokens of an episode.
+        options: Further options of play of these items.
     """
 
     at: float
@@ -111,28 +112,29 @@ class Stratum:
     options: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
 
 
-def strata(
+def strata_of_levels(
     environment: Environment[Any, Any, Any],
     options: Mapping[str, Json],
     axis: Axis,
     sources: Mapping[int, Source[Any]],
-    pool: int | None,
+    items_per_level: int | None,
 ) -> list[Stratum]:
-    """Return the strata of some levels, easiest first.
+    """Return the strata of the items of some levels, sorted by difficulty, easiest first.
 
     Args:
-        environment: What is played.
+        environment: The environment.
         options: Options of play.
-        axis: What is difficult.
+        axis: The axis of difficulty.
         sources: Level -> its items.
-        pool: None where a level is a difficulty; otherwise how many items of each level are sorted by theirs.
+        items_per_level: Number of items of each level to sort by their own difficulty; None where the level itself is
+            the difficulty.
     """
     levels = sorted(sources)
-    if pool is None:
+    if items_per_level is None:
         return [_stratum_of_level(environment, options, level, sources[level]) for level in levels]
     bins: dict[int, list[tuple[Item[Any], float]]] = {}
     # Items of all levels alternate, so that no stratum begins with one level.
-    for items in zip(*(sources[level].head(pool) for level in levels), strict=True):
+    for items in zip(*(sources[level].head(items_per_level) for level in levels), strict=True):
         for item in items:
             at = axis.of(Episode(environment, item, options).record())
             if at is not None and at > 0:
@@ -144,10 +146,10 @@ class OptionItems(NamedTuple):
     """Items that are played with the same options.
 
     Attributes:
-        at: How difficult that makes them.
-        options: Options of play that they have in addition to those of all items.
-        mark: What these options add to the id of an item, since several strata have the item.
-        tokens: Tokens of an episode whose replies have no word too much; None to measure them on some episodes.
+        at: The difficulty with these options.
+        options: Further options of play.
+        mark: Suffix of the items' ids, since several strata have the same items.
+        tokens: Estimated tokens of an episode; None to measure them on some episodes.
     """
 
     at: float
@@ -160,7 +162,7 @@ class OptionItems(NamedTuple):
 def option_strata(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json], groups: Sequence[OptionItems]
 ) -> list[Stratum]:
-    """Return a stratum for each value of an option, from the items by value, easiest first."""
+    """Return one stratum for each group of items, in their order; its items have the group's options."""
     strata: list[Stratum] = []
     for group in groups:
         items = [(replace(item, id=f"{item.id}-{group.mark}"), group.at) for item in group.items]
@@ -172,9 +174,9 @@ def option_strata(
 def _stratum_of_level(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json], level: int, source: Source[Any]
 ) -> Stratum:
-    """Return a level's items as a stratum, for an environment whose difficulty is the level."""
+    """Return a level's items as one stratum whose difficulty is the level."""
     at = float(level)
-    tokens = episode_tokens(environment, options, [source.item(0)])
+    tokens = estimate_episode_tokens(environment, options, [source.item(0)])
     return Stratum(at, lambda number: (source.item(number), at), source.space, tokens)
 
 
@@ -184,19 +186,19 @@ def _stratum_of_items(
     items: Sequence[tuple[Item[Any], float]],
     tokens: Tokens | None = None,
 ) -> Stratum:
-    """Return a stratum of items, given with their difficulties; `tokens` of an episode are measured if None."""
-    tokens = tokens or episode_tokens(environment, options, [item for item, _ in items[:_SAMPLE]])
+    """Return a stratum of (item, difficulty) pairs; `tokens` of an episode are measured if None."""
+    tokens = tokens or estimate_episode_tokens(environment, options, [item for item, _ in items[:_SAMPLE]])
     return Stratum(fmean(at for _, at in items), lambda number: items[number], len(items), tokens)
 
 
-def episode_tokens(
+def estimate_episode_tokens(
     environment: Environment[Any, Any, Any],
     options: Mapping[str, Json],
     items: Sequence[Item[Any]],
     player: str = "oracle",
-    most_turns: int | None = None,
+    max_turns: int | None = None,
 ) -> Tokens:
-    """Return about how many tokens an episode takes on average if an embedded player plays it without further words.
+    """Return the estimated mean tokens of an episode that an embedded player plays, without reasoning.
 
     A token is taken for four letters, and for 750 pixels of a picture.
 
@@ -205,8 +207,8 @@ def episode_tokens(
         options: Options of play.
         items: The items that are played.
         player: The player.
-        most_turns: Turns that are played; the rest of a longer episode is extrapolated to the limit on its turns. None
-            to play episodes to their end.
+        max_turns: Turns to play; the rest of a longer episode is extrapolated to its limit on turns. None to play
+            episodes to their end.
     """
     player_policy = policy(player)
     sums = Tokens(0.0, 0.0)
@@ -214,9 +216,9 @@ def episode_tokens(
         episode: Episode[Any, Any, Any] = Episode(environment, item, options)
         prompts: list[float] = []
         replies = 0.0
-        while not episode.done and (most_turns is None or len(prompts) < most_turns):
+        while not episode.done and (max_turns is None or len(prompts) < max_turns):
             messages = episode.messages
-            pictures = sum(picture_tokens(message.picture) for message in messages if message.picture)
+            pictures = sum(estimate_picture_tokens(message.picture) for message in messages if message.picture)
             letters = sum(len(message.text) for message in messages)
             prompts.append(letters / _LETTERS + _TOKENS_PER_MESSAGE * len(messages) + pictures)
             reply = player_policy.reply(episode)
@@ -236,15 +238,15 @@ def episode_tokens(
 
 @dataclass(frozen=True, slots=True)
 class HorizonConfig:
-    """What a search needs.
+    """The configuration of a search for a horizon.
 
     Attributes:
-        environment: What is played.
-        axis: What is difficult.
+        environment: The environment.
+        axis: The axis of difficulty.
         strata: Items by difficulty, the easiest first.
         rule: When the search stops.
         prices: Model -> its prices; None if costs are counted in tokens.
-        item_index: By what `axis` tells how hard single items of a level are; None if they count as equally hard.
+        item_index: The difficulty index of single items; None if items of one level count as equally hard.
     """
 
     environment: Environment[Any, Any, Any]
@@ -273,6 +275,7 @@ class HorizonConfig:
         return None if self.prices is not None and self._is_free(model) else self.rule.budget
 
     def _is_free(self, model: str) -> bool:
+        """Return whether a model is an embedded player or has prices of 0."""
         price = (self.prices or {}).get(model)
         return model.startswith("waybench/") or (price is not None and not price.input and not price.output)
 
@@ -325,38 +328,40 @@ class HorizonSearch(AdaptiveSampleSource[_Search]):
         self._plan = plan
 
     def initial_samples(self) -> list[Sample]:
-        """Return the first round, which is the same for all players."""
-        return self._round(_Search(""))
+        """Return the samples of the first round, which is the same for all players."""
+        return self._start_round(_Search(""))
 
-    def begin(self, player: str) -> _Search:
-        """Return the search for a player's horizon that waits for its first round."""
+    def initial_state(self, player: str) -> _Search:
+        """Return the state of a player whose first round is being played."""
         search = _Search(player)
-        self._round(search)
+        self._start_round(search)
         return search
 
-    def follow(self, at: _Search, name: str, record: EpisodeRecord) -> list[Sample]:
-        """Return the next round if this was the last sample of one."""
-        if name not in at.waiting:
+    def samples_after(self, state: _Search, sample_id: str, record: EpisodeRecord) -> list[Sample]:
+        """Return the samples of the next round if this sample was the last one of its round; otherwise none."""
+        if sample_id not in state.waiting:
             return []
-        at.ended[name] = record
-        if at.ended.keys() < at.waiting.keys():
+        state.ended[sample_id] = record
+        if state.ended.keys() < state.waiting.keys():
             return []
-        price = self._price(record.player)
-        for sample, waiting in at.waiting.items():
-            succeeded = self._config.environment.difficulty.is_success(at.ended[sample])
+        price = self._price_of_player(record.player)
+        for sample, waiting in state.waiting.items():
+            succeeded = self._config.environment.difficulty.is_success(state.ended[sample])
             expected_cost = self._config.strata[waiting.stratum].tokens.cost(price)
-            at.trials.append(Trial(waiting.at, succeeded, cost_of(at.ended[sample], price), expected_cost))
-        return self._round(at)
+            state.trials.append(Trial(waiting.at, succeeded, cost_or_tokens(state.ended[sample], price), expected_cost))
+        return self._start_round(state)
 
-    def _price(self, player: str) -> Price | None:
+    def _price_of_player(self, player: str) -> Price | None:
+        """Return a player's price, as `HorizonConfig.price`; an unknown price is Inspect's error of one line."""
         with one_line_errors():
             return self._config.price(player)
 
-    def _round(self, search: _Search) -> list[Sample]:
+    def _start_round(self, search: _Search) -> list[Sample]:
+        """Choose the samples of the next round by the results so far, note them in the search and return them."""
         config, price, budget = self._config, None, None
         # Of the first round one does not know whose it is: costs are counted in tokens, and it is within any budget.
         if search.trials:
-            price, budget = self._price(search.player), config.budget(search.player)
+            price, budget = self._price_of_player(search.player), config.budget(search.player)
         candidates = [
             Candidate(stratum.at, stratum.tokens.cost(price), stratum.left and stratum.left - search.used[number])
             for number, stratum in enumerate(config.strata)
@@ -374,8 +379,8 @@ class HorizonSearch(AdaptiveSampleSource[_Search]):
         return samples
 
 
-def cost_of(record: EpisodeRecord, price: Price | None) -> float | None:
-    """Return what an episode cost, in dollars, or its tokens if there is no price; None if its tokens are not known."""
+def cost_or_tokens(record: EpisodeRecord, price: Price | None) -> float | None:
+    """Return an episode's cost in dollars, or its tokens if there is no price; None if its tokens are not known."""
     if price is not None:
         return price.episode_cost(record)
     return float(sum(record.tokens)) if any(record.tokens) else None

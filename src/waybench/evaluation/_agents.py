@@ -62,20 +62,20 @@ _TOKENS = (
 
 @contextmanager
 def one_line_errors() -> Generator[None]:
-    """Raise errors that the user can correct as Inspect's own, which are printed as one line without a traceback."""
+    """Convert errors that the user can correct to Inspect's `PrerequisiteError`, printed without a traceback."""
     try:
         yield
     except WaybenchError as error:
         raise PrerequisiteError(str(error)) from None
 
 
-def engine_name(name: str) -> str:
-    """Return a model's name as Inspect takes it."""
+def inspect_model_name(name: str) -> str:
+    """Return the name under which Inspect knows a model: "python/NAME" for "python:NAME", other names unchanged."""
     return f"python/{name.removeprefix(PREFIX)}" if name.startswith(PREFIX) else name
 
 
 def load_object(reference: str) -> Any:
-    """Return what a reference of the form `module.name` or `module:name` names, of the working folder too.
+    """Return the object that `module.name` or `module:name` refers to; the working folder is searched, too.
 
     Raises:
         UsageError: If there is no such module or name, or the module cannot be imported.
@@ -116,7 +116,7 @@ class InProcessModel(ModelAPI):
             self.prepare()
 
     def prepare(self) -> None:
-        """Prepare the model, or say what the user can correct."""
+        """Load what the model needs."""
         raise NotImplementedError
 
 
@@ -136,7 +136,7 @@ class FunctionModel(InProcessModel):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Return the function's reply."""
+        """Call the function with the messages, and return its reply."""
         if tools:
             raise RuntimeError(f"python:{self.model_name} takes no tools")
         messages = [{"role": message.role, "content": message.text} for message in input]
@@ -154,39 +154,39 @@ class FunctionModel(InProcessModel):
         return output
 
 
-def png(picture: Picture) -> bytes:
-    """Return a picture as PNG, on white. The same picture has the same bytes every time.
+def picture_png(picture: Picture) -> bytes:
+    """Return a picture as PNG on a white background. The same picture always gives the same bytes.
 
     Raises:
         ValueError: If it is not drawn with a view box from 0 0.
     """
-    return _png(picture.svg, picture.size)
+    return _svg_to_png(picture.svg, picture.size)
 
 
 @lru_cache(maxsize=64)  # a chat shows its first pictures again with each request
-def _png(svg: str, size: int) -> bytes:
+def _svg_to_png(svg: str, size: int) -> bytes:
     return bytes(vl_convert.svg_to_png(_GENERIC.sub(_FONT, standalone_svg_document(svg, size))))
 
 
 def content_image(picture: Picture) -> ContentImage:
-    """Return a picture as a part of a message of Inspect."""
-    return ContentImage(image=f"data:image/png;base64,{base64.b64encode(png(picture)).decode('ascii')}")
+    """Return a picture as image content of an Inspect message, with the PNG as a data URL."""
+    return ContentImage(image=f"data:image/png;base64,{base64.b64encode(picture_png(picture)).decode('ascii')}")
 
 
-def picture_tokens(picture: Picture) -> float:
-    """Return about how many tokens a picture takes, for estimates: a token for each 750 pixels of a square."""
+def estimate_picture_tokens(picture: Picture) -> float:
+    """Return the estimated tokens of a picture: one for each 750 pixels."""
     return picture.size**2 / _PIXELS_PER_TOKEN
 
 
 def _python_tools(sandbox: str) -> list[Tool]:
-    """Return a list with the Python tool for a sandbox, "local" or "docker"; an empty list for ""."""
+    """Return the tools of an agent that runs Python in a sandbox, "local" or "docker"; none for ""."""
     if sandbox not in ("", *SANDBOXES):
         raise UsageError(f"python={sandbox[:40]!r}: choose from {', '.join(SANDBOXES)}")
     return [python_tool(timeout=_SECONDS)] if sandbox else []
 
 
 def react(python: str = "", **args: Any) -> Agent:
-    """Return Inspect's `react`; its reply is what it submits, without what it says beside that.
+    """Return Inspect's `react` agent, whose reply is only the text that it submits.
 
     Args:
         python: Where programs of its Python tool run: "local" (on this machine, as this user) or "docker"; by default
@@ -199,7 +199,7 @@ def react(python: str = "", **args: Any) -> Agent:
 
 @agent
 def explore_map_act(notes: bool = True, plan: bool = True, python: str = "") -> Agent:
-    """Return an agent that writes down what it knows, plans, and then acts: up to three requests for each reply.
+    """Return an agent that writes notes, plans, and then acts: up to three requests for each reply.
 
     Without notes and plan it is the bare model, so that each part can be left out for comparison.
 
@@ -211,16 +211,17 @@ def explore_map_act(notes: bool = True, plan: bool = True, python: str = "") -> 
     tools = _python_tools(python)
 
     async def execute(state: AgentState) -> AgentState:
+        """Work out one reply."""
         thoughts: list[str] = []
         if notes:
             earlier = store().get(_NOTES, "")
             earlier_notes = [f"Your notes so far:\n{earlier}"] if earlier else []
-            text = await _answer(state.messages, [*earlier_notes, _MAP], [])
+            text = await _ask_model(state.messages, [*earlier_notes, _MAP], [])
             store().set(_NOTES, text)
             thoughts.append(f"Your notes:\n{text}")
         if plan:
-            thoughts.append(f"Your plan:\n{await _answer(state.messages, [*thoughts, _PLAN], tools)}")
-        asked = [*state.messages, *([_user([*thoughts, _ACT])] if thoughts else [])]
+            thoughts.append(f"Your plan:\n{await _ask_model(state.messages, [*thoughts, _PLAN], tools)}")
+        asked = [*state.messages, *([_user_message([*thoughts, _ACT])] if thoughts else [])]
         state.output = await get_model().generate(asked)
         state.messages = [*asked, state.output.message]
         return state
@@ -228,16 +229,17 @@ def explore_map_act(notes: bool = True, plan: bool = True, python: str = "") -> 
     return execute
 
 
-async def _answer(messages: Sequence[ChatMessage], parts: Sequence[str], tools: Sequence[Tool]) -> str:
-    asked = [*messages, _user(parts)]
+async def _ask_model(conversation: Sequence[ChatMessage], paragraphs: Sequence[str], tools: Sequence[Tool]) -> str:
+    """Return the model's answer to a question, given in paragraphs, at the end of a conversation."""
+    asked = [*conversation, _user_message(paragraphs)]
     if not tools:
         return (await get_model().generate(asked)).completion
     _, output = await get_model().generate_loop(asked, tools=tools)
     return output.completion
 
 
-def _user(parts: Sequence[str]) -> ChatMessageUser:
-    return ChatMessageUser(content="\n\n".join(parts))
+def _user_message(paragraphs: Sequence[str]) -> ChatMessageUser:
+    return ChatMessageUser(content="\n\n".join(paragraphs))
 
 
 READY: Mapping[str, Callable[..., Agent]] = {"react": react, "explore_map_act": explore_map_act}
@@ -254,40 +256,40 @@ class AgentSpec(NamedTuple):
     args: dict[str, Json]
 
 
-def read_agent(text: str) -> AgentSpec:
-    """Read NAME[:arg=value,...]; a value is JSON if it can be read so, otherwise text.
+def parse_agent_spec(agent_text: str) -> AgentSpec:
+    """Parse NAME[:arg=value,...]; values are JSON, or else text.
 
     Raises:
         UsageError: If it has another form.
     """
-    name, _, arguments = text.partition(":")
+    name, _, arguments = agent_text.partition(":")
     args: dict[str, Json] = {}
     for part in _ARGUMENT.split(arguments) if arguments else ():
         key, equals, value = part.partition("=")
         if not equals or not key.isidentifier():
-            raise UsageError(f"agent {text[:80]!r}: give arguments as NAME:arg=value,arg=value")
+            raise UsageError(f"agent {agent_text[:80]!r}: give arguments as NAME:arg=value,arg=value")
         try:
             args[key] = json.loads(value)
         except (ValueError, RecursionError):
             args[key] = value
     if not name:
-        raise UsageError(f"agent {text[:80]!r}: give a name, such as react")
+        raise UsageError(f"agent {agent_text[:80]!r}: give a name, such as react")
     return AgentSpec(name, args)
 
 
-def gives_tools(text: str) -> bool:
-    """Return whether an agent is known to give its model tools: `react` submits by one, others may run programs."""
-    name, args = read_agent(text)
+def agent_gives_tools(agent_text: str) -> bool:
+    """Return whether an agent, NAME[:arg=value,...], is known to give its model tools."""
+    name, args = parse_agent_spec(agent_text)
     return name == "react" or (name in READY and bool(args.get("python")))
 
 
-def agent_solver(text: str) -> Solver:
-    """Return the agent of NAME[:arg=value,...] as Inspect runs it.
+def agent_solver(agent_text: str) -> Solver:
+    """Return the Inspect solver of an agent, NAME[:arg=value,...].
 
     Raises:
         UsageError: If there is no such agent, or it refuses its arguments.
     """
-    name, args = read_agent(text)
+    name, args = parse_agent_spec(agent_text)
     try:
         if name in READY:
             return as_solver(READY[name](**args))
@@ -299,24 +301,24 @@ def agent_solver(text: str) -> Solver:
             raise UsageError(f"it returns {type(created).__name__}, and no agent or solver of Inspect")
         return as_solver(created) if kind == "agent" else created
     except Exception as error:  # the agent's own code, or Inspect's
-        raise UsageError(f"agent {text[:80]!r}: {' '.join(str(error).split())[:300]}") from None
+        raise UsageError(f"agent {agent_text[:80]!r}: {' '.join(str(error).split())[:300]}") from None
 
 
-def agent_sandbox(text: str) -> str | None:
-    """Return the sandbox that an agent of `READY`, as NAME[:arg=value,...], needs for its Python tool; None for none.
+def agent_sandbox(agent_text: str) -> str | None:
+    """Return the sandbox for the Python tool of an agent, NAME[:arg=value,...]; None if it needs none.
 
     Raises:
         UsageError: If it has another form.
     """
-    name, args = read_agent(text)
+    name, args = parse_agent_spec(agent_text)
     asked = args.get("python")
     return str(asked) if name in READY and asked in SANDBOXES else None
 
 
 async def agent_output(
-    solver: Solver, state: TaskState, messages: Sequence[ChatMessage], generate: Generate
+    agent: Solver, state: TaskState, messages: Sequence[ChatMessage], generate: Generate
 ) -> ModelOutput:
-    """Return an agent's reply to some messages, with the tokens of all of its requests.
+    """Return an agent's reply to a conversation, with the tokens of all its requests.
 
     The agent is shown the messages and nothing else of the sample. It keeps what it has put into `store()` for the next
     reply. One that comes to no end within `MOST_MESSAGES` has a reply that was cut off.
@@ -331,7 +333,7 @@ async def agent_output(
         sample_uuid=state.uuid,
     )
     with apply_limits([message_limit(len(messages) + MOST_MESSAGES)], catch_errors=True) as scope:
-        agent_state = await solver(agent_state, generate)
+        agent_state = await agent(agent_state, generate)
         if not agent_state.output.choices:
             agent_state = await generate(agent_state)
     last = agent_state.output

@@ -16,11 +16,11 @@ class Boards:
     """Writes the board of an episode to the transcript after a turn, at most 50 times."""
 
     def __init__(self) -> None:
-        """Begin an episode."""
+        """Count the boards of one episode from 0."""
         self._shown = 0
 
     def show(self, episode: Episode[Any, Any, Any]) -> None:
-        """Write the board, if the environment has one (`Presentation.board`)."""
+        """Write an episode's present board to the transcript, if the environment has boards."""
         board = episode.environment.presentation.board
         if board is None or self._shown == _MOST:
             return

@@ -24,14 +24,14 @@ from waybench.results.stats._sequential import DecisionRule, Race, differences
 
 @dataclass(frozen=True, kw_only=True)
 class StreamConfig:
-    """What is compared, and on what; fixed before the first reply but for `size`.
+    """The configuration of a comparison; all but `size` is fixed before the first reply.
 
     Attributes:
         units: Number of a unit, from 0 -> the samples of each of its items.
-        size: Most units.
+        size: Maximum number of units.
         rule: When the comparison ends.
         models: The names of the models.
-        window: How many units a model may be ahead of the last one that all have finished.
+        window: Number of units that a model may be ahead of the last one that all models have finished.
     """
 
     units: Callable[[int], Sequence[Sequence[Sample]]]
@@ -69,176 +69,188 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
         self._changed = anyio.Event()
 
     @cached_property
-    def _first(self) -> int:
+    def _n_initial_units(self) -> int:
         return min(self.config.window, self.config.size)
 
     def initial_samples(self) -> list[Sample]:
-        """Return the samples of the first units."""
-        return self._samples(0, self._first)
+        """Return the samples of the first units, as many as a model may be ahead of the others."""
+        return self._samples_of_units(0, self._n_initial_units)
 
-    def begin(self, player: str) -> _StreamProgress:
-        """Return the state of a model after the initial samples."""
-        return _StreamProgress(self._first)
+    def initial_state(self, player: str) -> _StreamProgress:
+        """Return the state of a model to which the first units were given."""
+        return _StreamProgress(self._n_initial_units)
 
-    def follow(self, at: _StreamProgress, name: str, record: EpisodeRecord) -> list[Sample]:
-        """Return the samples of the units that a model may play after a result."""
-        self.note(record.player, name, unit_score(record))
-        return self._release(record.player, at)
+    def samples_after(self, state: _StreamProgress, sample_id: str, record: EpisodeRecord) -> list[Sample]:
+        """Return the samples of the units that a model may play now that a sample has a result."""
+        self.add_score(record.player, sample_id, normalized_headline(record))
+        return self._release_samples(record.player, state)
 
     async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
-        """Return what follows from a finished sample, which may have no result."""
+        """Return the samples to play after a finished sample, which may have no result."""
         if sample.epoch != 1:
             raise PrerequisiteError(self.one_epoch)
-        record, name = finished_record(sample), str(sample.id)
+        record, sample_id = finished_record(sample), str(sample.id)
         if record.player not in self._results:
             raise PrerequisiteError(f"{record.player[:80]} is not one of the models that are compared")
         self._ended.discard(record.player)
-        at = self._state_for_sample(record.player, name)
-        if not is_lost(sample, record):
-            return self.follow(at, name, record)
-        self.note(record.player, name, nan)
-        return self._release(record.player, at)
+        state = self._state_for_sample(record.player, sample_id)
+        if not has_no_result(sample, record):
+            return self.samples_after(state, sample_id, record)
+        self.add_score(record.player, sample_id, nan)
+        return self._release_samples(record.player, state)
 
     async def next_samples(self) -> list[Sample] | None:
-        """Return the next samples of the model that has none in flight, as soon as the others have caught up."""
+        """Wait until the other models have caught up; return the model's next samples, or None at its end."""
         player = str(get_model())
         while True:
-            at = self._players[player][0] if player in self._players else _StreamProgress(self._first)
-            samples = self._release(player, at)
+            at = self._players[player][0] if player in self._players else _StreamProgress(self._n_initial_units)
+            samples = self._release_samples(player, at)
             if samples:
                 return samples
             # Nothing follows where a model that the others wait for plays no more.
-            if not self.wants(player) or self._ended & {*self._live} - {player}:
+            if not self.may_play_on(player) or self._ended & {*self._models_in_race} - {player}:
                 return None
             await self._changed.wait()
 
-    def leave(self, player: str) -> None:
-        """Note that a model's task has ended, so that nobody waits for it."""
+    def end_player(self, player: str) -> None:
+        """Record that a model's task has ended, so that no other model waits for it."""
         self._ended.add(player)
-        self._notify()
+        self._wake_waiting_models()
 
-    def note(self, player: str, name: str, score: float) -> None:
-        """Note the score of a sample, from 0 to 1 or NaN for none, and look at all units that are complete."""
+    def add_score(self, player: str, sample_id: str, score: float) -> None:
+        """Record the score of a sample, 0 to 1 or NaN for none, and evaluate all units that are now complete."""
         results = self._results[player]
-        if score == score or name not in results:
-            results[name] = score
-        while not self.is_over and self._is_complete(self._race.units):
-            self._race.add(differences(self._scores(self._race.units)))
-            self._notify()
+        if score == score or sample_id not in results:
+            results[sample_id] = score
+        while not self.is_over and self._is_unit_complete(self._race.units):
+            self._race.add(differences(self._unit_scores(self._race.units)))
+            self._wake_waiting_models()
 
     @property
     def is_over(self) -> bool:
         """Whether the comparison is decided, or its last unit was played."""
         return bool(self._race.ended_at) or self._race.units >= self.config.size
 
-    def wants(self, player: str) -> bool:
-        """Return whether further units may follow for a model."""
-        return not self.is_over and player in self._live
+    def may_play_on(self, player: str) -> bool:
+        """Return whether the comparison is undecided and a model is still in the race."""
+        return not self.is_over and player in self._models_in_race
 
     @property
-    def _live(self) -> list[str]:
+    def _models_in_race(self) -> list[str]:
         return [model for model, live in zip(self.config.models, self._race.live, strict=True) if live]
 
-    def _notify(self) -> None:
+    def _wake_waiting_models(self) -> None:
+        """Wake the models that wait in `next_samples`."""
         changed, self._changed = self._changed, anyio.Event()
         changed.set()
 
-    def _is_complete(self, unit: int) -> bool:
-        names = [str(sample.id) for item in self._unit(unit) for sample in item]
-        return all(name in self._results[model] for model in self._live for name in names)
+    def _is_unit_complete(self, unit: int) -> bool:
+        """Return whether all models in the race have a score for every sample of a unit."""
+        names = [str(sample.id) for item in self._samples_of_unit(unit) for sample in item]
+        return all(name in self._results[model] for model in self._models_in_race for name in names)
 
-    def _scores(self, unit: int) -> list[list[float]]:
+    def _unit_scores(self, unit: int) -> list[list[float]]:
+        """Return the mean score of each item of a unit, for each model in order."""
         return [
-            [mean_score([results.get(str(sample.id), nan) for sample in item]) for item in self._unit(unit)]
+            [
+                mean_score_of_attempts([results.get(str(sample.id), nan) for sample in item])
+                for item in self._samples_of_unit(unit)
+            ]
             for results in self._results.values()
         ]
 
-    def _release(self, player: str, at: _StreamProgress) -> list[Sample]:
+    def _release_samples(self, player: str, progress: _StreamProgress) -> list[Sample]:
+        """Return the samples of the units that a model may play now, and note in `progress` that it has them."""
         # What an earlier run has played beyond is told again, and what it has lost there is repeated.
         played = max((self._unit_of.get(name, -1) + 1 for name in self._results[player]), default=0)
-        most = min(self._race.units + self.config.window, self.config.size) if self.wants(player) else 0
-        most, first = max(played, most), at.units
-        at.units = max(first, most)
-        return self._samples(first, most)
+        most = min(self._race.units + self.config.window, self.config.size) if self.may_play_on(player) else 0
+        most, first = max(played, most), progress.units
+        progress.units = max(first, most)
+        return self._samples_of_units(first, most)
 
-    def _samples(self, first: int, last: int) -> list[Sample]:
-        return [sample for unit in range(first, last) for item in self._unit(unit) for sample in item]
+    def _samples_of_units(self, first: int, end: int) -> list[Sample]:
+        """Return the samples of the units from `first` up to `end`, exclusive."""
+        return [sample for unit in range(first, end) for item in self._samples_of_unit(unit) for sample in item]
 
-    def _unit(self, number: int) -> list[list[Sample]]:
+    def _samples_of_unit(self, number: int) -> list[list[Sample]]:
+        """Return the samples of each item of a unit; units are drawn when they are first asked for."""
         while len(self._units) <= number:
             unit = [list(item) for item in self.config.units(len(self._units))]
             self._unit_of |= {str(sample.id): len(self._units) for item in unit for sample in item}
             self._units.append(unit)
         return self._units[number]
 
-    def find_unit(self, name: str) -> int:
-        """Return the number of the unit that has a sample; -1 if no unit of the stream has it."""
-        while name not in self._unit_of and len(self._units) < self.config.size:
-            self._unit(len(self._units))
-        return self._unit_of.get(name, -1)
+    def find_unit(self, sample_id: str) -> int:
+        """Return the number of the unit that contains a sample; -1 if there is none in the stream."""
+        while sample_id not in self._unit_of and len(self._units) < self.config.size:
+            self._samples_of_unit(len(self._units))
+        return self._unit_of.get(sample_id, -1)
 
 
-def mean_score(attempts: Sequence[float]) -> float:
-    """Return the mean score of an item's attempts; NaN if one is lost."""
+def mean_score_of_attempts(attempts: Sequence[float]) -> float:
+    """Return the mean score of an item's attempts; NaN if one has no result."""
     return fsum(attempts) / len(attempts)
 
 
-def unit_score(record: EpisodeRecord) -> float:
-    """Return the headline metric of an episode as a share of its range, 1 being the best."""
+def normalized_headline(record: EpisodeRecord) -> float:
+    """Return an episode's headline metric scaled to its range: 0 is the worst value and 1 the best."""
     head = registry.load(record.env).scoring.metrics[0]
     return head.normalized_value(head.of(record), head.range_of(record))
 
 
-def is_lost(sample: EvalSample, record: EpisodeRecord) -> bool:
-    """Return whether an episode has no result, as after an infrastructure error."""
+def has_no_result(sample: EvalSample, record: EpisodeRecord) -> bool:
+    """Return whether a sample ended without a result, as after an infrastructure error."""
     return bool(sample.error) or record.end in (None, End.INFRASTRUCTURE)
 
 
-def comparison_of(task: Task) -> ComparisonSource | None:
-    """Return the comparison that a task plays; None if it plays none."""
+def comparison_of_task(task: Task) -> ComparisonSource | None:
+    """Return the comparison that supplies a task's samples; None for other tasks."""
     source = task.sample_source
     return source if isinstance(source, ComparisonSource) else None
 
 
 def resume_comparison(
-    source: ComparisonSource, task: str, args: Mapping[str, Any], out: Path, config: Mapping[str, Json]
+    comparison: ComparisonSource, task: str, task_args: Mapping[str, Any], folder: Path, config: Mapping[str, Json]
 ) -> None:
-    """Tell a comparison what the logs of a folder have of it, and reopen the logs of models that play on.
+    """Give a comparison the scores in a folder's logs, and reopen logs of models that have to play on.
 
-    The engine runs no task again whose log is complete; that of a model is, too, where the comparison ended undecided
-    and has a higher limit now, or another model goes on.
+    The engine runs no task again whose log is complete; that of a model is complete, too, if the comparison ended
+    undecided and has a higher limit now, or if another model goes on.
 
     Args:
-        source: The comparison.
+        comparison: The comparison, which receives the scores.
         task: The task's name in logs.
-        args: What the task was made with, as logs have it.
-        out: The folder.
+        task_args: The task's arguments, as logs have them.
+        folder: The folder of logs.
         config: Inspect's generation settings.
     """
     logs: dict[str, EvalLog] = {}
-    for info in list_eval_logs(str(out.absolute()), recursive=False):
+    for info in list_eval_logs(str(folder.absolute()), recursive=False):
         try:
             header = read_eval_log(info, header_only=True)
         except Exception:  # not a log, or one that was cut off; the engine has its own word on it
             continue
         spec, model = header.eval, str(header.eval.model)
-        if spec.task != task or model not in source.config.models or spec.task_args_passed != args:
+        if spec.task != task or model not in comparison.config.models or spec.task_args_passed != task_args:
             continue
-        if _identity(header.plan.config) != _identity(GenerateConfig.model_validate(config)):
+        if _resume_identity(header.plan.config) != _resume_identity(GenerateConfig.model_validate(config)):
             continue
         if model not in logs or logs[model].eval.created < spec.created:
             logs[model] = header
     whole = {model: read_eval_log(header.location) for model, header in logs.items()}
     for model, log in whole.items():
         for sample in log.samples or ():
-            if source.find_unit(str(sample.id)) >= 0:
+            if comparison.find_unit(str(sample.id)) >= 0:
                 record = finished_record(sample)
-                source.note(model, str(sample.id), nan if is_lost(sample, record) else unit_score(record))
+                comparison.add_score(
+                    model, str(sample.id), nan if has_no_result(sample, record) else normalized_headline(record)
+                )
     for model, log in whole.items():
-        if log.status == "success" and source.wants(model):
+        if log.status == "success" and comparison.may_play_on(model):
             log.status = "cancelled"
             write_eval_log(log, log.location)
 
 
-def _identity(config: GenerateConfig) -> dict[str, Any]:
+def _resume_identity(config: GenerateConfig) -> dict[str, Any]:
+    """Return the generation settings by which the engine decides whether it resumes a run."""
     return config.model_dump(exclude=GENERATE_CONFIG_FIELDS_TO_EXCLUDE, exclude_none=True)

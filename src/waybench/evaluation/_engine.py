@@ -33,32 +33,32 @@ from pydantic import ValidationError
 from waybench.core import Json, PromptKinds, UsageError
 from waybench.core._play import TEXT_PROMPTS
 from waybench.core._policies import EMBEDDED
-from waybench.evaluation._agents import PrerequisiteError, engine_name
-from waybench.evaluation._comparison import comparison_of, resume_comparison
+from waybench.evaluation._agents import PrerequisiteError, inspect_model_name
+from waybench.evaluation._comparison import comparison_of_task, resume_comparison
 from waybench.evaluation._preflight import (
     PATIENCE,
     check_env_file,
     check_models,
-    full_message,
+    disk_full_message,
     has_server,
-    is_full,
+    is_disk_full_error,
     lock_folder,
-    refuse_text_models,
-    refuse_without_tools,
-    says_full,
+    mentions_full_disk,
+    refuse_models_without_tools,
+    refuse_text_only_models,
 )
 from waybench.evaluation._provider import EmbeddedPlayer
-from waybench.evaluation._reasoning import forced_history
-from waybench.evaluation._run_journals import RunJournals, interrupt, selected_tasks, task_args
-from waybench.evaluation._run_progress import RunProgress, follow_reports, write_regularly
-from waybench.evaluation._secrets import Secrets, follow_older_logs, hide_secrets, seal
+from waybench.evaluation._reasoning import forced_history_warning
+from waybench.evaluation._run_journals import RunJournals, count_selected_tasks, interrupt_run, task_args
+from waybench.evaluation._run_progress import RunProgress, follow_engine_reports, write_progress_regularly
+from waybench.evaluation._secrets import Secrets, adopt_names_of_older_logs, hide_secrets_in_errors, seal_secrets
 from waybench.evaluation._solver import wrap_model
 from waybench.evaluation._states import HiddenStates
 
 
 @contextmanager
-def earlier_objects_kept() -> Generator[None]:
-    """Keep the garbage collector from looking at all that exists before a block, again and again.
+def freeze_existing_objects() -> Generator[None]:
+    """Exclude all objects that exist before a block from garbage collection within it.
 
     The engine's modules are some hundred thousand objects, none of which will ever be garbage, and each full collection
     visits all of them: a seventh of the processor time of a run whose model answers at once. What the block makes is
@@ -77,9 +77,9 @@ def earlier_objects_kept() -> Generator[None]:
 STOPPED = "waybench_stopped"  # the key in a log's metadata
 
 
-def mark_stopped(out: Path, reason: str) -> None:
-    """Write why the run stopped into the metadata of unfinished logs; Inspect says only that it was cancelled."""
-    for info in list_eval_logs(str(out.absolute()), recursive=False):
+def write_stop_reason(folder: Path, reason: str) -> None:
+    """Write why the run stopped into the metadata of a folder's unfinished logs."""
+    for info in list_eval_logs(str(folder.absolute()), recursive=False):
         if read_eval_log(info, header_only=True).status == "success":
             continue
         edit = MetadataEdit(metadata_set={STOPPED: reason})
@@ -147,7 +147,7 @@ def evaluate(
             logs in a folder of this name.
     """
     config, limits, model_args = config or {}, limits or {}, model_args or {}
-    check_folder(out)
+    check_log_folder(out)
     try:
         GenerateConfig.model_validate(config)
     except ValidationError as error:
@@ -156,25 +156,25 @@ def evaluate(
         raise UsageError(f"{setting}: {wrong['msg'].removeprefix('Value error, ')}") from None
     ready = _open_models(models, model_base_url, model_args)
     if prompts.picture is not None:
-        refuse_text_models(ready)
+        refuse_text_only_models(ready)
     followed = progress if progress is not None else RunProgress()
-    followed.on_spent = interrupt
-    refuse_without_tools(ready, prompts)
+    followed.on_spent = interrupt_run
+    refuse_models_without_tools(ready, prompts)
     forms = [wrap_model(model) for model in ready]
     if states is not None:
         hidden_states = HiddenStates(*states)
         for model in ready:
             hidden_states.attach(model)
     for model, form in zip(ready, forms, strict=True):
-        form.tell = followed.notes.append if progress is not None else warn or _to_stderr
+        form.tell = followed.notes.append if progress is not None else warn or _print_to_stderr
         if has_server(model):
             form.watch = followed.watch_server(str(model), model.api.base_url, form.tell)
         form.keeps_reasoning = config.get("reasoning_history") in ("all", "last")
-        if forced := forced_history(model.api, config):
+        if forced := forced_history_warning(model.api, config):
             form.tell_once("reasoning history", forced)
     if any(not isinstance(model.api, EmbeddedPlayer) for model in ready):
         for note in prompts.notes:
-            (followed.notes.append if progress is not None else warn or _to_stderr)(note)
+            (followed.notes.append if progress is not None else warn or _print_to_stderr)(note)
     if check:
         # Models of their own: connections belong to the event loop of their first request.
         patience = config.get("attempt_timeout")
@@ -184,66 +184,66 @@ def evaluate(
         took = check_models(
             checked,
             float(patience) if isinstance(patience, int | float) else PATIENCE,
-            warn or _to_stderr,
+            warn or _print_to_stderr,
             prompts=prompts,
         )
         most = config.get("max_connections")
-        followed.note_check(
+        followed.estimate_longest_run(
             took, {str(model): most if isinstance(most, int) else model.api.max_connections() for model in ready}
         )
-    journals = RunJournals(out, {**config, **limits}, warn or _to_stderr)
+    journals = RunJournals(out, {**config, **limits}, warn or _print_to_stderr)
     try:
-        selected = selected_tasks()
+        selected = count_selected_tasks()
         # Parts that another program selects share a folder, which it looks after.
-        with nullcontext() if selected else lock_folder(out), write_regularly(out, followed), _quiet_logging():
+        with nullcontext() if selected else lock_folder(out), write_progress_regularly(out, followed), _quiet_logging():
             if not selected:
-                _set_aside_poorer_logs(out)
+                _rename_superseded_logs(out)
             try:
-                created = [journals.create(make) for make in tasks]
-                follow_older_logs(out, created, ready, warn or _to_stderr)
+                created = [journals.create_task(make) for make in tasks]
+                adopt_names_of_older_logs(out, created, ready, warn or _print_to_stderr)
                 for task in created:
-                    if (source := comparison_of(task)) is not None:
+                    if (source := comparison_of_task(task)) is not None:
                         resume_comparison(source, task.name, task_args(task), out, config)
-                journals.open(ready, followed)
+                journals.open_journals(ready, followed)
                 followed.notes.extend(followed.opening)
                 with (
-                    earlier_objects_kept(),
-                    follow_reports(
+                    freeze_existing_objects(),
+                    follow_engine_reports(
                         followed,
                         journals.count_unlogged_replies,
                         out,
                         quiet=display == "none",
-                        on_end=partial(_end_player, created),
+                        on_end=partial(_end_player_in_comparison, created),
                     ),
                 ):
-                    logs = _eval_set(created, ready, out, config, limits, rerun, display)
+                    logs = _run_eval_set(created, ready, out, config, limits, rerun, display)
             except KeyboardInterrupt:
                 if journals.failure is None and not followed.budget_is_spent:
                     raise
                 logs = []
             finally:
-                journals.close()
+                journals.close_journals()
             if journals.failure is not None:
                 raise journals.failure
             if followed.budget_is_spent:
-                mark_stopped(out, followed.interrupted_text)
+                write_stop_reason(out, followed.interrupted_text)
                 return [status.name for status in followed.statuses() if status.state != "finished"]
             if len(logs) < (selected or len(tasks) * len(ready)) or any(log.status == "cancelled" for log in logs):
                 raise KeyboardInterrupt  # which the engine has caught, and reports as a success, with no or fewer logs
             failed = [log for log in logs if log.status != "success"]
-            if any(says_full(log.error.message) for log in failed if log.error):
-                raise UsageError(full_message(out))
-            journals.clear(logs)
+            if any(mentions_full_disk(log.error.message) for log in failed if log.error):
+                raise UsageError(disk_full_message(out))
+            journals.remove_logged_turns(logs)
     except PrerequisiteError as error:
-        raise UsageError(_one_line(error)) from None
+        raise UsageError(_one_line_message(error)) from None
     except Exception as error:
-        if is_full(error):
-            raise UsageError(full_message(out)) from None
+        if is_disk_full_error(error):
+            raise UsageError(disk_full_message(out)) from None
         raise
     return [f"{log.eval.task.removeprefix('waybench/')} with {log.eval.model}" for log in failed]
 
 
-def _eval_set(
+def _run_eval_set(
     tasks: Sequence[Task],
     models: Sequence[Model],
     out: Path,
@@ -257,7 +257,7 @@ def _eval_set(
         tasks=list(tasks),
         model=models,
         # Models that are compared wait for each other, so that none may wait for its task to begin.
-        max_tasks=len(tasks) * len(models) if any(map(comparison_of, tasks)) else None,
+        max_tasks=len(tasks) * len(models) if any(map(comparison_of_task, tasks)) else None,
         log_dir=str(out.absolute()),
         log_dir_allow_dirty=True,
         # Embedded players are done before anyone could look; to record each event takes a fifth of the time.
@@ -275,12 +275,12 @@ def _eval_set(
     return logs
 
 
-def _end_player(tasks: Sequence[Task], log: EvalLog) -> None:
-    """Tell the comparison of a task that a model's part of it has ended."""
+def _end_player_in_comparison(tasks: Sequence[Task], log: EvalLog) -> None:
+    """Tell the comparison of a log's task that the log's model has ended its part."""
     for task in tasks:
-        source = comparison_of(task)
+        source = comparison_of_task(task)
         if source is not None and task.name == log.eval.task and task_args(task) == log.eval.task_args_passed:
-            source.leave(str(log.eval.model))
+            source.end_player(str(log.eval.model))
 
 
 @contextmanager
@@ -293,34 +293,34 @@ def _quiet_logging() -> Generator[None]:
         logging.raiseExceptions = before
 
 
-def check_folder(out: Path) -> None:
-    """Refuse a folder in which Inspect would lose results.
+def check_log_folder(folder: Path) -> None:
+    """Refuse a folder whose path Inspect would misread as a URL, so that it would lose results.
 
     It takes the folder's path for an address in some places, where these characters have a meaning of their own.
 
     Raises:
         UsageError: If the path, or one above it, has such a name.
     """
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\]", str(out)):
-        raise UsageError(f"{str(out)[:120]!r} is a URL, but logs can only be written to local folders")
-    if misread := sorted(set(_MISREAD.findall(str(out.absolute())))):
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\]", str(folder)):
+        raise UsageError(f"{str(folder)[:120]!r} is a URL, but logs can only be written to local folders")
+    if misread := sorted(set(_MISREAD.findall(str(folder.absolute())))):
         raise UsageError(
-            f"logs cannot be written to {str(out)[:120]!r}: its full path contains {', '.join(map(repr, misread))}; "
+            f"logs cannot be written to {str(folder)[:120]!r}: its full path contains {', '.join(map(repr, misread))}; "
             "choose another folder"
         )
 
 
-def _to_stderr(message: str) -> None:
+def _print_to_stderr(message: str) -> None:
     print(message, file=sys.stderr)
 
 
-def _set_aside_poorer_logs(out: Path) -> None:
-    """Rename unfinished logs that a killed resumption left behind, if an older log of the same task has more samples.
+def _rename_superseded_logs(folder: Path) -> None:
+    """Rename unfinished logs that a killed resumption left behind, if an older log of the task has more samples.
 
     The engine resumes from the newest log; one that was killed while it took over an older log's samples has few.
     """
     logs: dict[str, list[tuple[int, str, EvalLogInfo]]] = {}
-    for info in list_eval_logs(str(out.absolute()), recursive=False):
+    for info in list_eval_logs(str(folder.absolute()), recursive=False):
         try:
             header = read_eval_log(info, header_only=True)
             count = len(read_eval_log_sample_summaries(info)) if header.status != "success" else sys.maxsize
@@ -336,7 +336,7 @@ def _set_aside_poorer_logs(out: Path) -> None:
 
 
 def _open_models(names: Sequence[str], base_url: str | None, args: Mapping[str, Json]) -> list[Model]:
-    """Return models by their names, each once; an error names all that cannot be had."""
+    """Return the models of some names, each once; one error names all that cannot be opened."""
     opened: list[Model] = []
     problems: list[str] = []
     for name in dict.fromkeys(names):
@@ -350,7 +350,7 @@ def _open_models(names: Sequence[str], base_url: str | None, args: Mapping[str, 
 
 
 def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Model:
-    """Return a model by its name, as Inspect knows it.
+    """Return a model by its name, with its secrets hidden and its requests in the form that its server takes.
 
     Args:
         name: Provider and name, or "python:" and a function.
@@ -361,14 +361,14 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
         UsageError: If it cannot be had, in the provider's words.
     """
     check_env_file()
-    name = engine_name(name)
+    name = inspect_model_name(name)
     if "/" not in name:
         embedded = name in EMBEDDED or name.startswith("noisy-")
         raise UsageError(
             f"model {name[:120]!r}: give provider/name, such as waybench/{name[:120] if embedded else 'oracle'} or "
             "openai/gpt-4o"
         )
-    if base_url is not None and not _is_address(base_url):
+    if base_url is not None and not _is_http_address(base_url):
         raise UsageError("the base URL of the model's server is no address: write it as http://127.0.0.1:8000/v1")
     folder = str(args.get("model_path", ""))
     if folder.startswith((".", "/", "~")) and not Path(folder).expanduser().exists():
@@ -376,7 +376,7 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
             f"model {name[:120]!r}: folder {folder} does not exist: give the folder with the model's files"
         )
     try:
-        with hide_secrets(Secrets(base_url, args)):
+        with hide_secrets_in_errors(Secrets(base_url, args)):
             model = get_model(name, base_url=base_url, memoize=False, **args)
             address = model.api.base_url
             variables = (name for name in os.environ if name.endswith("_BASE_URL"))
@@ -384,10 +384,10 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
                 # A log has only an address that was given, and results of two servers must not be taken for one's.
                 base_url = address
                 model = get_model(name, base_url=base_url, memoize=False, **args)
-        wrap_model(seal(model, base_url, args))
+        wrap_model(seal_secrets(model, base_url, args))
         return model
     except Exception as error:  # every provider has its own; its message is what the user needs
-        words = _one_line(error)
+        words = _one_line_message(error)
         if "not recognized" in words:
             provider = name.partition("/")[0][:60]
             near = get_close_matches(provider, _PROVIDERS, n=1)
@@ -402,7 +402,8 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
         raise UsageError(f"model {name[:120]!r}: {words}{hint}") from None
 
 
-def _is_address(text: str) -> bool:
+def _is_http_address(text: str) -> bool:
+    """Return whether a text is an http or https address with a host."""
     try:
         parts = urlparse(text)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -410,6 +411,7 @@ def _is_address(text: str) -> bool:
         return False
 
 
-def _one_line(error: Exception) -> str:
+def _one_line_message(error: Exception) -> str:
+    """Return an error's text on one line, at most 300 characters, without markup."""
     text = re.sub(r"\[/?[a-z ]*\]", "", str(error) or type(error).__name__)  # rich's markup
     return " ".join(text.split()).removeprefix("ERROR: ")[:300]

@@ -62,22 +62,24 @@ class Journal:
 
     def __init__(self, path: Path, settings: Json, syncer: "Syncer", warn: Callable[[str], None]) -> None:
         self.path = path
-        self._head = {"form": FORM, "waybench": __version__, "settings": digest(settings)}
+        self._head = {"form": FORM, "waybench": __version__, "settings": json_digest(settings)}
         self._syncer = syncer
         self._warn = warn
         self._samples: dict[_Key, _SampleLines] = {}
         self._size = 0  # up to the last whole line
         self._file: int | None = None
         if path.exists():
-            self._load()
+            self._load_file()
 
-    def read(self, sample: _Key, turn: int, seen: Container[str], probe: str | None = None) -> ModelOutput | None:
-        """Return the model's output in a turn, or its answer to a belief probe before it; None if it is not there.
+    def read_output(
+        self, sample: _Key, turn: int, seen_digests: Container[str], probe: str | None = None
+    ) -> ModelOutput | None:
+        """Return the stored output of a turn, or the stored answer to a belief probe before it; None if there is none.
 
         Args:
             sample: Id and epoch.
             turn: Number of the turn, from 0.
-            seen: Digests of what the player has been shown up to then; any other makes it another question.
+            seen_digests: Valid digests of all that the player was shown; a turn with another digest is not returned.
             probe: The name of the probe's question.
         """
         turns = self._samples.get(sample, _SampleLines())
@@ -85,18 +87,20 @@ class Journal:
             line = turns.probes.get((turn, probe))
         else:
             line = turns.lines[turn] if turn < len(turns.lines) else None
-        if line is None or line[2] not in seen:
+        if line is None or line[2] not in seen_digests:
             return None
         with self.path.open("rb") as file:
             file.seek(line[0])
-            data = _parse(file.read(line[1]))
+            data = _decode_line(file.read(line[1]))
         try:
             return None if data is None else ModelOutput.model_validate(data["output"])
         except (KeyError, ValidationError):
             return None
 
-    def write(self, sample: _Key, turn: int, seen: str, output: ModelOutput, probe: str | None = None) -> None:
-        """Write a turn and forget the sample's later turns, or write the answer to a belief probe before a turn.
+    def write_output(
+        self, sample: _Key, turn: int, seen_digest: str, output: ModelOutput, probe: str | None = None
+    ) -> None:
+        """Append the output of a turn, replacing later turns of the sample, or the answer to a belief probe before it.
 
         Raises:
             JournalError: If that cannot be done.
@@ -104,19 +108,23 @@ class Journal:
         number: dict[str, Json] = {"turn": turn} if probe is None else {"probe": probe, "before": turn}
         # The completion is the message's text.
         content = output.model_dump(mode="json", exclude_none=True, exclude={"completion"})
-        where = self._append_line({"id": sample[0], "epoch": sample[1], **number, "seen": seen, "output": content})
-        self._index(sample, turn, (*where, seen), probe)
+        where = self._append_line(
+            {"id": sample[0], "epoch": sample[1], **number, "seen": seen_digest, "output": content}
+        )
+        self._store_location(sample, turn, (*where, seen_digest), probe)
 
-    def count_unlogged_turns(self, logged: Container[str]) -> list[int]:
-        """Return the number of turns of each sample that is not among the UUIDs of the samples in logs."""
-        return [len(turns.lines) for turns in self._samples.values() if turns.uuid is None or turns.uuid not in logged]
+    def count_unlogged_turns(self, logged_uuids: Container[str]) -> list[int]:
+        """Return the number of turns of each sample whose UUID is not among those in logs."""
+        return [
+            len(turns.lines) for turns in self._samples.values() if turns.uuid is None or turns.uuid not in logged_uuids
+        ]
 
-    def check(self) -> None:
-        """Raise a JournalError if something could not be written."""
-        self._syncer.check()
+    def raise_if_failed(self) -> None:
+        """Raise a `JournalError` if an earlier write failed."""
+        self._syncer.raise_if_failed()
 
-    def end(self, sample: _Key, uuid: str) -> None:
-        """Write that a sample has ended. Its turns stay until the log has the sample.
+    def end_sample(self, sample: _Key, uuid: str) -> None:
+        """Append that a sample has ended. Its turns stay until the log has the sample.
 
         Raises:
             JournalError: If that cannot be done.
@@ -125,15 +133,15 @@ class Journal:
             self._append_line({"id": sample[0], "epoch": sample[1], "end": uuid})
             self._samples[sample].uuid = uuid
 
-    def drop(self, logged: set[str]) -> None:
-        """Rewrite the file without ended samples whose UUIDs a log has; remove the file if it is empty.
+    def drop_logged_samples(self, logged_uuids: set[str]) -> None:
+        """Rewrite the file without the ended samples that logs have; remove the file if no sample is left.
 
         A file that has none of them stays as it is.
         """
-        remaining = [turns for turns in self._samples.values() if turns.uuid not in logged]
+        remaining = [turns for turns in self._samples.values() if turns.uuid not in logged_uuids]
         if not remaining:
             if self._samples:
-                self.remove()
+                self.remove_file()
             return
         if len(remaining) == len(self._samples):
             return
@@ -141,7 +149,7 @@ class Journal:
         fresh = self.path.with_suffix(".new")
         with suppress(OSError):  # what is in the file twice, or in vain, does no harm
             with self.path.open("rb") as old, fresh.open("wb") as new:
-                new.write(_line(self._head))
+                new.write(_encode_line(self._head))
                 for turns in remaining:
                     for offset, length, _ in (*turns.lines, *turns.probes.values()):
                         old.seek(offset)
@@ -151,8 +159,8 @@ class Journal:
             fresh.replace(self.path)
         fresh.unlink(missing_ok=True)
 
-    def remove(self) -> None:
-        """Remove the file, if there is one."""
+    def remove_file(self) -> None:
+        """Close and remove the file, if there is one."""
         self.close()
         self.path.unlink(missing_ok=True)
 
@@ -164,7 +172,8 @@ class Journal:
             os.close(self._file)
             self._file = None
 
-    def _load(self) -> None:
+    def _load_file(self) -> None:
+        """Index all lines of the file; a damaged or foreign file is set aside with a warning."""
         damaged = 0
         with self.path.open("rb") as file:
             first = file.readline()
@@ -172,23 +181,23 @@ class Journal:
                 if first:
                     self._warn(f"{self.path}: {CUT_OFF}")
                 return
-            head = _parse(first)
+            head = _decode_line(first)
             if head != self._head:
-                self._ignore(head)
+                self._set_aside_file(head)
                 return
             self._size = file.tell()
             for line in file:
                 if not line.endswith(b"\n"):
                     self._warn(f"{self.path}: {CUT_OFF}")
                     break
-                data = _parse(line)
-                damaged += data is None or not self._take(data, self._size, len(line))
+                data = _decode_line(line)
+                damaged += data is None or not self._index_line(data, self._size, len(line))
                 self._size += len(line)
         if damaged:
             self._warn(f"{self.path}: {damaged} damaged lines are ignored; their requests are repeated")
 
-    def _ignore(self, head: Mapping[str, Any] | None) -> None:
-        """Rename a file that cannot be read."""
+    def _set_aside_file(self, head: Mapping[str, Any] | None) -> None:
+        """Rename a file that does not belong to this run, given its first line, and warn why."""
         if head is None:
             why = "it is damaged"
         elif head.get("form") != FORM or head.get("waybench") != __version__:
@@ -199,50 +208,53 @@ class Journal:
         self.path.replace(aside)
         self._warn(f"{self.path}: ignored, because {why}; it is renamed to {aside.name}")
 
-    def _take(self, data: Mapping[str, Any], offset: int, length: int) -> bool:
+    def _index_line(self, data: Mapping[str, Any], offset: int, length: int) -> bool:
+        """Index a line's data by sample and turn; return whether the line is valid."""
         match data:
             case {"id": str(name), "epoch": int(epoch), "end": str(uuid)}:
                 self._samples.setdefault((name, epoch), _SampleLines()).uuid = uuid
                 return True
             case {"id": str(name), "epoch": int(epoch), "turn": int(turn), "seen": str(seen)}:
-                return self._index((name, epoch), turn, (offset, length, seen))
+                return self._store_location((name, epoch), turn, (offset, length, seen))
             case {"id": str(name), "epoch": int(epoch), "probe": str(probe), "before": int(turn), "seen": str(seen)}:
-                return self._index((name, epoch), turn, (offset, length, seen), probe)
+                return self._store_location((name, epoch), turn, (offset, length, seen), probe)
             case _:
                 return False
 
-    def _index(self, sample: _Key, turn: int, line: _Where, probe: str | None = None) -> bool:
+    def _store_location(self, sample: _Key, turn: int, location: _Where, probe: str | None = None) -> bool:
+        """Store where the line of a turn or probe is; return False if an earlier turn is missing."""
         turns = self._samples.setdefault(sample, _SampleLines())
         if probe is not None:
-            turns.probes[turn, probe] = line
+            turns.probes[turn, probe] = location
         elif 0 <= turn <= len(turns.lines):
-            turns.lines[turn:] = [line]
+            turns.lines[turn:] = [location]
         else:
             return False  # a line before it is damaged
         turns.uuid = None
         return True
 
     def _append_line(self, data: Mapping[str, Json]) -> tuple[int, int]:
-        """Append a JSON line, and return its offset in the journal and its length, in bytes."""
-        self._syncer.check()
-        line = _line(data)
+        """Append a JSON line; return its offset and length in bytes."""
+        self._syncer.raise_if_failed()
+        line = _encode_line(data)
         try:
             if self._file is None:
                 self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
                 os.ftruncate(self._file, self._size)  # without a line that was cut off
             if not self._size:
-                self._write(self._file, _line(self._head))
+                self._write_all_bytes(self._file, _encode_line(self._head))
             offset = self._size
-            self._write(self._file, line)
+            self._write_all_bytes(self._file, line)
         except OSError as error:
             if self._file is not None:
                 with suppress(OSError):
                     os.ftruncate(self._file, self._size)
-            raise self._syncer.fail(error) from error
-        self._syncer.add(self._file)
+            raise self._syncer.remember_failure(error) from error
+        self._syncer.schedule_sync(self._file)
         return offset, len(line)
 
-    def _write(self, file: int, line: bytes) -> None:
+    def _write_all_bytes(self, file: int, line: bytes) -> None:
+        """Write a line, in several writes if the system takes only a part."""
         remaining = memoryview(line)
         while remaining:  # a disk that fills up takes a part, and refuses the next
             remaining = remaining[os.write(file, remaining) :]
@@ -266,35 +278,36 @@ class Syncer:
         self._wanted, self._closed = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
 
-    def check(self) -> None:
-        """Raise a JournalError if something could not be written."""
+    def raise_if_failed(self) -> None:
+        """Raise a `JournalError` if an earlier write failed."""
         if self.failure is not None:
             raise JournalError(self.failure.errno, self.failure.strerror)
 
-    def fail(self, error: OSError) -> JournalError:
-        """Remember that a write failed, and return the error to raise."""
+    def remember_failure(self, error: OSError) -> JournalError:
+        """Store a write error, call `on_failure` for the first one, and return the error to raise."""
         if self.failure is None:
             self.failure = error
             self._on_failure()
         return JournalError(error.errno, error.strerror)
 
-    def add(self, file: int) -> None:
-        """Schedule a file for syncing; it must stay open until `close`."""
+    def schedule_sync(self, file: int) -> None:
+        """Schedule a file descriptor for syncing; it must stay open until `close`."""
         with self._lock:
             self._files.add(file)
         self._wanted.set()
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="waybench-journal", daemon=True)
+            self._thread = threading.Thread(target=self._sync_until_closed, name="waybench-journal", daemon=True)
             self._thread.start()
 
     def close(self) -> None:
-        """End the thread."""
+        """Stop the thread and wait for it."""
         self._closed.set()
         self._wanted.set()
         if self._thread is not None:
             self._thread.join()
 
-    def _run(self) -> None:
+    def _sync_until_closed(self) -> None:
+        """Sync the scheduled files every 0.2 s."""
         while not self._closed.is_set():
             self._wanted.wait()
             self._wanted.clear()
@@ -304,22 +317,23 @@ class Syncer:
                 try:
                     os.fsync(file)
                 except OSError as error:
-                    self.fail(error)
+                    self.remember_failure(error)
             self._closed.wait(SYNC_EVERY)
 
 
-def digest(value: Json) -> str:
-    """Return the first half of the SHA-256 of a JSON value; other values in it count as their text."""
+def json_digest(value: Json) -> str:
+    """Return the first 32 hexadecimal digits of the SHA-256 of a JSON value; other values count as their text."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 
-def _line(data: Mapping[str, Json]) -> bytes:
+def _encode_line(data: Mapping[str, Json]) -> bytes:
+    """Return an object as a line: checksum, blank, JSON."""
     text = json.dumps(data, separators=(",", ":")).encode("ascii")
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
-def _parse(line: bytes) -> dict[str, Any] | None:
-    """Return a line's object; None if it is damaged."""
+def _decode_line(line: bytes) -> dict[str, Any] | None:
+    """Return the object of a line; None if the line is damaged."""
     checksum, _, text = line.removesuffix(b"\n").partition(b" ")
     if checksum != b"%08x" % zlib.crc32(text):
         return None

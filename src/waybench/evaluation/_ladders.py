@@ -60,47 +60,49 @@ class Ladder(AdaptiveSampleSource[_Climb]):
 
     @property
     def _patience(self) -> int:
+        """After how many levels without a success a ladder ends."""
         return max_failed_levels(self.environment.scoring.best_of)
 
-    def _samples(self, level: int) -> list[Sample]:
-        return [self._sample(item, 1) for item in self.items(level)]
+    def _first_attempts(self, level: int) -> list[Sample]:
+        """Return the samples of the first attempts at a level's items."""
+        return [self._attempt_sample(item, 1) for item in self.items(level)]
 
-    def _sample(self, item: Item[Any], attempt: int) -> Sample:
+    def _attempt_sample(self, item: Item[Any], attempt: int) -> Sample:
         sample = to_sample(self.environment, item, self.options, attempt, self.design, self.drawn)
         return sample.model_copy(update={"metadata": {**(sample.metadata or {}), "attempts": self.attempts}})
 
     def initial_samples(self) -> list[Sample]:
-        """Return the first attempts of the first level."""
-        return self._samples(next(iter(self.levels())))
+        """Return the samples of the first attempts at the first level."""
+        return self._first_attempts(next(iter(self.levels())))
 
-    def begin(self, player: str) -> _Climb:
+    def initial_state(self, player: str) -> _Climb:
         """Return the state of a player at the first level."""
         levels = iter(self.levels())
         first = next(levels)
         return _Climb(levels, first, len(self.items(first)))
 
-    def follow(self, at: _Climb, name: str, record: EpisodeRecord) -> list[Sample]:
-        """Return the samples that follow an attempt."""
+    def samples_after(self, state: _Climb, sample_id: str, record: EpisodeRecord) -> list[Sample]:
+        """Return the item's next attempt, if one is left, and the next level's samples, if it opens."""
         samples: list[Sample] = []
         score = self.environment.scoring.metrics[0]
         is_over = record.attempt >= self.attempts or score.of(record) == score.high
         if not is_over:
             item = self.items(record.item["level"])[int(record.item["index"])]
-            samples.append(self._sample(item, record.attempt + 1))
-        if record.item["level"] != at.level:
+            samples.append(self._attempt_sample(item, record.attempt + 1))
+        if record.item["level"] != state.level:
             return samples
-        at.open_items -= is_over
+        state.open_items -= is_over
         if record.end == End.SOLVED:
-            at.failures = 0
-        elif at.open_items > 0:
+            state.failures = 0
+        elif state.open_items > 0:
             return samples
         else:
-            at.failures += 1
-        if at.failures < self._patience:
-            at.level = next(at.levels, None)
-            if at.level is not None:
-                at.open_items = len(self.items(at.level))
-                samples += self._samples(at.level)
+            state.failures += 1
+        if state.failures < self._patience:
+            state.level = next(state.levels, None)
+            if state.level is not None:
+                state.open_items = len(self.items(state.level))
+                samples += self._first_attempts(state.level)
         return samples
 
 
@@ -118,18 +120,18 @@ class Ladders(AdaptiveSampleSource[dict[str, _Climb]]):
         self.ladders = ladders
 
     def levels(self) -> Iterable[int]:
-        """Return the levels, which all of them have."""
+        """Return the levels, which are the same for all ladders."""
         return next(iter(self.ladders.values())).levels()
 
     def initial_samples(self) -> list[Sample]:
-        """Return the first attempts of the first level of each."""
+        """Return the samples of the first attempts at the first level of each ladder."""
         return [sample for ladder in self.ladders.values() for sample in ladder.initial_samples()]
 
-    def begin(self, player: str) -> dict[str, _Climb]:
-        """Return the state of a player at the first levels."""
-        return {name: ladder.begin(player) for name, ladder in self.ladders.items()}
+    def initial_state(self, player: str) -> dict[str, _Climb]:
+        """Return the state of a player at the first level of each ladder."""
+        return {name: ladder.initial_state(player) for name, ladder in self.ladders.items()}
 
-    def follow(self, at: dict[str, _Climb], name: str, record: EpisodeRecord) -> list[Sample]:
-        """Return the samples that follow an attempt on its own ladder."""
-        ladder, _, _ = name.partition("-")
-        return self.ladders[ladder].follow(at[ladder], name, record)
+    def samples_after(self, state: dict[str, _Climb], sample_id: str, record: EpisodeRecord) -> list[Sample]:
+        """Return the samples to play after an attempt on its ladder."""
+        ladder, _, _ = sample_id.partition("-")
+        return self.ladders[ladder].samples_after(state[ladder], sample_id, record)

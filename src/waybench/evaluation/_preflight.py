@@ -30,9 +30,9 @@ from inspect_ai.model import (
 from waybench.core import LOCK_FILE, ActionTool, Picture, PromptKinds, UsageError
 from waybench.core._play import TEXT_PROMPTS
 from waybench.evaluation._agents import FunctionModel, content_image
-from waybench.evaluation._provider import ONE_CALL, EmbeddedPlayer, LocalModel, tool_info
-from waybench.evaluation._provider_errors import ProviderError, causes_of, read_error, status_of
-from waybench.evaluation._server_watch import host_and_port, shown_address
+from waybench.evaluation._provider import ONE_CALL, EmbeddedPlayer, LocalModel, inspect_tool_info
+from waybench.evaluation._provider_errors import ProviderError, all_causes, http_status, parse_provider_error
+from waybench.evaluation._server_watch import host_and_port, printable_address
 
 HOLDER = ".waybench-lock.json"
 _WAIT = 0.5  # seconds: `waybench view` touches the lock to see whether a run holds it
@@ -59,7 +59,7 @@ _NO_TOOLS = "use a model or server with tools, or leave out interface=tools"
 
 @contextmanager
 def lock_folder(folder: Path) -> Generator[None]:
-    """Hold the lock of a folder, which is created, since two runs in it at once would send every request twice.
+    """Create a folder and hold its lock during a block, so that no two runs write into it at once.
 
     SQLite's lock of a file, which holds nothing, is the operating system's on each platform. It ends with the process
     however that ends, so that no lock is ever left over, nor mistaken for that of a process that got the same id.
@@ -68,7 +68,7 @@ def lock_folder(folder: Path) -> Generator[None]:
         UsageError: If another process holds it; the message says which, and since when.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lock = _acquire(folder)
+    lock = _acquire_lock(folder)
     holder = folder / HOLDER
     with suppress(OSError):
         holder.write_text(json.dumps({"pid": os.getpid(), "host": platform.node(), "since": time.time()}), "utf-8")
@@ -81,8 +81,8 @@ def lock_folder(folder: Path) -> Generator[None]:
             lock.close()
 
 
-def _acquire(folder: Path) -> sqlite3.Connection | None:
-    """Return the locked file; None where the file system has no locks, which stops no run."""
+def _acquire_lock(folder: Path) -> sqlite3.Connection | None:
+    """Return an open connection that locks a folder; None where the file system has no locks."""
     lock = None
     try:
         lock = sqlite3.connect(folder / LOCK_FILE, timeout=_WAIT, isolation_level=None)
@@ -92,12 +92,13 @@ def _acquire(folder: Path) -> sqlite3.Connection | None:
         if lock is not None:
             lock.close()
         if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise UsageError(_holder_message(folder)) from None
+            raise UsageError(_lock_holder_message(folder)) from None
         return None
     return lock
 
 
-def _holder_message(folder: Path) -> str:
+def _lock_holder_message(folder: Path) -> str:
+    """Return the error message that names the process which holds a folder's lock."""
     who = "another process"
     with suppress(OSError, ValueError, KeyError, TypeError):
         holder: Any = json.loads((folder / HOLDER).read_text("utf-8"))
@@ -106,23 +107,23 @@ def _holder_message(folder: Path) -> str:
     return f"{folder} is in use: {who} is running in it; wait until it ends, or choose another folder with --out"
 
 
-def is_full(error: BaseException) -> bool:
-    """Return whether an error or one of its causes says that the disk is full."""
+def is_disk_full_error(error: BaseException) -> bool:
+    """Return whether an error or one of its causes means that the disk is full."""
     return any(
         (isinstance(cause, OSError) and cause.errno in _CODES)
         or (isinstance(cause, sqlite3.OperationalError) and _WORDS[-1] in str(cause))
-        for cause in causes_of(error)
+        for cause in all_causes(error)
     )
 
 
-def says_full(text: str) -> bool:
-    """Return whether the text of an error says that the disk is full."""
-    return any(words in text for words in _WORDS)
+def mentions_full_disk(error_text: str) -> bool:
+    """Return whether the text of an error means that the disk is full."""
+    return any(words in error_text for words in _WORDS)
 
 
-def full_message(out: Path) -> str:
-    """Return a message that names the full folder, of those that a run with logs in `out` writes, and what to do."""
-    folders = [out, Path(inspect_data_dir("samplebuffer")), Path(tempfile.gettempdir())]
+def disk_full_message(log_folder: Path) -> str:
+    """Return an error message that names the full folder among those that a run writes, and what to do."""
+    folders = [log_folder, Path(inspect_data_dir("samplebuffer")), Path(tempfile.gettempdir())]
     full: list[str] = []
     for folder in folders:
         with suppress(OSError):
@@ -136,7 +137,7 @@ def full_message(out: Path) -> str:
 
 
 def check_env_file() -> None:
-    """Check the file .env of this folder or one above it, which Inspect reads before the first model.
+    """Check the file .env in this folder or one above it, which Inspect reads before the first model is opened.
 
     Raises:
         UsageError: If it cannot be read, or what it says cannot be a variable.
@@ -156,29 +157,29 @@ def check_env_file() -> None:
 
 def check_models(
     models: Sequence[Model],
-    patience: float = PATIENCE,
+    reply_timeout: float = PATIENCE,
     tell: Callable[[str], None] = lambda line: None,
     *,
-    early: float = _EARLY,
-    connecting: float = _CONNECTING,
+    notice_after: float = _EARLY,
+    connection_timeout: float = _CONNECTING,
     prompts: PromptKinds = TEXT_PROMPTS,
 ) -> dict[str, float]:
-    """Send one short request to each model and refuse to start if one fails.
+    """Send one short request to each model that has a server; refuse to start if one fails.
 
     Nothing of the reply is kept. Embedded players and models without a server are not checked. A server that answers
     "bad request" is taken for working, since it may only dislike how short the request is.
 
     Args:
         models: The models, of which no request is running. Their connections are closed afterwards.
-        patience: Seconds for a reply.
-        tell: Receives a line about each model that has not replied after some seconds.
-        early: After how many.
-        connecting: Seconds for a connection.
-        prompts: What the models have to take for the tasks. With tools the request is for a call of one, with system
+        reply_timeout: Seconds for a reply.
+        tell: Receives a line about each model that has not replied after `notice_after` seconds.
+        notice_after: Seconds before that line.
+        connection_timeout: Seconds for a connection.
+        prompts: The kinds of prompts that the tasks send. With tools the request is for a call of one, with system
             messages it has one, and a picture goes with a second request.
 
     Returns:
-        Model -> how long its reply took, in seconds, for those that were checked.
+        Model -> seconds that its reply took, for the models that were checked.
 
     Raises:
         UsageError: In one line for each model that cannot be used, with what to do.
@@ -188,7 +189,9 @@ def check_models(
         return {}
 
     async def check_all() -> list[str | float]:
-        return await asyncio.gather(*(_check(model, patience, tell, early, connecting, prompts) for model in asked))
+        return await asyncio.gather(
+            *(_check_model(model, reply_timeout, tell, notice_after, connection_timeout, prompts) for model in asked)
+        )
 
     results = asyncio.run(check_all())
     if problems := [result for result in results if isinstance(result, str)]:
@@ -197,12 +200,12 @@ def check_models(
 
 
 def has_server(model: Model) -> bool:
-    """Return whether a model replies through a server."""
+    """Return whether a model replies through a server, not in this process."""
     return not isinstance(model.api, EmbeddedPlayer) and str(model).partition("/")[0] not in _LOCAL
 
 
-def refuse_without_tools(models: Sequence[Model], prompts: PromptKinds) -> None:
-    """Refuse models of which it is known without a request that they take no tools, where they need to.
+def refuse_models_without_tools(models: Sequence[Model], prompts: PromptKinds) -> None:
+    """Refuse models that are known to take no tools if the prompts need tools.
 
     Raises:
         UsageError: If there is one.
@@ -216,8 +219,8 @@ def refuse_without_tools(models: Sequence[Model], prompts: PromptKinds) -> None:
             raise UsageError(f"model {str(model)[:120]!r} takes no tools: {advice}")
 
 
-def refuse_text_models(models: Sequence[Model]) -> None:
-    """Refuse models that are known to read text only, without a request.
+def refuse_text_only_models(models: Sequence[Model]) -> None:
+    """Refuse models that are known to take no pictures.
 
     Raises:
         UsageError: In one line for each.
@@ -227,30 +230,34 @@ def refuse_text_models(models: Sequence[Model]) -> None:
         raise UsageError("; ".join(f"model {name!r} takes no pictures: {_OTHER}" for name in names))
 
 
-async def _check(
+async def _check_model(
     model: Model,
-    patience: float,
+    reply_timeout: float,
     tell: Callable[[str], None],
-    early: float,
-    connecting: float,
+    notice_after: float,
+    connection_timeout: float,
     prompts: PromptKinds,
 ) -> str | float:
-    """Return how many seconds a model's reply took, or a line on why the model cannot be used."""
+    """Return the seconds that a model's reply took, or a line on why the model cannot be used."""
     name = f"model {str(model)[:120]!r}"
     waiting = asyncio.get_running_loop().call_later(
-        early, tell, f"{name}: no answer in {early:.0f} s; waiting up to {patience:.0f} s for the server"
+        notice_after,
+        tell,
+        f"{name}: no answer in {notice_after:.0f} s; waiting up to {reply_timeout:.0f} s for the server",
     )
     try:
-        result = await _no_connection(model, min(connecting, patience)) or await asyncio.wait_for(
-            _seconds_to_call(model, prompts.has_system)
+        result = await _connection_problem(model, min(connection_timeout, reply_timeout)) or await asyncio.wait_for(
+            _time_tool_call(model, prompts.has_system)
             if prompts.has_tools
-            else _seconds_to_answer(model, prompts.has_system),
-            patience,
+            else _time_text_reply(model, prompts.has_system),
+            reply_timeout,
         )
         if prompts.picture is not None and not isinstance(result, str):
-            result = await asyncio.wait_for(_takes_picture(model, prompts.picture), patience) or result
+            result = await asyncio.wait_for(_picture_problem(model, prompts.picture), reply_timeout) or result
     except TimeoutError:
-        result = f"no reply within {patience:.0f} s: check the server, or give a model that loads a longer --timeout"
+        result = (
+            f"no reply within {reply_timeout:.0f} s: check the server, or give a model that loads a longer --timeout"
+        )
     finally:
         waiting.cancel()
         with suppress(Exception):
@@ -258,8 +265,8 @@ async def _check(
     return f"{name}: {result}" if isinstance(result, str) else result
 
 
-async def _no_connection(model: Model, seconds: float) -> str:
-    """Return a line if nothing takes a connection at a model's address in time; "" otherwise, or if it is not known.
+async def _connection_problem(model: Model, seconds: float) -> str:
+    """Return why no connection to a model's server can be opened in time; "" if one can, or if not known.
 
     What is refused at once is left to the request, whose words say more. Behind a proxy nothing is tried.
     """
@@ -278,34 +285,36 @@ async def _no_connection(model: Model, seconds: float) -> str:
     return ""
 
 
-async def _seconds_to_call(model: Model, system: bool) -> str | float:
-    """Return how many seconds a reply to a request for a call took; otherwise why the model cannot be used."""
+async def _time_tool_call(model: Model, has_system_message: bool) -> str | float:
+    """Return the seconds that a reply with a tool call took, or a line on why the model cannot be used."""
     began = time.monotonic()
-    output = await _send(model, tools=True, system=system)
+    output = await _send_test_request(model, asks_for_call=True, has_system_message=has_system_message)
     took = time.monotonic() - began
     if isinstance(output, ModelOutput):
         if output.message.tool_calls or output.stop_reason == "max_tokens":
             return took
         words = " ".join(output.completion.split())[:_LONGEST]
         return f"asked for a call of a tool, it answered without one ({words!r}): {_NO_TOOLS}"
-    error = read_error(output)
-    if error.status in _OF_THE_MOMENT or isinstance(await _send(model, system=system), Exception):
-        return await _seconds_to_answer(model, system)  # tools are not what it lacks
+    error = parse_provider_error(output)
+    if error.status in _OF_THE_MOMENT or isinstance(
+        await _send_test_request(model, has_system_message=has_system_message), Exception
+    ):
+        return await _time_text_reply(model, has_system_message)  # tools are not what it lacks
     return f"it takes no tools ({error.words[:_LONGEST]}): {_NO_TOOLS}"
 
 
-async def _send(
-    model: Model, *, tools: bool = False, picture: Picture | None = None, system: bool = False
+async def _send_test_request(
+    model: Model, *, asks_for_call: bool = False, picture: Picture | None = None, has_system_message: bool = False
 ) -> ModelOutput | Exception:
-    """Send a short request, and return the reply or the error."""
-    question = "Call the tool ready with the word OK." if tools else _QUESTION
+    """Send one short request, and return the reply or the error."""
+    question = "Call the tool ready with the word OK." if asks_for_call else _QUESTION
     parts: list[Content] = [] if picture is None else [ContentText(text=question), content_image(picture)]
-    messages: list[ChatMessage] = [ChatMessageSystem(content=_RULES)] if system else []
+    messages: list[ChatMessage] = [ChatMessageSystem(content=_RULES)] if has_system_message else []
     messages.append(ChatMessageUser(content=parts or question))
-    config = GenerateConfig(max_tokens=_TOKENS_OF_A_CALL if tools else _TOKENS)
+    config = GenerateConfig(max_tokens=_TOKENS_OF_A_CALL if asks_for_call else _TOKENS)
     try:
-        if tools:
-            answer = await model.api.generate(messages, [tool_info(_READY)], "any", ONE_CALL.merge(config))
+        if asks_for_call:
+            answer = await model.api.generate(messages, [inspect_tool_info(_READY)], "any", ONE_CALL.merge(config))
         else:
             answer = await model.api.generate(messages, [], "none", config)
     except Exception as raised:
@@ -313,41 +322,41 @@ async def _send(
     return answer[0] if isinstance(answer, tuple) else answer
 
 
-async def _seconds_to_answer(model: Model, system: bool = False) -> str | float:
-    """Return how many seconds a model's reply took; otherwise why the model cannot be used."""
+async def _time_text_reply(model: Model, has_system_message: bool = False) -> str | float:
+    """Return the seconds that a model's reply in text took, or a line on why the model cannot be used."""
     began = time.monotonic()
-    output = await _send_patiently(model, system=system)
-    if isinstance(output, ModelOutput) or status_of(output) in (400, 422):
+    output = await _send_with_retries(model, has_system_message=has_system_message)
+    if isinstance(output, ModelOutput) or http_status(output) in (400, 422):
         return time.monotonic() - began
-    return _advice(model, read_error(output))
+    return _problem_and_advice(model, parse_provider_error(output))
 
 
-async def _takes_picture(model: Model, picture: Picture) -> str:
-    """Return why a model that takes text does not take a picture; "" if it does."""
-    output = await _send_patiently(model, picture)
+async def _picture_problem(model: Model, picture: Picture) -> str:
+    """Return why a model cannot take a picture; "" if it can."""
+    output = await _send_with_retries(model, picture)
     is_output = isinstance(output, ModelOutput)
     if is_output and output.stop_reason != "model_length":
         return ""
-    words = (output.completion if is_output else read_error(output).words)[:_LONGEST]
+    words = (output.completion if is_output else parse_provider_error(output).words)[:_LONGEST]
     return f"takes no picture of {picture.size} pixels ({words}): {_OTHER}, or a smaller image_size"
 
 
-async def _send_patiently(
-    model: Model, picture: Picture | None = None, *, system: bool = False
+async def _send_with_retries(
+    model: Model, picture: Picture | None = None, *, has_system_message: bool = False
 ) -> ModelOutput | Exception:
-    """Send a short request, to a busy server more than once."""
+    """Send one short request, up to three times if the server is busy; return the reply or the error."""
     for wait in _WAITS:
-        output = await _send(model, picture=picture, system=system)
-        if isinstance(output, ModelOutput) or not ((status := status_of(output) or 0) == 429 or status >= 500):
+        output = await _send_test_request(model, picture=picture, has_system_message=has_system_message)
+        if isinstance(output, ModelOutput) or not ((status := http_status(output) or 0) == 429 or status >= 500):
             return output
         await asyncio.sleep(wait)
-    return await _send(model, picture=picture, system=system)
+    return await _send_test_request(model, picture=picture, has_system_message=has_system_message)
 
 
-def _advice(model: Model, error: ProviderError) -> str:
-    """Return in one line what is wrong and what to do."""
+def _problem_and_advice(model: Model, error: ProviderError) -> str:
+    """Return a line on what a provider's error means and what the user can do."""
     words = error.words[:_LONGEST]
-    address = shown_address(model.api.base_url)
+    address = printable_address(model.api.base_url)
     where = f" at {address}" if address else ""
     match error.status:
         case 401 | 403:

@@ -138,7 +138,7 @@ class TaskProgress:
         self._began: float | None = None  # when the first request that was answered left
 
     def start(self, earlier: Earlier, journaled: Collection[int] = ()) -> None:
-        """Note that the engine starts the task.
+        """Record that the engine starts the task.
 
         Args:
             earlier: What the log of an earlier run has finished.
@@ -155,6 +155,7 @@ class TaskProgress:
             self._note(f"{self.label} with {self.model} continues: {self._continuation_text(journaled)}")
 
     def _continuation_text(self, journaled: Iterable[int]) -> str:
+        """Return what a resumed task takes over: finished items, and replies of open episodes."""
         status, turns = self.status(), sorted((count for count in journaled if count), reverse=True)
         of = f" of {status.total:,}" if status.total is not None else ""
         parts = [f"{status.done:,}{of} {status.units} finished before"]
@@ -166,20 +167,20 @@ class TaskProgress:
         return "; ".join(parts)
 
     def finish(self, complete: bool) -> None:
-        """Note that the engine has ended the task, and whether it is complete."""
+        """Record that the engine has ended the task, and whether it is complete."""
         with self._lock:
             self._state = "finished" if complete else "unfinished"
             for sample in list(self._open):
-                self._close(sample)
+                self._close_episode(sample)
 
-    def add_earlier_run(self, earlier: Earlier) -> None:
-        """Note that an earlier run has finished the task, so that the engine does not start it."""
+    def finish_by_earlier_run(self, earlier: Earlier) -> None:
+        """Record that an earlier run has finished the task, so that the engine does not start it."""
         with self._lock:
             self._done, self._before, self._level = set(earlier.finished), earlier.finished, earlier.level
             self._state = "finished"
 
-    def begin(self, sample: str, level: int, limit: int, retries: Callable[[], int] = lambda: 0) -> None:
-        """Note that an episode begins.
+    def begin_episode(self, sample: str, level: int, limit: int, retries: Callable[[], int] = lambda: 0) -> None:
+        """Record that an episode begins.
 
         Args:
             sample: The name of its sample.
@@ -192,8 +193,8 @@ class TaskProgress:
             self._level = level if self._level is None else max(self._level, level)
             self._level_begins.setdefault(level, self._requests)
 
-    def reply(self, sample: str | None, usage: Usage | None, *, repeated: bool) -> None:
-        """Note a reply.
+    def add_reply(self, sample: str | None, usage: Usage | None, *, repeated: bool) -> None:
+        """Count a reply and its tokens.
 
         Args:
             sample: The name of the sample whose turn it is; None for the answer to a belief probe, which is no turn.
@@ -215,15 +216,15 @@ class TaskProgress:
                 self._cached += usage.cached_tokens
         self._spent()
 
-    def judge(self, game: str, turn: TurnRecord) -> None:
-        """Note whether a reply that had to name an action could be read, and warn early where many cannot.
+    def count_unreadable_reply(self, game_title: str, turn: TurnRecord) -> None:
+        """Count a reply by whether an action could be read from it, and warn once if many could not.
 
         Args:
-            game: The title of the environment.
+            game_title: The title of the environment.
             turn: The turn.
         """
         with self._lock:
-            replies = self._games.setdefault(game, _GameReplies())
+            replies = self._games.setdefault(game_title, _GameReplies())
             replies.count += 1
             if reason := unreadable_reason(turn):
                 replies.reasons[reason] += 1
@@ -236,15 +237,16 @@ class TaskProgress:
             example = " ".join(replies.examples[reason].split())[:_EXAMPLE]
         if not self.model.startswith("waybench/") or self.model.removeprefix("waybench/") in LOCAL_MODELS:
             self._note(
-                f"warning: {self.label}, {game}, with {self.model}: {unreadable:,} of the first {replies.count:,} "
-                f"replies could not be read; {times:,} of them: {reason} Example: {example or '(an empty reply)'}"
+                f"warning: {self.label}, {game_title}, with {self.model}: {unreadable:,} of the first "
+                f"{replies.count:,} replies could not be read; {times:,} of them: {reason} "
+                f"Example: {example or '(an empty reply)'}"
             )
 
-    def end(self, sample: str, error: str = "") -> None:
-        """Note that a sample's episode has ended; `error` says which error or defect ended it, if one did."""
+    def end_episode(self, sample: str, error: str = "") -> None:
+        """Record that a sample's episode has ended; `error` describes the error or defect that ended it, if any."""
         is_defect = error.startswith(DEFECT)
         with self._lock:
-            ended = self._close(sample)
+            ended = self._close_episode(sample)
             if error:
                 (self._defects if is_defect else self._errors).add(sample)
             else:
@@ -257,29 +259,30 @@ class TaskProgress:
             what = "" if is_defect else "an infrastructure error ended an episode: "
             self._note(f"{self.label} with {self.model}: {what}{error}")
 
-    def leave(self, sample: str) -> None:
-        """Note that an episode was interrupted."""
+    def interrupt_episode(self, sample: str) -> None:
+        """Record that a sample's episode was interrupted."""
         with self._lock:
-            self._close(sample)
+            self._close_episode(sample)
 
-    def _close(self, sample: str) -> _Open | None:
+    def _close_episode(self, sample: str) -> _Open | None:
+        """Remove an episode from the open ones and return it; None if it is not open."""
         closed = self._open.pop(sample, None)
         self._retries += 0 if closed is None else closed.retries()
         return closed
 
     def status(self) -> TaskStatus:
-        """Return the present progress."""
+        """Return a snapshot of the progress."""
         with self._lock:
             seconds_left, is_upper_bound = self._seconds_left()
             return TaskStatus(
                 task=self.label,
                 model=self.model,
                 state=self._state,
-                done=self._count(self._done),
+                done=self._count_units(self._done),
                 total=self._total,
                 unit="episode" if self._attempts and self._total is not None else "item",
                 level=self._level if self._total is None else None,
-                before=self._count(self._before),
+                before=self._count_units(self._before),
                 active=len(self._open),
                 requests=self._requests,
                 repeated=self._repeated,
@@ -308,16 +311,17 @@ class TaskProgress:
 
     @property
     def cost(self) -> float | None:
-        """What they cost in dollars; None if the model's prices are not known."""
+        """The cost of its requests in dollars; None if the model's prices are not known."""
         return None if self._price is None else self._price.cost(self._input, self._output, self._cached)
 
-    def _count(self, samples: Collection[str]) -> int:
+    def _count_units(self, samples: Collection[str]) -> int:
+        """Return the number of samples; where results decide what is played, the number of their items."""
         if self._total is not None:
             return len(samples)
         return len({sample.rpartition("-")[0] for sample in samples})  # without the attempt
 
     def _seconds_left(self) -> tuple[float | None, bool]:
-        """Return the time left, at the rate of requests so far, and whether it assumes episodes of full length."""
+        """Return the estimated seconds left, and whether they assume episodes of full length; None if not known."""
         if self._began is None or not self._requests or self._state != "running":
             return None, False
         if self._total is None:
@@ -327,15 +331,15 @@ class TaskProgress:
             return None, False
         lengths = EpisodeLengths(self._ended_turns, [episode.turns for episode in self._open.values()])
         waiting = max(self._total - len(self._done) - len(self._open), 0)
-        requests, unseen = (waiting * turns for turns in lengths.turns_left(0, sum(limits) / len(limits)))
+        requests, unseen = (waiting * turns for turns in lengths.expected_turns_left(0, sum(limits) / len(limits)))
         for episode in self._open.values():
-            more, beyond = lengths.turns_left(episode.turns, episode.limit)
+            more, beyond = lengths.expected_turns_left(episode.turns, episode.limit)
             requests, unseen = requests + more, unseen + beyond
         is_upper_bound = max(limits) > 1 and unseen > requests / 2
         return requests * (self._clock() - self._began) / self._requests, is_upper_bound
 
     def _seconds_to_last_level(self) -> float | None:
-        """Return the time that a ladder takes up to its last level; None before a level is finished in this run.
+        """Return the estimated seconds of a ladder up to its last level; None before a level is finished.
 
         Levels to come are taken to need as many requests as the last one that is finished, at the rate so far.
         """
@@ -370,8 +374,8 @@ class EpisodeLengths:
             at_risk -= count
         self._longest = max(all_lengths, default=0)
 
-    def turns_left(self, turns: int, limit: float) -> tuple[float, float]:
-        """Return how many turns an episode takes after its first `turns`, and how many of those no episode has reached.
+    def expected_turns_left(self, turns: int, limit: float) -> tuple[float, float]:
+        """Return the expected turns after an episode's first `turns`, and those beyond the longest episode.
 
         What is not known yet is taken to last up to the limit. An episode that goes on takes at least one turn more.
         """
@@ -392,15 +396,15 @@ class EpisodeProgress:
     """Reports what happens in one episode to its task's progress."""
 
     def __init__(self, task: TaskProgress, sample: int | str, epoch: int, episode: Episode[Any, Any, Any]) -> None:
-        self._task, self._name, self._episode = task, sample_name(sample, epoch), episode
+        self._task, self._name, self._episode = task, sample_name_in_epoch(sample, epoch), episode
         # Inspect's event of a retry has its own ones alone; clients such as OpenAI's send most requests again by
         # themselves.
         active = sample_active()
         retries = lambda: 0 if active is None else active.http_retries  # noqa: E731
-        task.begin(self._name, episode.item.level, episode.turns_left, retries)
+        task.begin_episode(self._name, episode.item.level, episode.turns_left, retries)
 
-    def reply(self, record: TurnRecord | ProbeRecord, *, repeated: bool, is_thought: bool = False) -> None:
-        """Report a turn or the answer to a belief probe.
+    def report_reply(self, record: TurnRecord | ProbeRecord, *, repeated: bool, is_thought: bool = False) -> None:
+        """Report a turn, or the answer to a belief probe.
 
         Args:
             record: The turn or answer.
@@ -408,26 +412,26 @@ class EpisodeProgress:
             is_thought: Whether it is a turn in which no action had to be named.
         """
         is_turn = isinstance(record, TurnRecord)
-        self._task.reply(self._name if is_turn else None, record.usage, repeated=repeated)
+        self._task.add_reply(self._name if is_turn else None, record.usage, repeated=repeated)
         if is_turn and not is_thought:
-            self._task.judge(self._episode.environment.title, record)
+            self._task.count_unreadable_reply(self._episode.environment.title, record)
 
     @property
     def why_stopped(self) -> str:
         """Why the run is ending early; "" if it is not, or if the user has interrupted it."""
         return self._task.why_stopped()
 
-    def end(self) -> None:
-        """Report how the episode stands now that it is left."""
+    def report_end(self) -> None:
+        """Report whether the episode has ended, was interrupted or ended in an error."""
         if self._episode.end_reason is None:
-            self._task.leave(self._name)
+            self._task.interrupt_episode(self._name)
         elif self._episode.end_reason is End.INFRASTRUCTURE:
-            self._task.end(self._name, " ".join((self._episode.error or "unknown error").split())[:_LONGEST])
+            self._task.end_episode(self._name, " ".join((self._episode.error or "unknown error").split())[:_LONGEST])
         else:
-            self._task.end(self._name)
+            self._task.end_episode(self._name)
 
 
-def sample_name(sample: int | str, epoch: int) -> str:
+def sample_name_in_epoch(sample: int | str, epoch: int) -> str:
     """Return the name of a sample in one epoch: "501-1", or "501#2-1" in the second one."""
     item, _, attempt = str(sample).rpartition("-")
     return f"{item}#{epoch}-{attempt}" if epoch > 1 else str(sample)

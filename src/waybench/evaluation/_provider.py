@@ -50,8 +50,8 @@ current_belief: ContextVar[Belief[Any] | None] = ContextVar("waybench_belief", d
 ONE_CALL = GenerateConfig(parallel_tool_calls=False)
 
 
-def request_arguments(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
-    """Return the arguments of a request for the next reply without the messages: tools, where the player has some.
+def action_request_arguments(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
+    """Return the arguments, besides messages, of a request for the next action: {} if the player has no tools.
 
     A question for a thought is answered in text, so no tool can be called then.
     """
@@ -63,7 +63,7 @@ def request_arguments(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
 
 
 def text_request_arguments(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
-    """Return the arguments of a request for an answer in text without the messages.
+    """Return the arguments, besides messages, of a request for an answer in text.
 
     Tools are named where the conversation may have calls of them, as some providers want, but cannot be called.
     """
@@ -71,19 +71,19 @@ def text_request_arguments(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
 
 
 def declared_tools(episode: Episode[Any, Any, Any]) -> list[ToolInfo]:
-    """Return the tools that the wording declares, as Inspect describes tools."""
-    return [tool_info(tool) for tool in episode.play.wording.tools(episode.state)]
+    """Return the tools that an episode's wording declares, as Inspect's tool descriptions."""
+    return [inspect_tool_info(tool) for tool in episode.play.wording.tools(episode.state)]
 
 
-def tool_info(tool: ActionTool) -> ToolInfo:
-    """Return a tool as Inspect describes tools."""
+def inspect_tool_info(tool: ActionTool) -> ToolInfo:
+    """Return Inspect's description of a tool."""
     # What Inspect's own class for schemas does not know, such as maxItems, is left out of it.
     parameters = ToolParams.model_validate(object_schema(tool.parameters))
     return ToolInfo(name=tool.name, description=tool.doc, parameters=parameters)
 
 
 def raw_reply(output: ModelOutput) -> str:
-    """Return what a model said as the raw reply of an episode whose player acts by tools."""
+    """Return a model's text and tool calls as one raw reply, for a player that acts by tools."""
     message = output.message
     calls = message.tool_calls or ()
     return reply_of_calls(
@@ -91,26 +91,26 @@ def raw_reply(output: ModelOutput) -> str:
     )
 
 
-def output_of(model: str, reply: str, turn: int) -> ModelOutput:
-    """Return a raw reply as the output of a model in a turn."""
+def output_from_raw_reply(model: str, reply: str, turn: int) -> ModelOutput:
+    """Return a raw reply, with its tool calls, as a model's output; inverse of `raw_reply`."""
     text, calls = calls_in_reply(reply)
     output = ModelOutput.from_content(model, text)
     if calls:
-        output.choices[0].message.tool_calls = engine_calls(calls, "t", turn)
+        output.choices[0].message.tool_calls = inspect_tool_calls(calls, "t", turn)
         output.choices[0].stop_reason = "tool_calls"
     return output
 
 
-def engine_calls(calls: Sequence[ToolCall], kind: str, number: int) -> list[EngineCall]:
-    """Return calls as Inspect has them; their ids, of a letter and a number, differ within a conversation."""
+def inspect_tool_calls(calls: Sequence[ToolCall], id_letter: str, id_number: int) -> list[EngineCall]:
+    """Return tool calls as Inspect's, with ids made of a letter and a number that is unique in the conversation."""
     return [  # some providers take ids of nine letters and digits only
-        EngineCall(f"{kind}{number:06d}{at:02d}", call.name, dict(call.arguments), call.error or None)
+        EngineCall(f"{id_letter}{id_number:06d}{at:02d}", call.name, dict(call.arguments), call.error or None)
         for at, call in enumerate(calls)
     ]
 
 
-def call_results(message: ChatMessageAssistant, text: str) -> list[ChatMessage]:
-    """Return the results of a message's calls: the same text for each, as no reply has more than one that counts."""
+def tool_result_messages(message: ChatMessageAssistant, text: str) -> list[ChatMessage]:
+    """Return a result message for each call of a message, all with the same text."""
     return [
         ChatMessageTool(content=text, tool_call_id=call.id, function=call.function) for call in message.tool_calls or ()
     ]
@@ -119,7 +119,7 @@ def call_results(message: ChatMessageAssistant, text: str) -> list[ChatMessage]:
 async def execute_call(
     episode: Episode[Any, Any, Any], tools: Sequence[ToolInfo], turn: TurnRecord, messages: Sequence[ChatMessage]
 ) -> ChatMessage | None:
-    """Let Inspect execute the call in the last message, of a turn that was taken, so that its log has the result.
+    """Let Inspect execute the call in the last message, so that its log shows the result.
 
     Returns:
         The message with the result; None for a turn without one call that could be read.
@@ -130,6 +130,7 @@ async def execute_call(
         return None
 
     async def execute(**kwargs: Any) -> str:
+        """Return the observation of the turn that was taken."""
         return turn.message
 
     # An observation is never cut.
@@ -140,8 +141,8 @@ async def execute_call(
     return result if is_result else None
 
 
-def message_shape(message: ChatMessage) -> tuple[str, str, tuple[tuple[str, Mapping[str, Any]], ...]]:
-    """Return what of a message decides what a model reads: role, text and calls, without ids."""
+def comparable_message(message: ChatMessage) -> tuple[str, str, tuple[tuple[str, Mapping[str, Any]], ...]]:
+    """Return role, text and calls of a message, without ids, to compare two messages."""
     calls = message.tool_calls or () if isinstance(message, ChatMessageAssistant) else ()
     return message.role, message.text.strip(), tuple((call.function, call.arguments) for call in calls)
 
@@ -175,10 +176,10 @@ class LocalModel(InProcessModel):
 
     def prepare(self) -> None:
         """Start the model's server."""
-        self._server = _server(self.model_name)
+        self._server = _start_server(self.model_name)
 
     def max_connections(self) -> int:
-        """Return how many requests run at once."""
+        """Return the number of requests that run at once."""
         return _AT_ONCE
 
     async def generate(
@@ -219,8 +220,8 @@ class LocalModel(InProcessModel):
         return output
 
 
-def check_local(name: str) -> None:
-    """Check that a model's program and weights are installed.
+def check_local_model_installed(name: str) -> None:
+    """Check that the program and the weights of a local model are installed.
 
     Raises:
         UsageError: If they are not; the message says what to install.
@@ -233,7 +234,7 @@ def check_local(name: str) -> None:
 
 
 def _weights_file(name: str) -> Path:
-    """Return the path of the installed weights of an embedded player."""
+    """Return the path of the installed weights of a local model."""
     weights = _WEIGHTS[name]
     spec = find_spec(weights.module)
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
@@ -243,9 +244,9 @@ def _weights_file(name: str) -> Path:
 
 
 @cache
-def _server(name: str) -> Any:
-    """Start the server of a model; every task of a run shares it."""
-    check_local(name)
+def _start_server(name: str) -> Any:
+    """Start the server of a local model, or return the running one."""
+    check_local_model_installed(name)
     llama: Any = import_module("xllamacpp")
     settings = llama.CommonParams()
     settings.model.path = str(_weights_file(name))
@@ -259,7 +260,7 @@ def _server(name: str) -> Any:
     return llama.Server(settings)
 
 
-def check_player(name: str, envs: Iterable[str] | None = None) -> None:
+def check_player_exists(name: str, envs: Iterable[str] | None = None) -> None:
     """Check that an embedded player of this name exists.
 
     Args:
@@ -273,7 +274,7 @@ def check_player(name: str, envs: Iterable[str] | None = None) -> None:
     players = [set(registry.load(env).players.policies) for env in ids]
     names = {*EMBEDDED, *(set[str].union(*players) if envs is None else set[str].intersection(*players))}
     if name in LOCAL_MODELS:
-        check_local(name)
+        check_local_model_installed(name)
     elif name.startswith("noisy-"):
         policy(name)
     elif name not in names:
@@ -287,12 +288,12 @@ class EmbeddedPlayer(InProcessModel):
     """
 
     def __new__(cls, model_name: str, *args: Any, **kwargs: Any) -> Any:
-        """Return a player, or a language model of this machine."""
+        """Return an embedded player, or a `LocalModel` for a name of `LOCAL_MODELS`."""
         return LocalModel(model_name, *args, **kwargs) if model_name in LOCAL_MODELS else super().__new__(cls)
 
     def prepare(self) -> None:
         """Find the player."""
-        check_player(self.model_name)
+        check_player_exists(self.model_name)
         self._policy = policy(self.model_name)
 
     async def generate(
@@ -308,7 +309,7 @@ class EmbeddedPlayer(InProcessModel):
         with reraise_as_defect(episode.environment.id, f"player {self.model_name}"):
             reply = self._policy.reply(episode) if belief is None else self._policy.believe(episode, belief)
         if belief is None and episode.play.wording.acts_by_tools:
-            output = output_of(name, reply, len(episode.turns))
+            output = output_from_raw_reply(name, reply, len(episode.turns))
         else:
             output = ModelOutput.from_content(name, reply)
         # Without usage the engine would fetch a tokenizer's file to count by.

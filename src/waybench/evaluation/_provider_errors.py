@@ -119,7 +119,7 @@ class ProviderError(NamedTuple):
 
     @property
     def is_overflow(self) -> bool:
-        """Whether the conversation was longer than the model can read."""
+        """Whether the conversation was longer than the model's context."""
         if self.status in _NOT_BY_STATUS or self.codes & _OTHER_CODES:
             return False
         if self.codes & _OVERFLOW_CODES:
@@ -127,8 +127,8 @@ class ProviderError(NamedTuple):
         return _OTHER.search(self.text) is None and _OVERFLOW.search(self.text) is not None
 
     @property
-    def tokens_that_fit(self) -> tuple[int, int] | None:
-        """Tokens of the prompt and of the context, where the prompt fits and only its sum with the reply does not."""
+    def fitting_prompt_and_context(self) -> tuple[int, int] | None:
+        """Tokens of the prompt and of the context if only prompt and reply together are too long; else None."""
         for pattern in _SUMS:
             if match := pattern.search(self.text):
                 prompt, limit = (int(match[name].replace(",", "") or 0) for name in ("prompt", "limit"))
@@ -136,29 +136,32 @@ class ProviderError(NamedTuple):
         return None
 
 
-def read_error(error: BaseException) -> ProviderError:
-    """Return what a provider's error says, also where the engine has wrapped it."""
-    cause = cause_of(error)
+def parse_provider_error(error: BaseException) -> ProviderError:
+    """Return status, codes and text of a provider's error, unwrapped from the engine's errors."""
+    cause = provider_cause(error)
     body: Any = getattr(cause, "body", None) or response_text(cause)
-    messages = [*_messages(body)]
+    messages = [*_error_messages(body)]
     words = " ".join((str(cause) or type(cause).__name__).split())
     if messages and not any(message in words for message in messages):
         words = f"{words}: {'; '.join(messages)}"
     details = json.dumps(body, default=str) if not isinstance(body, str) else body
     return ProviderError(
-        status_of(cause), frozenset(_codes(cause, body)), words, f"{words[:_LONGEST]}\n{(details or '')[:_LONGEST]}"
+        http_status(cause),
+        frozenset(_error_codes(cause, body)),
+        words,
+        f"{words[:_LONGEST]}\n{(details or '')[:_LONGEST]}",
     )
 
 
-def is_overflow(text: str, body: Any) -> bool:
-    """Return whether the engine is right to take an error for a full context: it goes by "input length" in any one."""
-    if frozenset(_codes(None, body)) & _OVERFLOW_CODES:
+def is_context_overflow(text: str, body: Any) -> bool:
+    """Return whether an error that the engine takes for a full context is one, by its text and its JSON body."""
+    if frozenset(_error_codes(None, body)) & _OVERFLOW_CODES:
         return True
     return _OTHER.search(text) is None and (_OVERFLOW.search(text) is not None or "input length" not in text.lower())
 
 
-def cause_of(error: BaseException) -> BaseException:
-    """Return the provider's own error, from which those of retries and of the engine come."""
+def provider_cause(error: BaseException) -> BaseException:
+    """Return the provider's error inside an error of retries or of the engine."""
     if isinstance(error, RetryError):
         error = error.last_attempt.exception() or error
     # The engine puts the whole request before the provider's error.
@@ -167,8 +170,8 @@ def cause_of(error: BaseException) -> BaseException:
     return error
 
 
-def causes_of(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error, its causes and its members, each once, since causes can form a cycle."""
+def all_causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, its causes and the members of exception groups, each once."""
     waiting: list[BaseException | None] = [error]
     seen: set[int] = set()
     while waiting:
@@ -179,7 +182,7 @@ def causes_of(error: BaseException) -> Iterator[BaseException]:
             waiting += [cause.__cause__, cause.__context__, *getattr(cause, "exceptions", ())]
 
 
-def status_of(error: BaseException) -> int | None:
+def http_status(error: BaseException) -> int | None:
     """Return the HTTP status of a provider's error; None if no server answered, or it is not known."""
     response = getattr(error, "response", None)
     for owner in (error, response):
@@ -203,8 +206,8 @@ def response_text(error: BaseException) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _messages(body: Any, depth: int = 4) -> Iterator[str]:
-    """Yield the messages in the body of an error, in whatever form a provider has."""
+def _error_messages(body: Any, depth: int = 4) -> Iterator[str]:
+    """Yield the messages in the body of an error response, in the form of any provider."""
     if isinstance(body, str):
         try:
             inner = json.loads(body) if body.lstrip().startswith(("{", "[")) else None
@@ -213,18 +216,19 @@ def _messages(body: Any, depth: int = 4) -> Iterator[str]:
         if inner is None:
             yield " ".join(body.split())[:1000]
         else:
-            yield from _messages(inner, depth)
+            yield from _error_messages(inner, depth)
     elif isinstance(body, Mapping) and depth:
         named = cast("Mapping[str, Any]", body)
         for name in ("message", "error", "msg", "detail", "error_message", "errorMessage"):
             if named.get(name):
-                yield from _messages(named[name], depth - 1)
+                yield from _error_messages(named[name], depth - 1)
     elif isinstance(body, list) and depth:
         for part in cast("list[Any]", body)[:5]:
-            yield from _messages(part, depth - 1)
+            yield from _error_messages(part, depth - 1)
 
 
-def _codes(error: BaseException | None, body: Any) -> Iterator[str]:
+def _error_codes(error: BaseException | None, body: Any) -> Iterator[str]:
+    """Yield the codes and types that an error and its response body name, in lower case."""
     for name in ("code", "type"):
         yield str(getattr(error, name, "") or "").lower()
     for _ in range(3):
@@ -247,8 +251,8 @@ class PromptTokens:
     def __init__(self) -> None:
         self._before: tuple[list[str | None], int] | None = None  # ids of the last prompt's messages, and its tokens
 
-    def warning(self, messages: Sequence[ChatMessage], usage: ModelUsage | None) -> str:
-        """Return a line if a server that counted these tokens cannot have read the whole prompt; "" otherwise."""
+    def truncation_warning(self, messages: Sequence[ChatMessage], usage: ModelUsage | None) -> str:
+        """Return a warning if the server cannot have read the whole prompt, by the tokens it counted; else ""."""
         if usage is None:
             return ""
         cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)

@@ -31,7 +31,7 @@ def reasoning_parts(message: ChatMessage) -> list[ContentReasoning]:
 
 
 def store_reasoning(store: Store, turn: int, message: ChatMessageAssistant) -> None:
-    """Write what a provider returns as reasoning, apart from the reply, to a sample's store; a report shows it.
+    """Write the reasoning in a message to a sample's store, under the turn's number, for reports.
 
     It is no part of the record, which nothing but the reply decides.
     """
@@ -41,8 +41,8 @@ def store_reasoning(store: Store, turn: int, message: ChatMessageAssistant) -> N
         store.set(REASONING, {**(store.get(REASONING) or {}), str(turn): text})
 
 
-def forms_of(message: ChatMessage, think_tags: str | None = None) -> set[str]:
-    """Return the forms of a message's reasoning, of `REASONING_FORMS`: none if it has no reasoning.
+def reasoning_forms(message: ChatMessage, think_tags: str | None = None) -> set[str]:
+    """Return the forms of a message's reasoning, of `REASONING_FORMS`; empty if it has none.
 
     Reasoning that stands in the text of a reply, between marks, is text.
     """
@@ -57,7 +57,7 @@ def forms_of(message: ChatMessage, think_tags: str | None = None) -> set[str]:
 
 def without_reasoning(message: ChatMessageAssistant, think_tags: str | None = None) -> ChatMessageAssistant:
     """Return a message without its reasoning, also where that stands in its text; the same object if it has none."""
-    if not (reasoning_parts(message) or forms_of(message, think_tags)):
+    if not (reasoning_parts(message) or reasoning_forms(message, think_tags)):
         return message
     if isinstance(message.content, str):
         return message.model_copy(update={"content": split_reasoning(message.content, think_tags).answer})
@@ -71,29 +71,29 @@ def without_reasoning(message: ChatMessageAssistant, think_tags: str | None = No
     return message.model_copy(update={"content": answer})
 
 
-def reasoning_history(api: ModelAPI, config: GenerateConfig) -> str:
-    """Return which reasoning a provider sends back with these settings, as Inspect resolves it: all, last or none."""
+def effective_reasoning_history(api: ModelAPI, config: GenerateConfig) -> str:
+    """Return which reasoning a provider sends back with these settings: "all", "last" or "none"."""
     chosen = config.reasoning_history
     return api.force_reasoning_history() or (api.auto_reasoning_history() if chosen in (None, "auto") else chosen)
 
 
-def forced_history(api: ModelAPI, settings: Mapping[str, Json]) -> str:
-    """Return what to tell of a provider that sends back other reasoning than the settings ask for; "" if none does."""
+def forced_history_warning(api: ModelAPI, settings: Mapping[str, Json]) -> str:
+    """Return a warning if a provider sends back other reasoning than the settings ask for; else ""."""
     chosen, forced = settings.get("reasoning_history"), api.force_reasoning_history()
     if chosen in (None, "auto", forced) or forced is None:
         return ""
     return f"its provider always has reasoning_history={forced}, whatever is asked for ({chosen}); records say so"
 
 
-def apply_history(messages: list[ChatMessage], history: str, think_tags: str | None) -> list[ChatMessage]:
-    """Return messages without the reasoning that is not to be sent back, where it stands in texts.
+def without_unsent_reasoning(messages: list[ChatMessage], history: str, think_tags: str | None) -> list[ChatMessage]:
+    """Return messages without the reasoning in their texts that `history` ("all", "last", "none") leaves out.
 
     Inspect leaves out what a provider has marked as reasoning; the same list where all reasoning is sent back.
     """
     if history == ALL:
         return messages
     sent = list(messages)
-    places = [place for place, message in enumerate(sent) if forms_of(message, think_tags)]
+    places = [place for place, message in enumerate(sent) if reasoning_forms(message, think_tags)]
     for place in places[:-1] if history == LAST else places:
         message = sent[place]
         if isinstance(message, ChatMessageAssistant):
@@ -118,24 +118,26 @@ class ReasoningWatch:
     requests: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
     def add_request(self, messages: Sequence[ChatMessage]) -> None:
-        """Count what a request repeats."""
+        """Count the replies with reasoning that a request repeats."""
         if self.replies:
-            self.requests.append((self.replies, sum(bool(forms_of(message, self.think_tags)) for message in messages)))
+            self.requests.append(
+                (self.replies, sum(bool(reasoning_forms(message, self.think_tags)) for message in messages))
+            )
 
     def add_reply(self, message: ChatMessageAssistant) -> None:
-        """Note the reasoning of a reply."""
-        forms = forms_of(message, self.think_tags)
+        """Record the forms of a reply's reasoning."""
+        forms = reasoning_forms(message, self.think_tags)
         self.forms |= forms
         self.replies += bool(forms)
 
     @property
-    def returned(self) -> str:
+    def returned_forms(self) -> str:
         """The forms of all reasoning, joined by "+"; "" if there was none."""
         return "+".join(form for form in REASONING_FORMS if form in self.forms)
 
     @property
     def sent_back(self) -> str:
-        """What of the reasoning was repeated, one of `SENT_BACK`; "" if no request came after any."""
+        """Which reasoning later requests repeated, one of `SENT_BACK`; "" if no request came after any."""
         if not self.requests:
             return ""
         if all(sent >= before for before, sent in self.requests):

@@ -51,18 +51,18 @@ _STATUS = {
 _SENSITIVE = ("1026", "1027")  # MiniMax: the prompt or the reply
 
 
-def stop_reason_of(reason: object) -> StopReason | None:
-    """Return Inspect's name of a provider's word for why a reply ended; None if it has no meaning here."""
-    return _STOP_REASONS.get(_plain(reason))
+def inspect_stop_reason(provider_reason: object) -> StopReason | None:
+    """Return Inspect's stop reason for a provider's; None for an unknown one."""
+    return _STOP_REASONS.get(_normalized_reason(provider_reason))
 
 
-def is_broken_off(reason: object) -> bool:
-    """Return whether a reason to stop says that the server broke the reply off."""
-    return _plain(reason) in _BROKEN_OFF
+def is_broken_off_reason(provider_reason: object) -> bool:
+    """Return whether a provider's stop reason means that the server broke the reply off."""
+    return _normalized_reason(provider_reason) in _BROKEN_OFF
 
 
-def read_completion(body: Json, request: Callable[[], Mapping[str, Any]]) -> tuple[int, dict[str, Any]]:
-    """Return a server's answer to a request for a completion as OpenAI would have written it.
+def standard_completion(body: Json, request: Callable[[], Mapping[str, Any]]) -> tuple[int, dict[str, Any]]:
+    """Return a server's response to a completion request in OpenAI's form.
 
     Args:
         body: The answer, of status 200.
@@ -73,16 +73,16 @@ def read_completion(body: Json, request: Callable[[], Mapping[str, Any]]) -> tup
         completion, or one that the server broke off.
     """
     if not is_object(body):
-        return server_error(f"the server answered {_shorten(body)} in place of a completion")
+        return server_error_response(f"the server answered {_short_json(body)} in place of a completion")
     values = body.get("choices")
-    choices = [_choice(choice) for choice in values if is_object(choice)] if is_array(values) else []
+    choices = [_standard_choice(choice) for choice in values if is_object(choice)] if is_array(values) else []
     for choice in choices:
-        if choice.get("error") or _plain(choice.get("finish_reason")) in _BROKEN_OFF:
+        if choice.get("error") or _normalized_reason(choice.get("finish_reason")) in _BROKEN_OFF:
             words = f"the server broke the reply off (finish_reason {choice.get('finish_reason')!r})"
-            return _error_of({"error": choice.get("error") or body.get("error")}, words)
+            return _error_response({"error": choice.get("error") or body.get("error")}, words)
     has_reply = any(_has_reply(choice["message"]) for choice in choices)
-    if not has_reply and (not choices or _error_in(body)):
-        return _error_of(body, f"the server answered without a completion: {_shorten(body)}")
+    if not has_reply and (not choices or _find_error(body)):
+        return _error_response(body, f"the server answered without a completion: {_short_json(body)}")
     completion = {**body, "choices": choices}
     for name, default in (("id", ""), ("object", "chat.completion"), ("created", 0)):
         if not isinstance(body.get(name), type(default)):
@@ -90,24 +90,24 @@ def read_completion(body: Json, request: Callable[[], Mapping[str, Any]]) -> tup
     if not isinstance(body.get("model"), str):
         completion["model"] = str(request().get("model", ""))
     if "usage" in body:
-        completion["usage"] = _usage(body["usage"])
+        completion["usage"] = _standard_usage(body["usage"])
     for index, choice in enumerate(choices):
         if type(choice.get("index")) is not int:
             choice["index"] = index
         if choice.get("logprobs") and not request().get("logprobs"):
             choice["logprobs"] = None  # nobody reads them, in whatever form they are
         if choice["message"].get("tool_calls"):
-            _give_ids(choice["message"]["tool_calls"], request())
+            _assign_missing_call_ids(choice["message"]["tool_calls"], request())
     return 200, completion
 
 
-def server_error(message: str) -> tuple[int, dict[str, Any]]:
-    """Return the status and the form of an error of the server, with which the request is tried again."""
+def server_error_response(message: str) -> tuple[int, dict[str, Any]]:
+    """Return status and body of a server error, after which the request is tried again."""
     return _BAD_GATEWAY, {"error": {"message": message, "type": "server_error", "code": _BAD_GATEWAY}}
 
 
-def _choice(choice: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a choice with a message: an empty one where the model said nothing."""
+def _standard_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a choice with a message in OpenAI's form; the message is empty where the model said nothing."""
     content = choice.get("message", choice.get("delta"))
     message = content if is_object(content) else {"content": choice.get("text", content)}
     return {"finish_reason": None, **choice, "message": _standard_message(message)}
@@ -121,28 +121,28 @@ def _standard_message(raw: Mapping[str, Any]) -> dict[str, Any]:
         message["role"] = "assistant"
     content = raw.get("content")
     if not isinstance(content, str | None):
-        message["content"] = _text(content)
+        message["content"] = _answer_text(content)
         if thought := message_reasoning(content):
             message["reasoning_content"] = raw.get("reasoning_content") or raw.get("reasoning") or thought
     for name in ("reasoning_content", "reasoning"):
         if not isinstance(thought := message.get(name), str | None):
-            message[name] = message_reasoning(thought) or _text(thought)
+            message[name] = message_reasoning(thought) or _answer_text(thought)
     details = raw.get("reasoning_details")
     if details is not None and not (
         is_array(details) and all(is_object(part) and part.get("type") for part in details)
     ):
         message["reasoning_details"] = None
     if not isinstance(raw.get("refusal"), str | None) or raw.get("refusal") == "":
-        message["refusal"] = _text(raw["refusal"]) if raw["refusal"] else None
+        message["refusal"] = _answer_text(raw["refusal"]) if raw["refusal"] else None
     called = raw.get("tool_calls") or raw.get("function_call")  # the latter is OpenAI's form of 2023
     if called:
         calls = called if is_array(called) else [called]
-        message["tool_calls"] = [_call(call) for call in calls if is_object(call)]
+        message["tool_calls"] = [_standard_tool_call(call) for call in calls if is_object(call)]
     return message
 
 
-def _text(content: Json) -> str:
-    """Return the answer in content of another type: its text, or its JSON where a server has read JSON for a value."""
+def _answer_text(content: Json) -> str:
+    """Return the text of message content that is no string; its JSON if it holds a parsed value."""
     text = message_text(content)
     if text is not None:
         return text
@@ -157,7 +157,8 @@ def _text(content: Json) -> str:
 _ARGUMENTS = ("arguments", "input", "parameters")  # what servers call them
 
 
-def _call(call: Mapping[str, Any]) -> dict[str, Any]:
+def _standard_tool_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool call in OpenAI's form."""
     if call.get("type") == "custom" and "custom" in call:
         return dict(call)
     function = call.get("function")
@@ -169,13 +170,15 @@ def _call(call: Mapping[str, Any]) -> dict[str, Any]:
         "function": {
             **(named if named is function else {}),
             "name": name if isinstance(name, str) else "",
-            "arguments": _arguments(next((named[key] for key in _ARGUMENTS if named.get(key) is not None), None)),
+            "arguments": _arguments_as_json_text(
+                next((named[key] for key in _ARGUMENTS if named.get(key) is not None), None)
+            ),
         },
     }
 
 
-def _arguments(arguments: Json) -> str:
-    """Return a call's arguments as JSON text, which some servers send as values, and some encode twice."""
+def _arguments_as_json_text(arguments: Json) -> str:
+    """Return a call's arguments as JSON text; servers may send a value, or text that is encoded twice."""
     if arguments is None or arguments == "":
         return "{}"
     if not isinstance(arguments, str):
@@ -190,8 +193,8 @@ def _arguments(arguments: Json) -> str:
     return arguments
 
 
-def _give_ids(calls: Sequence[dict[str, Any]], request: Mapping[str, Any]) -> None:
-    """Give calls ids of our own where theirs are missing or in use; a run that is resumed gives the same."""
+def _assign_missing_call_ids(calls: Sequence[dict[str, Any]], request: Mapping[str, Any]) -> None:
+    """Set the ids of calls where they are missing or already used; a resumed run sets the same."""
     messages = [message for message in request.get("messages") or () if is_object(message)]
     earlier = [call for message in messages for call in message.get("tool_calls") or () if is_object(call)]
     used = {str(call.get("id")) for call in earlier}
@@ -202,17 +205,19 @@ def _give_ids(calls: Sequence[dict[str, Any]], request: Mapping[str, Any]) -> No
         used.add(call["id"])
 
 
-def _usage(usage: Json) -> dict[str, Any] | None:
-    """Return counts of tokens as Inspect reads them; None if they are not known."""
+def _standard_usage(usage: Json) -> dict[str, Any] | None:
+    """Return token counts in the form that Inspect reads; None if they are not known."""
     if not is_object(usage):
         return None
-    prompt, reply = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    prompt, reply = _parse_token_count(usage.get("prompt_tokens")), _parse_token_count(usage.get("completion_tokens"))
     if prompt is None or reply is None:
         return None
-    total = _count(usage.get("total_tokens"))
+    total = _parse_token_count(usage.get("total_tokens"))
     counts = {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply}
     details = {
-        name: {kind: _count(value) for kind, value in part.items()} if is_object(part := usage[name]) else None
+        name: {kind: _parse_token_count(value) for kind, value in part.items()}
+        if is_object(part := usage[name])
+        else None
         for name in _DETAILS
         if name in usage
     }
@@ -222,8 +227,8 @@ def _usage(usage: Json) -> dict[str, Any] | None:
     return {**usage, **counts, **({} if total is None else {"total_tokens": total}), **details}
 
 
-def _count(value: Json) -> int | None:
-    """Return a count of tokens that a server may have written as text or as a float; None if it is none."""
+def _parse_token_count(value: Json) -> int | None:
+    """Return a token count, which may be text or a float; None if it is no count."""
     try:
         number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else -1.0
     except (ValueError, OverflowError):
@@ -232,12 +237,13 @@ def _count(value: Json) -> int | None:
 
 
 def _has_reply(message: Mapping[str, Any]) -> bool:
+    """Return whether a message has text, reasoning, a refusal or tool calls."""
     texts = (message.get(name) for name in ("content", "refusal", "reasoning_content", "reasoning"))
     return bool(message.get("tool_calls")) or any(text is not None and text != "" for text in texts)
 
 
-def _error_in(body: Mapping[str, Any]) -> Any:
-    """Return what of an answer is an error: its value, or the answer itself where that has its fields; or None."""
+def _find_error(body: Mapping[str, Any]) -> Any:
+    """Return the error in a response body: its value, or the body itself if it has an error's fields; else None."""
     base = body.get("base_resp")  # MiniMax
     if is_object(base) and base.get("status_code"):
         return base
@@ -248,34 +254,36 @@ def _error_in(body: Mapping[str, Any]) -> Any:
     return body if not body.get("choices") and any(body.get(name) for name in ("message", "detail", "msg")) else None
 
 
-def _error_of(body: Mapping[str, Any], otherwise: str) -> tuple[int, dict[str, Any]]:
-    """Return the error of an answer with its own words and status."""
-    error = _error_in(body)
+def _error_response(body: Mapping[str, Any], default_message: str) -> tuple[int, dict[str, Any]]:
+    """Return status and body of the error in a response, or of a server error with a default message."""
+    error = _find_error(body)
     if not error:
-        return server_error(otherwise)
+        return server_error_response(default_message)
     fields: dict[str, Any] = error if is_object(error) else {"message": error}
     words = next((fields[name] for name in ("message", "status_msg", "detail", "msg", "error") if fields.get(name)), "")
-    message = words if isinstance(words, str) and words else _shorten(fields)
+    message = words if isinstance(words, str) and words else _short_json(fields)
     codes = [fields.get(name) for name in ("code", "status_code", "status", "type")]
-    status = next(filter(None, map(_status, codes)), _BAD_GATEWAY)
+    status = next(filter(None, map(_status_of_error_code, codes)), _BAD_GATEWAY)
     code = next((code for code in codes if isinstance(code, int | str) and code), status)
     code = "content_filter" if str(code) in _SENSITIVE else code
     return status, {"error": {"type": "server_error", **fields, "message": message, "code": code}}
 
 
-def _status(code: object) -> int | None:
-    """Return the HTTP status that an error's code or type stands for."""
+def _status_of_error_code(code: object) -> int | None:
+    """Return the HTTP status that an error's code or type stands for; None if unknown."""
     text = str(code).lower().replace("_", "")
     if text in _STATUS:
         return _STATUS[text]
     return int(text) if text.isdecimal() and 400 <= int(text) < 600 else None
 
 
-def _plain(reason: object) -> str:
+def _normalized_reason(reason: object) -> str:
+    """Return a stop reason in lower case, without what follows a colon."""
     return "" if reason is None else str(reason).partition(":")[0].strip().lower()  # "content_filter: RECITATION"
 
 
-def _shorten(value: Json) -> str:
+def _short_json(value: Json) -> str:
+    """Return a value as JSON text of at most 300 characters."""
     return json.dumps(value, ensure_ascii=False)[:_LONGEST]
 
 
@@ -287,7 +295,7 @@ _WAIT = wait_exponential(multiplier=3, max=1800) + wait_random(0, 3)  # seconds,
 
 
 def prepare_provider(api: Any) -> None:
-    """Let a provider's client return completions in one form and send each request once, now and when it is renewed.
+    """Make a provider's client return completions in OpenAI's form and send each request only once.
 
     The clients of OpenAI, Anthropic and Groq repeat a failed request twice on their own, for each of Inspect's tries.
     `-M max_retries=2` gives them that back. Between its tries Inspect waits as long as the server asks, as they do.
@@ -298,28 +306,29 @@ def prepare_provider(api: Any) -> None:
     _prepare_client(api)
     if (initialize := getattr(api, "initialize", None)) is not None:
 
-        def initialized() -> None:
+        def initialize_and_prepare() -> None:
             initialize()
             _prepare_client(api)
 
-        api.initialize = initialized
+        api.initialize = initialize_and_prepare
     if (own_wait := getattr(api, "retry_wait", None)) is not None:
         wait = _ServersWait(own_wait() or _WAIT)
         api.retry_wait = lambda: wait
 
 
 def _prepare_client(api: Any) -> None:
+    """Turn off the client's own retries, and let it standardise responses."""
     client: Any = getattr(api, "client", None)
     args = getattr(api, "model_args", None)
     if hasattr(client, "max_retries") and not (is_object(args) and "max_retries" in args):
         client.max_retries = 0
     hooks = getattr(getattr(client, "_client", None), "event_hooks", None)
-    if is_object(hooks) and _read_response not in hooks["response"]:
-        hooks["response"].append(_read_response)
+    if is_object(hooks) and _standardize_response not in hooks["response"]:
+        hooks["response"].append(_standardize_response)
 
 
-def restate_stop_reason(output: Any, call: ModelCall) -> None:
-    """Put the meaning of a provider's reason to stop in place of "unknown", where it has one.
+def resolve_unknown_stop_reason(output: Any, call: ModelCall) -> None:
+    """Set the stop reason of an output where Inspect calls it "unknown" and the response has a known one.
 
     Raises:
         RuntimeError: If the server broke the reply off.
@@ -331,14 +340,14 @@ def restate_stop_reason(output: Any, call: ModelCall) -> None:
     holder = choices[0] if is_array(choices) and choices and is_object(choices[0]) else response
     names = [name for name in ("finish_reason", "stop_reason", "stopReason", "finishReason") if name in holder]
     reason = holder[names[0]] if names else None
-    if is_broken_off(reason):
+    if is_broken_off_reason(reason):
         raise RuntimeError(f"the server broke the reply off ({reason})")
-    if names and (stop_reason := stop_reason_of(reason)):
+    if names and (stop_reason := inspect_stop_reason(reason)):
         output.choices[0].stop_reason = stop_reason
 
 
-async def _read_response(response: Any) -> None:
-    """Rewrite a response of the HTTP client (httpx or httpx2) in place if it is no completion as OpenAI writes them."""
+async def _standardize_response(response: Any) -> None:
+    """Rewrite a response of the HTTP client (httpx or httpx2) in place if it is not in OpenAI's form."""
     if response.status_code != 200 or not response.url.path.endswith(_PATH):
         return
 
@@ -353,11 +362,11 @@ async def _read_response(response: Any) -> None:
     content = await response.aread()
     try:
         body = json.loads(content.decode("utf-8-sig", "replace"))
-        status, answer = read_completion(body, request)
+        status, answer = standard_completion(body, request)
     except (ValueError, RecursionError):
         words = " ".join(content[: 4 * _LONGEST_BODY].decode("utf-8", "replace").split())[:_LONGEST_BODY]
         body = None
-        status, answer = server_error(f"the server's answer is no JSON, but {kind or 'of no type'}: {words!r}")
+        status, answer = server_error_response(f"the server's answer is no JSON, but {kind or 'of no type'}: {words!r}")
     text = json.dumps(answer)
     if text != json.dumps(body):  # the values are compared as text, since 1 == 1.0 == True
         response.status_code = status
@@ -368,10 +377,11 @@ async def _read_response(response: Any) -> None:
 class _ServersWait(wait_base):
     """Waits as long as the server asks, and otherwise as a provider does."""
 
-    def __init__(self, otherwise: wait_base) -> None:
-        self._otherwise = otherwise
+    def __init__(self, default_wait: wait_base) -> None:
+        self._otherwise = default_wait
 
     def __call__(self, retry_state: RetryCallState) -> float:
+        """Return the seconds to wait before the next try."""
         error = retry_state.outcome.exception() if retry_state.outcome else None
         headers = getattr(getattr(error, "response", None), "headers", {})
         for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):

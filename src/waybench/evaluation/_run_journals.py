@@ -25,8 +25,8 @@ from inspect_ai.model import Model, ModelOutput
 from waybench.core import SHARD, Json, TurnRecord
 from waybench.core._record import SCHEMA
 from waybench.evaluation._adaptive import AdaptiveSampleSource
-from waybench.evaluation._agents import engine_name
-from waybench.evaluation._journal import Journal, JournalError, Syncer, digest
+from waybench.evaluation._agents import inspect_model_name
+from waybench.evaluation._journal import Journal, JournalError, Syncer, json_digest
 from waybench.evaluation._ladders import Ladder, Ladders
 from waybench.evaluation._progress import TaskProgress
 from waybench.evaluation._provider import EmbeddedPlayer
@@ -53,35 +53,35 @@ class SampleTurns:
         last = f'"schema":{SCHEMA}}}'
         if head.endswith(last):  # as older versions wrote it: the form of a record is nothing that a player is shown
             heads += [f'{head.removesuffix(last)}"schema":{older}}}' for older in range(1, SCHEMA)]
-        self._seen = [digest(text) for text in heads]
+        self._seen = [json_digest(text) for text in heads]
         self.is_replayed = False
 
-    def read(self, probe: str | None = None) -> ModelOutput | None:
-        """Return the stored output of the next turn, or the answer to a belief probe before it; None for neither.
+    def read_output(self, probe: str | None = None) -> ModelOutput | None:
+        """Return the stored output of the next turn, or the stored answer to a belief probe before it; else None.
 
         Raises:
             JournalError: If a request is needed whose reply could not be kept.
         """
         if self._journal is None:
             return None
-        output = self._journal.read(self._sample, self._turn, self._seen, probe)
+        output = self._journal.read_output(self._sample, self._turn, self._seen, probe)
         if probe is None:
             self.is_replayed = output is not None
         if output is None:
-            self._journal.check()
+            self._journal.raise_if_failed()
         return output
 
-    def write_probe(self, probe: str, output: ModelOutput) -> None:
-        """Add a new answer to a belief probe.
+    def write_probe_answer(self, probe: str, output: ModelOutput) -> None:
+        """Add a new answer to a belief probe to the journal.
 
         Raises:
             JournalError: If that cannot be done.
         """
         if self._journal is not None:
-            self._journal.write(self._sample, self._turn, self._seen[0], output, probe)
+            self._journal.write_output(self._sample, self._turn, self._seen[0], output, probe)
 
-    def write(self, output: ModelOutput, turn: TurnRecord) -> None:
-        """Add a turn, which the model answered with an output, unless the journal has it.
+    def write_turn(self, output: ModelOutput, turn: TurnRecord) -> None:
+        """Add a turn and the model's output to the journal, unless they came from it.
 
         Raises:
             JournalError: If that cannot be done.
@@ -89,16 +89,16 @@ class SampleTurns:
         if self._journal is None:
             return
         if not self.is_replayed:
-            self._journal.write(self._sample, self._turn, self._seen[0], output)
+            self._journal.write_output(self._sample, self._turn, self._seen[0], output)
         self._turn += 1
         text = turn._replace(usage=None).dumps()
-        self._seen = [digest([seen, text]) for seen in self._seen]
+        self._seen = [json_digest([seen, text]) for seen in self._seen]
 
-    def end(self) -> None:
-        """Note that the sample has ended."""
+    def end_sample(self) -> None:
+        """Write to the journal that the sample has ended."""
         if self._journal is not None:
             with suppress(JournalError):  # which the next request raises; without the line no turn is dropped
-                self._journal.end(self._sample, self._uuid)
+                self._journal.end_sample(self._sample, self._uuid)
 
 
 SUFFIX = ".journal"
@@ -121,7 +121,7 @@ class TaskJournals:
 _task_journals: ContextVar[TaskJournals | None] = ContextVar("waybench_task_journals", default=None)
 
 
-def task_journals() -> TaskJournals | None:
+def current_task_journals() -> TaskJournals | None:
     """Return the journals of the task that is being created; None outside of `evaluate`."""
     return _task_journals.get()
 
@@ -143,7 +143,7 @@ class RunJournals:
         self._warn = warn
         # Elsewhere the main thread is somebody else's, who has not asked to be interrupted.
         is_ours = threading.current_thread() is threading.main_thread()
-        self._syncer = Syncer(interrupt if is_ours else lambda: None)
+        self._syncer = Syncer(interrupt_run if is_ours else lambda: None)
         self._tasks: list[tuple[Task, TaskJournals]] = []
 
     @property
@@ -151,40 +151,40 @@ class RunJournals:
         """The reason why a journal could not be written; None if there is none."""
         return self._syncer.failure
 
-    def create(self, make: Callable[[], Task]) -> Task:
+    def create_task(self, make_task: Callable[[], Task]) -> Task:
         """Create a task whose solver keeps its turns in journals of this run."""
         journals = TaskJournals()
         token = _task_journals.set(journals)
         try:
-            task = make()
+            task = make_task()
         finally:
             _task_journals.reset(token)
         self._tasks.append((task, journals))
         return task
 
-    def open(self, models: Sequence[Model], progress: RunProgress) -> None:
-        """Open the journals of all tasks with some models, and add these tasks to the progress of the run.
+    def open_journals(self, models: Sequence[Model], progress: RunProgress) -> None:
+        """Open the journals of all tasks with some models, and add the tasks to the progress of the run.
 
         Raises:
             OSError: If one cannot be read.
         """
         for task, journals in self._tasks:
             for model in models:
-                journals.progress[str(model)] = _add_progress(task, str(model), progress)
+                journals.progress[str(model)] = _add_task_progress(task, str(model), progress)
                 if not isinstance(model.api, EmbeddedPlayer):
-                    settings = self._identity(task, model)
-                    names = plain_name(task.name.removeprefix("waybench/")), plain_name(str(model))
-                    path = self._folder / ("_".join((*names, digest(settings)[:16])) + SUFFIX)
+                    settings = self._run_identity(task, model)
+                    names = file_name_part(task.name.removeprefix("waybench/")), file_name_part(str(model))
+                    path = self._folder / ("_".join((*names, json_digest(settings)[:16])) + SUFFIX)
                     journals.by_model[str(model)] = Journal(path, settings, self._syncer, self._warn)
 
-    def count_unlogged_replies(self, progress: TaskProgress, logged: Collection[str]) -> list[int]:
-        """Return the number of replies of each episode in a task's journal whose UUID is not among those of its log."""
+    def count_unlogged_replies(self, progress: TaskProgress, logged_uuids: Collection[str]) -> list[int]:
+        """Return the number of replies of each episode in a task's journal that its log does not have, by UUID."""
         for _, journals in self._tasks:
             if journals.progress.get(progress.model) is progress and progress.model in journals.by_model:
-                return journals.by_model[progress.model].count_unlogged_turns(logged)
+                return journals.by_model[progress.model].count_unlogged_turns(logged_uuids)
         return []
 
-    def clear(self, logs: Sequence[EvalLog]) -> None:
+    def remove_logged_turns(self, logs: Sequence[EvalLog]) -> None:
         """Remove the journals of finished tasks, and from the others the samples that are in the logs.
 
         Other processes may still write journals of tasks that are not finished.
@@ -194,24 +194,24 @@ class RunJournals:
             for model, journal in journals.by_model.items():
                 if journals.progress[model].status().state == "finished":
                     # A sample that was killed between its log and its last line here has no end, but is in the log.
-                    journal.remove()
+                    journal.remove_file()
                 else:
                     unfinished.append(journal)
         if unfinished:
             summaries = (sample for log in logs for sample in read_eval_log_sample_summaries(log.location))
             logged = {str(sample.uuid) for sample in summaries if not sample.error}
             for journal in unfinished:
-                journal.drop(logged)
+                journal.drop_logged_samples(logged)
 
-    def close(self) -> None:
+    def close_journals(self) -> None:
         """Sync and close all files."""
         self._syncer.close()
         for _, journals in self._tasks:
             for journal in journals.by_model.values():
                 journal.close()
 
-    def _identity(self, task: Task, model: Model) -> Json:
-        """Return the identity of a task's run, as Inspect determines it when it resumes one."""
+    def _run_identity(self, task: Task, model: Model) -> Json:
+        """Return what determines the replies of a task with a model; Inspect compares the same to resume a run."""
         return {
             "task": task.name,
             "version": task.version,
@@ -223,10 +223,11 @@ class RunJournals:
         }
 
 
-def _add_progress(task: Task, model: str, progress: RunProgress) -> TaskProgress:
+def _add_task_progress(task: Task, model: str, progress: RunProgress) -> TaskProgress:
+    """Add a task with a model to the progress of a run, and return its progress."""
     source = task.sample_source
     total = source.total if isinstance(source, AdaptiveSampleSource) else len(task.dataset)
-    return progress.add(
+    return progress.add_task(
         task.name,
         model,
         total,
@@ -237,20 +238,20 @@ def _add_progress(task: Task, model: str, progress: RunProgress) -> TaskProgress
 
 
 def task_args(task: Task) -> dict[str, Any]:
-    """Return what a task was made with, as its logs have it."""
+    """Return the arguments with which a task was created, as its logs have them."""
     try:
         return dict(registry_params(task))
     except ValueError:  # it was created without the engine's decorator
         return {}
 
 
-def plain_name(name: str) -> str:
-    """Return a name as a part of a journal's file name."""
+def file_name_part(name: str) -> str:
+    """Return a name with only letters, digits, dots and hyphens, for the name of a journal file."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", name)[:60]
 
 
-def interrupt() -> None:
-    """End the run as Ctrl-C does, so that the engine writes what it can.
+def interrupt_run() -> None:
+    """Raise SIGINT as Ctrl-C does, so that the engine writes its logs and stops.
 
     Where nobody listens to Ctrl-C, each sample that is left ends before its next request.
     """
@@ -258,14 +259,14 @@ def interrupt() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def part_files(
+def resumption_file_filter(
     tasks: Collection[tuple[str, Mapping[str, Any]]], models: Collection[str], locate: Callable[[str], str]
 ) -> Callable[[str], bool]:
-    """Return a function that says by its name whether a part of a run may need a file, which `locate` finds."""
-    endings = [f"_{plain_name(task.rpartition('/')[2]).replace('_', '-')}_" for task, _ in tasks]
+    """Return a function that returns whether a part of a run needs a file, given its name, to continue."""
+    endings = [f"_{file_name_part(task.rpartition('/')[2]).replace('_', '-')}_" for task, _ in tasks]
     shards = {args.get(SHARD) for _, args in tasks}
-    names = {engine_name(model) for model in models}
-    journals = tuple(f"_{plain_name(name)}_" for name in names)
+    names = {inspect_model_name(model) for model in models}
+    journals = tuple(f"_{file_name_part(name)}_" for name in names)
 
     def is_needed(name: str) -> bool:
         if name.endswith(SUFFIX):
@@ -281,8 +282,8 @@ def part_files(
     return is_needed
 
 
-def selected_tasks() -> int:
-    """Return how many tasks with a model another program has selected by INSPECT_EVAL_SET_SELECTION; 0 if none has.
+def count_selected_tasks() -> int:
+    """Return the number of tasks that INSPECT_EVAL_SET_SELECTION selects; 0 if it is not set.
 
     Raises:
         PrerequisiteError: If the file that the variable names is no selection.

@@ -15,9 +15,9 @@ from inspect_ai.hooks import Hooks, TaskEnd, TaskStart, hooks
 from inspect_ai.log import EvalLog, EvalSpec, list_eval_logs, read_eval_log, read_eval_log_sample_summaries
 
 from waybench.core import PROGRESS_FILE, Json, Price, duration_text, plural
-from waybench.evaluation._progress import Earlier, TaskProgress, sample_name
+from waybench.evaluation._progress import Earlier, TaskProgress, sample_name_in_epoch
 from waybench.evaluation._server_watch import ServerWatch
-from waybench.evaluation._task_status import TaskStatus, run_seconds_left, time_left_text, use_parts
+from waybench.evaluation._task_status import TaskStatus, run_seconds_left, time_left_text, usage_texts
 
 SPENT = "the run stopped during this episode: its budget was spent"
 FORM = 1
@@ -61,23 +61,23 @@ class RunProgress:
     servers: list[ServerWatch] = field(default_factory=list[ServerWatch])
 
     def watch_server(self, model: str, address: str | None, tell: Callable[[str], None]) -> ServerWatch:
-        """Return a follower of the requests to a model's server, which tells the user when it does not reply."""
+        """Return a new watch of the requests to a model's server, which tells the user when it does not reply."""
         self.servers.append(ServerWatch(model, address, tell))
         return self.servers[-1]
 
     def check_servers(self) -> None:
-        """Tell the user of servers that have not replied for long."""
+        """Warn the user of servers that have not replied for long."""
         for server in self.servers:
-            server.check(any(task.is_playing for task in self.tasks if task.model == server.model))
+            server.warn_of_silence(any(task.is_playing for task in self.tasks if task.model == server.model))
 
-    def note_check(self, seconds: Mapping[str, float], connections: Mapping[str, int]) -> None:
-        """Estimate the time that the run takes at most from the request that checked each model.
+    def estimate_longest_run(self, check_seconds: Mapping[str, float], connections: Mapping[str, int]) -> None:
+        """Add a note with the longest duration of the run, from the time that each model's check took.
 
         Args:
-            seconds: Model -> how long the reply to its check took.
-            connections: Model -> most requests at a time.
+            check_seconds: Model -> seconds that the reply to its check took.
+            connections: Model -> maximum number of requests at a time.
         """
-        for model, took in seconds.items():
+        for model, took in check_seconds.items():
             if self.most_requests:
                 total = took * self.most_requests / min(connections[model], self.most_requests)
                 self.opening.append(
@@ -87,17 +87,18 @@ class RunProgress:
                 )
 
     def _check_budget(self) -> None:
+        """Stop the run once its budget is spent."""
         if self.budget is not None and not self.budget_is_spent and self._total_spent() >= self.budget:
             self.budget_is_spent = True
             self.on_spent()
 
     def _total_spent(self) -> float:
-        """Return what the tasks of the budget have spent, in tokens or dollars."""
+        """Return what the tasks that count towards the budget have spent, in tokens or dollars."""
         names = self.budget_tasks
         tasks = [task for task in self.tasks if not names or task.task.removeprefix("waybench/") in names]
         return sum((task.cost or 0.0) if self.in_dollars else float(task.tokens) for task in tasks)
 
-    def add(
+    def add_task(
         self,
         task: str,
         model: str,
@@ -128,18 +129,18 @@ class RunProgress:
             progress.label = " ".join([progress.task.removeprefix("waybench/"), *(f"{k}={v}" for k, v in differing)])
         return added
 
-    def find(self, task: str, model: str, args: Mapping[str, object]) -> TaskProgress | None:
+    def find_task(self, task: str, model: str, args: Mapping[str, object]) -> TaskProgress | None:
         """Return the progress of a task with a model; None if it is no part of the run."""
         key = task, model, dict(args)
         return next((member for member in self.tasks if (member.task, member.model, member.args) == key), None)
 
     def statuses(self) -> list[TaskStatus]:
-        """Return the present progress of all tasks."""
+        """Return a snapshot of the progress of each task."""
         return [progress.status() for progress in self.tasks]
 
     @property
     def running_text(self) -> str:
-        """A heading: "running for 20 s, about 3 min left"."""
+        """A heading, such as "running for 20 s, about 3 min left"."""
         statuses = self.statuses()
         going = f"{'running' if statuses else 'starting'} for {duration_text(time.time() - self.began)}"
         seconds_left, is_upper_bound = run_seconds_left(statuses)
@@ -151,7 +152,7 @@ class RunProgress:
 
     @property
     def totals_text(self) -> str:
-        """What the run has done: "2 tasks, 60 items in 1 min 12 s; 152 requests, 31k input and 4k output tokens"."""
+        """The totals: "2 tasks, 60 items in 1 min 12 s; 152 requests, 31k input and 4k output tokens"."""
         statuses = self.statuses()
         units = {status.unit for status in statuses}
         done = plural(sum(status.done for status in statuses), units.pop() if len(units) == 1 else "item")
@@ -159,11 +160,11 @@ class RunProgress:
         taken_over = f" ({before:,} finished before)" if before else ""
         tasks = plural(len({status.task for status in statuses}), "task")
         took = duration_text(time.time() - self.began)
-        return f"{tasks}, {done}{taken_over} in {took}; {', '.join(use_parts(statuses))}"
+        return f"{tasks}, {done}{taken_over} in {took}; {', '.join(usage_texts(statuses))}"
 
     @property
     def interrupted_text(self) -> str:
-        """What is kept of the run when the user has interrupted it, and how to resume it."""
+        """The message to a user whose run was interrupted: what is kept, and how to resume it."""
         statuses = self.statuses()
         done = sum(status.done for status in statuses)
         totals = [status.total for status in statuses if status.total is not None]
@@ -188,8 +189,8 @@ class RunProgress:
 
 
 @contextmanager
-def write_regularly(folder: Path, progress: RunProgress) -> Generator[None]:
-    """Write the progress of a run to a file in the folder of its logs, at most once a second, while a block runs.
+def write_progress_regularly(folder: Path, progress: RunProgress) -> Generator[None]:
+    """Write the progress of a run to a file in its log folder, at most once a second, while a block runs.
 
     As often it looks for servers that do not reply.
 
@@ -200,7 +201,7 @@ def write_regularly(folder: Path, progress: RunProgress) -> Generator[None]:
 
     def keep_writing() -> None:
         while not stop.is_set():
-            _write(folder, progress, "running")
+            _write_progress_file(folder, progress, "running")
             progress.check_servers()
             stop.wait(EVERY)
 
@@ -216,10 +217,11 @@ def write_regularly(folder: Path, progress: RunProgress) -> Generator[None]:
     finally:
         stop.set()
         thread.join()
-        _write(folder, progress, state)
+        _write_progress_file(folder, progress, state)
 
 
-def _write(folder: Path, progress: RunProgress, state: str) -> None:
+def _write_progress_file(folder: Path, progress: RunProgress, state: str) -> None:
+    """Write the progress of a run to the file in its log folder; a full disk is ignored."""
     statuses = progress.statuses()
     data: Json = {
         "form": FORM,
@@ -263,10 +265,10 @@ class _OneLine(logging.Handler):
             _receiver(f"{record.levelname.lower()}: {' '.join(record.getMessage().split())}")
 
 
-def earlier_logs(out: Path) -> dict[str, tuple[Earlier, bool]]:
-    """Return, by task id, the samples that the newest log has finished and whether the task is complete."""
+def finished_samples_by_task(folder: Path) -> dict[str, tuple[Earlier, bool]]:
+    """Return, by task id, the samples that the newest log has finished, and whether the task is complete."""
     newest: dict[str, tuple[str, Earlier, bool]] = {}
-    for info in list_eval_logs(str(out.absolute()), recursive=False):
+    for info in list_eval_logs(str(folder.absolute()), recursive=False):
         try:
             header = read_eval_log(info, header_only=True)
             if header.eval.created <= newest.get(header.eval.task_id, ("",))[0]:
@@ -277,7 +279,7 @@ def earlier_logs(out: Path) -> dict[str, tuple[Earlier, bool]]:
         samples = [sample for sample in summaries if not sample.error and sample.completed]
         levels = [str(sample.metadata.get("level", "")) for sample in samples]
         earlier = Earlier(
-            frozenset(sample_name(sample.id, sample.epoch) for sample in samples),
+            frozenset(sample_name_in_epoch(sample.id, sample.epoch) for sample in samples),
             frozenset(str(sample.uuid) for sample in samples),
             max((int(level) for level in levels if level.isdigit()), default=None),
             header.eval.task,
@@ -289,29 +291,29 @@ def earlier_logs(out: Path) -> dict[str, tuple[Earlier, bool]]:
 
 
 @contextmanager
-def follow_reports(
+def follow_engine_reports(
     progress: RunProgress,
-    unlogged: Callable[[TaskProgress, Collection[str]], list[int]],
-    out: Path,
+    count_unlogged_replies: Callable[[TaskProgress, Collection[str]], list[int]],
+    folder: Path,
     *,
     quiet: bool,
     on_end: Callable[[EvalLog], None] = lambda log: None,
 ) -> Generator[None]:
-    """Update the progress of a run from Inspect's reports within a block.
+    """Update the progress of a run from Inspect's reports of tasks that start and end, while a block runs.
 
     Args:
         progress: The progress; its tasks have been added.
-        unlogged: Returns the number of replies of each episode that a task's journal has and its log, whose samples
-            have these UUIDs, has not.
-        out: The folder of the logs.
+        count_unlogged_replies: Returns the number of replies of each episode that a task's journal has, and its log,
+            with samples of these UUIDs, has not.
+        folder: The folder of the logs.
         quiet: Whether the engine prints nothing, so that its warnings are notes of the progress.
         on_end: Receives the log of each task that has ended.
     """
     global _receiver, _registered
-    earlier = earlier_logs(out)
+    earlier = finished_samples_by_task(folder)
     for log, is_complete in earlier.values():
-        if is_complete and (task := progress.find(log.task, log.model, log.args)):
-            task.add_earlier_run(log)
+        if is_complete and (task := progress.find_task(log.task, log.model, log.args)):
+            task.finish_by_earlier_run(log)
     noted: set[str] = set()
 
     def receive(report: str | EvalSpec | EvalLog) -> None:
@@ -323,14 +325,14 @@ def follow_reports(
         if isinstance(report, EvalLog):
             on_end(report)
         spec = report if isinstance(report, EvalSpec) else report.eval
-        task = progress.find(spec.task, str(spec.model), spec.task_args_passed)
+        task = progress.find_task(spec.task, str(spec.model), spec.task_args_passed)
         if task is None:
             return
         if isinstance(report, EvalLog):
             task.finish(complete=report.status == "success")
         else:
             log, _ = earlier.get(spec.task_id, (Earlier(), False))
-            task.start(log, unlogged(task, log.uuids))
+            task.start(log, count_unlogged_replies(task, log.uuids))
 
     if not _registered:  # not on import: the engine greets the user with the names of all hooks that it finds
         hooks(name="waybench_progress", description="shows the progress of a run")(_Progress)

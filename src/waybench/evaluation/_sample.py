@@ -20,8 +20,8 @@ from waybench.core import NOTHING, Environment, Episode, EpisodeRecord, Item, Js
 from waybench.core._designs import DESIGN
 from waybench.envs import registry
 from waybench.evaluation._agents import content_image
-from waybench.evaluation._provider import call_results, engine_calls
-from waybench.evaluation._sent_form import sendable
+from waybench.evaluation._provider import inspect_tool_calls, tool_result_messages
+from waybench.evaluation._sent_form import sendable_reply
 
 KEY = "waybench"  # where a sample's metadata has the episode's head, and its store the episode's progress
 DRAWN = "waybench_drawn"  # where a sample's metadata has how its item was drawn, as JSON
@@ -37,7 +37,7 @@ def to_sample(
     design: Mapping[str, Json] = NOTHING,
     drawn: Mapping[str, Json] = NOTHING,
 ) -> Sample:
-    """Return the sample of one attempt at one item; its id is the item's id and the attempt, as in "501-1".
+    """Return the Inspect sample of one attempt at an item; its id is the item's id and the attempt, as in "501-1".
 
     Its metadata have what the run declares of its design, if anything, the options with which the item was drawn, and
     the cluster that it shares with items that are no independent observations beside it.
@@ -62,7 +62,7 @@ def to_sample(
     )
 
 
-def open_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any, Any]:
+def start_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any, Any]:
     """Start the episode that a sample's metadata describes."""
     head = EpisodeRecord.from_parts(metadata[KEY])
     environment = registry.load(f"{head.env}@{head.env_version}")
@@ -72,7 +72,7 @@ def open_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any,
 
 
 def store_episode(store: Store, episode: Episode[Any, Any, Any], agent: str = "") -> None:
-    """Write an episode's progress to its sample's store: what it has when a limit or an error ends it, too.
+    """Write an episode's turns, end and error to its sample's store.
 
     Args:
         store: The store.
@@ -96,12 +96,12 @@ class _Readable(Protocol):
 
 
 def stored_record(metadata: Mapping[str, Json], store: _Readable) -> EpisodeRecord:
-    """Return the record of a sample's episode from its metadata and store; without progress, of one not begun."""
+    """Return the record of a sample's episode from its metadata and store; without turns if it has not begun."""
     return EpisodeRecord.from_parts(metadata[KEY], store.get(KEY))
 
 
 def finished_record(sample: EvalSample) -> EpisodeRecord:
-    """Return the record of a sample that the engine has finished.
+    """Return the record of a sample in a log.
 
     Of a sample that the engine saved from a killed run the store can be empty; the score has the progress too.
     """
@@ -129,50 +129,53 @@ class Chat:
         self.has_placeholder = False  # whether a message that says nothing was replaced
 
     def add_reply(self, turn: int, message: ChatMessageAssistant) -> None:
-        """Keep the model's own message and send it back, since some providers require their reasoning.
+        """Keep the model's own message for a turn, to be sent back in later requests.
 
         It is sent back unchanged, but for one that says nothing (`sendable`).
         """
-        self._said[turn] = self._sendable(message)
+        self._said[turn] = self._sendable_reply(message)
 
     def add_result(self, message: ChatMessageAssistant, result: ChatMessage | None) -> None:
-        """Keep the result of a call as Inspect made it."""
+        """Keep Inspect's result of the tool call in a message."""
         if result is not None and message.id is not None:
             self._results[message.id] = result
 
     def messages(self, episode: Episode[Any, Any, Any]) -> list[ChatMessage]:
-        """Return the next messages to the player."""
+        """Return the conversation to send for the next reply."""
         by_tools = episode.play.wording.acts_by_tools
         chat: list[ChatMessage] = []
         for message in episode.messages:
             # By identity, not by value: the same words said twice are two messages.
             converted = self._made.get(id(message))
             if converted is None or converted[0] is not message:
-                messages = self._convert(message, chat[-1] if chat and by_tools else None, by_tools)
+                messages = self._convert_message(message, chat[-1] if chat and by_tools else None, by_tools)
                 converted = self._made[id(message)] = message, messages
             chat += converted[1]
         return chat
 
-    def _convert(self, message: Message, before: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
+    def _convert_message(self, message: Message, before: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
+        """Return a message in Inspect's form, given the one before it; several if it answers several tool calls."""
         reply = None if message.turn is None else self._said.get(message.turn)
         if reply is not None:
             return [reply]
         if by_tools and message.role == "assistant":
             text, calls = calls_in_reply(message.text)
-            calls_of_engine = engine_calls(calls, "e", len(self._made)) or None
-            return [self._sendable(ChatMessageAssistant(content=text, tool_calls=calls_of_engine))]
+            calls_of_engine = inspect_tool_calls(calls, "e", len(self._made)) or None
+            return [self._sendable_reply(ChatMessageAssistant(content=text, tool_calls=calls_of_engine))]
         if isinstance(before, ChatMessageAssistant) and before.tool_calls and message.role == "user":
             executed = self._results.get(before.id or "")
-            return call_results(before, message.text) if executed is None else [executed]
-        sent = _KINDS[message.role](content=self._content(message))
-        return [self._sendable(sent) if isinstance(sent, ChatMessageAssistant) else sent]
+            return tool_result_messages(before, message.text) if executed is None else [executed]
+        sent = _KINDS[message.role](content=self._message_content(message))
+        return [self._sendable_reply(sent) if isinstance(sent, ChatMessageAssistant) else sent]
 
-    def _sendable(self, message: ChatMessageAssistant) -> ChatMessageAssistant:
-        sent = sendable(message)
+    def _sendable_reply(self, message: ChatMessageAssistant) -> ChatMessageAssistant:
+        """Return a message as it can be sent back (`sendable_reply`), and note whether it got a placeholder."""
+        sent = sendable_reply(message)
         self.has_placeholder |= sent.text != message.text
         return sent
 
-    def _content(self, message: Message) -> Any:
+    def _message_content(self, message: Message) -> Any:
+        """Return a message's text, or text and image if it has a picture."""
         if message.picture is None or not self._with_pictures:
             return message.text
         return [ContentText(text=message.text), content_image(message.picture)]
@@ -202,13 +205,13 @@ class ProbePlan:
     every: int = 0
     turns: frozenset[int] = frozenset()
 
-    def asks(self, turn: int) -> bool:
-        """Return whether the player is asked before the turn of a number, from 0."""
+    def asks_before(self, turn: int) -> bool:
+        """Return whether belief probes are asked before a turn, counted from 0."""
         return (turn + 1) % self.every == 0 if self.every else turn + 1 in self.turns
 
 
-def read_plan(text: str) -> ProbePlan:
-    """Read "every:5", or the numbers of turns from 1, as in "1,5,10".
+def parse_probe_plan(text: str) -> ProbePlan:
+    """Parse "every:5", or a list of turn numbers from 1, as "1,5,10".
 
     Raises:
         UsageError: If it has another form.
@@ -223,8 +226,8 @@ def read_plan(text: str) -> ProbePlan:
     return ProbePlan(numbers[0]) if every else ProbePlan(turns=frozenset(numbers))
 
 
-def fork(messages: Sequence[ChatMessage], question: str) -> list[ChatMessage]:
-    """Return a conversation that goes on with a question, as a new list.
+def fork_conversation(messages: Sequence[ChatMessage], question: str) -> list[ChatMessage]:
+    """Return a new conversation that ends with a question, which is joined to a last message of the user.
 
     The question ends the last message where that is the user's, for many models take no two of these in a row.
     """

@@ -32,7 +32,7 @@ _Measured = tuple[Row, Range]
 
 @metric(scores="unreduced")
 def headline() -> Metric:
-    """Return the score of a run from 0 to 100, higher is better, as waybench's own tables have it.
+    """Return the metric of a run's score from 0 to 100, higher is better, as in waybench's own tables.
 
     It is normalised between the stored scores of the best player without a model (0) and of the oracle (100); where
     these are not stored it is rescaled by the bounds of the environment's headline metric. Its standard error and 95 %
@@ -43,6 +43,7 @@ def headline() -> Metric:
     lookup = cache(lambda: ReferenceLookup(plays_items=False, measures=False))
 
     def summary(scores: list[SampleScore]) -> Value:
+        """Return the score with its standard error, interval and numbers of attempts."""
         measured: list[_Measured] = []
         for score in scores:
             metadata, facts = score.sample_metadata or {}, score.score.metadata or {}
@@ -52,7 +53,7 @@ def headline() -> Metric:
             turns = () if progress is None else tuple(progress["turns"])
             key = metadata[KEY][0], turns, _LOST in facts
             if key not in known:
-                known[key] = _measure(metadata, progress, lookup())
+                known[key] = _row_and_headline_bounds(metadata, progress, lookup())
             measured.append(known[key])
         result = run_score([row for row, _ in measured], [bounds for _, bounds in measured])
         found = result.score
@@ -74,7 +75,7 @@ def headline() -> Metric:
     return summary
 
 
-def _measure(metadata: Mapping[str, Any], progress: Any, lookup: ReferenceLookup) -> _Measured:
+def _row_and_headline_bounds(metadata: Mapping[str, Any], progress: Any, lookup: ReferenceLookup) -> _Measured:
     """Return the row of a sample as reports have it, and the bounds of its headline metric."""
     record = EpisodeRecord.from_parts(metadata[KEY], progress)
     if progress is None:
@@ -92,7 +93,7 @@ def _measure(metadata: Mapping[str, Any], progress: Any, lookup: ReferenceLookup
 
 @metric(scores="unreduced")
 def level_scores() -> Metric:
-    """Return the share of items that are solved by a single attempt (`rate`), and shares by level.
+    """Return the metric of success rates: of a single attempt (`rate`), and by level.
 
     By level, and by environment if there are several, these are the share of items that some attempt solves, as 5_best,
     and of all attempts, as 5_mean. The latter counts failures too often where attempts after a perfect one are skipped.
@@ -103,6 +104,7 @@ def level_scores() -> Metric:
     """
 
     def summary(scores: list[SampleScore]) -> Value:
+        """Return the success rates by name."""
         levels: dict[tuple[str, int], list[_Attempt]] = {}
         for score in scores:
             where, value, facts = score.sample_metadata or {}, score.score.value, score.score.metadata or {}
@@ -112,7 +114,7 @@ def level_scores() -> Metric:
             result = float(value) if isinstance(value, int | float) else None
             levels.setdefault(group, []).append(_Attempt(str(where["item"]), result, _PERFECT in facts))
         several = len({env for env, _ in levels}) > 1
-        summed: dict[str, float] = {"rate": _rate(levels)}
+        summed: dict[str, float] = {"rate": _single_attempt_success_rate(levels)}
         for env, level in sorted(levels):
             name = f"{env.partition('/')[2]}_{level}" if several else str(level)
             summed |= {f"{name}_{key}": number for key, number in _level_numbers(levels[env, level]).items()}
@@ -134,8 +136,8 @@ class _Attempt(NamedTuple):
     is_perfect: bool
 
 
-def _rate(levels: Mapping[tuple[str, int], Sequence[_Attempt]]) -> float:
-    """Return the mean over environments of the share of items that a single attempt solves; NaN without any."""
+def _single_attempt_success_rate(levels: Mapping[tuple[str, int], Sequence[_Attempt]]) -> float:
+    """Return the share of items solved by a single attempt, as a mean over environments; NaN without any."""
     by_env: dict[str, dict[Hashable, list[tuple[bool, float]]]] = {}
     for (env, level), attempts in levels.items():
         for item, solved, is_last in attempts:
@@ -149,9 +151,10 @@ def _rate(levels: Mapping[tuple[str, int], Sequence[_Attempt]]) -> float:
 
 
 def _level_numbers(attempts: Sequence[_Attempt]) -> dict[str, float]:
-    """Return the numbers of a level."""
+    """Return best, mean and, where results are lost, counts and bounds of the attempts at one level."""
 
     def share_solved(values: Iterable[tuple[str, float]]) -> float | None:
+        """Return the share of items with a solved attempt, from (item, solved) pairs; None without any."""
         best: dict[str, float] = {}
         for item, value in values:
             best[item] = max(value, best.get(item, value))
@@ -168,15 +171,15 @@ def _level_numbers(attempts: Sequence[_Attempt]) -> dict[str, float]:
     return {name: float(number) for name, number in numbers.items() if number is not None}
 
 
-def _explanation(turns: Sequence[TurnRecord]) -> str:
-    """Return how often each outcome occurred, and what happened at last; the engine keeps a few hundred characters."""
+def _outcome_counts_text(turns: Sequence[TurnRecord]) -> str:
+    """Return the number of turns of each outcome, and what happened in the last turn, as text."""
     counts = Counter(str(turn.outcome) for turn in turns)
     last = f"; at last: {turns[-1].reason or dict(turns[-1].events)}"[:300] if turns else ""
     return ", ".join(f"{count} {name}" for name, count in counts.items()) + last
 
 
-def _finished(state: TaskState) -> EpisodeRecord | Score:
-    """Return the record of a sample's episode, or the score of one that an infrastructure error ended."""
+def _finished_record_or_lost_score(state: TaskState) -> EpisodeRecord | Score:
+    """Return a sample's record, or a score without value if an infrastructure error ended its episode."""
     record = stored_record(state.metadata, state.store)
     if record.end not in (None, End.INFRASTRUCTURE):
         return record
@@ -190,14 +193,14 @@ def _finished(state: TaskState) -> EpisodeRecord | Score:
 
 @scorer(metrics=[headline()])
 def episode() -> Scorer:
-    """Score a sample by its record: its headline metric, from 0, the worst possible, to 100, the best.
+    """Return the scorer of an episode by its headline metric: from 0, the worst possible, to 100, the best.
 
     All metrics of the environment are in the metadata, by name. An episode that an infrastructure error ended has no
     number.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        record = _finished(state)
+        record = _finished_record_or_lost_score(state)
         if isinstance(record, Score):
             return record
         environment = registry.load(record.env)
@@ -208,7 +211,7 @@ def episode() -> Scorer:
             answer=str(record.end),
             # The progress once more, for what `finished_record` says.
             metadata={KEY: state.store.get(KEY), METRICS: metrics},
-            explanation=_explanation(record.turns),
+            explanation=_outcome_counts_text(record.turns),
         )
 
     return score
@@ -216,10 +219,10 @@ def episode() -> Scorer:
 
 @scorer(metrics=[level_scores()])
 def solved() -> Scorer:
-    """Score a sample by whether its episode ended with success: 1 or 0."""
+    """Return the scorer of an episode by success: 1 or 0."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        record = _finished(state)
+        record = _finished_record_or_lost_score(state)
         if isinstance(record, Score):
             return record
         scoring = registry.load(record.env).scoring

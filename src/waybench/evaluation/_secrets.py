@@ -26,7 +26,7 @@ from waybench.core import (
     redact_secrets,
 )
 from waybench.core._secrets import HIDDEN
-from waybench.evaluation._provider_errors import causes_of, response_text
+from waybench.evaluation._provider_errors import all_causes, response_text
 
 _SHORTEST = 4  # of what is looked for in texts, most of which would otherwise lose words that are no secrets
 _SHORTEST_API_KEY = 8  # "none" stands for none
@@ -38,22 +38,22 @@ class Secrets:
 
     def __init__(self, base_url: str | None, args: Mapping[str, Json]) -> None:
         self._texts: list[str] = []
-        self._add(find_secrets(dict(args)))
+        self._add_texts(find_secrets(dict(args)))
         self.add_address(base_url)
 
     def add_address(self, address: str | None) -> None:
-        """Add the secret parts of an address."""
+        """Add user name and password in an address, and its other secret parts."""
         if address:
-            self._add(credentials_in_address(address))
+            self._add_texts(credentials_in_address(address))
             user = urlsplit(address).netloc.rpartition("@")[0] if "://" in address else ""
-            self._add([base64.b64encode(user.encode("utf-8", "replace")).decode()] if user else [])
+            self._add_texts([base64.b64encode(user.encode("utf-8", "replace")).decode()] if user else [])
 
     def add_api_key(self, key: str | None) -> None:
-        """Add a key of a provider."""
-        self._add([key] if key and len(key) >= _SHORTEST_API_KEY else [])
+        """Add a provider's API key, unless it is too short to be one."""
+        self._add_texts([key] if key and len(key) >= _SHORTEST_API_KEY else [])
 
     def hide(self, value: Any) -> Any:
-        """Return a JSON value with all secrets in its texts replaced."""
+        """Return a JSON value in which all secrets are replaced."""
         if isinstance(value, str):
             return functools.reduce(lambda text, secret: text.replace(secret, HIDDEN), self._texts, value)
         if isinstance(value, Mapping):
@@ -64,7 +64,7 @@ class Secrets:
         return value
 
     def hide_output(self, output: ModelOutput) -> ModelOutput:
-        """Return a model's output with all secrets in it replaced, which a server can have put into its reply."""
+        """Return a model's output in which all secrets are replaced."""
         if not self._texts:
             return output
         fields = output.model_dump()
@@ -77,7 +77,7 @@ class Secrets:
         return output if changed == fields else ModelOutput.model_validate(changed)
 
     def _hide_part(self, name: str, part: Any) -> Any:
-        """Return a part of a message with all secrets in it replaced, but not in the names by which it is read."""
+        """Return a field of a message in which all secrets are replaced, except in names that Inspect reads."""
         if name in ("role", "source", "type"):
             return part
         if is_object(part) and name != "arguments":
@@ -85,8 +85,8 @@ class Secrets:
         return [self._hide_part("", value) for value in part] if is_array(part) else self.hide(part)
 
     def redact_exception(self, error: BaseException) -> None:
-        """Replace all secrets in the texts of an exception and of those that it comes from; its type stays."""
-        for cause in causes_of(error):
+        """Replace all secrets in the texts of an exception and its causes, in place."""
+        for cause in all_causes(error):
             cause.args = tuple(map(self.hide, cause.args))
             if not getattr(cause, "body", None) and (text := response_text(cause)):
                 setattr(cause, "body", text)  # noqa: B010  what is read of an error is its body first
@@ -94,14 +94,15 @@ class Secrets:
                 if isinstance(value, str | dict | list):
                     setattr(cause, name, self.hide(value))
 
-    def _add(self, texts: Iterable[str]) -> None:
+    def _add_texts(self, texts: Iterable[str]) -> None:
+        """Add secret texts; of "Bearer TOKEN" the token as well."""
         words = [word for text in texts for word in (text, text.rpartition(" ")[2])]  # "Bearer TOKEN": the token, too
         longest_first = sorted({*self._texts, *words}, key=len, reverse=True)
         self._texts = [text for text in longest_first if len(text) >= _SHORTEST]
 
 
-def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
-    """Remove the secrets of a model's settings from logs, and keep them in its requests.
+def seal_secrets(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
+    """Remove a model's secrets from its settings in logs and from its outputs; its requests keep them.
 
     Args:
         model: The model, made with these settings.
@@ -123,7 +124,8 @@ def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
 
     @functools.wraps(generate)
     async def sealed(*positional: Any, **more: Any) -> Any:
-        with hide_secrets(secrets):
+        """Call the provider, and hide the secrets in what it returns or raises."""
+        with hide_secrets_in_errors(secrets):
             answer = await generate(*positional, **more)
         output, call = cast("tuple[Any, Any]", answer) if isinstance(answer, tuple) else (answer, None)
         if isinstance(call, ModelCall):
@@ -141,7 +143,7 @@ def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
 
 
 @contextmanager
-def hide_secrets(secrets: Secrets) -> Generator[None]:
+def hide_secrets_in_errors(secrets: Secrets) -> Generator[None]:
     """Replace secrets in the exceptions that a block raises."""
     try:
         yield
@@ -150,8 +152,10 @@ def hide_secrets(secrets: Secrets) -> Generator[None]:
         raise
 
 
-def follow_older_logs(out: Path, tasks: Sequence[Task], models: Sequence[Model], warn: Callable[[str], None]) -> None:
-    """Name tasks and models as the logs of older versions do, which have secrets in clear text.
+def adopt_names_of_older_logs(
+    folder: Path, tasks: Sequence[Task], models: Sequence[Model], warn: Callable[[str], None]
+) -> None:
+    """Give tasks and models the unredacted settings of older versions' logs, so that the engine resumes these.
 
     The engine resumes a log only if it names task and model alike. What these logs say already is no secret that the
     next one would keep.
@@ -160,7 +164,7 @@ def follow_older_logs(out: Path, tasks: Sequence[Task], models: Sequence[Model],
     if not hidden and not any(HIDDEN in repr(model.model_args) for model in models):
         return
     is_changed = False
-    for info in list_eval_logs(str(out.absolute()), recursive=False):
+    for info in list_eval_logs(str(folder.absolute()), recursive=False):
         try:
             spec = read_eval_log(info, header_only=True).eval
         except Exception:  # not a log; the engine has its own word on it
@@ -181,7 +185,7 @@ def follow_older_logs(out: Path, tasks: Sequence[Task], models: Sequence[Model],
                 is_changed = True
     if is_changed:
         warn(
-            f"an older version wrote a key or password in clear text into the logs of {out}; resumed logs keep it. "
+            f"an older version wrote a key or password in clear text into the logs of {folder}; resumed logs keep it. "
             "Remove the folder or keep it private; runs into a new folder contain no secrets"
         )
 

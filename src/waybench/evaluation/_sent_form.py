@@ -22,7 +22,7 @@ from inspect_ai.model import (
 )
 
 from waybench.core import FIRST_REPLIES, reasoning_warning
-from waybench.evaluation._provider_errors import ProviderError, is_overflow, read_error
+from waybench.evaluation._provider_errors import ProviderError, is_context_overflow, parse_provider_error
 from waybench.evaluation._reasoning import reasoning_parts, without_reasoning
 from waybench.evaluation._server_watch import ServerWatch
 
@@ -57,18 +57,20 @@ class _Change:
     note: str
 
 
-def _change_replies(change: Callable[[ChatMessageAssistant], ChatMessageAssistant]) -> _Apply:
-    """Return a function that changes the model's own messages."""
+def _for_each_reply(change_reply: Callable[[ChatMessageAssistant], ChatMessageAssistant]) -> _Apply:
+    """Return a function that applies a change to the model's own messages of a conversation."""
 
     def apply(messages: list[ChatMessage]) -> list[ChatMessage]:
-        changed = [change(message) if isinstance(message, ChatMessageAssistant) else message for message in messages]
+        changed = [
+            change_reply(message) if isinstance(message, ChatMessageAssistant) else message for message in messages
+        ]
         return messages if all(map(is_, changed, messages)) else changed
 
     return apply
 
 
-def _join_roles(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """Join messages of one role that follow each other."""
+def _join_consecutive_roles(messages: list[ChatMessage]) -> list[ChatMessage]:
+    """Return messages in which consecutive ones of the same role are joined."""
     joined: list[ChatMessage] = []
     for message in messages:
         before = joined[-1] if joined else None
@@ -79,11 +81,11 @@ def _join_roles(messages: list[ChatMessage]) -> list[ChatMessage]:
     return joined if len(joined) < len(messages) else messages
 
 
-def _without_system(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """Make system messages the user's, as a part of the message that follows."""
+def _system_as_user_messages(messages: list[ChatMessage]) -> list[ChatMessage]:
+    """Return messages in which system messages are part of the user message that follows."""
     if not any(isinstance(message, ChatMessageSystem) for message in messages):
         return messages
-    return _join_roles(
+    return _join_consecutive_roles(
         [
             ChatMessageUser(content=message.content) if isinstance(message, ChatMessageSystem) else message
             for message in messages
@@ -92,6 +94,7 @@ def _without_system(messages: list[ChatMessage]) -> list[ChatMessage]:
 
 
 def _can_join(message: ChatMessage) -> bool:
+    """Return whether a message has neither tool calls nor a tool's result."""
     return message.role != "tool" and not (isinstance(message, ChatMessageAssistant) and message.tool_calls)
 
 
@@ -103,7 +106,7 @@ def _join_contents(first: str | list[Content], second: str | list[Content]) -> s
 
 
 def _strip_text(message: ChatMessageAssistant) -> ChatMessageAssistant:
-    """Return a message without white space at the ends of its texts; the same object if there is none."""
+    """Return a message whose texts have no white space at their ends; the same object if unchanged."""
     content = message.content
     if isinstance(content, str):
         return message if content == content.strip() else message.model_copy(update={"content": content.strip()})
@@ -116,8 +119,8 @@ def _strip_text(message: ChatMessageAssistant) -> ChatMessageAssistant:
     return message if all(map(is_, parts, content)) else message.model_copy(update={"content": parts})
 
 
-def sendable(message: ChatMessageAssistant) -> ChatMessageAssistant:
-    """Return a model's message as it is sent back: without what servers refuse, whatever the model meant by it.
+def sendable_reply(message: ChatMessageAssistant) -> ChatMessageAssistant:
+    """Return a model's message without what servers refuse: empty texts, and unusual characters in tool names.
 
     One that says nothing gets a placeholder, and names of tools have only signs that OpenAI's pattern takes.
     """
@@ -139,7 +142,7 @@ _CHANGES = (
         re.compile(r"empty|blank|whitespace|\bnone\b|content", re.IGNORECASE),
         (),
         None,
-        _change_replies(sendable),
+        _for_each_reply(sendable_reply),
         f"Messages without text are sent to it as {BLANK_REPLY}",
     ),
     _Change(
@@ -148,7 +151,7 @@ _CHANGES = (
         (400, 422),
         # DeepSeek, Kimi, Gemini: it has to be sent back, and something else is wrong.
         re.compile(r"must be passed back|is missing|missing [`a-z ]*(?:reasoning|thought)", re.IGNORECASE),
-        _change_replies(lambda message: sendable(without_reasoning(message))),
+        _for_each_reply(lambda message: sendable_reply(without_reasoning(message))),
         "Reasoning is not sent back to it from now on (reasoning_history=none; docs/howto/reasoning.md)",
     ),
     _Change(
@@ -156,7 +159,7 @@ _CHANGES = (
         re.compile(r"\broles?\b|alternat|consecutive", re.IGNORECASE),
         (),
         None,
-        _join_roles,
+        _join_consecutive_roles,
         "Messages of one role that follow each other are joined (consecutive_messages=joined)",
     ),
     _Change(
@@ -164,7 +167,7 @@ _CHANGES = (
         re.compile(r"system|developer|\broles?\b|alternat", re.IGNORECASE),
         (),
         None,
-        _without_system,
+        _system_as_user_messages,
         "The rules go into the first user message (system_role=user)",
     ),
     _Change(
@@ -172,7 +175,7 @@ _CHANGES = (
         re.compile(r"white ?space|trailing", re.IGNORECASE),
         (),
         None,
-        _change_replies(_strip_text),
+        _for_each_reply(_strip_text),
         "Replies are sent back to it without the blanks at their ends (reply_blanks=trimmed)",
     ),
 )
@@ -203,20 +206,20 @@ class SentForm:
     _topics: set[str] = field(default_factory=set[str])
 
     def tell_once(self, topic: str, line: str) -> None:
-        """Tell the user a line about the model, if it is the first one of its topic."""
+        """Tell the user a line about the model, once for each topic."""
         if topic not in self._topics:
             self._topics.add(topic)
             self.tell(f"{self.model}: {line}")
 
-    def watch_reply(self, reply: str) -> None:
-        """Warn of replies that look like reasoning without marks, among the first ones."""
+    def warn_of_unmarked_reasoning(self, reply: str) -> None:
+        """Warn if the model's first replies, this one included, look like reasoning without marks."""
         if len(self.first_replies) < FIRST_REPLIES:
             self.first_replies.append(reply)
             if warning := reasoning_warning(self.first_replies):
                 self.tell_once("reasoning without marks", warning)
 
     async def send(self, send: Send, messages: list[ChatMessage]) -> Any:
-        """Send a conversation in the form that the server takes.
+        """Send a conversation in a form that the server accepts.
 
         Args:
             send: Sends messages, and returns what a provider returns: an output or an error, also beside the call.
@@ -228,49 +231,50 @@ class SentForm:
         Raises:
             Exception: What the provider raised, if no other form of the conversation is taken.
         """
-        sent = self._send(send, messages)
-        return await (sent if self.watch is None else self.watch.follow(sent))
+        sent = self._send_in_accepted_form(send, messages)
+        return await (sent if self.watch is None else self.watch.await_answer(sent))
 
-    async def _send(self, send: Send, messages: list[ChatMessage]) -> Any:
-        current = self._in_form(messages)
-        answer, error = await _attempt(send, current)
+    async def _send_in_accepted_form(self, send: Send, messages: list[ChatMessage]) -> Any:
+        """Send a conversation, and in other forms if the server refuses it."""
+        current = self._in_accepted_form(messages)
+        answer, error = await _answer_and_error(send, current)
         if error is not None and _is_refusal(error):
-            answer, error = await self._send_otherwise(send, current, answer, error)
+            answer, error = await self._send_in_other_forms(send, current, answer, error)
         if error is not None and error.is_overflow:
-            return self._overflow(answer, error)
+            return self._overflow_output(answer, error)
         if isinstance(answer, BaseException):
             raise answer
-        return answer if error is not None else _check_answer(answer)
+        return answer if error is not None else _reject_misread_overflow(answer)
 
-    def settings_of(self, messages: list[ChatMessage]) -> dict[str, str]:
-        """Return the settings that change the form of a conversation."""
+    def form_settings(self, messages: list[ChatMessage]) -> dict[str, str]:
+        """Return the settings, by name, that change the form of a conversation."""
         return {
             change.setting[0]: change.setting[1]
             for change in _CHANGES
             if change.setting[0] in self.settings and change.apply(messages) is not messages
         }
 
-    def _in_form(self, messages: list[ChatMessage]) -> list[ChatMessage]:
-        """Return a conversation in the form that the server takes; the same list if that is the usual one."""
+    def _in_accepted_form(self, messages: list[ChatMessage]) -> list[ChatMessage]:
+        """Return a conversation in the form that the server accepts; the same list if that is unchanged."""
         for change in _CHANGES if self.settings else ():
             if change.setting[0] in self.settings:
                 messages = change.apply(messages)
         return messages
 
-    async def _send_otherwise(
+    async def _send_in_other_forms(
         self, send: Send, messages: list[ChatMessage], answer: Any, error: ProviderError
     ) -> tuple[Any, ProviderError | None]:
-        """Send a refused conversation in other forms until one is taken; otherwise return the refusal."""
-        formed = self._in_form(messages)
+        """Send a refused conversation in other forms until one is accepted; return the answer and the error."""
+        formed = self._in_accepted_form(messages)
         if formed is not messages:  # the refusal of another conversation has changed the form in the meantime
             messages = formed
-            answer, refusal = await _attempt(send, messages)
+            answer, refusal = await _answer_and_error(send, messages)
             if refusal is None or not _is_refusal(refusal):
                 return answer, refusal
             error = refusal
-        return await self._send_changed(send, messages, answer, error, ())
+        return await self._send_with_one_more_change(send, messages, answer, error, ())
 
-    async def _send_changed(
+    async def _send_with_one_more_change(
         self,
         send: Send,
         messages: list[ChatMessage],
@@ -278,16 +282,16 @@ class SentForm:
         error: ProviderError,
         changes_before: tuple[_Change, ...],
     ) -> tuple[Any, ProviderError | None]:
-        """Send a refused conversation with one change more; where that is refused for another reason, go on from it."""
+        """Send a refused conversation with one more change of form; if refused for another reason, recurse."""
         for change in _CHANGES:
-            changed = None if change in changes_before else self._apply(change, messages, error)
+            changed = None if change in changes_before else self._changed_if_it_can_help(change, messages, error)
             if changed is None:
                 continue
-            other, refusal = await _attempt(send, changed)
+            other, refusal = await _answer_and_error(send, changed)
             changes = (*changes_before, change)
             if refusal is not None and _is_refusal(refusal):
                 if refusal.words != error.words:
-                    return await self._send_changed(send, changed, other, refusal, changes)
+                    return await self._send_with_one_more_change(send, changed, other, refusal, changes)
                 continue
             if refusal is None or refusal.is_overflow:
                 for taken in changes:
@@ -298,8 +302,10 @@ class SentForm:
             return other, refusal  # an error that may pass is the engine's to try again
         return answer, error
 
-    def _apply(self, change: _Change, messages: list[ChatMessage], error: ProviderError) -> list[ChatMessage] | None:
-        """Return a conversation in another form; None if that cannot help."""
+    def _changed_if_it_can_help(
+        self, change: _Change, messages: list[ChatMessage], error: ProviderError
+    ) -> list[ChatMessage] | None:
+        """Return a conversation with a change of form applied; None if the change cannot remedy the error."""
         if self.keeps_reasoning and change.setting[0] == "reasoning_history":
             return None
         if not (error.status in change.statuses or change.says.search(error.text)):
@@ -309,9 +315,9 @@ class SentForm:
         changed = change.apply(messages)
         return None if changed is messages else changed
 
-    def _overflow(self, answer: Any, error: ProviderError) -> Any:
-        """Return the output of a model that was sent more than it reads: the words are the provider's own."""
-        if sizes := error.tokens_that_fit:
+    def _overflow_output(self, answer: Any, error: ProviderError) -> Any:
+        """Return the output for a conversation that exceeds the model's context; its text is the provider's."""
+        if sizes := error.fitting_prompt_and_context:
             self.tell_once(
                 "tokens of the reply",
                 f"its server refuses prompts of {sizes[0]:,} tokens, which fit into its {sizes[1]:,}, because of the "
@@ -324,24 +330,24 @@ class SentForm:
 
 
 def _is_refusal(error: ProviderError) -> bool:
-    """Return whether a server refuses a conversation, for a reason other than its length."""
+    """Return whether an error means that the server refuses the conversation, not because of its length."""
     return error.status in _REFUSING and not error.is_overflow
 
 
-async def _attempt(send: Send, messages: list[ChatMessage]) -> tuple[Any, ProviderError | None]:
-    """Return what a provider answered, and its error if it is one."""
+async def _answer_and_error(send: Send, messages: list[ChatMessage]) -> tuple[Any, ProviderError | None]:
+    """Send messages; return the provider's answer, or the exception it raised, and the parsed error if any."""
     try:
         answer = await send(messages)
     except Exception as error:
-        return error, read_error(error)
+        return error, parse_provider_error(error)
     output, _ = _output_and_call(answer)
     if isinstance(output, ModelOutput) and output.error:  # as Anthropic's provider returns what it does not know
-        return answer, read_error(RuntimeError(output.error))
-    return answer, read_error(output) if isinstance(output, Exception) else None
+        return answer, parse_provider_error(RuntimeError(output.error))
+    return answer, parse_provider_error(output) if isinstance(output, Exception) else None
 
 
 def _output_and_call(answer: Any) -> tuple[Any, ModelCall | None]:
-    """Return what a provider returned, apart from the description of its request."""
+    """Return the output in a provider's answer, and the logged call if it has one."""
     match answer:
         case (output, ModelCall() as call):
             return output, call
@@ -349,11 +355,11 @@ def _output_and_call(answer: Any) -> tuple[Any, ModelCall | None]:
             return answer, None
 
 
-def _check_answer(answer: Any) -> Any:
-    """Return an answer; one that the engine has read from an error as a full context, which it was not, is an error."""
+def _reject_misread_overflow(answer: Any) -> Any:
+    """Return an answer; raise an error if the engine took a refusal of the settings for a full context."""
     output, call = _output_and_call(answer)
     if not isinstance(output, ModelOutput) or output.stop_reason != "model_length" or output.usage is not None:
         return answer
-    if not is_overflow(output.completion, None if call is None else call.response):
+    if not is_context_overflow(output.completion, None if call is None else call.response):
         raise RuntimeError(f"the server refuses the settings of the run: {output.completion}")
     return answer

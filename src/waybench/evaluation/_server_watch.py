@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from waybench.core import duration_text
-from waybench.evaluation._provider_errors import read_error
+from waybench.evaluation._provider_errors import parse_provider_error
 
 SILENCE = 10.0  # seconds without a reply before the user hears of it
 _SLOW = 3  # times the longest reply so far: less is how long this model takes
@@ -19,13 +19,13 @@ _LONGEST = 120  # characters of the server's own words
 T = TypeVar("T")
 
 
-def shown_address(address: str | None) -> str:
-    """Return a server's address; "" if it is not known, or may hold a secret."""
+def printable_address(address: str | None) -> str:
+    """Return a server's address; "" if it is not known or may hold a secret."""
     return address if address and "@" not in address and "?" not in address else ""
 
 
 def host_and_port(address: str | None) -> tuple[str, int] | None:
-    """Return where a server takes connections; None if that is not known, or there is a proxy before it."""
+    """Return host and port of a server; None if not known, or behind a proxy."""
     parts = urlsplit(str(address or ""))
     try:
         host, port = parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
@@ -37,7 +37,7 @@ def host_and_port(address: str | None) -> tuple[str, int] | None:
 
 
 def connection_problem(address: str | None) -> str:
-    """Return why a server takes no connection, such as "connection refused"; "" if it does, or it is not known."""
+    """Return why a server accepts no connection, such as "connection refused"; "" if it does, or if not known."""
     where = host_and_port(address)
     if where is None:
         return ""
@@ -68,7 +68,7 @@ class ServerWatch:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.model, self._address, self._tell, self._clock = model, address, tell, clock
-        self._where = shown_address(address) or "its server"
+        self._where = printable_address(address) or "its server"
         self._lock = threading.Lock()
         self._waiting = 0  # requests without an answer
         self._since: float | None = None  # when the first request left that was sent since the last reply
@@ -77,8 +77,8 @@ class ServerWatch:
         self._next = SILENCE  # seconds of silence before another look at the server
         self._is_told = False
 
-    async def follow(self, request: Awaitable[T]) -> T:
-        """Wait for the answer to a request, and note whether it came."""
+    async def await_answer(self, request: Awaitable[T]) -> T:
+        """Await a request, and record when it was answered or failed."""
         began = self._clock()
         with self._lock:
             self._waiting += 1
@@ -88,7 +88,7 @@ class ServerWatch:
         except Exception as error:
             with self._lock:
                 self._waiting -= 1
-                self._error = read_error(error).words[:_LONGEST]
+                self._error = parse_provider_error(error).words[:_LONGEST]
             raise
         except BaseException:  # the request was cancelled
             with self._lock:
@@ -99,16 +99,17 @@ class ServerWatch:
             self._waiting -= 1
             silent, was_told = now - self._since, self._is_told
             self._longest = max(self._longest, now - began)
-            self._begin_again(now if self._waiting else None)
+            self._reset_silence(now if self._waiting else None)
         if was_told:
             self._tell(f"{self.model}: {self._where} replies again, after {duration_text(silent)}")
         return answer
 
-    def _begin_again(self, since: float | None) -> None:
+    def _reset_silence(self, since: float | None) -> None:
+        """Measure silence from a time on; None if no request is waiting."""
         self._since, self._error, self._next, self._is_told = since, "", SILENCE, False
 
-    def check(self, is_playing: bool) -> None:
-        """Tell the user if there has been no reply for long: after 10 s, and whenever that time has doubled.
+    def warn_of_silence(self, is_playing: bool) -> None:
+        """Warn the user if the server has been silent for 10 s, and whenever that time has doubled.
 
         Where the server takes connections, a reply may take three times as long as the longest one so far.
 
@@ -117,7 +118,7 @@ class ServerWatch:
         """
         with self._lock:
             if not is_playing and not self._waiting:
-                self._begin_again(None)
+                self._reset_silence(None)
             silent = 0.0 if self._since is None else self._clock() - self._since
             error, is_patient = self._error, silent < _SLOW * self._longest
             if silent < self._next:

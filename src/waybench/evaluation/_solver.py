@@ -28,30 +28,30 @@ from waybench.evaluation._agents import agent_output, agent_solver
 from waybench.evaluation._boards import Boards
 from waybench.evaluation._progress import EpisodeProgress, TaskProgress
 from waybench.evaluation._provider import (
+    action_request_arguments,
     current_belief,
     current_episode,
     execute_call,
     raw_reply,
-    request_arguments,
     text_request_arguments,
 )
-from waybench.evaluation._provider_errors import PromptTokens, cause_of, read_error
+from waybench.evaluation._provider_errors import PromptTokens, parse_provider_error, provider_cause
 from waybench.evaluation._reasoning import (
     ReasoningWatch,
-    apply_history,
     current_watch,
-    reasoning_history,
+    effective_reasoning_history,
     store_reasoning,
+    without_unsent_reasoning,
 )
-from waybench.evaluation._responses import prepare_provider, restate_stop_reason
-from waybench.evaluation._run_journals import SampleTurns, task_journals
+from waybench.evaluation._responses import prepare_provider, resolve_unknown_stop_reason
+from waybench.evaluation._run_journals import SampleTurns, current_task_journals
 from waybench.evaluation._sample import (
     KEY,
     SENT,
     Chat,
-    fork,
-    open_episode,
-    read_plan,
+    fork_conversation,
+    parse_probe_plan,
+    start_episode,
     store_episode,
 )
 from waybench.evaluation._sent_form import BLANK_REPLY, SentForm
@@ -62,8 +62,8 @@ _known: ContextVar[ModelOutput | None] = ContextVar("waybench_known_output", def
 
 
 @contextmanager
-def answer_from(output: ModelOutput | None) -> Generator[None]:
-    """Answer the requests of a block with a stored output, if there is one, which Inspect counts like any other."""
+def answer_with_stored_output(output: ModelOutput | None) -> Generator[None]:
+    """Answer the requests of a block with a stored output, if there is one; Inspect counts its tokens as usual."""
     if output is None:
         yield
         return
@@ -77,7 +77,7 @@ def answer_from(output: ModelOutput | None) -> Generator[None]:
 
 
 def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
-    r"""Put the layer between Inspect and a model.
+    r"""Wrap a model's provider, so that requests and replies pass through waybench, and return its `SentForm`.
 
     A reply may hold lone surrogates, which JSON can escape and UTF-8 cannot carry; one of them would end the whole
     task when the engine writes its log. They become their own escapes, as the six characters \ud800, before the
@@ -99,7 +99,8 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
     generate = api.generate
 
     @functools.wraps(generate)
-    async def guarded(input: list[ChatMessage], tools: Any, tool_choice: Any, config: Any) -> Any:
+    async def generate_in_accepted_form(input: list[ChatMessage], tools: Any, tool_choice: Any, config: Any) -> Any:
+        """Return the stored output, or send the request in a form that the server accepts."""
         watch = current_watch.get()
         if (stored := _known.get()) is not None:
             if watch is not None:
@@ -107,7 +108,7 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
             return stored
         episode, sent = current_episode.get(), input
         if episode is not None:
-            input = apply_history(input, reasoning_history(api, config), episode.play.think_tags)
+            input = without_unsent_reasoning(input, effective_reasoning_history(api, config), episode.play.think_tags)
 
         async def send(messages: list[ChatMessage]) -> Any:
             nonlocal sent
@@ -120,9 +121,9 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
         sent_form: SentForm = getattr(api, _FORM)
         match await sent_form.send(send, input):
             case (output, ModelCall() as call):
-                restate_stop_reason(output, call)
+                resolve_unknown_stop_reason(output, call)
                 if not _is_writable(call.response):
-                    call.response = _escape(call.response)
+                    call.response = _escape_surrogates(call.response)
                 output = _make_writable(output)
                 result = output, call
             case output:
@@ -132,18 +133,19 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
             watch.add_reply(output.message)
         return result
 
-    api.generate = guarded
+    api.generate = generate_in_accepted_form
     return getattr(api, _FORM)
 
 
 def _make_writable(output: Any) -> Any:
-    """Return a model's output with what a log cannot hold (lone surrogates) escaped; anything else as it is."""
+    """Return a model's output with lone surrogates escaped, which a log cannot hold; other objects unchanged."""
     if not isinstance(output, ModelOutput) or _is_writable(output):
         return output  # some providers answer with an exception for the engine to raise
-    return ModelOutput.model_validate(_escape(output.model_dump()))
+    return ModelOutput.model_validate(_escape_surrogates(output.model_dump()))
 
 
 def _is_writable(value: Any) -> bool:
+    """Return whether a value can be written as JSON, without lone surrogates."""
     try:
         to_json(value)
     except PydanticSerializationError:
@@ -151,13 +153,14 @@ def _is_writable(value: Any) -> bool:
     return True
 
 
-def _escape(value: Any) -> Any:
+def _escape_surrogates(value: Any) -> Any:
+    """Return a JSON value with the lone surrogates in its texts escaped."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if is_object(value):
-        return {_escape(key): _escape(inner) for key, inner in value.items()}
+        return {_escape_surrogates(key): _escape_surrogates(inner) for key, inner in value.items()}
     if is_array(value):
-        return [_escape(inner) for inner in value]
+        return [_escape_surrogates(inner) for inner in value]
     return value
 
 
@@ -170,7 +173,7 @@ _LONGEST_NAME = 200  # of the model that answered; it is the server's word
 
 @solver
 def play(agent: str | None = None, probe: str | None = None) -> Solver:
-    """Play the sample's episode: ask and step until it is over, and write its progress to the store, however it ends.
+    """Return the solver that plays a sample's episode to its end and stores its progress.
 
     Turns that the journal of an interrupted run knows are taken from it, through the engine, which counts their tokens.
 
@@ -183,12 +186,13 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
     Raises:
         UsageError: If `probe` has another form.
     """
-    journals = task_journals()
-    plan = None if probe is None else read_plan(probe)
+    journals = current_task_journals()
+    plan = None if probe is None else parse_probe_plan(probe)
     harness = None if agent is None else agent_solver(agent)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        episode = open_episode(state.metadata, str(state.model))
+        """Play the episode of a sample."""
+        episode = start_episode(state.metadata, str(state.model))
         model = get_model()
         form = wrap_model(model)
         journal = journals.by_model.get(str(model)) if journals and harness is None else None
@@ -202,39 +206,41 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
         try:
             while not episode.done:
                 state.messages = chat.messages(episode)
-                for belief in episode.beliefs if plan is not None and plan.asks(len(episode.turns)) else ():
-                    await _probe(model, episode, belief, state.messages, turns, watched)
-                offered = request_arguments(episode)
+                for belief in episode.beliefs if plan is not None and plan.asks_before(len(episode.turns)) else ():
+                    await _ask_belief(model, episode, belief, state.messages, turns, watched)
+                offered = action_request_arguments(episode)
                 began = time.monotonic()
                 if harness is not None:
                     output = await agent_output(harness, state, state.messages, generate)
                 else:
-                    with answer_from(turns.read()):
+                    with answer_with_stored_output(turns.read_output()):
                         output = await model.generate(state.messages, **offered)
                     chat.add_reply(len(episode.turns), output.message)
-                    if not turns.is_replayed and (warning := prompt_tokens.warning(state.messages, output.usage)):
+                    if not turns.is_replayed and (
+                        warning := prompt_tokens.truncation_warning(state.messages, output.usage)
+                    ):
                         form.tell_once("prompt tokens", warning)
                 state.output = output
                 store_reasoning(state.store, len(episode.turns), output.message)
                 is_thought = bool(episode.play.wording.thought_question(episode.state))
                 turn = episode.step(read_reply(output, time.monotonic() - began, by_tools=bool(offered)))
                 if not (is_thought or turn.reasoning or offered):
-                    form.watch_reply(turn.reply)
+                    form.warn_of_unmarked_reasoning(turn.reply)
                 boards.show(episode)
-                turns.write(output, turn)  # before the next request leaves, and only if nothing was wrong with it
-                watched.reply(turn, repeated=turns.is_replayed, is_thought=is_thought)
+                turns.write_turn(output, turn)  # before the next request leaves, and only if nothing was wrong with it
+                watched.report_reply(turn, repeated=turns.is_replayed, is_thought=is_thought)
                 if offered:
                     sent = [*state.messages, output.message]
                     chat.add_result(output.message, await execute_call(episode, offered["tools"], turn, sent))
-            turns.end()
+            turns.end_sample()
         except LimitExceededError as limit:
             # A limit on time is an infrastructure error, unlike one on tokens, messages or cost.
             episode.end(End.INFRASTRUCTURE if limit.type in _OF_TIME else End.TURN_LIMIT, str(limit.message))
             if episode.end_reason is not End.INFRASTRUCTURE:
-                turns.end()
+                turns.end_sample()
             raise
         except Exception as error:
-            episode.end(End.INFRASTRUCTURE, _why_ended(error, episode)[:2000])
+            episode.end(End.INFRASTRUCTURE, _end_error_text(error, episode)[:2000])
             raise
         except anyio.get_cancelled_exc_class():  # also by a limit on time, of which the log knows by itself
             if watched.why_stopped and not episode.done:
@@ -242,14 +248,14 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
             raise
         finally:
             blank_reply = {"blank_reply": BLANK_REPLY} if chat.has_placeholder else {}
-            if sent := form.settings_of(chat.messages(episode)) | blank_reply:
+            if sent := form.form_settings(chat.messages(episode)) | blank_reply:
                 state.store.set(SENT, sent)
-            episode.reasoning_returned, episode.reasoning_sent_back = watch.returned, watch.sent_back
+            episode.reasoning_returned, episode.reasoning_sent_back = watch.returned_forms, watch.sent_back
             # Once, for the engine compares the store wherever an agent's part ends.
             store_episode(state.store, episode, agent or "")
             current_watch.reset(watch_token)
             current_episode.reset(token)
-            watched.end()
+            watched.report_end()
         state.messages = chat.messages(episode)
         state.completed = True
         return state
@@ -257,51 +263,53 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
     return solve
 
 
-async def _probe(
+async def _ask_belief(
     model: Model,
     episode: Episode[Any, Any, Any],
     belief: Belief[Any],
     messages: list[ChatMessage],
     turns: SampleTurns,
-    watched: EpisodeProgress,
+    progress: EpisodeProgress,
 ) -> None:
-    """Ask a player what it knows, in a fork of the conversation that nothing else sees."""
-    stored, began = turns.read(belief.name), time.monotonic()
+    """Ask a player what it knows of the state, in a fork of the conversation that no later request contains."""
+    stored, began = turns.read_output(belief.name), time.monotonic()
     token, watch_token = current_belief.set(belief), current_watch.set(None)
     try:
-        with answer_from(stored):
-            output = await model.generate(fork(messages, belief.text), **text_request_arguments(episode))
+        with answer_with_stored_output(stored):
+            output = await model.generate(fork_conversation(messages, belief.text), **text_request_arguments(episode))
     finally:
         current_watch.reset(watch_token)
         current_belief.reset(token)
     probe = episode.probe(belief, read_reply(output, time.monotonic() - began))
     if stored is None:
-        turns.write_probe(belief.name, output)
-    watched.reply(probe, repeated=stored is not None)
+        turns.write_probe_answer(belief.name, output)
+    progress.report_reply(probe, repeated=stored is not None)
 
 
-def cause_text(error: Exception) -> str:
-    """Return what went wrong in the provider's words."""
-    return f"{type(cause_of(error)).__name__}: {read_error(error).words}"
+def provider_error_text(error: Exception) -> str:
+    """Return type and text of a provider's error."""
+    return f"{type(provider_cause(error)).__name__}: {parse_provider_error(error).words}"
 
 
-def _why_ended(error: Exception, episode: Episode[Any, Any, Any]) -> str:
-    """Return why an episode had to end; a conversation that was taken before, and no longer is, is named as that.
+def _end_error_text(error: Exception, episode: Episode[Any, Any, Any]) -> str:
+    """Return the error text of an episode that an exception ended; it says if the server refused the conversation.
 
     What the cause is, the server does not say: it may be a reply of the player, or a fault of its own. A defect of the
     environment is named as such.
     """
-    if isinstance(cause_of(error), DefectError):
-        return str(cause_of(error))
-    is_refusal = read_error(error).status in _OF_THE_CONVERSATION
+    if isinstance(provider_cause(error), DefectError):
+        return str(provider_cause(error))
+    is_refusal = parse_provider_error(error).status in _OF_THE_CONVERSATION
     if not (is_refusal and episode.turns):
-        return cause_text(error)
+        return provider_error_text(error)
     turns = len(episode.turns)
-    return f"the server refuses this conversation after {plural(turns, 'reply', 'replies')}: {cause_text(error)}"
+    return (
+        f"the server refuses this conversation after {plural(turns, 'reply', 'replies')}: {provider_error_text(error)}"
+    )
 
 
 def read_reply(output: ModelOutput, seconds: float, *, by_tools: bool = False) -> Reply:
-    """Return a model's reply with its usage.
+    """Return a model's output as a reply with its usage.
 
     Args:
         output: The model's answer.

@@ -29,7 +29,7 @@ class HiddenStates:
         self._path, self._layers, self._lock = path, layers, Lock()
 
     def attach(self, model: Model) -> None:
-        """Store the states of a model's requests.
+        """Store the hidden states of a model's requests from now on.
 
         Raises:
             UsageError: If it does not run in this process, or has no such layer.
@@ -43,7 +43,7 @@ class HiddenStates:
         setattr(api, STATES, self)
 
     async def store(self, api: Any, messages: list[ChatMessage], tools: Any, episode: Episode[Any, Any, Any]) -> None:
-        """Append the states before the next turn of an episode.
+        """Append the hidden states before the next turn of an episode to the file.
 
         Args:
             api: The model's provider.
@@ -58,11 +58,12 @@ class HiddenStates:
             "item": episode.item.instance.hash,
             "attempt": episode.attempt,
             "turn": len(episode.turns),
-            "labels": labels(episode),
+            "labels": episode_labels(episode),
         }
-        await to_thread.run_sync(self._append, api, api.hf_chat(messages, tools), line)
+        await to_thread.run_sync(self._append_line, api, api.hf_chat(messages, tools), line)
 
-    def _append(self, api: Any, text: str, line: dict[str, Any]) -> None:
+    def _append_line(self, api: Any, text: str, line: dict[str, Any]) -> None:
+        """Compute the hidden states at the end of a prompt, and append them with the other fields of the line."""
         torch: Any = import_module("torch")
         with self._lock, torch.inference_mode():
             tokens = api.tokenizer(text, return_tensors="pt", **(api.tokenizer_call_args or {}))
@@ -77,8 +78,8 @@ class HiddenStates:
                 file.write(json.dumps(line) + "\n")
 
 
-def labels(episode: Episode[Any, Any, Any]) -> dict[str, float]:
-    """Return what is true of an episode now, as numbers by name.
+def episode_labels(episode: Episode[Any, Any, Any]) -> dict[str, float]:
+    """Return numbers that describe an episode's present state, by name.
 
     They are the numbers of the environment's belief probes (such as the position), its potentials (such as the share of
     the way, or of the map, that is known), and at the first turn the length of a shortest solution.

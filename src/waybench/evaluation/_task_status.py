@@ -78,7 +78,7 @@ class TaskStatus:
 
     @property
     def state_text(self) -> str:
-        """The time left of a running task: "3 min 20 s", "≤ 2 h", "up to level 31: 2 h"; otherwise its state."""
+        """The estimated time left of a running task: "3 min 20 s", "≤ 2 h", "up to level 31: 2 h"; else its state."""
         if self.state != "running":
             return "done" if self.state == "finished" else self.state
         if self.seconds_left is None:
@@ -93,8 +93,8 @@ class TaskStatus:
 
     @property
     def use_text(self) -> str:
-        """What the task has used, and what went wrong: "152 requests, 31.2k input and 4.1k output tokens"."""
-        return ", ".join(use_parts((self,)))
+        """The usage and the errors of the task: "152 requests, 31.2k input and 4.1k output tokens"."""
+        return ", ".join(usage_texts((self,)))
 
     @property
     def text(self) -> str:
@@ -105,8 +105,8 @@ class TaskStatus:
         return ", ".join(part for part in (self.done_text + units, self.use_text, remaining) if part)
 
 
-def use_parts(statuses: Sequence[TaskStatus]) -> Iterator[str]:
-    """Yield what some tasks have used together, and what went wrong: "152 requests", "3 infrastructure errors"."""
+def usage_texts(statuses: Sequence[TaskStatus]) -> Iterator[str]:
+    """Yield the summed usage and errors of tasks: "152 requests", "3 infrastructure errors"."""
     yield plural(sum(status.requests for status in statuses), "request")
     if repeated := sum(status.repeated for status in statuses):
         yield f"{plural(repeated, 'reply', 'replies')} taken over"
@@ -127,12 +127,12 @@ def use_parts(statuses: Sequence[TaskStatus]) -> Iterator[str]:
 
 
 def time_left_text(seconds: float, is_upper_bound: bool) -> str:
-    """Return a time left: "about 3 min 20 s left", "at most 2 h left"."""
+    """Return seconds left as text: "about 3 min 20 s left", "at most 2 h left"."""
     return f"{'at most' if is_upper_bound else 'about'} {duration_text(seconds)} left"
 
 
 def run_seconds_left(statuses: Iterable[TaskStatus]) -> tuple[float | None, bool]:
-    """Return the time left until the last task is finished, and whether it is an upper bound; None if not known."""
+    """Return the seconds until the last task is finished (None if not known), and whether they are an upper bound."""
     going = [status for status in statuses if status.state != "finished"]
     estimates = [status.seconds_left for status in going if status.seconds_left is not None]
     if not going or len(estimates) < len(going):

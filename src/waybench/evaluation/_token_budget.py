@@ -7,7 +7,7 @@ from typing import NamedTuple
 from inspect_ai.dataset import Sample
 
 from waybench.core import EpisodeRecord
-from waybench.evaluation._adaptive import AdaptiveSampleSource, Tokens, cost_of
+from waybench.evaluation._adaptive import AdaptiveSampleSource, Tokens, cost_or_tokens
 
 
 class SampleGroup(NamedTuple):
@@ -60,28 +60,28 @@ class WithinBudget(AdaptiveSampleSource[_Spending]):
         self._groups = {str(sample.id): group for group in (*first, *further) for sample in group.samples}
 
     def initial_samples(self) -> list[Sample]:
-        """Return the samples that are played whatever they take."""
+        """Return the samples that are played whatever they cost."""
         return [sample for group in self._first for sample in group.samples]
 
-    def begin(self, player: str) -> _Spending:
-        """Return the state of a player that has taken nothing."""
+    def initial_state(self, player: str) -> _Spending:
+        """Return the state of a player that has spent no tokens."""
         return _Spending({str(sample.id) for sample in self.initial_samples()}, list(range(len(self._further))))
 
-    def follow(self, at: _Spending, name: str, record: EpisodeRecord) -> list[Sample]:
-        """Return the further samples that fit into the budget if this was the last one that was not finished."""
-        if name not in at.waiting:
+    def samples_after(self, state: _Spending, sample_id: str, record: EpisodeRecord) -> list[Sample]:
+        """Return the further samples that fit into the budget if all samples so far are finished; otherwise none."""
+        if sample_id not in state.waiting:
             return []
-        at.waiting.remove(name)
-        tokens = cost_of(record, None)
-        at.spent += sum(self._groups[name].least()) if tokens is None else tokens
+        state.waiting.remove(sample_id)
+        tokens = cost_or_tokens(record, None)
+        state.spent += sum(self._groups[sample_id].least()) if tokens is None else tokens
         samples: list[Sample] = []
-        if not at.waiting:
-            left = self._budget - at.spent
-            for number in at.further.copy():
+        if not state.waiting:
+            left = self._budget - state.spent
+            for number in state.further.copy():
                 group = self._further[number]
                 if (most := sum(group.most()) * len(group.samples)) <= left:
                     left -= most
-                    at.further.remove(number)
+                    state.further.remove(number)
                     samples += group.samples
-            at.waiting = {str(sample.id) for sample in samples}
+            state.waiting = {str(sample.id) for sample in samples}
         return samples

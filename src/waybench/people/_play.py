@@ -36,7 +36,7 @@ _STEP, _LAST_STEP = "·", "×"  # of a plan that is drawn before it is sent
 
 
 def typed_actions(episode: Episode[Any, Any, Any]) -> Sequence[TypedAction]:
-    """Return the actions that a person can choose from now; empty where the environment lists none."""
+    """Return the actions that a person can choose from in the present state; empty if none are listed."""
     list_actions = episode.environment.typing.actions
     return () if list_actions is None or episode.done else list_actions(episode.state)
 
@@ -91,7 +91,7 @@ class PlayedEpisode:
 
     @property
     def prompt(self) -> str:
-        """Everything that a model receives now, as text."""
+        """Everything that a model would receive now, as text."""
         return "\n\n".join(message.text for message in self.episode.messages)
 
     @property
@@ -106,12 +106,12 @@ class PlayedEpisode:
 
     @property
     def board(self) -> Board | None:
-        """What a person sees of the state; None if the environment has no board."""
+        """The board of the present state; None if the environment has no board."""
         board = self.episode.environment.presentation.board
         return None if board is None else board(self.episode.state, self.episode.turns)
 
-    def board_with(self, typed: str) -> Board | None:
-        """Return the board with what is typed drawn on it, where the environment knows how (`Typing.route`)."""
+    def board_with_plan(self, typed: str) -> Board | None:
+        """Return the board with a typed plan drawn on it, if the environment declares how (`Typing.route`)."""
         board, typing, state = self.board, self.episode.environment.typing, self.episode.state
         if board is None or typing.route is None or typing.parse is None or self.episode.done:
             return board
@@ -124,19 +124,19 @@ class PlayedEpisode:
         return replace(board, rows=rows)
 
     @property
-    def sends_parts(self) -> bool:
-        """Whether keys build a reply, which is sent when it is complete."""
+    def has_partial_actions(self) -> bool:
+        """Whether keys enter parts of a reply, which is then sent as a whole."""
         return any(action.key and not action.is_reply for action in self.actions)
 
     @property
-    def status(self) -> str:
-        """How many requests for an action are left, and the steps so far."""
+    def status_text(self) -> str:
+        """The number of requests left, and the steps so far."""
         requests = -(-self.episode.turns_left // (1 + self._thoughts))
         steps = [f"steps so far: {value:g}" for metric, value in self._metrics() if metric.name == "steps"]
         return ", ".join([f"{plural(requests, 'request')} left", *steps])
 
-    def take(self, typed: str, seconds: float | None = None) -> bool:
-        """Carry out what a person has typed, a line or several.
+    def play_typed(self, typed: str, seconds: float | None = None) -> bool:
+        """Play the reply that a typed text stands for; return False, at no cost, if it is not understood.
 
         Returns:
             False if it is not understood: then it costs nothing, and the person can try again.
@@ -144,20 +144,20 @@ class PlayedEpisode:
         reply = self.parse_typed(typed)
         if reply is None:
             return False
-        self.send(reply, seconds)
+        self.play_reply(reply, seconds)
         return True
 
     def parse_typed(self, typed: str) -> str | None:
         """Return the reply that a typed text stands for; None if it is not understood, or the episode is over."""
         return None if self.episode.done else parse_typed_line(typed, self.episode)
 
-    def send(self, reply: str, seconds: float | None = None) -> None:
-        """Take a reply as it is."""
+    def play_reply(self, reply: str, seconds: float | None = None) -> None:
+        """Play a reply as a model would have given it."""
         turn = self.episode.step(Reply(reply, usage=None if seconds is None else Usage(seconds=seconds)))
         self.message = self._answer_thoughts(turn.message)
 
     def _answer_thoughts(self, message: str) -> str:
-        """Answer requests for a thought with nothing; return a message with the request for an action instead."""
+        """Answer requests for a thought with an empty reply; return the message that asks for an action."""
         episode, self._thoughts = self.episode, 0
         while question := episode.play.wording.thought_question(episode.state):
             message = message.removesuffix(question).rstrip()
@@ -167,8 +167,8 @@ class PlayedEpisode:
             message = f"{message}\n\n{episode.step(Reply('')).message}"
         return message
 
-    def hint(self) -> str:
-        """Return the oracle's next action as a person types it."""
+    def hint_text(self) -> str:
+        """Return the oracle's next action as a person would type it."""
         environment, state = self.episode.environment, self.episode.state
         action = environment.players.policies["oracle"](state, self.episode.stream("player oracle"))
         if environment.typing.format is not None:
@@ -183,23 +183,23 @@ class PlayedEpisode:
         pairs = ((metric, values[metric.name]) for metric in environment.scoring.metrics)
         return [(metric, value) for metric, value in pairs if value is not None]
 
-    def result(self) -> list[str]:
-        """Return how the episode ended, and the values of its metrics, as lines."""
+    def result_lines(self) -> list[str]:
+        """Return how the episode ended and the values of its metrics, as lines."""
         end = self.episode.end_reason
         is_left = end is None or self.episode.error is not None
         ending = "Stopped before the end." if is_left else f"{str(end).replace('_', ' ').capitalize()}."
-        values = self.values()
+        values = self.metric_values()
         width = max((len(title) for title, _ in values), default=0)
         return [ending, *(f"  {title:<{width}}  {value}" for title, value in values)]
 
-    def values(self) -> list[tuple[str, str]]:
-        """Return titles and values of the metrics, the headline metric first."""
+    def metric_values(self) -> list[tuple[str, str]]:
+        """Return (title, value) of each metric as text, the headline metric first."""
         return [
             (metric.title, f"{metric.labels[int(value)] if metric.labels else f'{value:g}'} {metric.unit}".rstrip())
             for metric, value in self._metrics()
         ]
 
-    def solution(self) -> str:
+    def solution_text(self) -> str:
         """Return a shortest solution in a sentence; "" where none is known."""
         solution, format_typed = self.episode.item.proof.get("solution"), self.episode.environment.typing.format
         if not solution or format_typed is None:
@@ -211,8 +211,8 @@ class PlayedEpisode:
         return {**self.episode.record().to_json(), "task": self._task, "settings": dict(self._settings)}
 
 
-def player_name(name: str, *, hints: bool = False) -> str:
-    """Return what a record calls a person.
+def recorded_player_name(name: str, *, hints: bool = False) -> str:
+    """Return the name of a person as a player in records: "human", or "human/NAME".
 
     Raises:
         UsageError: If the name is none that a table can show.
@@ -223,22 +223,22 @@ def player_name(name: str, *, hints: bool = False) -> str:
     return f"human{f'/{name}' if name else ''}{' with hints' if hints else ''}"
 
 
-def board_text(board: Board, columns: int, lines: int = 60, largest: int = 1) -> str:
+def board_text(board: Board, columns: int, max_rows: int = 60, max_cell_lines: int = 1) -> str:
     """Return a board as lines of text with ANSI escape codes.
 
     Args:
         board: The board. If it is too wide or too high, the part around the player is shown.
         columns: Width of the terminal in characters.
-        lines: Most rows of the board.
-        largest: How many lines a cell has at most; as many as there is room for.
+        max_rows: Most rows of the board.
+        max_cell_lines: How many lines a cell has at most; as many as there is room for.
     """
     rows, margin = board.rows, _MARGIN if board.numbered else 0
     high, wide = len(rows), max(map(len, rows), default=0)
     width = max(columns - margin, 10)
     scale = board.width if board.width * wide <= width else 1
-    zoom = max(1, min(largest, width // (scale * max(wide, 1)), (lines - 1) // max(high, 1)))
+    zoom = max(1, min(max_cell_lines, width // (scale * max(wide, 1)), (max_rows - 1) // max(high, 1)))
     scale *= zoom
-    across, down = min(wide, width // scale), min(high, lines)
+    across, down = min(wide, width // scale), min(high, max_rows)
     row_at, column_at = board.at or (0, 0)
     first_column = min(max(column_at - across // 2, 0), wide - across)
     top = min(max(row_at - down // 2, 0), high - down)
@@ -254,33 +254,34 @@ def board_text(board: Board, columns: int, lines: int = 60, largest: int = 1) ->
         tiles = rows[y][first_column : first_column + across]
         for line in range(zoom):
             middle = line == zoom // 2  # the others have the colour alone
-            cells = "".join(_terminal_cell(tile, scale, blank=not middle) for tile in tiles)
+            cells = "".join(_terminal_cell(tile, scale, without_text=not middle) for tile in tiles)
             drawn.append((number if middle else " " * margin) + cells)
     if across < wide or down < high:
         columns_text = f"Columns {first_column} to {first_column + across - 1}"
         drawn.append(f"{columns_text} and rows {top} to {top + down - 1} of {wide} x {high}.")
-    return "\n".join([*drawn, *([""] if drawn and largest > 1 else []), *board.notes])
+    return "\n".join([*drawn, *([""] if drawn and max_cell_lines > 1 else []), *board.notes])
 
 
-def _terminal_cell(tile: Tile, width: int, *, blank: bool = False) -> str:
-    """Return a tile as `width` characters with escape codes for its colours; with `blank` without its text."""
+def _terminal_cell(tile: Tile, width: int, *, without_text: bool = False) -> str:
+    """Return a tile as `width` characters with escape codes for its colours; with `without_text` without its text."""
     text = (tile.narrow or tile.text[:1]) if width == 1 else tile.text[:width]
-    text = text[:1] * width if text[:1] == _FULL else (" " * width if blank else text.center(width))
+    text = text[:1] * width if text[:1] == _FULL else (" " * width if without_text else text.center(width))
     if not tile.colour:
         return text
-    red, green, blue = _rgb(tile.colour)
-    ink = tile.colour if text == _FULL * width else _ink(tile.colour)
-    look = f"\x1b[48;2;{red};{green};{blue}m\x1b[38;2;{';'.join(map(str, _rgb(ink)))}m"
+    red, green, blue = _rgb_of_hex_colour(tile.colour)
+    ink = tile.colour if text == _FULL * width else _contrasting_ink(tile.colour)
+    look = f"\x1b[48;2;{red};{green};{blue}m\x1b[38;2;{';'.join(map(str, _rgb_of_hex_colour(ink)))}m"
     return f"{look}{_BOLD if text.strip() else ''}{text}{_PLAIN}"
 
 
-def _rgb(colour: str) -> tuple[int, int, int]:
+def _rgb_of_hex_colour(colour: str) -> tuple[int, int, int]:
+    """Return red, green and blue of a colour "#rrggbb"."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
-def _ink(colour: str) -> str:
-    """Return black or white, whichever is easier to read on a colour."""
-    red, green, blue = ((value / 255) ** 2.2 for value in _rgb(colour))
+def _contrasting_ink(background: str) -> str:
+    """Return black or white, whichever is easier to read on a background."""
+    red, green, blue = ((value / 255) ** 2.2 for value in _rgb_of_hex_colour(background))
     return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 else "#ffffff"
 
 
@@ -307,24 +308,25 @@ def board_svg(board: Board, label: str) -> str:
                     f'<rect {corner} width="{len(cells) * across + 0.2:g}" height="{_UNIT}.2" fill="{colour}"/>'
                 )
         parts += (
-            _text(
+            _svg_text(
                 margin + (x + 0.5) * across,
                 margin + y * _UNIT + 14.5,
                 tile.text,
-                _ink(tile.colour) if tile.colour else "",
+                _contrasting_ink(tile.colour) if tile.colour else "",
                 across,
             )
             for x, tile in enumerate(row)
             if tile.text.strip() and tile.text != _FULL
         )
     if board.numbered:
-        parts += (_text(margin + (x + 0.5) * across, 14, str(x), "", across) for x in range(wide))
-        parts += (_text(margin / 2, margin + y * _UNIT + 14.5, str(y), "", _UNIT) for y in range(high))
+        parts += (_svg_text(margin + (x + 0.5) * across, 14, str(x), "", across) for x in range(wide))
+        parts += (_svg_text(margin / 2, margin + y * _UNIT + 14.5, str(y), "", _UNIT) for y in range(high))
     size = f"{margin + wide * across:g} {margin + high * _UNIT}"
     return f'<svg class="board" viewBox="0 0 {size}" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
 
 
-def _text(x: float, y: float, text: str, ink: str, width: float) -> str:
+def _svg_text(x: float, y: float, text: str, ink: str, width: float) -> str:
+    """Return an SVG text element that is centred at x and fits a cell's width."""
     # Two characters fit a cell at this size; more are smaller.
     size = min(13.0, round(1.5 * width / max(len(text), 1), 1))
     look = f'fill="{ink}"' if ink else 'fill="currentColor"'
@@ -334,33 +336,33 @@ def _text(x: float, y: float, text: str, ink: str, width: float) -> str:
 def play_lines(game: PlayedEpisode, *, hints: bool) -> None:
     """Play an episode with lines that a person types, until it ends, the input ends or the person types `quit`."""
     click.secho(game.title, bold=True)
-    _show(game)
+    _print_message_and_board(game)
     help_ = f"{game.help} Type quit to stop."
     click.secho(help_, dim=True)
     while not game.episode.done:
         started = monotonic()
-        typed = _ask(game)
+        typed = _read_typed_text(game)
         if typed is None or typed.lower() in ("quit", "q"):
             return
         if typed.lower() == "hint":
-            click.echo(game.hint() if hints else "Hints are off: start with --hints to turn them on.")
+            click.echo(game.hint_text() if hints else "Hints are off: start with --hints to turn them on.")
         elif typed:
-            if game.take(typed, monotonic() - started):
-                _show(game)
+            if game.play_typed(typed, monotonic() - started):
+                _print_message_and_board(game)
             else:
                 click.echo(f"Not understood (it does not count as a reply). {help_}")
 
 
 def show_result(game: PlayedEpisode, attempts_left: int = 0) -> None:
-    """Print how an episode ended, and a shortest solution where one is known and nobody can use it any more.
+    """Print how an episode ended, and a shortest solution unless further attempts are left.
 
     Args:
         game: The episode.
         attempts_left: Further attempts at the item that its task has.
     """
-    end, *values = game.result()
+    end, *values = game.result_lines()
     click.secho(end, bold=True)
-    solution = game.solution()
+    solution = game.solution_text()
     if solution and attempts_left > 0:
         further = plural(attempts_left, "further attempt")
         solution = f"A shortest solution is shown after {further} at this item (--record FILE counts them)."
@@ -368,7 +370,8 @@ def show_result(game: PlayedEpisode, attempts_left: int = 0) -> None:
         click.echo(line)
 
 
-def _show(game: PlayedEpisode) -> None:
+def _print_message_and_board(game: PlayedEpisode) -> None:
+    """Print the last message and, in a terminal, the board."""
     click.echo(f"\n{game.message}\n")
     # Last, for it should still be in sight while the next reply is typed, and messages are long.
     if sys.stdout.isatty() and (board := game.board) is not None:
@@ -376,9 +379,9 @@ def _show(game: PlayedEpisode) -> None:
         click.echo(board_text(board, size.columns, max(size.lines - 5, 10)) + "\n")
 
 
-def _ask(game: PlayedEpisode) -> str | None:
-    """Return what the person types, several lines if a brace is left open; None at the end of the input."""
-    click.secho(game.status, dim=True)
+def _read_typed_text(game: PlayedEpisode) -> str | None:
+    """Return what the person types, several lines while a brace is open; None at the end of the input."""
+    click.secho(game.status_text, dim=True)
     text, prompt = "", "> "
     while True:
         try:

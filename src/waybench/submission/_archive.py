@@ -92,7 +92,7 @@ class ArchiveWriter:
         self._zip = ZipFile(path, "w", ZIP_DEFLATED, compresslevel=6)
 
     def write(self, name: str, chunks: Iterator[bytes]) -> Member:
-        """Add a file, whose content comes in chunks."""
+        """Add a file with this content; return its name, SHA-256 and size."""
         info = ZipInfo(name, _DATE)
         info.compress_type, info.create_system, info.external_attr = ZIP_DEFLATED, 3, 0o644 << 16
         digest, size = hashlib.sha256(), 0
@@ -116,7 +116,7 @@ class _BoundedReader(BufferedReader):
     """
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return at most so many bytes."""
+        """Return at most so many bytes; refuse large reads."""
         if size is not None and size > _MOST_DIRECTORY:
             raise BadZipFile(f"its list of files has more than {_MOST_DIRECTORY >> 20} MiB")
         return super().read(size)
@@ -163,8 +163,8 @@ class Archive:
         """The names of all files."""
         return list(self._infos)
 
-    def json(self, name: str) -> tuple[Json, Member]:
-        """Return a file of JSON, and what it is.
+    def read_json(self, name: str) -> tuple[Json, Member]:
+        """Return the value in a JSON file, and the file's name, SHA-256 and size.
 
         Raises:
             NotASubmission: If it is missing, too large, too deep, or no JSON.
@@ -173,7 +173,7 @@ class Archive:
             raise NotASubmission(f"it has no {name}")
         if self._infos[name].file_size > _MOST_JSON:
             raise NotASubmission(f"{name} has more than {_MOST_JSON >> 20} MiB")
-        content = b"".join(self._chunks(name))
+        content = b"".join(self._read_chunks(name))
         try:
             text = content.decode()
             check_json_bounds(text, _MOST_VALUES)
@@ -181,7 +181,7 @@ class Archive:
         except (ValueError, DataError, RecursionError) as error:
             raise NotASubmission(f"{name} is no JSON: {str(error)[:100]}") from None
 
-    def content(self, name: str) -> bytes:
+    def read_content(self, name: str) -> bytes:
         """Return the content of a file of items.
 
         Raises:
@@ -189,10 +189,10 @@ class Archive:
         """
         if name not in self._infos or self._infos[name].file_size > _MOST_JSON:
             raise NotASubmission(f"{name[:80]} is missing or has more than {_MOST_JSON >> 20} MiB")
-        return b"".join(self._chunks(name))
+        return b"".join(self._read_chunks(name))
 
-    def lines(self, name: str, digest: Any = None) -> Iterator[bytes]:
-        """Yield the lines of a file, without their ends, and update a hash with all bytes.
+    def read_lines(self, name: str, digest: Any = None) -> Iterator[bytes]:
+        """Yield the lines of a file, without line ends; `digest`, a hash, is updated with all bytes.
 
         Raises:
             NotASubmission: If it is missing, damaged, or has a longer line than the limit.
@@ -201,7 +201,7 @@ class Archive:
             raise NotASubmission(f"it has no {name[:80]}")
         begun: list[bytes] = []  # parts of a line; joined once, because a long line has many
         size = 0
-        for chunk in self._chunks(name):
+        for chunk in self._read_chunks(name):
             if digest is not None:
                 digest.update(chunk)
             end, *others = chunk.split(b"\n")
@@ -216,7 +216,8 @@ class Archive:
         if size:
             yield b"".join(begun)
 
-    def _chunks(self, name: str) -> Iterator[bytes]:
+    def _read_chunks(self, name: str) -> Iterator[bytes]:
+        """Yield the decompressed content of a file in chunks."""
         info, size = self._infos[name], 0
         try:
             with self._zip.open(info) as file:
@@ -234,8 +235,8 @@ class Archive:
             raise NotASubmission(f"{name} has {size} bytes, but the archive states {info.file_size}")
 
 
-def canonical_json(data: Mapping[str, Json]) -> bytes:
-    """Return JSON as a file of an archive: sorted, indented by one space."""
+def canonical_json_bytes(data: Mapping[str, Json]) -> bytes:
+    """Return an object as the bytes of a JSON file, with sorted keys."""
     return (json.dumps(data, sort_keys=True, indent=1) + "\n").encode()
 
 
@@ -243,8 +244,8 @@ _NAMES = ("file", "model", "task", "created", "version")  # these are kept with 
 _LONGEST_NAME = 1_000  # characters
 
 
-def read_manifest(data: Any) -> dict[str, Any]:
-    """Return a manifest whose fields have the right types.
+def checked_manifest(data: Any) -> dict[str, Any]:
+    """Return a manifest, after checking the types of its fields.
 
     Raises:
         ValueError: If it is no manifest; the message says what is wrong.
@@ -257,7 +258,7 @@ def read_manifest(data: Any) -> dict[str, Any]:
         )
     manifest: dict[str, Any] = data
     kinds: dict[str, type] = {"submitter": str, "about": str, "runs": list, "files": dict, "waybench": str}
-    _check(manifest, kinds, MANIFEST)
+    _require_field_types(manifest, kinds, MANIFEST)
     if len(manifest["runs"]) > MOST_FILES:
         raise ValueError(f"it has {len(manifest['runs']):,} runs; the maximum is {MOST_FILES:,}")
     read: set[str] = set()
@@ -266,7 +267,7 @@ def read_manifest(data: Any) -> dict[str, Any]:
         kinds |= {"epochs": int, "parameters": dict, "settings": dict, "search": dict}
         if not is_object(run):
             raise ValueError("a run is no object")
-        _check(run, kinds, "a run")
+        _require_field_types(run, kinds, "a run")
         if not 1 <= run["epochs"] <= 1000:
             raise ValueError("a run has no or too many epochs")
         if run["records"] < 0:
@@ -278,13 +279,14 @@ def read_manifest(data: Any) -> dict[str, Any]:
     for name, file in manifest["files"].items():
         if not is_object(file):
             raise ValueError(f"the entry of file {name[:80]} is no object")
-        _check(file, {"sha256": str, "bytes": int}, f"file {name[:80]}")
+        _require_field_types(file, {"sha256": str, "bytes": int}, f"file {name[:80]}")
     return manifest
 
 
-def _check(data: dict[str, Any], kinds: dict[str, type], what: str) -> None:
-    for name, kind in kinds.items():
+def _require_field_types(data: dict[str, Any], types: dict[str, type], label: str) -> None:
+    """Require that an object has fields of these types; `label` names it in errors."""
+    for name, kind in types.items():
         if type(data.get(name)) is not kind:
-            raise ValueError(f"{what}: {name!r} is missing or of another type")
+            raise ValueError(f"{label}: {name!r} is missing or of another type")
         if name in _NAMES and len(data[name]) > _LONGEST_NAME:
-            raise ValueError(f"{what}: {name!r} has more than {_LONGEST_NAME:,} characters")
+            raise ValueError(f"{label}: {name!r} has more than {_LONGEST_NAME:,} characters")

@@ -25,12 +25,12 @@ from waybench.core import (
 )
 from waybench.envs import registry
 from waybench.evaluation import read_reply
-from waybench.evaluation._provider import declared_tools, message_shape
-from waybench.evaluation._sample import METRICS, Chat, finished_record, fork
+from waybench.evaluation._provider import comparable_message, declared_tools
+from waybench.evaluation._sample import METRICS, Chat, finished_record, fork_conversation
 from waybench.results.logs import Skipped, newest, read_samples, skipped_part
 from waybench.results.logs._settings import RunInfo, run_infos
 from waybench.submission._pack import pack
-from waybench.submission._verdict import Finding, SubmissionVerdict, add_problems
+from waybench.submission._verdict import Finding, SubmissionVerdict, with_problems
 from waybench.submission._verify import verify
 
 _UNUSED = {"timelines", "messages"}
@@ -38,7 +38,7 @@ _ROUNDING = 0.002  # seconds
 
 
 def log_findings(info: RunInfo, on_problem: Callable[[Skipped], None]) -> Iterator[Finding]:
-    """Yield what does not agree in the logs of a run.
+    """Yield disagreements within the logs of a run: header, samples and transcripts.
 
     The transcript holds each request with its messages, and each reply with its tokens. The record has to have the
     same replies and tokens, and the messages have to be those that the simulation makes again.
@@ -61,12 +61,12 @@ def log_findings(info: RunInfo, on_problem: Callable[[Skipped], None]) -> Iterat
                 yield Finding("log", "the sample cannot be read", str(key[0]))
                 continue
             model, agent = str(log.header.eval.model), log.header.eval.task_args.get(AGENT)
-            if text := _agent_difference(sample) if agent else _difference(sample, model):
+            if text := _agent_difference(sample) if agent else _transcript_difference(sample, model):
                 yield Finding("transcript", text, str(sample.id))
 
 
-def _difference(sample: Any, model: str) -> str:
-    """Return where a sample's record differs from its transcript; "" if it does not."""
+def _transcript_difference(sample: Any, model: str) -> str:
+    """Return how a sample's record differs from the model calls in its transcript; "" if it does not."""
     try:
         record = finished_record(sample)
     except WaybenchError as error:
@@ -93,7 +93,7 @@ def _replies_in_order(record: EpisodeRecord) -> list[tuple[int, TurnRecord | Pro
 
 
 def _agent_difference(sample: Any) -> str:
-    """Return where a sample whose replies an agent worked out differs from its transcript.
+    """Return how the record of an agent's sample differs from its transcript in tokens or scores; "" if it does not.
 
     An agent sends requests of its own, so only the tokens and the scores are known to agree.
     """
@@ -109,11 +109,12 @@ def _agent_difference(sample: Any) -> str:
 
 
 def _turn_difference(turn: TurnRecord | ProbeRecord, event: Any, model: str, by_tools: bool) -> str:
+    """Return how a turn or probe differs from its event in the transcript; "" if it does not."""
     try:
         reply = read_reply(event.output, 0.0, by_tools=by_tools)
     except RuntimeError as error:
         return str(error)
-    if _readable(reply.text) != _readable(turn.reply):
+    if _comparable_text(reply.text) != _comparable_text(turn.reply):
         return "the reply differs from the transcript's"
     names = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "model")
     usage, logged = turn.usage, reply.usage
@@ -131,56 +132,58 @@ def _turn_difference(turn: TurnRecord | ProbeRecord, event: Any, model: str, by_
 
 
 def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
-    """Return at which turn the messages sent differ from those that the simulation makes again."""
+    """Return the first turn at which messages or tools sent differ from those of a new simulation; "" if none."""
     sent = iter(events)
     differences: list[str] = []
     chat = Chat(with_pictures=False)
     by_tools = is_tool_name(record.options.get(WORDING))
 
-    def compare(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+    def compare_prompts(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+        """Compare the messages of the next turn with those that were sent."""
         if turn.prefix:  # nothing was sent for it
             return
         number, messages = len(again.turns), chat.messages(again)
         for probe in again.probes:
             if probe.turn == number:
-                asked = [message_shape(message) for message in fork(messages, probe.question)]
-                if asked != [message_shape(message) for message in next(sent).input]:
+                asked = [comparable_message(message) for message in fork_conversation(messages, probe.question)]
+                if asked != [comparable_message(message) for message in next(sent).input]:
                     differences.append(f"probe of turn {number}: the messages sent differ from those made again")
         event = next(sent)
         if differences:
             return
-        expected = [message_shape(message) for message in messages]
+        expected = [comparable_message(message) for message in messages]
         pictures = [message.picture is not None for message in again.messages]
-        if expected != [message_shape(message) for message in event.input] or (
+        if expected != [comparable_message(message) for message in event.input] or (
             not by_tools and pictures != [_has_picture(message) for message in event.input]
         ):
             differences.append(f"turn {len(again.turns)}: the messages sent differ from those made again")
-        elif by_tools and not _same_tools(again, event):
+        elif by_tools and not _has_declared_tools(again, event):
             differences.append(
                 f"turn {len(again.turns)}: the tools offered differ from those that the environment declares"
             )
 
     try:
-        replay(registry.load(record.env), record, watch=compare)
+        replay(registry.load(record.env), record, watch=compare_prompts)
     except (WaybenchError, StopIteration):
         return ""  # the simulation itself says what does not agree
     return differences[0] if differences else ""
 
 
 def _has_picture(message: Any) -> bool:
-    """Return whether a message that was sent had one picture; the log does not keep its pixels."""
+    """Return whether a message in a transcript has exactly one picture."""
     return not isinstance(message.content, str) and sum(part.type == "image" for part in message.content) == 1
 
 
-def _same_tools(again: Episode[Any, Any, Any], event: Any) -> bool:
+def _has_declared_tools(episode: Episode[Any, Any, Any], event: Any) -> bool:
+    """Return whether a request offered the tools that the environment declares."""
     # A question for a thought is sent without tools, unless the provider needs them for calls before it.
     offered = [tool.model_dump() for tool in event.tools]
-    thinks = again.play.wording.thought_question(again.state)
-    return offered == [tool.model_dump() for tool in declared_tools(again)] or (bool(thinks) and not offered)
+    thinks = episode.play.wording.thought_question(episode.state)
+    return offered == [tool.model_dump() for tool in declared_tools(episode)] or (bool(thinks) and not offered)
 
 
 def _score_difference(sample: Any, record: EpisodeRecord) -> str:
-    """Return the first score of a log that its record does not confirm, as a sentence; "" if there is none."""
+    """Return the first score of a log that differs from its record's, as a sentence; "" if none."""
     environment = registry.load(record.env)
     scores: dict[str, Any] = sample.scores or {}
     if not scores:
@@ -206,18 +209,20 @@ def _score_difference(sample: Any, record: EpisodeRecord) -> str:
 
 
 def _is_same_score(logged: Any, computed: float | None) -> bool:
+    """Return whether a logged score equals the computed one, also if one is an int."""
     return json.dumps(logged) == json.dumps(computed) or (
         isinstance(logged, int | float) and computed is not None and float(logged) == float(computed)
     )
 
 
-def _readable(text: str) -> str:
+def _comparable_text(text: str) -> str:
+    """Return a reply without white space at its ends, which some providers change."""
     # The engine escapes lone surrogates, and some providers change white space at the ends of a message.
     return text.strip()
 
 
 def verify_logs(
-    places: Sequence[Path],
+    paths: Sequence[Path],
     *,
     models: Sequence[str] = (),
     keys: Sequence[str] = (),
@@ -233,7 +238,7 @@ def verify_logs(
     sent), each score with that of the record, and each log with its header.
 
     Args:
-        places: Folders with logs, in any depth, and logs.
+        paths: Folders with logs, in any depth, and logs.
         models: The models; all by default.
         keys: Keys of private sets.
         data_dir: The folder of published data sets; None for the usual places.
@@ -247,21 +252,23 @@ def verify_logs(
     """
     skipped: list[Skipped] = []
 
-    def skip(problem: Skipped) -> None:
+    def add_skipped(problem: Skipped) -> None:
         skipped.append(problem)
         on_problem(problem)
 
     with tempfile.TemporaryDirectory(prefix="waybench-verify-") as folder:
         path = Path(folder) / "submission.zip"
-        pack(places, path, models=models, on_problem=skip)
+        pack(paths, path, models=models, on_problem=add_skipped)
         verdict = verify(path, keys=keys, data_dir=data_dir, progress=progress, workers=workers, seconds=seconds)
-    infos = [info for info in run_infos(*places, on_problem=_ignore) if not models or info.model in models]
+    infos = [info for info in run_infos(*paths, on_problem=_ignore_problem) if not models or info.model in models]
     ordered = sorted(infos, key=lambda info: (info.model, info.task, info.created, info.run))
-    runs = [add_problems(run, log_findings(info, _ignore)) for run, info in zip(verdict.runs, ordered, strict=True)]
-    name = ", ".join(path.name or str(path) for path in places)
-    verdict = add_problems(verdict, (Finding("log", str(problem)) for problem in skipped))
+    runs = [
+        with_problems(run, log_findings(info, _ignore_problem)) for run, info in zip(verdict.runs, ordered, strict=True)
+    ]
+    name = ", ".join(path.name or str(path) for path in paths)
+    verdict = with_problems(verdict, (Finding("log", str(problem)) for problem in skipped))
     return replace(verdict, name=name, sha256="", runs=runs)
 
 
-def _ignore(problem: Skipped) -> None:
+def _ignore_problem(problem: Skipped) -> None:
     """Do nothing: what cannot be read was reported when the logs were packed."""

@@ -27,17 +27,17 @@ from waybench.submission._archive import (
     VERSION,
     ArchiveWriter,
     Member,
-    canonical_json,
+    canonical_json_bytes,
 )
-from waybench.submission._parameters import digest, open_run, portable
-from waybench.submission._records import encode_line, read_line
+from waybench.submission._parameters import items_digest, make_samples_again, portable_parameters
+from waybench.submission._records import decode_record_line, encode_record_line
 
 _ORDER = ("group", "kind", "level", "axis", "share")  # of scores
 _TOLERANCE = 1e-9  # sums in another order differ by less
 
 
 def score_entries(rows: Iterable[Row], *, processes: int = 1) -> list[dict[str, Any]]:
-    """Return the scores of rows: for each task over all its levels, for each level, and the horizons.
+    """Return the scores of rows as JSON: each task over all levels, each level, and horizons.
 
     Args:
         rows: The rows, those of later runs last.
@@ -50,10 +50,10 @@ def score_entries(rows: Iterable[Row], *, processes: int = 1) -> list[dict[str, 
     fixed_rows = without_searches(counted)
     by_group = list(group_by(counted, lambda row: (row.group.env, row.group.model)).values())
 
-    def work(number: int) -> list[Horizon]:
+    def horizons_of_group(number: int) -> list[Horizon]:
         return horizons(by_group[number])
 
-    with map_in_processes(work, len(by_group), processes) as computed:
+    with map_in_processes(horizons_of_group, len(by_group), processes) as computed:
         all_horizons = [horizon for group in computed for horizon in group]
     rows_of_scores = [
         *({"kind": "overall", **score.to_json()} for score in overall(fixed_rows)),
@@ -111,7 +111,7 @@ class Packed(NamedTuple):
 
 
 def pack(
-    places: Sequence[Path],
+    paths: Sequence[Path],
     out: Path,
     *,
     models: Sequence[str] = (),
@@ -120,10 +120,10 @@ def pack(
     on_problem: Callable[[Skipped], None],
     progress: Callable[[int], None] | None = None,
 ) -> Packed:
-    """Write a submission. The same logs give the same bytes, with the same version of zlib.
+    """Write a submission of the runs in logs. The same logs give the same bytes, with the same version of zlib.
 
     Args:
-        places: Folders with logs, in any depth, and logs.
+        paths: Folders with logs, in any depth, and logs.
         out: The file to write.
         models: The models whose runs are submitted; all by default.
         submitter: Who submits.
@@ -138,20 +138,20 @@ def pack(
     if out.is_dir() or not out.parent.is_dir():  # said before the logs are read
         reason = "it is a folder" if out.is_dir() else f"there is no folder {out.parent}"
         raise UsageError(f"cannot write {out}: {reason}; give a file, such as submission.zip")
-    infos = [info for info in run_infos(*places, on_problem=on_problem) if not models or info.model in models]
+    infos = [info for info in run_infos(*paths, on_problem=on_problem) if not models or info.model in models]
     for model in models:
         if all(info.model != model for info in infos):
-            names = ", ".join(sorted({info.model for info in run_infos(*places, on_problem=on_problem)}))
+            names = ", ".join(sorted({info.model for info in run_infos(*paths, on_problem=on_problem)}))
             raise UsageError(f"no run of {model[:120]} in these logs; they have runs of {names[:300] or 'no model'}")
     if not infos:
-        raise UsageError(f"no run of waybench in {', '.join(map(str, places))[:300]}: give a folder of logs")
+        raise UsageError(f"no run of waybench in {', '.join(map(str, paths))[:300]}: give a folder of logs")
     by_run = {info.run: info for info in infos}
     verifier = Verifier({}, on_problem)
     designs: dict[str, Json] = {}
     rows: list[Row] = []
     unconfirmed = 0
     with Spool[Key]() as spool:
-        for episode in read_logs(*places, on_problem=on_problem):
+        for episode in read_logs(*paths, on_problem=on_problem):
             if episode.run not in by_run:
                 continue
             verified = verifier.verify(episode)
@@ -162,7 +162,7 @@ def pack(
             if episode.design:
                 designs.setdefault(episode.run, dict(episode.design))
             key = (episode.run, episode.sample, episode.epoch)
-            spool.add(key, encode_line(episode.sample, episode.epoch, episode.record, confirmed=confirmed))
+            spool.add(key, encode_record_line(episode.sample, episode.epoch, episode.record, confirmed=confirmed))
             if progress is not None:
                 progress(len(spool))
         ordered = sorted(infos, key=lambda info: (info.model, info.task, info.created, info.run))
@@ -180,22 +180,24 @@ def _write_archive(
     results: list[dict[str, Any]],
     texts: dict[str, Json],
 ) -> None:
+    """Write the archive: records by run, items, results, manifest."""
     items: dict[str, bytes] = {}
 
     def add_items(content: bytes) -> str:
-        items[name := digest(content)] = content
+        """Add a file of items, and return its digest."""
+        items[name := items_digest(content)] = content
         return name
 
     keys: dict[str, list[Key]] = defaultdict(list)
     for key in spool:
         keys[key[0]].append(key)
-    with _write_at_end(out) as path, closing(ArchiveWriter(path)) as writer:
+    with _replace_when_complete(out) as path, closing(ArchiveWriter(path)) as writer:
         runs: list[Json] = []
         members: list[Member] = []
         for number, info in enumerate(infos):
             run_keys = keys[info.run]
-            first = [read_line(spool.get(key)).record for key in run_keys[:1]]
-            parameters = portable(info.task, info.parameters, first, add_items)
+            first = [decode_record_line(spool.get(key)).record for key in run_keys[:1]]
+            parameters = portable_parameters(info.task, info.parameters, first, add_items)
             letters = (c if c.isascii() and c.isalnum() else "_" for c in info.task.lower())
             name = f"records/{number:03}-{''.join(letters)[:60] or 'task'}.jsonl"
             member = writer.write(name, map(spool.get, _keys_as_played(info, parameters, items, run_keys, spool)))
@@ -218,15 +220,15 @@ def _write_archive(
                 }
             )
         members += [writer.write(f"items/{name}.jsonl", iter([items[name]])) for name in sorted(items)]
-        members.append(writer.write(RESULTS, iter([canonical_json({"scores": results})])))
+        members.append(writer.write(RESULTS, iter([canonical_json_bytes({"scores": results})])))
         manifest = {"format": FORMAT, "schema": VERSION, "waybench": __version__, **texts, "runs": runs}
         manifest["files"] = {member.name: {"sha256": member.sha256, "bytes": member.bytes} for member in members}
-        writer.write(MANIFEST, iter([canonical_json(manifest)]))
+        writer.write(MANIFEST, iter([canonical_json_bytes(manifest)]))
 
 
 @contextmanager
-def _write_at_end(out: Path) -> Generator[Path]:
-    """Give a path to write to, which becomes the file at the end; after an error or Ctrl-C nothing is left."""
+def _replace_when_complete(out: Path) -> Generator[Path]:
+    """Yield a temporary path, which replaces `out` at the end; after an error it is removed."""
     unfinished = out.with_name(f".waybench-submission-{os.getpid()}")
     try:
         yield unfinished
@@ -240,16 +242,17 @@ def _write_at_end(out: Path) -> Generator[Path]:
 def _keys_as_played(
     info: RunInfo, parameters: dict[str, Json], items: dict[str, bytes], keys: Sequence[Key], spool: Spool[Key]
 ) -> Iterator[Key]:
-    """Yield the keys of a run's records as the task plays them, and then those that it does not play."""
+    """Yield the keys of a run's records in the order in which its task plays them, then those of other records."""
     remaining = dict.fromkeys(keys)
 
-    def result(sample: str) -> EpisodeRecord | None:
+    def find_record(sample: str) -> EpisodeRecord | None:
+        """Return the record of a sample; None if there is none."""
         key = (info.run, sample, 1)
-        return read_line(spool.get(key)).record if key in spool else None
+        return decode_record_line(spool.get(key)).record if key in spool else None
 
     with tempfile.TemporaryDirectory(prefix="waybench-submission-") as folder:
         try:
-            samples = open_run(
+            samples = make_samples_again(
                 info.task,
                 parameters,
                 keys={},
@@ -259,7 +262,7 @@ def _keys_as_played(
                 records=len(keys),
                 levels=None,
             )
-            for sample in implied_samples(samples, info.model, result):
+            for sample in implied_samples(samples, info.model, find_record):
                 for epoch in range(1, info.epochs + 1):
                     key = (info.run, str(sample.id), epoch)
                     if key in remaining:

@@ -51,10 +51,10 @@ _VERSION = re.compile(r"\d{1,4}(\.\d{1,4}){1,3}([-+.]?(a|b|rc|dev|post)\d{0,6})?
 _SMALLEST = 1_000  # items that a task may draw, whatever the number of its records
 
 
-def portable(
-    task: str, parameters: Mapping[str, Json], records: Sequence[EpisodeRecord], add_items: Callable[[bytes], str]
+def portable_parameters(
+    task: str, parameters: Mapping[str, Json], first_records: Sequence[EpisodeRecord], add_items: Callable[[bytes], str]
 ) -> dict[str, Json]:
-    """Return a task's parameters as a submission has them; a record has the text of a wording from a file.
+    """Return a task's parameters without paths or private keys of this machine, as a submission has them.
 
     Raises:
         UsageError: If a file that a parameter names is not here any more.
@@ -62,10 +62,10 @@ def portable(
     entry = find_task(task)
     portable_values = {name: value for name, value in parameters.items() if name not in _LOCAL}
     key = portable_values.get("key")
-    if key is not None and not _is_public(entry, str(key)):
+    if key is not None and not _is_public_key_of_task(entry, str(key)):
         portable_values["key"] = key_label_in_log(str(key))
     source = portable_values.get("source")
-    if source is not None and source not in _sources(entry):
+    if source is not None and source not in _source_names(entry):
         path = user_path(str(source))
         portable_values["source"] = f"items:{add_items(_read_parameter_file(path, 'source'))}/{path.name}"
     if portable_values.get("prices") is not None:
@@ -80,13 +80,13 @@ def portable(
         if option.local and os.path.lexists(user_path(str(portable_values.get(option.name)))):
             raise UsageError(f"{option.name}: a submission does not have this file; submit a run without one")
     for name, content in _CONTENT_OF_FILES.items():
-        if is_file_name(portable_values.get(name)) and records:
-            portable_values[content] = records[0].options.get(content)
+        if is_file_name(portable_values.get(name)) and first_records:
+            portable_values[content] = first_records[0].options.get(content)
     return portable_values
 
 
-def _names_file(option: Option, value: Json, contents: Mapping[str, Json]) -> bool:
-    """Return whether a parameter of a submission names a file or a variable of the machine that verifies it."""
+def _names_local_file(option: Option, value: Json, contents: Mapping[str, Json]) -> bool:
+    """Return whether a submitted parameter names a file or variable of the verifying machine."""
     text = str(value)
     options = {option.name: value, **contents}
     return (
@@ -97,7 +97,7 @@ def _names_file(option: Option, value: Json, contents: Mapping[str, Json]) -> bo
 
 
 def changed_options(task: str, parameters: Mapping[str, Json], epochs: int = 1) -> tuple[str, ...]:
-    """Return in words what a run has other than its task's default options; () for a declared preset as it is.
+    """Return the options of a run that differ from its task's defaults, as texts.
 
     What only says how many items are played, which key makes them and what is measured besides is not among it.
     """
@@ -106,34 +106,37 @@ def changed_options(task: str, parameters: Mapping[str, Json], epochs: int = 1) 
     except UsageError:
         return (f"task: {task[:60]}",)
     words = [
-        f"{name}: {_brief(value)}{_EFFECTS.get(declared[name].effect, '') if name in declared else ''}"
+        f"{name}: {_shortened_value(value)}{_EFFECTS.get(declared[name].effect, '') if name in declared else ''}"
         for name, value in sorted(parameters.items())
         if name not in declared or (declared[name].changes_play and value != declared[name].default)
     ]
     return (*words, *([f"epochs: {epochs} (more are easier)"] if epochs > 1 else []))
 
 
-def _brief(value: Json) -> str:
+def _shortened_value(value: Json) -> str:
+    """Return a value as text of at most 60 characters."""
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
-def run_findings(run: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield what does not agree within the manifest's entry of a run: settings, and the forms of date and version."""
-    expected = settings_of_parameters(run["parameters"])
-    stated = {name: value for name, value in run["settings"].items() if follows_from_parameters(name)}
+def run_findings(run_entry: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield disagreements within the manifest's entry of a run: settings, date and version."""
+    expected = settings_of_parameters(run_entry["parameters"])
+    stated = {name: value for name, value in run_entry["settings"].items() if follows_from_parameters(name)}
     for name in sorted({*expected, *stated}):
         values = [f"{values[name]!r:.60}" if name in values else "none" for values in (stated, expected)]
         if values[0] != values[1]:
             yield Finding("settings", f"{name} is {values[0]}; by the parameters it is {values[1]}")
-    if not _is_date(run["created"]):
-        yield Finding("form", f"it began at {run['created'][:40]!r}, which is no time such as 2026-01-31 12:00 UTC")
-    if run["version"] and not _VERSION.fullmatch(run["version"]):
-        yield Finding("form", f"{run['version'][:40]!r} is no version of waybench")
+    if not _is_date(run_entry["created"]):
+        yield Finding(
+            "form", f"it began at {run_entry['created'][:40]!r}, which is no time such as 2026-01-31 12:00 UTC"
+        )
+    if run_entry["version"] and not _VERSION.fullmatch(run_entry["version"]):
+        yield Finding("form", f"{run_entry['version'][:40]!r} is no version of waybench")
 
 
 def _is_date(text: str) -> bool:
-    """Return whether a text is a time in the form of a manifest, and not one that is still to come."""
+    """Return whether a text is a date as manifests have it, and not in the future."""
     try:
         time = datetime.strptime(text, _DATE).replace(tzinfo=UTC)
     except ValueError:
@@ -141,22 +144,24 @@ def _is_date(text: str) -> bool:
     return f"{time:{_DATE}}" == text and time < datetime.now(UTC) + timedelta(days=1)
 
 
-def digest(content: bytes) -> str:
-    """Return the digest of a file of items: 16 hexadecimal digits of its SHA-256."""
+def items_digest(content: bytes) -> str:
+    """Return the first 16 hexadecimal digits of the SHA-256 of a file of items."""
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def _is_public(entry: TaskEntry, key: str) -> bool:
+def _is_public_key_of_task(entry: TaskEntry, key: str) -> bool:
+    """Return whether a key is public in an environment of a task."""
     return any(is_public_key(key, registry.load(env).items.public_key) for env in entry.envs)
 
 
-def _sources(entry: TaskEntry) -> set[str]:
+def _source_names(entry: TaskEntry) -> set[str]:
+    """Return the names of data sets that a task's parameter `source` can have."""
     named = {dataset.name for env in entry.envs for dataset in registry.load(env).all_datasets} - {"file"}
     return named | {"generated", "published"}
 
 
 def _read_parameter_file(path: Path, name: str) -> bytes:
-    """Return the content of the file that a parameter `name` of a run names."""
+    """Return the content of the file that a parameter of a run names."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -165,14 +170,16 @@ def _read_parameter_file(path: Path, name: str) -> bytes:
         ) from None
 
 
-def _write(folder: Path, name: str, content: bytes) -> Path:
+def _write_file(folder: Path, name: str, content: bytes) -> Path:
+    """Write a file in a folder, which is created, and return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     path.write_bytes(content)
     return path
 
 
-def _plain(stem: str) -> str:
+def _checked_template_name(stem: str) -> str:
+    """Return a template's name after checking that it can be a file name."""
     if re.fullmatch(r"[^/\\\x00-\x1f]{1,60}", stem) is None or stem in (".", ".."):
         raise UsageError(f"wording: {stem[:40]!r} is no name of a template")
     return stem
@@ -185,7 +192,7 @@ def _template_toml(template: Json) -> str:
     return texts_as_toml(template)  # pyright: ignore[reportUnknownArgumentType]
 
 
-def open_run(
+def make_samples_again(
     task: str,
     parameters: Mapping[str, Json],
     *,
@@ -196,7 +203,7 @@ def open_run(
     records: int,
     levels: Collection[int] | None,
 ) -> Samples:
-    """Make the samples of a run's task again.
+    """Return the samples of a submitted run's task, made again from its parameters.
 
     Args:
         task: The task.
@@ -216,7 +223,7 @@ def open_run(
     entry = find_task(task)
     over = parameters.get(STREAM)
     parameters = {name: value for name, value in parameters.items() if name != STREAM}
-    args = entry.resolve(_usable(entry, parameters, keys, items, folder, data_dir))
+    args = entry.resolve(_local_parameters(entry, parameters, keys, items, folder, data_dir))
     # This is asked before any item is drawn: parameters from outside could keep this machine busy for days.
     counts = [value for name in ("limit", "sets", "attempts", "worlds") if type(value := args.get(name)) is int]
     if any(count > max(records, _SMALLEST) for count in counts):
@@ -227,10 +234,10 @@ def open_run(
     if over is None:
         return task_samples(entry, args)
     # Of a comparison one cannot tell from one model's run where it ended: what it played is the stream's beginning.
-    return islice(task_stream(entry, args, str(over)).prefix(), records)
+    return islice(task_stream(entry, args, str(over)).all_samples(), records)
 
 
-def _usable(
+def _local_parameters(
     entry: TaskEntry,
     parameters: Mapping[str, Json],
     keys: Mapping[str, str],
@@ -238,12 +245,12 @@ def _usable(
     folder: Path,
     data_dir: str | None,
 ) -> dict[str, Any]:
-    """Return the parameters of a submission as the task takes them here."""
+    """Return a submission's parameters with keys and files of this machine, as the task takes them."""
     args = dict(parameters)
     stored = {content: args.pop(content, None) for content in _CONTENT_OF_FILES.values()}
     contents = {content: value for content, value in stored.items() if value is not None}
     for option in entry.options:
-        if _names_file(option, args.get(option.name), contents):
+        if _names_local_file(option, args.get(option.name), contents):
             raise UsageError(f"{option.name}: a submission cannot name files of this machine")
     key = args.get("key")
     if key is not None and LABEL.fullmatch(str(key)):
@@ -251,22 +258,22 @@ def _usable(
             raise UsageError(f"{key} is a private set: give its key with --key file:PATH or --key env:NAME")
         args["key"] = keys[str(key)]
     source = args.get("source")
-    if source is not None and source not in _sources(entry):
+    if source is not None and source not in _source_names(entry):
         match = _ITEMS.fullmatch(str(source))
         if match is None or match[2] in (".", ".."):
             raise UsageError(f"source={str(source)[:80]}: no data set of {entry.name}, and no file of the submission")
         content = items(match[1])
-        if digest(content) != match[1]:
+        if items_digest(content) != match[1]:
             raise UsageError(f"the file of items {match[1]} has another content than its name says")
-        args["source"] = str(_write(folder / match[1], match[2], content))
+        args["source"] = str(_write_file(folder / match[1], match[2], content))
     if args.get("prices") is not None:
         text = str(args["prices"]).removeprefix("prices:")
-        args["prices"] = str(_write(folder, "prices.json", text.encode("utf-8", "replace")))
+        args["prices"] = str(_write_file(folder, "prices.json", text.encode("utf-8", "replace")))
     for name, content in _CONTENT_OF_FILES.items():
         if content in contents:
             stem = str(args.get(name, "")).removeprefix("file:").rpartition("-")[0]
             text = _template_toml(contents[content]).encode("utf-8", "replace")
-            args[name] = f"file:{_write(folder / name, f'{_plain(stem)}.toml', text)}"
+            args[name] = f"file:{_write_file(folder / name, f'{_checked_template_name(stem)}.toml', text)}"
     if data_dir is not None and any(option.name == "data_dir" for option in entry.options):
         args["data_dir"] = data_dir
     return args

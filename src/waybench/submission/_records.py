@@ -31,14 +31,14 @@ from waybench.core import (
 from waybench.core._defects import DEFECT
 from waybench.core._designs import DESIGN, design_of_run, is_search_design
 from waybench.envs import registry
-from waybench.evaluation._sample import read_plan, stored_record
-from waybench.evaluation.tasks._entry import missing_shards
+from waybench.evaluation._sample import parse_probe_plan, stored_record
+from waybench.evaluation.tasks._entry import missing_shards_text
 from waybench.evaluation.tasks._samples import implied_samples
 from waybench.results.logs import LoggedEpisode, Skipped, skipped_part
 from waybench.results.logs._settings import allowed_attempts, settings_of_record
 from waybench.results.results import Row, Simulated, Verifier
-from waybench.submission._archive import MANIFEST, Archive, NotASubmission, read_manifest
-from waybench.submission._parameters import open_run
+from waybench.submission._archive import MANIFEST, Archive, NotASubmission, checked_manifest
+from waybench.submission._parameters import make_samples_again
 from waybench.submission._verdict import Conduct, Finding, Findings, examine_conduct
 
 _MOST_VALUES = 5_000_000
@@ -66,7 +66,7 @@ class Line(NamedTuple):
     has_texts: bool
 
 
-def encode_line(sample: str, epoch: int, record: EpisodeRecord, *, confirmed: bool) -> bytes:
+def encode_record_line(sample: str, epoch: int, record: EpisodeRecord, *, confirmed: bool) -> bytes:
     """Return a record as a JSON line, with paths removed from its error, and without its texts if `confirmed`."""
     if record.error:
         record = replace(record, error=_PATH.sub("PATH", record.error))
@@ -78,8 +78,8 @@ def encode_line(sample: str, epoch: int, record: EpisodeRecord, *, confirmed: bo
     return json.dumps(line, sort_keys=True, separators=(",", ":")).encode("ascii") + b"\n"
 
 
-def read_line(line: bytes) -> Line:
-    """Read a line.
+def decode_record_line(line: bytes) -> Line:
+    """Return the record of a line, with its sample and epoch.
 
     Raises:
         DataError: If it is none.
@@ -102,8 +102,8 @@ def read_line(line: bytes) -> Line:
         raise DataError(f"the line is not one of a submission: {type(error).__name__}") from None
 
 
-def with_texts(line: Line) -> tuple[EpisodeRecord, tuple[Outcome, ...]]:
-    """Return a line's record with its texts, which a simulation makes again where they were left out.
+def record_with_texts(line: Line) -> tuple[EpisodeRecord, tuple[Outcome, ...]]:
+    """Return a line's record with its texts, which are simulated again if they were left out.
 
     Returns:
         The record, and the outcomes of its turns in the simulation where these are not the recorded ones (`replay`);
@@ -127,8 +127,8 @@ def with_texts(line: Line) -> tuple[EpisodeRecord, tuple[Outcome, ...]]:
     return replace(record, opening=again.record().opening, turns=turns), outcomes if outcomes != recorded else ()
 
 
-def record_header(record: EpisodeRecord) -> dict[str, Json]:
-    """Return what follows from a record's item and options, to compare it with the item made again: no opening."""
+def comparable_header(record: EpisodeRecord) -> dict[str, Json]:
+    """Return what follows from a record's item and options, without opening and versions, for comparison."""
     head: dict[str, Json] = json.loads(record.head_json())
     return {name: value for name, value in head.items() if name not in ("package", "schema", "opening")}
 
@@ -158,10 +158,10 @@ class RecordChecker:
         self._unmeasured: list[Skipped] = []
         self._verifier = Verifier({}, self._unmeasured.append)
 
-    def check(self, number: int, line: bytes, run: dict[str, Any], against_oracle: bool) -> CheckedRecord:
-        """Check the line of a number, from 1, in the file of a run; its replies with the oracle's too, if asked."""
+    def check_line(self, number: int, line: bytes, run: dict[str, Any], against_oracle: bool) -> CheckedRecord:
+        """Check a line of a run's file by a new simulation; its replies also against the oracle's, if asked."""
         try:
-            read = read_line(line)
+            read = decode_record_line(line)
         except WaybenchError as error:
             return CheckedRecord(None, [Finding("record", str(error), f"line {number}")])
         record, sample, key = read.record, read.sample, (read.sample, read.epoch)
@@ -172,7 +172,7 @@ class RecordChecker:
             text = f"replies of the {_agent_text(record.agent)}; the parameters say {_agent_text(agent)}"
             problems.append(Finding("agent", text, sample))
         if record.end in (None, End.INFRASTRUCTURE):
-            problems.append(_finding("unfinished", (record.error or "it has no end")[:200], sample))
+            problems.append(_finding_or_defect("unfinished", (record.error or "it has no end")[:200], sample))
         again: Simulated | None = None
         try:
             environment = registry.load(record.env)
@@ -180,11 +180,11 @@ class RecordChecker:
                 text = f"{record.env}@{record.env_version}; here it is @{environment.version}"
                 return CheckedRecord(key, [*problems, Finding("version", text, sample)])
             if not read.has_texts:  # what makes the texts again simulates the record, too
-                record, outcomes = with_texts(read)
+                record, outcomes = record_with_texts(read)
                 again = Simulated(confirmed=True, outcomes=outcomes)
         except Exception as error:  # a record is data from outside; whatever it trips over, it is not confirmed
             message = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
-            return CheckedRecord(key, [*problems, _finding("record", message, sample)])
+            return CheckedRecord(key, [*problems, _finding_or_defect("record", message, sample)])
         episode = LoggedEpisode(
             model=run["model"],
             task=run["task"],
@@ -200,7 +200,7 @@ class RecordChecker:
         verified = self._verifier.verify(episode, again)
         if verified is None:
             text = self._unmeasured[0].error if self._unmeasured else "it cannot be measured"
-            return CheckedRecord(key, list(dict.fromkeys([*problems, _finding("record", text, sample)])))
+            return CheckedRecord(key, list(dict.fromkeys([*problems, _finding_or_defect("record", text, sample)])))
         simulated = verified.simulated
         if simulated.skipped:
             problems.append(Finding("not simulated", simulated.skipped, sample))
@@ -215,25 +215,27 @@ class RecordChecker:
 
 
 def _agent_text(agent: str) -> str:
+    """Return an agent's name as text, or that there is none."""
     return f"agent {agent[:80]!r}" if agent else "model without an agent"
 
 
-def probe_difference(record: EpisodeRecord, announced: Json) -> str:
-    """Return where the belief probes of a confirmed record are not those that its task announces; "" if they are.
+def probe_difference(record: EpisodeRecord, probe_option: Json) -> str:
+    """Return how the belief probes of a confirmed record differ from those that its task asks; "" if they do not.
 
     What a simulation confirms of stored answers says nothing of answers that were left out.
     """
     stored = Counter((probe.turn, probe.name) for probe in record.probes)
-    if announced is None:
+    if probe_option is None:
         return "it has belief probes, and the task announces none" if stored else ""
-    plan, expected = read_plan(str(announced)), Counter[tuple[int, str]]()
+    plan, expected = parse_probe_plan(str(probe_option)), Counter[tuple[int, str]]()
 
-    def note(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+    def count_announced_probes(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+        """Count the belief probes that the task asks before a turn."""
         number = len(again.turns)
-        if not turn.prefix and plan.asks(number):
+        if not turn.prefix and plan.asks_before(number):
             expected.update((number, belief.name) for belief in again.beliefs)
 
-    replay(registry.load(record.env), record, watch=note)
+    replay(registry.load(record.env), record, watch=count_announced_probes)
     for turn, name in sorted({*stored, *expected}):
         # A limit may have ended the episode between a probe and the reply to its turn.
         if stored[turn, name] != expected[turn, name] and not (turn == len(record.turns) and stored[turn, name] == 1):
@@ -241,8 +243,8 @@ def probe_difference(record: EpisodeRecord, announced: Json) -> str:
     return ""
 
 
-def _finding(kind: str, text: str, sample: str) -> Finding:
-    """Return a finding of a kind, or of the kind "defect" if its text names one."""
+def _finding_or_defect(kind: str, text: str, sample: str) -> Finding:
+    """Return a finding of this kind, or of the kind "defect" if its text names a defect."""
     return Finding("defect" if DEFECT in text else kind, text, sample)
 
 
@@ -258,11 +260,11 @@ class Coverage(NamedTuple):
     problems: Findings
 
 
-def coverage(
+def coverage_of_run(
     run: dict[str, Any],
     archive: Archive,
-    line_of: Callable[[Key], bytes],
-    samples: Collection[Key],
+    read_line_of: Callable[[Key], bytes],
+    recorded_samples: Collection[Key],
     *,
     shards: Mapping[str, int],
     levels: Collection[int],
@@ -274,8 +276,8 @@ def coverage(
     Args:
         run: The run, as the manifest has it.
         archive: The archive, for files of items.
-        line_of: Returns the line of a sample.
-        samples: The samples that have a record.
+        read_line_of: Returns the line of a sample.
+        recorded_samples: The samples that have a record.
         shards: The shards of its items that the submission has -> the number of their records; one that is no shard
             has the name "".
         levels: Levels of records that a simulation confirms.
@@ -285,32 +287,33 @@ def coverage(
     problems = Findings()
     if run["subset"]:
         problems.add("missing", f"the run was restricted to some samples: {run['subset'][:100]}")
-    unmatched = dict.fromkeys(samples)
+    unmatched = dict.fromkeys(recorded_samples)
     played = 0
 
-    def result(sample: str) -> EpisodeRecord | None:
+    def find_record(sample: str) -> EpisodeRecord | None:
+        """Return the record of a sample; None if there is none."""
         key = (sample, 1)
-        return read_line(line_of(key)).record if key in samples else None
+        return decode_record_line(read_line_of(key)).record if key in recorded_samples else None
 
     with tempfile.TemporaryDirectory(prefix="waybench-verify-") as folder:
         try:
-            implied = open_run(
+            implied = make_samples_again(
                 run["task"],
                 run["parameters"],
                 keys=keys,
-                items=lambda name: archive.content(f"items/{name}.jsonl"),
+                items=lambda name: archive.read_content(f"items/{name}.jsonl"),
                 folder=Path(folder),
                 data_dir=data_dir,
                 records=sum(shards.values()),
                 levels=levels,
             )
             shard = run["parameters"].get(SHARD)
-            if shard is not None and (lacking := missing_shards(str(shard), shards)):
+            if shard is not None and (lacking := missing_shards_text(str(shard), shards)):
                 problems.add("missing", lacking)
-            for sample in implied_samples(implied, run["model"], result):
+            for sample in implied_samples(implied, run["model"], find_record):
                 name = str(sample.id)
                 metadata: Mapping[str, Any] = sample.metadata or {}
-                head = record_header(stored_record(metadata, {}))
+                head = comparable_header(stored_record(metadata, {}))
                 for epoch in range(1, run["epochs"] + 1):
                     played += 1
                     key = (name, epoch)
@@ -318,7 +321,7 @@ def coverage(
                         problems.add("missing", "there is no record of this attempt", name)
                         continue
                     del unmatched[key]
-                    recorded = record_header(read_line(line_of(key)).record)
+                    recorded = comparable_header(decode_record_line(read_line_of(key)).record)
                     for field in sorted({*recorded, *head}):
                         if len({json.dumps(part.get(field), sort_keys=True) for part in (recorded, head)}) > 1:
                             problems.add("item", f"{field} differs from that of the item made again", name)
@@ -332,7 +335,7 @@ def coverage(
                     )
                     problems.add("task", f"the {what} differ from those of the parameters")
                     break
-                if played > 2 * len(samples) + _SLACK:
+                if played > 2 * len(recorded_samples) + _SLACK:
                     problems.add("missing", f"more than half of the {plural(played, 'episode')} or more")
                     return Coverage(None, problems)
         except WaybenchError as error:
@@ -346,24 +349,24 @@ def coverage(
     return Coverage(played, problems)
 
 
-def episodes(
+def submission_episodes(
     path: Path,
     sha256: str,
     *,
-    run: str,
-    name: Callable[[str], str],
+    run_prefix: str,
+    name_in_report: Callable[[str], str],
     on_problem: Callable[[Skipped], None],
-    wanted: Callable[[Mapping[str, Any]], bool] = lambda manifest_run: True,
+    is_wanted: Callable[[Mapping[str, Any]], bool] = lambda manifest_run: True,
 ) -> Iterator[LoggedEpisode]:
     """Yield the episodes of a submission, each attempt once.
 
     Args:
         path: The file.
         sha256: SHA-256 of the file that was verified.
-        run: What tells its runs from those of other submissions.
-        name: Returns the name of a model in the report.
+        run_prefix: What tells its runs from those of other submissions.
+        name_in_report: Returns the name of a model in the report.
         on_problem: Receives each record that cannot be read.
-        wanted: Returns whether the episodes of a run of the manifest are yielded.
+        is_wanted: Returns whether the episodes of a run of the manifest are yielded.
 
     Raises:
         NotASubmission: If it is no submission, or another file than the one that was verified.
@@ -373,31 +376,31 @@ def episodes(
             raise NotASubmission(f"{path.name} changed after it was verified")
         stream.seek(0)
         archive = Archive(stream)
-        for manifest_run in read_manifest(archive.json(MANIFEST)[0])["runs"]:
-            if manifest_run["file"] not in archive.names or not wanted(manifest_run):
+        for manifest_run in checked_manifest(archive.read_json(MANIFEST)[0])["runs"]:
+            if manifest_run["file"] not in archive.names or not is_wanted(manifest_run):
                 continue
             seen: set[tuple[str, int]] = set()
             # No more than the verification has read: a file of 4 GiB can have as many lines.
-            for line in islice(archive.lines(manifest_run["file"]), manifest_run["records"]):
+            for line in islice(archive.read_lines(manifest_run["file"]), manifest_run["records"]):
                 try:
-                    read = read_line(line)
+                    read = decode_record_line(line)
                     key = read.sample, read.epoch
                     if key in seen:
                         continue
                     seen.add(key)
-                    record, _ = with_texts(read)
+                    record, _ = record_with_texts(read)
                     settings = settings_of_record(record, manifest_run["settings"])
                 except Exception as error:  # a record is data from outside: it is not to take the others with it
                     on_problem(skipped_part(path.name, error, ""))
                     continue
                 yield LoggedEpisode(
-                    model=name(manifest_run["model"]),
+                    model=name_in_report(manifest_run["model"]),
                     task=manifest_run["task"],
                     record=record,
                     settings=settings,
                     log=path.name,
                     sample=read.sample,
-                    run=f"{run}/{manifest_run['file']}",
+                    run=f"{run_prefix}/{manifest_run['file']}",
                     design=manifest_run["search"],
                     epoch=read.epoch,
                     most_attempts=allowed_attempts(manifest_run["parameters"]),

@@ -8,7 +8,7 @@ from waybench._version import __version__
 from waybench.core import SHARD, Json, UsageError, is_object, read_json_file
 from waybench.envs import registry
 from waybench.evaluation.tasks import find_task, resolve_key
-from waybench.submission._parameters import digest, portable
+from waybench.submission._parameters import items_digest, portable_parameters
 
 FORMAT = "waybench-run-commitment"
 _SCHEMA = 1
@@ -18,24 +18,24 @@ _FREE = frozenset(("data_dir", "budget", "prices", SHARD))
 
 
 def run_commitment(task: str, parameters: Mapping[str, Any], model: str, epochs: int = 1) -> dict[str, Json]:
-    """Return the commitment to a run: task, items by key and versions, options and model.
+    """Return a commitment to a run: task, items, options, model and versions.
 
     Raises:
         UsageError: For an unknown task or parameter, or a file that cannot be read.
     """
     entry = find_task(task)
-    values = portable(entry.name, resolve_key(entry.resolve(parameters)), [], digest)
+    values = portable_parameters(entry.name, resolve_key(entry.resolve(parameters)), [], items_digest)
     return {
         "format": FORMAT,
         "schema": _SCHEMA,
         "waybench": __version__,
         "environments": {env: registry.load(env).version for env in entry.envs},
-        **_identity(entry.name, values, model, epochs),
+        **_committed_fields(entry.name, values, model, epochs),
     }
 
 
-def _identity(task: str, parameters: Mapping[str, Json], model: str, epochs: int) -> dict[str, Json]:
-    """Return what a commitment and its run have in common: no parameter that has its default or says nothing of it."""
+def _committed_fields(task: str, parameters: Mapping[str, Json], model: str, epochs: int) -> dict[str, Json]:
+    """Return the fields in which a commitment and its run must agree; parameters at their defaults are left out."""
     defaults = {option.name: option.default for option in find_task(task).options}
     chosen = {
         name: value for name, value in sorted(parameters.items()) if name not in _FREE and value != defaults.get(name)
@@ -43,10 +43,12 @@ def _identity(task: str, parameters: Mapping[str, Json], model: str, epochs: int
     return {"model": model, "task": task, "parameters": chosen, "epochs": epochs}
 
 
-def is_of_run(committed: Mapping[str, Any], model: str, task: str, parameters: Mapping[str, Json], epochs: int) -> bool:
-    """Return whether a commitment is the one to a run, with the versions of environments that are here."""
+def is_commitment_to_run(
+    committed: Mapping[str, Any], model: str, task: str, parameters: Mapping[str, Json], epochs: int
+) -> bool:
+    """Return whether a commitment is one to this run, with the environment versions that are installed."""
     try:
-        identity = _identity(task, parameters, model, epochs)
+        identity = _committed_fields(task, parameters, model, epochs)
         versions = {env: registry.load(env).version for env in find_task(task).envs}
     except UsageError:
         return False
@@ -54,7 +56,7 @@ def is_of_run(committed: Mapping[str, Any], model: str, task: str, parameters: M
 
 
 def read_run_commitment(path: Path) -> dict[str, Any]:
-    """Read a file that `waybench commit TASK` wrote.
+    """Return the commitment in a file that `waybench commit TASK` wrote.
 
     Raises:
         WaybenchError: If it is none.

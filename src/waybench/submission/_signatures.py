@@ -27,8 +27,8 @@ class Signed(NamedTuple):
     problem: str = ""
 
 
-def sign(verdict: Path, key: Path) -> Path:
-    """Sign a verdict; the signature is written beside it, as `verdict.json.sig`.
+def sign_verdict(verdict: Path, key: Path) -> Path:
+    """Sign a verdict's file; return the path of the signature, `verdict.json.sig`.
 
     Args:
         verdict: The file.
@@ -39,7 +39,7 @@ def sign(verdict: Path, key: Path) -> Path:
     """
     signature = verdict.with_name(f"{verdict.name}.sig")
     signature.unlink(missing_ok=True)  # ssh-keygen asks before it replaces a file
-    done = _call(["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(verdict)])
+    done = _run_ssh_keygen(["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(verdict)])
     if done.returncode != 0:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         raise UsageError(f"cannot sign with {key}: {lines[-1][:200] if lines else 'ssh-keygen failed'}")
@@ -47,7 +47,7 @@ def sign(verdict: Path, key: Path) -> Path:
 
 
 def check_signature(submission: Path, signature: Path, signers: Path) -> Signed:
-    """Check that a signed verdict is about a submission, and who signed it.
+    """Check who signed a verdict, and that it is about a submission.
 
     Args:
         submission: The submission.
@@ -67,12 +67,12 @@ def check_signature(submission: Path, signature: Path, signers: Path) -> Signed:
         if not path.is_file():
             raise UsageError(f"{path}: there is no such {what}")
     content = verdict.read_bytes()
-    principals = _call(["-Y", "find-principals", "-f", str(signers), "-s", str(signature)])
+    principals = _run_ssh_keygen(["-Y", "find-principals", "-f", str(signers), "-s", str(signature)])
     signer = principals.stdout.decode(errors="replace").strip().splitlines()[0] if principals.returncode == 0 else ""
     if not signer:
         return Signed("", "", "no allowed signer has the key of this signature")
     command = ["-Y", "verify", "-f", str(signers), "-I", signer, "-n", NAMESPACE, "-s", str(signature)]
-    if _call(command, content).returncode != 0:
+    if _run_ssh_keygen(command, content).returncode != 0:
         return Signed(signer, "", "the signature does not belong to this verdict: one of them was changed")
     try:
         data: Any = json.loads(content)
@@ -85,7 +85,8 @@ def check_signature(submission: Path, signature: Path, signers: Path) -> Signed:
     return Signed(signer, conclusion)
 
 
-def _call(arguments: list[str], content: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
+def _run_ssh_keygen(arguments: list[str], stdin: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
+    """Run ssh-keygen with these arguments and input, and return the finished process."""
     program = which("ssh-keygen")
     if program is None:
         raise UsageError("ssh-keygen is not installed: install OpenSSH (Debian: openssh-client) to use signatures")
@@ -93,7 +94,7 @@ def _call(arguments: list[str], content: bytes | None = None) -> "subprocess.Com
         # Without a terminal, a key with a passphrase is refused; the agent can hold it.
         return subprocess.run(
             [program, *arguments],
-            input=content if content is not None else b"",
+            input=stdin if stdin is not None else b"",
             capture_output=True,
             timeout=_PATIENCE,
             check=False,

@@ -95,7 +95,7 @@ class Findings:
 
     @property
     def shown_findings(self) -> list[Finding]:
-        """The findings that are shown."""
+        """The first findings of each kind."""
         return [finding for findings in self._shown.values() for finding in findings]
 
     @property
@@ -134,7 +134,7 @@ class RunVerdict:
 
     @property
     def is_verified(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Whether it has no problem."""
         return not self.counts
 
     def to_json(self) -> dict[str, Json]:
@@ -186,7 +186,7 @@ class SubmissionVerdict:
 
     @property
     def is_verified(self) -> bool:
-        """Whether every run is verified, and nothing speaks against the submission as a whole."""
+        """Whether there are runs, and neither they nor the submission as a whole has a problem."""
         return bool(self.runs) and not self.counts and all(run.is_verified for run in self.runs)
 
     @property
@@ -195,7 +195,7 @@ class SubmissionVerdict:
         return list(dict.fromkeys(run.model for run in self.runs))
 
     def to_json(self) -> dict[str, Json]:
-        """Return it as the content of `verdict.json`."""
+        """Return the content of `verdict.json`."""
         return {
             "format": FORMAT,
             "schema": VERSION,
@@ -215,7 +215,7 @@ class SubmissionVerdict:
         }
 
     def text(self) -> str:
-        """Return it for a terminal."""
+        """Return the verdict as text for a terminal."""
         lines: list[str] = []
         for run in self.runs:
             state = "verified" if run.is_verified else "NOT VERIFIED"
@@ -232,6 +232,7 @@ class SubmissionVerdict:
 
 
 def _problem_lines(problems: Sequence[Finding], counts: Mapping[str, int], indent: str = "  ") -> list[str]:
+    """Return lines on the problems of each kind, with the first three findings."""
     lines: list[str] = []
     for kind, count in counts.items():
         of_kind = [finding for finding in problems if finding.kind == kind]
@@ -245,8 +246,8 @@ def _problem_lines(problems: Sequence[Finding], counts: Mapping[str, int], inden
 V = TypeVar("V", RunVerdict, SubmissionVerdict)
 
 
-def add_problems(verdict: V, findings: Iterable[Finding]) -> V:
-    """Return a verdict that these findings, which are problems, speak against."""
+def with_problems(verdict: V, findings: Iterable[Finding]) -> V:
+    """Return a verdict with further problems."""
     problems = Findings()
     for finding in findings:
         problems.add(*finding)
@@ -256,7 +257,7 @@ def add_problems(verdict: V, findings: Iterable[Finding]) -> V:
 
 
 def with_commitments(verdict: SubmissionVerdict, keys: Sequence[str], commitments: Sequence[str]) -> SubmissionVerdict:
-    """Return a verdict that also says whether the keys of its private sets are those that were committed to."""
+    """Return a verdict that states which private keys match the given commitments, and which do not."""
     by_commitment = {key_commitment(key): private_key_label(key) for key in keys}
     committed = {by_commitment[text]: text for text in commitments if text in by_commitment}
     findings = [
@@ -271,7 +272,7 @@ def with_commitments(verdict: SubmissionVerdict, keys: Sequence[str], commitment
         for label in sorted({private_key_label(key) for key in keys} | private)
         if label not in committed
     ]
-    return replace(add_problems(verdict, findings), commitments=committed)
+    return replace(with_problems(verdict, findings), commitments=committed)
 
 
 ORACLE_SAMPLE = 50  # records of each model that are compared with the oracle's
@@ -309,10 +310,10 @@ class Conduct(NamedTuple):
 
 
 def examine_conduct(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
-    """Return what may look odd in an episode, which a simulation need not confirm."""
+    """Return the conduct in an episode: replies, times and tokens that may look odd."""
     record = episode.record
     item = (record.instance_hash, record.attempt)
-    turns = tuple(turn._replace(message="", reply=_content(turn.reply)) for turn in record.turns)
+    turns = tuple(turn._replace(message="", reply=_letters_and_digits(turn.reply)) for turn in record.turns)
     # Without what anybody can write there: no simulation confirms it.
     free = dict.fromkeys(("player", "agent", "package", "reasoning_returned", "reasoning_sent_back"), "")
     same = replace(record, **free, opening=(), turns=turns)
@@ -322,22 +323,25 @@ def examine_conduct(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
         return Conduct(episode.model, episode.run, item, identity, is_timed)
     digest, chain = hashlib.sha256(), bytearray()
     for turn in record.own_turns[:_MOST_TURNS]:
-        digest.update(_content(turn.reply).encode("utf-8", "surrogatepass") + b"\0")
+        digest.update(_letters_and_digits(turn.reply).encode("utf-8", "surrogatepass") + b"\0")
         chain += digest.digest()[:_SHORT]
     if len(record.own_turns) > _MOST_TURNS:
-        digest.update("\0".join(_content(turn.reply) for turn in record.own_turns).encode("utf-8", "surrogatepass"))
+        digest.update(
+            "\0".join(_letters_and_digits(turn.reply) for turn in record.own_turns).encode("utf-8", "surrogatepass")
+        )
         chain += digest.digest()[:_SHORT]
-    times = tuple(text for turn in record.own_turns if (text := _strange_time(turn)))
-    oracles = _is_oracles(episode) if against_oracle else None
+    times = tuple(text for turn in record.own_turns if (text := _implausible_usage(turn)))
+    oracles = _has_oracle_replies(episode) if against_oracle else None
     return Conduct(episode.model, episode.run, item, identity, is_timed, bytes(chain), oracles, times)
 
 
-def _content(reply: str) -> str:
-    """Return a reply's letters and digits: blanks, invisible signs and punctuation make it no other reply."""
+def _letters_and_digits(reply: str) -> str:
+    """Return a reply's letters and digits in lower case, so that blanks and punctuation do not matter."""
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", reply).casefold())
 
 
-def _strange_time(turn: TurnRecord) -> str:
+def _implausible_usage(turn: TurnRecord) -> str:
+    """Return what is implausible about a turn's time or tokens; "" if nothing is."""
     usage = turn.usage
     if usage is None or not usage.output_tokens:
         return "replies without any output token" if turn.reply and usage is not None else ""
@@ -361,8 +365,8 @@ class Fingerprints:
         if conduct.replies:
             self.replies[conduct.item] = conduct.replies
 
-    def same_replies(self, other: "Fingerprints") -> str:
-        """Return in words that the replies at the same items are the same, or begin alike; "" if they are not."""
+    def shared_replies_text(self, other: "Fingerprints") -> str:
+        """Return a text if most replies at the same items are the same as another run's; else ""."""
         fewer, more = sorted((self.replies, other.replies), key=len)
         pairs = [(replies, more[item]) for item, replies in fewer.items() if item in more]
         equal = sum(first == second for first, second in pairs)
@@ -392,15 +396,15 @@ class OddThings:
 
     @property
     def fingerprints(self) -> dict[str, Fingerprints]:
-        """What identifies the episodes of each model."""
+        """The fingerprints of the episodes of each model."""
         by_model: dict[str, Fingerprints] = defaultdict(Fingerprints)
         for (model, _), fingerprints in self._runs.items():
             by_model[model].replies |= fingerprints.replies
             by_model[model].records |= fingerprints.records
         return dict(by_model)
 
-    def repeated(self) -> list[tuple[str, str]]:
-        """Return pairs of runs of which the second has a record of the first, to the times of its replies."""
+    def run_pairs_with_same_record(self) -> list[tuple[str, str]]:
+        """Return pairs of runs of which the second repeats a record of the first, with its times."""
         first_run: dict[bytes, str] = {}
         pairs: dict[tuple[str, str], None] = {}
         for (_, run), fingerprints in self._runs.items():
@@ -410,14 +414,14 @@ class OddThings:
         return list(pairs)
 
     def findings(self) -> list[Finding]:
-        """Return what was found, a line for each kind and model."""
+        """Return findings on what looks odd, one for each kind and model."""
         findings: list[Finding] = []
         by_model = self.fingerprints
         for first, second in combinations(sorted(by_model), 2):
-            if text := by_model[first].same_replies(by_model[second]):
+            if text := by_model[first].shared_replies_text(by_model[second]):
                 findings.append(Finding("same replies", f"{first} and {second} gave {text}"))
         for (first, run), (second, other) in combinations(sorted(self._runs), 2):
-            if first == second and (text := self._runs[first, run].same_replies(self._runs[second, other])):
+            if first == second and (text := self._runs[first, run].shared_replies_text(self._runs[second, other])):
                 findings.append(Finding("repeated run", f"two runs of {first}, {run} and {other}, have {text}"))
         for model, same in self._oracle.items():
             if len(same) >= _FEW and sum(same) >= _SUSPICIOUS * len(same):
@@ -429,8 +433,8 @@ class OddThings:
         return findings
 
 
-def _is_oracles(episode: LoggedEpisode) -> bool:
-    """Return whether an episode's replies are the oracle's, to the letter."""
+def _has_oracle_replies(episode: LoggedEpisode) -> bool:
+    """Return whether an episode's replies are exactly the oracle's."""
     record = episode.record
     environment = registry.load(record.env)
     if "oracle" not in environment.players.policies:
@@ -441,7 +445,7 @@ def _is_oracles(episode: LoggedEpisode) -> bool:
         item = Item(environment.items.decode(record.instance), id="", level=0)
         again = Episode(environment, item, record.options, attempt=record.attempt)
         for turn in record.own_turns:
-            if again.done or _content(oracle.reply(again)) != _content(turn.reply):
+            if again.done or _letters_and_digits(oracle.reply(again)) != _letters_and_digits(turn.reply):
                 return False
             again.step(turn.reply)
         return True

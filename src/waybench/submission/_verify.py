@@ -19,10 +19,10 @@ from waybench.core._spool import Spool
 from waybench.core._workers import Copies
 from waybench.results.formatting import visible
 from waybench.results.results import Row, RunKey
-from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission, read_manifest
+from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission, checked_manifest
 from waybench.submission._pack import first_difference, score_entries
 from waybench.submission._parameters import run_findings
-from waybench.submission._records import CheckedRecord, Coverage, Key, RecordChecker, coverage
+from waybench.submission._records import CheckedRecord, Coverage, Key, RecordChecker, coverage_of_run
 from waybench.submission._verdict import (
     NOT_PROVEN,
     ORACLE_SAMPLE,
@@ -71,11 +71,12 @@ def verify(
             labels, by = {private_key_label(key): key for key in keys}, workers or Copies(processes)
             deadline = monotonic() + seconds
 
-            def check_time() -> None:
+            def check_deadline() -> None:
+                """Raise an error if the verification has taken too long."""
                 if monotonic() > deadline:
                     raise NotASubmission(f"its verification takes longer than {seconds / 60:g} minutes")
 
-            verification = _Verification(archive, spool, labels, data_dir, progress, processes, by, check_time)
+            verification = _Verification(archive, spool, labels, data_dir, progress, processes, by, check_deadline)
             verdict = verification.verdict(path.name, sha256)
         file.seek(0)
         if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
@@ -105,15 +106,16 @@ class _Lines(Sequence[tuple[str, list[_Line]]]):
         ]
 
 
-def _check_lines(part: tuple[str, Sequence[_Line]]) -> list[CheckedRecord]:
-    verification, lines = part
-    checker = _checker(verification)
-    return [checker.check(*line) for line in lines]
+def _check_lines(batch: tuple[str, Sequence[_Line]]) -> list[CheckedRecord]:
+    """Return the results of checking a batch of lines: the verification's name and the arguments of each check."""
+    verification, lines = batch
+    checker = _cached_checker(verification)
+    return [checker.check_line(*line) for line in lines]
 
 
 @lru_cache(maxsize=1)
-def _checker(verification: str) -> RecordChecker:
-    """Return this process's checker in a verification: what it works out of an item serves all parts."""
+def _cached_checker(verification: str) -> RecordChecker:
+    """Return this process's checker for a verification, by its name."""
     return RecordChecker()
 
 
@@ -153,9 +155,9 @@ class _Verification:
         self._check_time = check_time
         self._archive, self._spool, self._keys, self._data_dir = archive, spool, keys, data_dir
         self._progress, self._processes, self._workers = progress, processes, workers
-        content, self._manifest_file = archive.json(MANIFEST)
+        content, self._manifest_file = archive.read_json(MANIFEST)
         try:
-            self._manifest = read_manifest(content)
+            self._manifest = checked_manifest(content)
         except ValueError as error:
             raise NotASubmission(str(error)[:300]) from None
         self._runs: list[dict[str, Any]] = self._manifest["runs"]
@@ -169,15 +171,15 @@ class _Verification:
         self._odd = OddThings()
 
     def verdict(self, name: str, sha256: str) -> SubmissionVerdict:
-        """Return the verdict."""
+        """Verify the archive, and return the verdict."""
         files_of_manifest: dict[str, Any] = self._manifest["files"]
         if unlisted := sorted({*self._archive.names} - {*files_of_manifest, MANIFEST}):
             self._findings.add("archive", f"{unlisted[0]} is not in the manifest")
         for missing in sorted({*files_of_manifest} - {*self._archive.names}):
             self._findings.add("archive", f"{missing[:80]} is missing")
-        self._check(self._read())
+        self._check_records(self._spool_lines())
         states = {run["file"]: state for run, state in zip(self._runs, self._states, strict=True)}
-        for first, second in self._odd.repeated():
+        for first, second in self._odd.run_pairs_with_same_record():
             states[second].problems.add("repeated", f"records of {first} are in {second}, too")
         runs = [
             self._run_verdict(run, state, covered)
@@ -185,7 +187,7 @@ class _Verification:
         ]
         computed = score_entries(self._rows, processes=self._processes)
         if RESULTS in self._archive.names:
-            content, member = self._archive.json(RESULTS)
+            content, member = self._archive.read_json(RESULTS)
             self._check_digest(RESULTS, member.sha256)
             submitted = cast("Mapping[str, Json]", content).get("scores") if isinstance(content, dict) else None
             if difference := first_difference(submitted, computed):
@@ -206,12 +208,13 @@ class _Verification:
         )
 
     def _check_digest(self, name: str, sha256: str) -> None:
+        """Add a finding if a file's SHA-256 differs from the manifest's."""
         member: dict[str, Any] = self._manifest["files"].get(name, {})
         if member.get("sha256") != sha256:
             self._findings.add("archive", f"{name} has another SHA-256 than the manifest says")
 
-    def _read(self) -> list[_Job]:
-        """Put the lines of all runs into the spool; return what is to be checked."""
+    def _spool_lines(self) -> list[_Job]:
+        """Write the lines of all runs to the spool; return the lines to check."""
         jobs: list[_Job] = []
         compared: Counter[str] = Counter()
         for number, (run, state) in enumerate(zip(self._runs, self._states, strict=True)):
@@ -219,7 +222,7 @@ class _Verification:
                 state.problems.add("archive", f"{run['file'][:80]} is missing")
                 continue
             digest, lines = hashlib.sha256(), 0
-            for lines, line in enumerate(self._archive.lines(run["file"], digest), start=1):
+            for lines, line in enumerate(self._archive.read_lines(run["file"], digest), start=1):
                 if lines > run["records"]:
                     text = f"it has more records than the {run['records']:,} of the manifest"
                     state.problems.add("archive", text)
@@ -234,20 +237,21 @@ class _Verification:
                 state.has_all = True
         return jobs
 
-    def _check(self, jobs: Sequence[_Job]) -> None:
-        """Simulate all records again, and sort what is found."""
+    def _check_records(self, jobs: Sequence[_Job]) -> None:
+        """Simulate all records again, and collect the results."""
         done = 0
         with self._workers.each(_check_lines, _Lines(jobs, self._spool, self._runs)) as batches:
             for batch in batches:
                 for checked in batch:
                     (run, line), _ = jobs[done]
-                    self._take(checked, self._states[run], line)
+                    self._add_checked_record(checked, self._states[run], line)
                     done += 1
                     self._check_time()
                     if self._progress is not None:
                         self._progress(done, self._total)
 
-    def _take(self, checked: CheckedRecord, state: _RunState, line: int) -> None:
+    def _add_checked_record(self, checked: CheckedRecord, state: _RunState, line: int) -> None:
+        """Add the result of checking a line to the state of its run."""
         if checked.key is not None:
             if checked.key in state.lines:
                 state.problems.add("unexpected", "there are two records of this attempt", checked.key[0])
@@ -265,12 +269,13 @@ class _Verification:
             state.confirmed += 1
             state.levels.add(checked.level)
 
-    def _line(self, run: int, line: int) -> bytes:
+    def _read_spooled_line(self, run: int, line: int) -> bytes:
+        """Return a line of a run from the spool."""
         self._check_time()
         return self._spool.get((run, line))
 
     def _coverages(self) -> Iterator[Coverage | None]:
-        """Yield how the records of each run cover its task; None where there are not all records."""
+        """Yield the coverage of each run; None if some of its records are missing."""
         # What the runs of all shards of the same items have in common.
         names = [
             json.dumps(
@@ -286,14 +291,15 @@ class _Verification:
         for name, run, state in zip(names, self._runs, self._states, strict=True):
             shards[name][str(run["parameters"].get(SHARD) or "")] += len(state.lines)
 
-        def work(number: int) -> Coverage | None:
+        def coverage_of_run_number(number: int) -> Coverage | None:
+            """Return the coverage of a run."""
             state = self._states[number]
             if not state.has_all:
                 return None
-            return coverage(
+            return coverage_of_run(
                 self._runs[number],
                 self._archive,
-                lambda key: self._line(number, state.lines[key]),
+                lambda key: self._read_spooled_line(number, state.lines[key]),
                 state.lines,
                 shards=shards[names[number]],
                 levels=state.levels,
@@ -301,15 +307,16 @@ class _Verification:
                 data_dir=self._data_dir,
             )
 
-        with map_in_processes(work, len(self._runs), self._processes) as results:
+        with map_in_processes(coverage_of_run_number, len(self._runs), self._processes) as results:
             yield from results
 
-    def _run_verdict(self, run: dict[str, Any], state: _RunState, covered: Coverage | None) -> RunVerdict:
+    def _run_verdict(self, run: dict[str, Any], state: _RunState, run_coverage: Coverage | None) -> RunVerdict:
+        """Return the verdict on a run."""
         problems = state.problems
         for finding in run_findings(run):
             problems.add(*finding)
-        if covered is not None:
-            problems.update(covered.problems)
+        if run_coverage is not None:
+            problems.update(run_coverage.problems)
         return RunVerdict(
             model=run["model"],
             task=run["task"],
@@ -319,7 +326,7 @@ class _Verification:
             version=run["version"],
             records=len(state.lines),
             confirmed=state.confirmed,
-            played=covered.played if covered is not None else None,
+            played=run_coverage.played if run_coverage is not None else None,
             problems=problems.shown_findings,
             counts=problems.counts,
             epochs=run["epochs"],
@@ -329,7 +336,7 @@ class _Verification:
 def verdict_page(
     verdict: SubmissionVerdict, *, links: Sequence[tuple[str, str]] = (), note: str = "", signer: str = ""
 ) -> str:
-    """Return the page of a verdict.
+    """Return the HTML page of a verdict.
 
     Args:
         verdict: The verdict. Everything in it is text from outside, which is escaped.
@@ -341,7 +348,7 @@ def verdict_page(
     templates = Environment(
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_visible,
+        finalize=_visible_if_text,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -362,5 +369,6 @@ def verdict_page(
     )
 
 
-def _visible(value: Any) -> Any:
+def _visible_if_text(value: Any) -> Any:
+    """Return a text with invisible characters shown; other values unchanged."""
     return visible(value) if isinstance(value, str) else value

@@ -30,7 +30,13 @@ from waybench.testing._suite import (
     find_breaches,
     run_check,
 )
-from waybench.testing._walks import ContractError, StumblingPolicy, reachable_states, sample_records, ways
+from waybench.testing._walks import (
+    ContractError,
+    StumblingPolicy,
+    count_reachable_states,
+    option_combinations,
+    sample_records,
+)
 
 __all__ = [
     "BAD_JSON",
@@ -43,12 +49,12 @@ __all__ = [
     "Exploited",
     "StumblingPolicy",
     "check_environment",
+    "count_reachable_states",
     "find_breach",
     "find_breaches",
     "hostile_variants",
+    "option_combinations",
     "play_exploits",
-    "reachable_states",
     "run_check",
     "sample_records",
-    "ways",
 ]

@@ -29,12 +29,12 @@ from waybench.testing._walks import (
     AnyEpisode,
     ContractError,
     LazyMessage,
-    items,
-    play_name,
-    refusal,
+    episode_of_player,
+    first_items,
     report_as_breach,
     require,
     require_distinct,
+    require_one_line_refusal,
 )
 
 _COUNTS = 5  # frames of an episode that are drawn
@@ -89,7 +89,7 @@ def check_options(environment: AnyEnvironment) -> None:
     for name in ("protocol", "wording"):
         require(by_name[name].choices, f"option {name}: list its choices")
     require(set(by_name["protocol"].choices) <= {"paper", "sound"}, 'protocol is "paper" or "sound"')
-    item = items(environment, environment.items.smallest_level, 1)[0]
+    item = first_items(environment, environment.items.smallest_level, 1)[0]
     for option in environment.playing.options:
         if option.name not in ("protocol", "wording"):
             for value in option.choices or (option.default,):
@@ -117,8 +117,9 @@ def check_languages(environment: AnyEnvironment) -> None:
 
 
 def _check_option(kind: str, option: Option) -> None:
+    """Check name, description, type, default and choices of an option; `kind` names it in messages."""
     what = LazyMessage("{} {!r}", kind, option.name)
-    _require_declared(option, what, "what it does")
+    _require_name_and_doc(option, what, "what it does")
     require(option.type in (bool, int, float, str), "{}: give kind, for the default is {!r}", what, option.default)
     try:
         require(option.check(option.default) == option.default, "{}: its default does not stay what it is", what)
@@ -129,16 +130,16 @@ def _check_option(kind: str, option: Option) -> None:
     bad: list[object] = [[], {}, float("nan"), "\ud800"]
     bad += [bound + step for bound, step in ((option.low, -1), (option.high, 1)) if bound is not None]
     for value in bad:
-        with refusal(UsageError, what):
+        with require_one_line_refusal(UsageError, what):
             option.check(value)
             free_text = option.type is str and not option.choices
             require(free_text and isinstance(value, str | float), "{} takes {!r}", what, value)
 
 
-def _require_declared(declared: Any, what: object, about: str) -> None:
-    """Require the name of an option, a metric or the like to be one, and its description to be a sentence."""
-    require(re.fullmatch(r"[a-z][a-z0-9_]*", declared.name), "{}: a name has small letters, digits and _", what)
-    require(declared.doc.strip().endswith("."), "{}: say in a sentence {}", what, about)
+def _require_name_and_doc(part: Any, label: object, doc_subject: str) -> None:
+    """Require a valid name, and a description that is a sentence; `doc_subject` is what it should say."""
+    require(re.fullmatch(r"[a-z][a-z0-9_]*", part.name), "{}: a name has small letters, digits and _", label)
+    require(part.doc.strip().endswith("."), "{}: say in a sentence {}", label, doc_subject)
 
 
 def check_failures_declared(environment: AnyEnvironment) -> None:
@@ -147,7 +148,7 @@ def check_failures_declared(environment: AnyEnvironment) -> None:
     for kind in environment.scoring.failures:
         what = f"kind of failure {kind.name!r}"
         FOCUS.look_at(subject=kind.name)
-        _require_declared(kind, what, "which episodes fail so")
+        _require_name_and_doc(kind, what, "which episodes fail so")
         require(kind.title.strip(), f'{what} has no title; give what completes "fails by ..."')
     require_distinct(sorted(kind.title for kind in environment.scoring.failure_kinds), "titles of kinds of failure")
 
@@ -165,7 +166,7 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
         what = LazyMessage("metric {!r}", metric.name)
         FOCUS.look_at(subject=metric.name)
         require(metric.title.strip() and metric.doc.strip().endswith("."), "{}: give a title and a sentence", what)
-        _require_declared(metric, what, "what it measures")
+        _require_name_and_doc(metric, what, "what it measures")
         require(metric.better in ("higher", "lower", ""), "{}: better is {!r}", what, metric.better)
         require(
             metric.low is None or metric.high is None or metric.low < metric.high,
@@ -187,7 +188,7 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
             require(size.doc.strip().endswith("."), "{}: say in a sentence what happens with fewer", what)
     for aggregate in scoring.aggregates:
         what = LazyMessage("aggregate {!r}", aggregate.name)
-        _require_declared(aggregate, what, "what it measures")
+        _require_name_and_doc(aggregate, what, "what it measures")
         require(aggregate.name not in series_names.union(names), "{}: its name is taken", what)
         titled = aggregate.title.strip() and aggregate.part.strip()
         require(titled, "{}: give a title and say what its metrics are", what)
@@ -217,8 +218,8 @@ def check_presentation_declared(environment: AnyEnvironment, family: Sequence[An
         not presentation.cluster or environment.items.cluster is not None,
         "presentation: cluster has a name, and the environment declares no cluster",
     )
-    metrics = _metrics(environment)
-    all_metrics = metrics.union(*map(_metrics, family))
+    metrics = _metric_and_aggregate_names(environment)
+    all_metrics = metrics.union(*map(_metric_and_aggregate_names, family))
     for name in chain(
         presentation.metrics,
         *presentation.pairs.values(),
@@ -247,16 +248,17 @@ def check_presentation_declared(environment: AnyEnvironment, family: Sequence[An
         require(not text or text.endswith("."), f"presentation: write {name} in whole sentences")
 
 
-def _metrics(environment: AnyEnvironment) -> set[str]:
+def _metric_and_aggregate_names(environment: AnyEnvironment) -> set[str]:
+    """Return the names of an environment's metrics and aggregates."""
     return {metric.name for metric in (*environment.scoring.metrics, *environment.scoring.aggregates)}
 
 
 def check_presentation(environment: AnyEnvironment, level: int) -> None:
     """What draws an episode works on the records of played ones, before the first turn and after the last."""
     presentation = environment.presentation
-    for item in items(environment, level, 1):
+    for item in first_items(environment, level, 1):
         for player in ("null", "random", "oracle"):
-            episode = play_name(environment, item, player)
+            episode = episode_of_player(environment, item, player)
             with report_as_breach(f"item {item.id}, {player}: the presentation"):
                 record = EpisodeRecord.from_json(episode.record().to_json())
                 _check_drawings(presentation, environment.items.decode(record.instance), record.turns)
@@ -264,7 +266,7 @@ def check_presentation(environment: AnyEnvironment, level: int) -> None:
 
 
 def _check_board(environment: AnyEnvironment, episode: Episode[Any, Any, Any]) -> None:
-    """A person sees something and can press what is listed."""
+    """Check that the board of a state shows something, and that every listed action can be typed."""
     if environment.presentation.board is not None:
         board = environment.presentation.board(episode.state, episode.turns)
         seen = [tile.text + tile.colour for row in board.rows for tile in row] + [*board.notes]
@@ -283,6 +285,7 @@ def _check_board(environment: AnyEnvironment, episode: Episode[Any, Any, Any]) -
 
 
 def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[TurnRecord]) -> None:
+    """Check that the drawings of an episode, and of its start, are SVG."""
     if presentation.draw_cluster is not None:
         _require_svg(presentation.draw_cluster(instance), "draw_cluster")
     if presentation.draw is None:
@@ -298,13 +301,14 @@ def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[T
             _require_svg(frame, "draw_frames")
 
 
-def _require_svg(text: object, what: str) -> None:
-    require(isinstance(text, str), "{} gave no text", what)
+def _require_svg(text: object, label: str) -> None:
+    """Require that a text is an SVG."""
+    require(isinstance(text, str), "{} gave no text", label)
     try:
         tag = ElementTree.fromstring(str(text)).tag
     except ElementTree.ParseError as error:
-        raise ContractError(f"{what} gave no SVG: {error}") from None
-    require(tag.rpartition("}")[2] == "svg", "{} gave <{}>, not <svg>", what, tag)
+        raise ContractError(f"{label} gave no SVG: {error}") from None
+    require(tag.rpartition("}")[2] == "svg", "{} gave <{}>, not <svg>", label, tag)
 
 
 def check_pictures(environment: AnyEnvironment, level: int) -> None:
@@ -314,13 +318,13 @@ def check_pictures(environment: AnyEnvironment, level: int) -> None:
     """
     if environment.playing.images is None:
         return
-    item = items(environment, level, 1)[0]
+    item = first_items(environment, level, 1)[0]
     for protocol in next(option for option in environment.playing.options if option.name == "protocol").choices:
         for wording in IMAGE_WORDINGS:
             texts_of: dict[str, tuple[tuple[str, str], ...]] = {}
             for player in ("oracle", "random"):
                 options = {**environment.playing.check_options, "protocol": protocol, "wording": wording}
-                for message in _play_with_pictures(environment, item, options, player):
+                for message in _messages_with_pictures(environment, item, options, player):
                     assert message.picture is not None
                     svg, what = message.picture.svg, f"{options}, {player}"
                     root = ElementTree.fromstring(svg)
@@ -334,10 +338,10 @@ def check_pictures(environment: AnyEnvironment, level: int) -> None:
                         require(wording != "image" or not stands, "{}: {!r} is in the text, too", what, name)
 
 
-def _play_with_pictures(
+def _messages_with_pictures(
     environment: AnyEnvironment, item: Any, options: dict[str, Any], player: str
 ) -> Iterator[ChatMessage]:
-    """Play an episode in a wording with pictures and in its base; yield the messages that have a picture."""
+    """Play an episode with and without pictures, require the same turns, and yield messages with pictures."""
     seen: AnyEpisode = Episode(environment, item, options)
     read: AnyEpisode = Episode(environment, item, {**options, "wording": base_wording_name(seen.options)})
     require(seen.messages[-1].picture is not None, "{}: the opening has no picture", options)

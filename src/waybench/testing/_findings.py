@@ -80,20 +80,20 @@ _SUBJECTS: Mapping[str, Callable[[AnyEnvironment], object]] = MappingProxyType(
         "instances": lambda environment: environment.items.decode,
         "bad data": lambda environment: environment.items.decode,
         "isomorphs": lambda environment: environment.items.isomorph,
-        "start": lambda environment: _game(environment).start,
-        "apply": lambda environment: _game(environment).apply,
-        "same episode": lambda environment: _game(environment).apply,
-        "terminal": lambda environment: _game(environment).terminal,
-        "action codec": lambda environment: _game(environment).decode,
-        "properties": lambda environment: _game(environment).__class__,
-        "prefix": lambda environment: _game(environment).cut,
-        "listed actions": lambda environment: _game(environment).legal,
+        "start": lambda environment: _default_game(environment).start,
+        "apply": lambda environment: _default_game(environment).apply,
+        "same episode": lambda environment: _default_game(environment).apply,
+        "terminal": lambda environment: _default_game(environment).terminal,
+        "action codec": lambda environment: _default_game(environment).decode,
+        "properties": lambda environment: _default_game(environment).__class__,
+        "prefix": lambda environment: _default_game(environment).cut,
+        "listed actions": lambda environment: _default_game(environment).legal,
         "players": lambda environment: environment.players.policies["oracle"],
         "metrics": lambda environment: environment.scoring.metrics[0].of,
-        "tools": lambda environment: _wording(environment).tools,
+        "tools": lambda environment: _default_wording(environment).tools,
         "failures": lambda environment: environment.scoring.failure,
-        "processes": lambda environment: _wording(environment).observe,
-        "replay": lambda environment: _wording(environment).observe,
+        "processes": lambda environment: _default_wording(environment).observe,
+        "replay": lambda environment: _default_wording(environment).observe,
         "action turns": lambda environment: environment.playing.action_turns,
         "presentation": lambda environment: environment.presentation.draw,
         "pictures": lambda environment: environment.playing.images and environment.playing.images.draw,
@@ -145,8 +145,8 @@ class Breach(NamedTuple):
 
     @property
     def cause(self) -> tuple[str, str]:
-        """What two breaches with one cause have in common: the line and the exception, or else check and problem."""
-        raised = _raised_by(self.error)
+        """What breaches with the same cause share: line and exception, or else check and problem."""
+        raised = _environment_error(self.error)
         if raised is not None:
             location = location_in_environment(raised) or traceback.extract_tb(raised.__traceback__)[-1]
             name = location.path if isinstance(location, CodeLocation) else location.filename
@@ -156,11 +156,11 @@ class Breach(NamedTuple):
     @property
     def is_endless(self) -> bool:
         """Whether the check was stopped because it took too long."""
-        return isinstance(_raised_by(self.error), TimeoutError)
+        return isinstance(_environment_error(self.error), TimeoutError)
 
     def with_also(self, check: str) -> "Breach":
-        """Return the breach with one more check that fails for it, and under the check that is about its function."""
-        raised = _raised_by(self.error)
+        """Return the breach with one more check that fails for the same cause, under the most fitting check."""
+        raised = _environment_error(self.error)
         if check in (self.check, *self.also):
             return self
         if raised is None:
@@ -168,19 +168,19 @@ class Breach(NamedTuple):
         place = location_in_environment(raised) or CodeLocation("", 0, "")
         about = _CHECKS.get(place.function) or _CHECKS.get(place.caller)
         if about == check:
-            return self._replace(check=check, advice=_advice_of(raised, check), also=(self.check, *self.also))
+            return self._replace(check=check, advice=_advice_for(raised, check), also=(self.check, *self.also))
         is_known = about is not None or isinstance(raised, WaybenchError)
-        return self._replace(advice=self.advice if is_known else _advice_of(raised), also=(*self.also, check))
+        return self._replace(advice=self.advice if is_known else _advice_for(raised), also=(*self.also, check))
 
     @property
     def traceback(self) -> str:
-        """The traceback of the exception."""
+        """The traceback of the exception, as text."""
         return "".join(traceback.format_exception(self.error))
 
 
-def breach_of(environment: AnyEnvironment, check: str, level: int | None, error: Exception) -> Breach:
-    """Return what a check found, from the exception that ended it and from what it looked at then."""
-    raised = _raised_by(error)
+def breach_from_error(environment: AnyEnvironment, check: str, level: int | None, error: Exception) -> Breach:
+    """Return the breach that a check found, from its exception and `FOCUS`."""
+    raised = _environment_error(error)
     location = None if raised is None else location_in_environment(raised)
     problem, reply = str(error).removeprefix(_ONE_WAY).lstrip(":, "), FOCUS.reply
     if raised is not None and not isinstance(error, ContractError):
@@ -191,15 +191,15 @@ def breach_of(environment: AnyEnvironment, check: str, level: int | None, error:
     if isinstance(error, DefectError):
         reply = error.reply
     if location is None:
-        subject = FOCUS.subject if FOCUS.subject is not None else _general_subject(environment, check)
+        subject = FOCUS.subject if FOCUS.subject is not None else _subject_of_check(environment, check)
         location = _location_for(environment, subject)
     advice = error.advice if raised is None and isinstance(error, ContractError) else ""
-    advice = advice or _advice_of(raised, check)
+    advice = advice or _advice_for(raised, check)
     return Breach(check, level, FOCUS.item, reply, problem[:_LONGEST], location, advice, error)
 
 
-def _advice_of(raised: BaseException | None, check: str = "") -> str:
-    """Return what to do about an exception or a problem that a check found; of "" only what holds for any check."""
+def _advice_for(raised: BaseException | None, check: str = "") -> str:
+    """Return what to do about an exception, or about a problem that a check found if None."""
     if isinstance(raised, KitError):
         return f"{raised.advice[0].upper()}{raised.advice[1:]}."
     if isinstance(raised, TimeoutError):
@@ -212,8 +212,8 @@ def _advice_of(raised: BaseException | None, check: str = "") -> str:
     return f"No code of an environment may raise {type(raised).__name__} here. {ADVICE.get(check, '')}".strip()
 
 
-def _raised_by(error: BaseException) -> BaseException | None:
-    """Return the environment's own exception that ended a check; None if the check itself found something wrong."""
+def _environment_error(error: BaseException) -> BaseException | None:
+    """Return the exception that the environment's code raised; None if the check itself found the problem."""
     while isinstance(error, ContractError) or (isinstance(error, WaybenchError) and error.__cause__ is not None):
         if error.__cause__ is None:
             return None
@@ -221,22 +221,25 @@ def _raised_by(error: BaseException) -> BaseException | None:
     return error
 
 
-def _game(environment: AnyEnvironment) -> Any:
+def _default_game(environment: AnyEnvironment) -> Any:
+    """Return the game with default options."""
     return environment.play_with(environment.resolve_options({})).game
 
 
-def _wording(environment: AnyEnvironment) -> Any:
+def _default_wording(environment: AnyEnvironment) -> Any:
+    """Return the wording with default options."""
     return environment.play_with(environment.resolve_options({})).wording
 
 
-def _general_subject(environment: AnyEnvironment, check: str) -> object:
+def _subject_of_check(environment: AnyEnvironment, check: str) -> object:
+    """Return the function of an environment that a check is about; None if it is not known."""
     with suppress(Exception):  # what is asked for may be what is broken
         return _SUBJECTS[check](environment)
     return None
 
 
 def _location_for(environment: AnyEnvironment, subject: object) -> CodeLocation | None:
-    """Return where a function, a class or an object's class is defined, or where a name is declared.
+    """Return the line where a function or class is defined, or where a name is declared.
 
     Args:
         environment: The environment.
@@ -245,12 +248,12 @@ def _location_for(environment: AnyEnvironment, subject: object) -> CodeLocation 
     Returns:
         The line, or else that of its Environment(...); None if it is not known, or is waybench's own.
     """
-    found = None if isinstance(subject, str) else next(_definitions(subject), None)
-    return found or _declaration_in(environment, subject if isinstance(subject, str) else "")
+    found = None if isinstance(subject, str) else next(_author_definitions(subject), None)
+    return found or _declaration_location(environment, subject if isinstance(subject, str) else "")
 
 
-def _definitions(subject: Any) -> Iterator[CodeLocation]:
-    """Yield where what an environment's author wrote is defined: a function or a class, or what the kit has of them."""
+def _author_definitions(subject: Any) -> Iterator[CodeLocation]:
+    """Yield where the environment's author defined a function or class, also inside the kit's wrappers."""
     while isinstance(subject, partial):
         subject = subject.func
     owner: Any = getattr(subject, "__self__", None)
@@ -269,11 +272,11 @@ def _definitions(subject: Any) -> Iterator[CodeLocation]:
             yield location
 
 
-def _declaration_in(environment: AnyEnvironment, name: str) -> CodeLocation | None:
-    """Return the line of an environment's modules that has a name in quotation marks, or else its Environment(...)."""
+def _declaration_location(environment: AnyEnvironment, name: str) -> CodeLocation | None:
+    """Return the line in an environment's modules that declares a name, or else its Environment(...)."""
     items = environment.items
     for source in (environment.playing.play, items.decode, items.level_of, items.make_source):
-        for path in (location.path for location in _definitions(source)):
+        for path in (location.path for location in _author_definitions(source)):
             with suppress(OSError):
                 lines = Path(path).read_text("utf-8").splitlines()
                 for text in (f'name="{name}"', f'"{name}"') if name else ("Environment(", "_environment("):
@@ -284,15 +287,15 @@ def _declaration_in(environment: AnyEnvironment, name: str) -> CodeLocation | No
 
 
 @contextmanager
-def watch_chance() -> Generator[None]:
-    """Refuse Python's and NumPy's global random numbers in a block: what they give is no episode's own.
+def forbid_global_random_numbers() -> Generator[None]:
+    """Require that a block does not use the global random numbers of Python and NumPy.
 
     Raises:
         ContractError: If the block has used them.
     """
-    before = _global_states()
+    before = _global_random_states()
     yield
-    after = _global_states()
+    after = _global_random_states()
     for name in after:
         if name in before and after[name] != before[name]:
             FOCUS.look_at()  # what was looked at last need not have drawn them
@@ -301,7 +304,8 @@ def watch_chance() -> Generator[None]:
             )
 
 
-def _global_states() -> dict[str, str]:
+def _global_random_states() -> dict[str, str]:
+    """Return the states of the global random generators, by name."""
     states = {"the module random": str(hash(random.getstate()))}
     if (numpy := sys.modules.get("numpy.random")) is not None:
         states["numpy.random"] = str(numpy.get_state()[1].tobytes()[:64]) + str(numpy.get_state()[2])
@@ -316,6 +320,7 @@ def stop_after(seconds: float | None) -> Generator[None]:
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
+        """Raise `TimeoutError`."""
         raise TimeoutError(f"it takes longer than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, stop)

@@ -61,7 +61,8 @@ BAD_JSON: tuple[Json, ...] = (
 """Values that are no instance and no action of any environment, or at least not in most places."""
 
 
-def _moves(cells: str, count: int = 1) -> str:
+def _plan_json(cells: str, count: int = 1) -> str:
+    """Return a plan of movements as JSON text, whose number of cells may be any text."""
     return '{"movements":[' + ",".join([_MOVE[:-2] + cells + "}"] * count) + "]}"
 
 
@@ -82,25 +83,25 @@ _SHORT: dict[str, str] = {
     "surrogate as a key": '{"movements":[{"direction":"up","cells":1,"\udfff":0,"\udfff":0}]}',
     "not a character": "\ufffe\uffff\U0010ffff",
     "digits of other scripts": "٣ ३ ３ ³ Ⅲ ① 三",  # noqa: RUF001
-    "Arabic digits in JSON": _moves("1".translate(_ARABIC)),
-    "Devanagari digits in JSON": _moves("1".translate(_DEVANAGARI)),
+    "Arabic digits in JSON": _plan_json("1".translate(_ARABIC)),
+    "Devanagari digits in JSON": _plan_json("1".translate(_DEVANAGARI)),
     "full-width JSON": "｛＂movements＂：［］｝",  # noqa: RUF001
-    "not a number": _moves("NaN"),
-    "infinity": _moves("Infinity"),
-    "negative infinity": _moves("-Infinity"),
+    "not a number": _plan_json("NaN"),
+    "infinity": _plan_json("Infinity"),
+    "negative infinity": _plan_json("-Infinity"),
     "bare NaN": "NaN",
-    "overflowing float": _moves("1e400"),
-    "negative zero": _moves("-0"),
-    "negative": _moves("-1"),
-    "fraction": _moves("0.5"),
-    "boolean for a number": _moves("true"),
-    "text for a number": _moves('"1"'),
-    "a billion cells": _moves(str(BILLION)),
-    "a billion cells as a float": _moves("1e9"),
-    "more cells than 64 bits": _moves(str(2**64)),
-    "leading zeros": _moves("0001"),
-    "hexadecimal": _moves("0x10"),
-    "underscores": _moves("1_000"),
+    "overflowing float": _plan_json("1e400"),
+    "negative zero": _plan_json("-0"),
+    "negative": _plan_json("-1"),
+    "fraction": _plan_json("0.5"),
+    "boolean for a number": _plan_json("true"),
+    "text for a number": _plan_json('"1"'),
+    "a billion cells": _plan_json(str(BILLION)),
+    "a billion cells as a float": _plan_json("1e9"),
+    "more cells than 64 bits": _plan_json(str(2**64)),
+    "leading zeros": _plan_json("0001"),
+    "hexadecimal": _plan_json("0x10"),
+    "underscores": _plan_json("1_000"),
     "duplicate keys": '{"movements":[],"movements":[{"direction":"up","cells":1}]}',
     "duplicate keys within": '{"movements":[{"direction":"up","direction":"down","cells":1}]}',
     "bare list": f"[{_MOVE}]",
@@ -118,14 +119,14 @@ _SHORT: dict[str, str] = {
     "single quotes": "{'movements': [{'direction': 'up', 'cells': 1}]}",
     "trailing comma": f'{{"movements":[{_MOVE},]}}',
     "comment": f'{{"movements":[{_MOVE}] /* the way */}}',
-    "cut off": _moves("1")[:-3],
+    "cut off": _plan_json("1")[:-3],
     "no key": '{:1,"":2}',
     "two objects": '{"movements":[]}{"movements":[{"direction":"sideways","cells":1}]}',
-    "unclosed reasoning": "<think>" + _moves("1"),
-    "reasoning that was never opened": _moves("1") + "</think>",
-    "reasoning closed twice": "<think></think></think>" + _moves("1"),
-    "reasoning that overlaps": "<think><reasoning></think>" + _moves("1") + "</reasoning>",
-    "unclosed fence": "```json\n" + _moves("1"),
+    "unclosed reasoning": "<think>" + _plan_json("1"),
+    "reasoning that was never opened": _plan_json("1") + "</think>",
+    "reasoning closed twice": "<think></think></think>" + _plan_json("1"),
+    "reasoning that overlaps": "<think><reasoning></think>" + _plan_json("1") + "</reasoning>",
+    "unclosed fence": "```json\n" + _plan_json("1"),
     "fence without end": "```" * 3,
     "Python": "__import__('os').system('true')",
     "Python attributes": "{0.__class__.__mro__}{0!r}{self}",
@@ -141,14 +142,14 @@ _SHORT: dict[str, str] = {
 }
 
 _LONG: dict[str, Callable[[], str]] = {
-    "a million movements": lambda: _moves("1", MILLION),
-    "as many movements as a megabyte holds": lambda: _moves("1", 34_000),
+    "a million movements": lambda: _plan_json("1", MILLION),
+    "as many movements as a megabyte holds": lambda: _plan_json("1", 34_000),
     "a million digits": lambda: "9" * MILLION,
-    "an integer of a million digits": lambda: _moves("9" * MILLION),
-    "an integer of 900,000 digits": lambda: _moves("9" * 900_000),
-    "an integer of 5,000 digits": lambda: _moves("9" * 5_000),
-    "a fraction of 900,000 digits": lambda: _moves("0." + "1" * 900_000),
-    "an exponent of 900,000 digits": lambda: _moves("1e" + "9" * 900_000),
+    "an integer of a million digits": lambda: _plan_json("9" * MILLION),
+    "an integer of 900,000 digits": lambda: _plan_json("9" * 900_000),
+    "an integer of 5,000 digits": lambda: _plan_json("9" * 5_000),
+    "a fraction of 900,000 digits": lambda: _plan_json("0." + "1" * 900_000),
+    "an exponent of 900,000 digits": lambda: _plan_json("1e" + "9" * 900_000),
     "Arabic digits by the thousand": lambda: ("9" * 5_000).translate(_ARABIC),
     "lists nested deep": lambda: "[" * DEEP + "]" * DEEP,
     "objects nested deep": lambda: '{"a":' * DEEP + "1" + "}" * DEEP,
@@ -178,7 +179,7 @@ _LONG: dict[str, Callable[[], str]] = {
     "ten megabytes of text": lambda: "word " * (2 * MILLION),
     "ten megabytes of lines": lambda: "\n" * (10 * MILLION),
     "ten megabytes of digits": lambda: "1" * (10 * MILLION),
-    "ten megabytes before a plan": lambda: "x" * (10 * MILLION) + _moves("1"),
+    "ten megabytes before a plan": lambda: "x" * (10 * MILLION) + _plan_json("1"),
     "blanks before the end": lambda: " " * 900_000 + "!",
     "blanks in an object": lambda: "{" + " " * 900_000 + '"movements":[]}',
     "a word that almost repeats": lambda: "a" * 900_000 + "!",
@@ -199,12 +200,12 @@ HOSTILE_REPLIES: Mapping[str, Callable[[], str]] = MappingProxyType(
 
 @cache
 def hostile_length(name: str) -> int:
-    """Return the length of a hostile reply; the long ones take longer to make than to leave out."""
+    """Return the length of a hostile reply by its name; cached, as long ones are slow to make."""
     return len(HOSTILE_REPLIES[name]())
 
 
 def hostile_variants(reply: str) -> Iterator[tuple[str, str]]:
-    """Yield a good reply of an environment, spoilt in many ways, with a name for each.
+    """Yield (description, reply) for many damaged variants of a good reply.
 
     Args:
         reply: What the environment's wording renders; its own format is attacked with it.

@@ -15,13 +15,13 @@ from waybench.testing._walks import (
     AnyEpisode,
     LazyMessage,
     Options,
-    items,
-    play_name,
-    play_way,
+    episode_of_player,
+    first_items,
+    option_combinations,
+    play_with_options,
     report_as_breach,
     require,
     sample_episodes,
-    ways,
 )
 
 _ITEMS = 10
@@ -59,9 +59,9 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
         (floor is not None or headline.floor) and (ceiling is not None or headline.ceiling),
         f"metric {headline.name}: the headline metric needs a floor and a ceiling; give low and high, or functions",
     )
-    for options in ways(environment):
-        deterministic = play_way(environment, options).game.properties.deterministic
-        for item in items(environment, level):
+    for options in option_combinations(environment):
+        deterministic = play_with_options(environment, options).game.properties.deterministic
+        for item in first_items(environment, level):
             where = f"{options}, item {item.id}"
             FOCUS.look_at(item.id)
             records = {episode.player: episode.record() for episode in sample_episodes(environment, item, options)}
@@ -77,30 +77,30 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
                 f"{where}: an empty reply changes the denominator of the headline metric {headline.name}; count it as "
                 "a failure, and give a number that leaves it out a metric of its own",
             )
-            acts = not deterministic and _has_action(records["null"])
+            acts = not deterministic and _has_any_action(records["null"])
             for player, wanted in (("oracle", best if bounded else None), ("null", None if acts else worst)):
-                value = _value(headline, records[player])
+                value = _defined_value(headline, records[player])
                 require(
                     wanted is None or value is None or abs(value - float(wanted)) <= _TINY,
                     f"{where}: the {player} has {headline.name} {value}, not {wanted}",
                 )
             for player in ("random", "heuristic") if bounded else ():
-                value, most = (_value(headline, records[name]) for name in (player, "oracle"))
+                value, most = (_defined_value(headline, records[name]) for name in (player, "oracle"))
                 require(
                     most is None or value is None or sign * value <= sign * most + _TINY,
                     f"{where}: the {player} player has {headline.name} {value}, better than the oracle's {most}, which "
                     "the environment calls the ceiling (oracle_is_ceiling)",
                 )
-    _require_order(environment, level, headline, sign)
+    _require_order_of_means(environment, level, headline, sign)
 
 
-def _has_action(record: EpisodeRecord) -> bool:
-    """Return whether saying nothing was taken for an action."""
+def _has_any_action(record: EpisodeRecord) -> bool:
+    """Return whether a turn of an episode has an action."""
     return any(turn.action is not None for turn in record.turns)
 
 
-def _value(metric: Metric, record: EpisodeRecord) -> float | None:
-    """Return a metric's value; None where the metric itself says that there is nothing to count."""
+def _defined_value(metric: Metric, record: EpisodeRecord) -> float | None:
+    """Return a metric's value in a finished episode; None only where the metric has nothing to count."""
     value = metric.of(record)
     require(
         value is not None or (metric.per is not None and metric.per(record) == 0),
@@ -109,19 +109,20 @@ def _value(metric: Metric, record: EpisodeRecord) -> float | None:
     return value
 
 
-def _require_order(environment: AnyEnvironment, level: int, headline: Metric, sign: int) -> None:
+def _require_order_of_means(environment: AnyEnvironment, level: int, headline: Metric, sign: int) -> None:
+    """Require that mean scores are ordered: nothing said, other players, oracle."""
     mean: dict[str, float] = {}
     options = dict(environment.playing.check_options)
     acts = False
     for player in SAMPLE_PLAYERS:
         records = [
             play_to_end(environment, item, policy(player), options, attempt=attempt).record()
-            for item in items(environment, level, _ITEMS)
+            for item in first_items(environment, level, _ITEMS)
             for attempt in range(1, _ATTEMPTS + 1)
         ]
         if player == "null":
-            acts = _has_action(records[0])
-        if (value := _mean([_value(headline, record) for record in records])) is not None:
+            acts = _has_any_action(records[0])
+        if (value := _mean_of_defined([_defined_value(headline, record) for record in records])) is not None:
             mean[player] = sign * value
     require({"random", "oracle"} <= mean.keys(), f"{headline.name} is not defined for any episode of random or oracle")
     for player, value in mean.items():
@@ -131,8 +132,8 @@ def _require_order(environment: AnyEnvironment, level: int, headline: Metric, si
     require(mean["random"] < mean["oracle"], "a random player is as good as the oracle: the level tests nothing")
 
 
-def _mean(values: list[float | None]) -> float | None:
-    """Return the mean of the values that are defined, as scores are made of them."""
+def _mean_of_defined(values: list[float | None]) -> float | None:
+    """Return the mean of the values that are not None; None if there are none."""
     defined = [value for value in values if value is not None]
     return fmean(defined) if defined else None
 
@@ -140,23 +141,25 @@ def _mean(values: list[float | None]) -> float | None:
 def check_same_episode(environment: AnyEnvironment, level: int) -> None:
     """The same key, item and attempt give the same episode, byte for byte."""
     for name in ("random", "noisy-0.5"):
-        for item in items(environment, level):
-            first, again = (play_name(environment, item, name).record().dumps() for _ in range(2))
+        for item in first_items(environment, level):
+            first, again = (episode_of_player(environment, item, name).record().dumps() for _ in range(2))
             require(first == again, f"two episodes of {name} with the same key differ")
 
 
 def _legal_replies(episode: AnyEpisode) -> list[str]:
+    """Return the first 100 legal actions as replies."""
     play = episode.play
     return [play.wording.render(action, episode.state) for action in islice(play.game.legal(episode.state), _LISTED)]
 
 
-def _prompt(episode: AnyEpisode) -> str:
+def _prompt_text(episode: AnyEpisode) -> str:
+    """Return the messages to the player as one text."""
     return "\n".join(message.text for message in episode.messages if message.role != "assistant")
 
 
-def _example(episode: AnyEpisode) -> str:
-    """Return the last object in braces of the rules, or what stands last in quotation marks."""
-    text = _prompt(episode)
+def _prompt_example(episode: AnyEpisode) -> str:
+    """Return the last JSON object in the prompt, or the last text in quotation marks; "" if there is none."""
+    text = _prompt_text(episode)
     start, end = text.rfind("{"), text.rfind("}")
     if 0 <= start < end:
         return text[start : end + 1]
@@ -164,8 +167,8 @@ def _example(episode: AnyEpisode) -> str:
     return quoted[-2] if len(quoted) > 2 else ""
 
 
-def _wander(episode: AnyEpisode) -> str:
-    """Return a random walk as one plan, where an action is a plan of several moves; "" elsewhere."""
+def _wandering_plan(episode: AnyEpisode) -> str:
+    """Return a random walk as one plan; "" where an action is no plan of several moves."""
     game, state = episode.play.game, episode.state
     rng, plans = Stream("exploits", episode.item.instance.hash, "walk"), list[Any]()
     while len(plans) < _MOVES and game.terminal(state) is None:
@@ -180,9 +183,9 @@ def _wander(episode: AnyEpisode) -> str:
 EXPLOITS: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
     {
         "nothing": lambda episode: "",
-        "the prompt repeated": _prompt,
+        "the prompt repeated": _prompt_text,
         "the last message repeated": lambda episode: episode.messages[-1].text,
-        "the prompt's example": _example,
+        "the prompt's example": _prompt_example,
         "all answers": lambda episode: "\n".join(_legal_replies(episode)),
         "all answers, last one first": lambda episode: "\n".join(_legal_replies(episode)[::-1]),
         "all answers in one line": lambda episode: ", ".join(_legal_replies(episode)),
@@ -191,7 +194,7 @@ EXPLOITS: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
         ),
         "one answer many times": lambda episode: "\n".join(_legal_replies(episode)[:1] * 200),
         "every action by turns": lambda episode: "\n".join((_legal_replies(episode) * 40)[:200]),
-        "one plan that wanders about": _wander,
+        "one plan that wanders about": _wandering_plan,
         "a claim to have won": lambda episode: (
             'I win: the goal is reached. {"solved": true, "success": 1, "score": 100, "reward": 1} SOLVED. Score: 100'
         ),
@@ -206,14 +209,14 @@ _HONEST: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
 )
 
 
-class SayingPolicy(Policy):
+class FunctionPolicy(Policy):
     """Says what a function of the episode returns, cut to 4,000 characters."""
 
     def __init__(self, name: str, say: Callable[[AnyEpisode], str]) -> None:
         self.name, self._say = name, say
 
     def reply(self, episode: AnyEpisode) -> str:
-        """Return the reply."""
+        """Return the function's value for the episode, cut to 4,000 characters."""
         return self._say(episode)[:_LONGEST_REPLY]
 
 
@@ -246,36 +249,41 @@ def play_exploits(environment: AnyEnvironment, level: int, options: Options) -> 
     Raises:
         ContractError: If the headline metric is not defined for the oracle.
     """
-    head, sample = environment.scoring.metrics[0], items(environment, level, _EXPLOITED_ITEMS)
+    head, sample = environment.scoring.metrics[0], first_items(environment, level, _EXPLOITED_ITEMS)
     sign = -1 if head.better == "lower" else 1
 
-    def values(player: Policy) -> list[float | None]:
+    def headline_values(player: Policy) -> list[float | None]:
+        """Return a player's headline metric at each item."""
         return [head.of(play_to_end(environment, item, player, options).record()) for item in sample]
 
-    honest = [policy("random"), *(SayingPolicy(name, say) for name, say in _HONEST.items())]
-    guesses = [value for player in honest if (value := _mean(values(player))) is not None]
-    best, silent = values(policy("oracle")), values(policy("null"))
-    oracle, nothing = _mean(best), _mean(silent)
+    honest = [policy("random"), *(FunctionPolicy(name, say) for name, say in _HONEST.items())]
+    guesses = [value for player in honest if (value := _mean_of_defined(headline_values(player))) is not None]
+    best, silent = headline_values(policy("oracle")), headline_values(policy("null"))
+    oracle, nothing = _mean_of_defined(best), _mean_of_defined(silent)
     require(oracle is not None and guesses, f"{head.name} is not defined for any episode of the oracle, or of guesses")
     assert oracle is not None
     guess = max(guesses, key=lambda value: sign * value)
     none = nothing if nothing is not None else head.high if head.better == "lower" else head.low
     none = guess if none is None else none
     margin = PAYS * max(sign * oracle - min(sign * guess, sign * none), 0.0) + 1e-9
-    means = {name: _mean(values(SayingPolicy(name, say))) for name, say in EXPLOITS.items() if name != "nothing"}
+    means = {
+        name: _mean_of_defined(headline_values(FunctionPolicy(name, say)))
+        for name, say in EXPLOITS.items()
+        if name != "nothing"
+    }
     bar = max(sign * guess, sign * none)
     paying = {name: value for name, value in means.items() if value is not None and sign * value > bar + margin}
     if sign * none > sign * guess + margin:
         paying["nothing"] = none
     mixed = [silent[at] if at % 2 else best[at] for at in range(len(best))]
-    half, full = _mean(mixed), _mean([none if value is None else value for value in mixed])
+    half, full = _mean_of_defined(mixed), _mean_of_defined([none if value is None else value for value in mixed])
     if half is not None and full is not None and sign * half > sign * full + margin:
         paying[SILENT] = half
     return Exploited(guess, oracle, paying)
 
 
 def constant_players(environment: AnyEnvironment, items: Iterable[Item[Any]], options: Options) -> list[Policy]:
-    """Return players that give the same reply in every turn of every item: each of the most frequent first actions."""
+    """Return players that give one reply in every turn, for each of the most frequent first actions."""
     counts: Counter[str] = Counter()
     for item in islice(items, _LOOKED_AT):
         episode: AnyEpisode = Episode(environment, item, options)
@@ -284,21 +292,21 @@ def constant_players(environment: AnyEnvironment, items: Iterable[Item[Any]], op
         # In the order of the actions, which decides between equally frequent ones; that of a set differs by process.
         counts.update(dict.fromkeys(play.wording.render(action, episode.state) for action in actions).keys())
     texts = [text for text, _ in counts.most_common() if len(text) <= _LONGEST_CONSTANT][:MOST_REPLIES]
-    return [SayingPolicy(f"constant {number}", lambda episode, text=text: text) for number, text in enumerate(texts)]
+    return [FunctionPolicy(f"constant {number}", lambda episode, text=text: text) for number, text in enumerate(texts)]
 
 
-def play_each(
+def play_items(
     environment: AnyEnvironment, items: Iterable[Item[Any]], player: Policy, options: Options
 ) -> list[EpisodeRecord]:
-    """Return a player's episodes at some items. Each has a luck of its own, also where items are equal."""
+    """Return the records of a player's episodes, one for each item, each with its own random stream."""
     return [
         play_to_end(environment, item, player, options, attempt=attempt).record()
         for attempt, item in enumerate(items, 1)
     ]
 
 
-def success_rates(environment: AnyEnvironment, level: int, options: Options) -> Mapping[str, float]:
-    """Return the rates of success, as horizons count it, of players that know nothing, by their names.
+def uninformed_success_rates(environment: AnyEnvironment, level: int, options: Options) -> Mapping[str, float]:
+    """Return the success rates of players that ignore the prompt, by name.
 
     Who fails at the first eight items plays no more.
     """
@@ -308,9 +316,9 @@ def success_rates(environment: AnyEnvironment, level: int, options: Options) -> 
     players = [policy("random"), policy("null"), *constant_players(environment, sample, options)]
     rates: dict[str, float] = {}
     for player in players:
-        records = play_each(environment, sample[:_FIRST], player, options)
+        records = play_items(environment, sample[:_FIRST], player, options)
         if any(map(environment.difficulty.is_success, records)):
-            records = play_each(environment, sample, player, options)
+            records = play_items(environment, sample, player, options)
         rates[player.name] = sum(map(environment.difficulty.is_success, records)) / len(records)
     return rates
 
@@ -329,23 +337,25 @@ def check_horizon(environment: AnyEnvironment) -> None:
     for level in levels:
         with report_as_breach(f"level {level}, which is searched for a horizon,"):
             environment.source(level=level, **({} if difficulty.horizon is None else difficulty.horizon.source_options))
-    by_protocol: dict[object, Options] = {options["protocol"]: options for options in reversed(ways(environment))}
+    by_protocol: dict[object, Options] = {
+        options["protocol"]: options for options in reversed(option_combinations(environment))
+    }
     for protocol, options in by_protocol.items():
         for level in levels[:_LEVELS]:
-            for player, rate in success_rates(environment, level, options).items():
+            for player, rate in uninformed_success_rates(environment, level, options).items():
                 require(
                     rate <= 0.5,
                     f"{player} player at level {level} in {protocol!r} succeeds at {rate:.0%} of items: "
-                    + _against_luck(environment, level, options),
+                    + _advice_against_luck(environment, level, options),
                 )
 
 
-def _against_luck(environment: AnyEnvironment, level: int, options: Options) -> str:
-    """Return what to do where players that know nothing succeed."""
-    play = play_way(environment, options)
+def _advice_against_luck(environment: AnyEnvironment, level: int, options: Options) -> str:
+    """Return what to do where players that ignore the prompt succeed."""
+    play = play_with_options(environment, options)
     if play.limits.turns > 1:
         return "declare what a success is that shows competence (competent)"
-    count = len(play.game.legal(play.game.start(items(environment, level, 1)[0].instance)))
+    count = len(play.game.legal(play.game.start(first_items(environment, level, 1)[0].instance)))
     return (
         f"of {count} answers to choose from, guesses hit one so often; give more of them, ask for several at once, or "
         "leave the horizon out"

@@ -9,7 +9,14 @@ from types import ModuleType
 from typing import Any
 
 from waybench.core import Item
-from waybench.testing._walks import FOCUS, AnyEnvironment, ContractError, draw_levels, require, sample_records
+from waybench.testing._walks import (
+    FOCUS,
+    AnyEnvironment,
+    ContractError,
+    first_items_across_levels,
+    require,
+    sample_records,
+)
 
 _ABSENT = 3  # exit status of a process that does not have the environment
 _SCRIPT = f"""
@@ -22,11 +29,11 @@ with contextlib.redirect_stdout(sys.stderr):
         sys.exit({_ABSENT})
     if module.__file__ != path:
         sys.exit({_ABSENT})
-    from waybench.testing._processes import first_item
+    from waybench.testing._processes import item_line
     from waybench.testing._walks import sample_records
     environment = getattr(module, attribute)
     records = [*sample_records(environment, level)]
-    records += [first_item(environment.source(level=level).item(0)) for level in levels]
+    records += [item_line(environment.source(level=level).item(0)) for level in levels]
 print(*records, sep="\\n")
 """
 
@@ -36,12 +43,12 @@ def check_processes(environment: AnyEnvironment, level: int) -> None:
 
     An environment that is no global name of a module is not looked at.
     """
-    if (place := _place_of(environment)) is None:
+    if (place := _module_attribute_of(environment)) is None:
         return
     records, levels = [*sample_records(environment, level)], list[int]()
     with suppress(ContractError):  # the check of levels has it
-        for item in draw_levels(environment):
-            records.append(first_item(item))
+        for item in first_items_across_levels(environment):
+            records.append(item_line(item))
             levels.append(item.level)
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     done = subprocess.run(
@@ -64,13 +71,13 @@ def check_processes(environment: AnyEnvironment, level: int) -> None:
             require(False, "item {}: {} differs in another process, where sets have another order", id_, part)
 
 
-def first_item(item: Item[Any]) -> str:
-    """Return an item as a line of JSON that begins as a record's does."""
+def item_line(item: Item[Any]) -> str:
+    """Return an item as a JSON line with the first fields of a record."""
     return json.dumps({"item": {"id": item.id}, "instance": item.instance.to_json()})
 
 
-def _place_of(environment: AnyEnvironment) -> tuple[str, str, str] | None:
-    """Return module, file and name of an environment; None if it is no global name of a module that has a file."""
+def _module_attribute_of(environment: AnyEnvironment) -> tuple[str, str, str] | None:
+    """Return (module, file, name) of an environment that is a global name of a module; None otherwise."""
     for name, module in sorted(sys.modules.items()):
         path: object = vars(module).get("__file__") if type(module) is ModuleType else None
         if isinstance(path, str) and name != "__main__":

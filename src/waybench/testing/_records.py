@@ -35,15 +35,15 @@ from waybench.testing._walks import (
     LazyMessage,
     Options,
     StumblingPolicy,
-    actions,
-    items,
-    play_name,
-    refusal,
+    episode_of_player,
+    first_items,
+    option_combinations,
     report_as_breach,
     require,
     require_distinct,
+    require_one_line_refusal,
+    sample_actions,
     sample_episodes,
-    ways,
 )
 
 _LONG = 100_000  # steps
@@ -64,28 +64,28 @@ _HOSTILE = (
 def _finished_episodes(
     environment: AnyEnvironment, level: int, count: int = 2
 ) -> Iterator[tuple[AnyEpisode, LazyMessage]]:
-    """Yield episodes of every kind of player, and such as no player brings about, with what names each."""
-    for options in ways(environment):
-        for item in items(environment, level, count):
+    """Yield (episode, label) for every kind of player and for episodes that no player brings about."""
+    for options in option_combinations(environment):
+        for item in first_items(environment, level, count):
             FOCUS.look_at(item.id)
             for episode in (*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)):
                 FOCUS.look_at(item.id)
                 yield episode, LazyMessage("{}, item {}, {}", options, item.id, episode.player)
 
 
-def _reread(episode: AnyEpisode) -> EpisodeRecord:
-    """Return an episode's record as it comes back from a file."""
+def _record_through_json(episode: AnyEpisode) -> EpisodeRecord:
+    """Return an episode's record after it was written as JSON and read again."""
     return EpisodeRecord.from_json(json.loads(episode.record().dumps()))
 
 
-def _require_replay(environment: AnyEnvironment, episode: AnyEpisode, what: LazyMessage) -> None:
+def _require_replay(environment: AnyEnvironment, episode: AnyEpisode, label: LazyMessage) -> None:
     """Require that an episode's record replays to the same record and the same messages."""
     try:
-        again = replay(environment, _reread(episode), by_hand=episode.player == "guided")
+        again = replay(environment, _record_through_json(episode), by_hand=episode.player == "guided")
     except (ReplayError, DataError) as error:
-        raise ContractError(f"{what}: the record does not replay: {error}") from error
-    require(again.record().dumps() == episode.record().dumps(), "{}: the replay's record is another one", what)
-    require(again.messages == episode.messages, "{}: the replay's messages are others", what)
+        raise ContractError(f"{label}: the record does not replay: {error}") from error
+    require(again.record().dumps() == episode.record().dumps(), "{}: the replay's record is another one", label)
+    require(again.messages == episode.messages, "{}: the replay's messages are others", label)
 
 
 def check_replay(environment: AnyEnvironment, level: int) -> None:
@@ -93,12 +93,12 @@ def check_replay(environment: AnyEnvironment, level: int) -> None:
     for episode, what in _finished_episodes(environment, level, ITEMS):
         line = episode.record().dumps()
         require("\n" not in line and line.isascii(), "{}: the record is not one line of ASCII", what)
-        require(_reread(episode).dumps() == line, "{}: the record changes on its way through JSON", what)
+        require(_record_through_json(episode).dumps() == line, "{}: the record changes on its way through JSON", what)
         _require_replay(environment, episode, what)
 
 
 def _odd_episodes(environment: AnyEnvironment, item: Any, options: Options) -> list[AnyEpisode]:
-    """Return episodes that players alone do not bring about."""
+    """Return episodes that no player brings about: unplayed, broken off, refused, guided."""
     untouched: AnyEpisode = Episode(environment, item, options, player="nobody")
     broken: AnyEpisode = Episode(environment, item, options, player="broken off")
     broken.step(Reply("", usage=Usage(3, 2, 1, 0, 0.25)))
@@ -118,21 +118,25 @@ def _odd_episodes(environment: AnyEnvironment, item: Any, options: Options) -> l
 
 def check_tampering(environment: AnyEnvironment, level: int) -> None:
     """A record in which anything that happened was changed does not replay."""
-    for item in items(environment, level, 2):
+    for item in first_items(environment, level, 2):
         stumbling = play_to_end(environment, item, StumblingPolicy(), dict(environment.playing.check_options))
-        for episode in (play_name(environment, item, "oracle"), stumbling):
+        for episode in (episode_of_player(environment, item, "oracle"), stumbling):
             record = episode.record()
             require(record.turns, f"item {item.id}: an episode of {episode.player} has no turn")
-            _require_tampering_noticed(environment, _tamper(record), f"item {item.id}, {episode.player}")
+            _require_tampering_noticed(environment, _tampered_records(record), f"item {item.id}, {episode.player}")
 
 
 def _require_tampering_noticed(environment: AnyEnvironment, records: dict[str, EpisodeRecord], where: str) -> None:
+    """Require that no tampered record, by description, can be replayed."""
     for name, record in records.items():
-        with refusal(ReplayError, name, otherwise=f"{where}: a record with {name} replays without error"):
+        with require_one_line_refusal(
+            ReplayError, name, message_if_accepted=f"{where}: a record with {name} replays without error"
+        ):
             replay(environment, EpisodeRecord.from_json(json.loads(record.dumps())))
 
 
-def _tamper(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
+def _tampered_records(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
+    """Return a record with one part changed in many ways, by description."""
     last = record.turns[-1]
     other_outcome = Outcome.UNPARSED if last.outcome is not Outcome.UNPARSED else Outcome.OK
     other_end = End.FAILED if record.end is not End.FAILED else End.SOLVED
@@ -180,7 +184,7 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
     for episode, what in _finished_episodes(environment, level):
         if episode.player == "guided":
             continue  # its end is the teacher's merit
-        record = _reread(episode)
+        record = _record_through_json(episode)
         with report_as_breach(LazyMessage("{}: failure", what)):
             kind, error = scoring.failure_of(record), scoring.first_error_of(record)
         require(
@@ -211,7 +215,7 @@ def check_action_turns(environment: AnyEnvironment, level: int) -> None:
     """
     wrong = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
     for episode, what in _finished_episodes(environment, level):
-        record = _reread(episode)
+        record = _record_through_json(episode)
         turns = {id(turn): turn for turn in record.turns}
         for turn in environment.playing.action_turns(record):
             require(turns.pop(id(turn), None), "{}: action_turns gives what is no turn, or one twice", what)
@@ -226,12 +230,12 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
     """
     known = dict.fromkeys((axis.name for axis in environment.difficulty.axes), False)
     for episode, _ in _finished_episodes(environment, level):
-        record = _reread(episode)
+        record = _record_through_json(episode)
         for series in environment.scoring.series:
             what = LazyMessage("series {} of {} on item {}", series.name, episode.player, episode.item.id)
             FOCUS.look_at(subject=series.of)
             for value in series.of(record):
-                require_within(series, record, float(value), what)
+                require_within_range(series, record, float(value), what)
         for metric in environment.scoring.metrics:
             what = LazyMessage("metric {} of {} on item {}", metric.name, episode.player, episode.item.id)
             FOCUS.look_at(subject=metric.of)
@@ -240,7 +244,7 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
             require(value == metric.of(episode.record()), "{}: it is another one before JSON", what)
             if value is not None:
                 require(type(value) is float and math.isfinite(value), "{} is {!r}, no finite float", what, value)
-                require_within(metric, record, value, what)
+                require_within_range(metric, record, value, what)
         for axis in environment.difficulty.axes:
             FOCUS.look_at(subject=axis.name)
             with report_as_breach(LazyMessage("axis {!r}", axis.name)):
@@ -252,15 +256,15 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
         require(is_known, "axis {!r} is None for every item: a proof_axis has the name of a field of the proof", name)
 
 
-def require_within(metric: Bounded, record: EpisodeRecord, value: float, what: LazyMessage) -> None:
-    """Require that a value is within its range for a record."""
+def require_within_range(metric: Bounded, record: EpisodeRecord, value: float, label: LazyMessage) -> None:
+    """Require that a metric's value is within its range for a record."""
     low, high = metric.range_of(record)
-    require(metric.unbounded or None not in (low, high), "{} has no bounds and does not say why (unbounded)", what)
+    require(metric.unbounded or None not in (low, high), "{} has no bounds and does not say why (unbounded)", label)
     for declared, bound, is_low in ((metric.low, low, True), (metric.high, high, False)):
         beyond = bound is None or (declared is not None and (bound < declared if is_low else bound > declared))
-        require(declared is None or not beyond, "{}: its range {} to {} goes beyond {}", what, low, high, declared)
-    require(low is None or value >= low - 1e-9, "{} is {}, below {}", what, value, low)
-    require(high is None or value <= high + 1e-9, "{} is {}, above {}", what, value, high)
+        require(declared is None or not beyond, "{}: its range {} to {} goes beyond {}", label, low, high, declared)
+    require(low is None or value >= low - 1e-9, "{} is {}, below {}", label, value, low)
+    require(high is None or value <= high + 1e-9, "{} is {}, above {}", label, value, high)
 
 
 def check_prefix(environment: AnyEnvironment, level: int) -> None:
@@ -270,11 +274,11 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
     are marked, and a record in which one was changed does not replay.
     """
     options = dict(environment.playing.check_options)
-    for item in items(environment, level, 2):
-        full = play_name(environment, item, "oracle")
+    for item in first_items(environment, level, 2):
+        full = episode_of_player(environment, item, "oracle")
         if full.limits.turns < 2:
             where = f"item {item.id}: an episode of one turn"
-            with refusal(UsageError, where, otherwise=f"{where} takes a prefix"):
+            with require_one_line_refusal(UsageError, where, message_if_accepted=f"{where} takes a prefix"):
                 play_to_end(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"})
             continue
         _check_cut(environment, item, options)
@@ -285,7 +289,7 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
                 _check_handed_over(Episode(environment, item, way), what)
             for player in (policy("oracle"), StumblingPolicy(), policy("null")):
                 episode = play_to_end(environment, item, player, prefixed)
-                _check_record(environment, episode, what)
+                _check_prefixed_episode(environment, episode, what)
                 if prefix.startswith("oracle") and "+" not in prefix and player.name == "oracle":
                     require(
                         episode.end_reason == full.end_reason, "{}: the oracle ends in {}", what, episode.end_reason
@@ -295,16 +299,16 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
                     require(is_cut or turns == list(full.turns), "{}: the oracle goes on in another way", what)
         record = play_to_end(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"}).record()
         if record.turns[0].prefix:  # otherwise the only step would end the episode
-            _require_tampering_noticed(environment, _tamper_prefix(record), f"item {item.id}")
+            _require_tampering_noticed(environment, _records_with_tampered_prefix(record), f"item {item.id}")
 
 
 def _check_cut(environment: AnyEnvironment, item: Any, options: dict[str, Any]) -> None:
-    """Require that a game cuts an action to no more steps than it is asked for, and leaves a short one as it is."""
+    """Require that a game cuts actions to at most the number of steps asked for."""
     episode: AnyEpisode = Episode(environment, item, options)
     game = episode.play.game
     for action in (
         environment.players.policies["oracle"](episode.state, Stream("contract", "cut")),
-        *actions(game, episode.state),
+        *sample_actions(game, episode.state),
     ):
         uncut, steps = game.cut(action, _LONG)
         require(uncut == action and steps >= 1, "the action {} is cut to {}", action, uncut)
@@ -312,34 +316,38 @@ def _check_cut(environment: AnyEnvironment, item: Any, options: dict[str, Any]) 
             require(1 <= game.cut(action, most)[1] <= most, "{} is cut to more than {}", action, most)
 
 
-def _check_handed_over(episode: AnyEpisode, what: LazyMessage) -> None:
-    """Require that a chat shows the prefix as turns that have already happened."""
-    require(not episode.done, "{}: the prefix ends the episode", what)
+def _check_handed_over(episode: AnyEpisode, label: LazyMessage) -> None:
+    """Require that an episode after a prefix goes on, and that a chat shows the prefix as past turns."""
+    require(not episode.done, "{}: the prefix ends the episode", label)
     messages = episode.messages
-    require(messages[-1].role == "user", "{}: the last message is {}", what, messages[-1].role)
+    require(messages[-1].role == "user", "{}: the last message is {}", label, messages[-1].role)
     if episode.play.wording.memory.kind == "chat":
         opening = len(episode.record().opening)
         roles = [message.role for message in messages[opening:]]
-        require(roles == ["assistant", "user"] * len(episode.turns), "{}: the chat goes on with {}", what, roles)
+        require(roles == ["assistant", "user"] * len(episode.turns), "{}: the chat goes on with {}", label, roles)
 
 
-def _check_record(environment: AnyEnvironment, episode: AnyEpisode, what: LazyMessage) -> None:
+def _check_prefixed_episode(environment: AnyEnvironment, episode: AnyEpisode, label: LazyMessage) -> None:
+    """Require that a finished episode with a prefix marks its turns, and that its record replays."""
     record = episode.record()
     before = len(record.turns) - len(turns_without_prefix(record.turns))
-    require(before < len(record.turns), "{}: the prefix ends the episode", what)
-    require(all(turn.prefix for turn in record.turns[:before]), "{}: a turn after the hand-over is marked", what)
-    require(not any(turn.usage for turn in record.turns[:before]), "{}: a turn of the prefix has usage", what)
-    _require_replay(environment, episode, what)
+    require(before < len(record.turns), "{}: the prefix ends the episode", label)
+    require(all(turn.prefix for turn in record.turns[:before]), "{}: a turn after the hand-over is marked", label)
+    require(not any(turn.usage for turn in record.turns[:before]), "{}: a turn of the prefix has usage", label)
+    _require_replay(environment, episode, label)
     for metric in environment.scoring.metrics:
         value = metric.of(record)
         if value is not None:
-            require_within(metric, record, value, LazyMessage("metric {} of {}, {}", metric.name, episode.player, what))
+            require_within_range(
+                metric, record, value, LazyMessage("metric {} of {}, {}", metric.name, episode.player, label)
+            )
     environment.scoring.failure_of(record)
     error = environment.scoring.first_error_of(record)
-    require(error is None or error.turn >= before, "{}: the first error is one of the prefix", what)
+    require(error is None or error.turn >= before, "{}: the first error is one of the prefix", label)
 
 
-def _tamper_prefix(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
+def _records_with_tampered_prefix(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
+    """Return a record with its prefix changed in many ways, by description."""
     first, later = record.turns[0], record.turns[1:]
     without = {name: value for name, value in record.options.items() if name != PREFIX}
     return {
@@ -359,32 +367,33 @@ def check_beliefs(environment: AnyEnvironment, level: int) -> None:
     if not beliefs:
         return
     probed: set[str] = set()
-    for options in ways(environment):
-        for item in items(environment, level, 2):
+    for options in option_combinations(environment):
+        for item in first_items(environment, level, 2):
             for player in _PLAYERS:
                 who = policy(player)
                 episode: AnyEpisode = Episode(environment, item, options, player=player)
                 what = LazyMessage("{}, item {}, {}", options, item.id, player)
                 while not episode.done:
-                    _probe(episode, probed, who, what)
+                    _check_probes(episode, probed, who, what)
                     episode.step(who.reply(episode))
                 _require_replay(environment, episode, what)
     missing = [belief.name for belief in beliefs if belief.name not in probed]
     require(not missing, f"beliefs that are never asked for: {missing}")
 
 
-def _probe(episode: AnyEpisode, probed: set[str], who: Any, what: LazyMessage) -> None:
+def _check_probes(episode: AnyEpisode, probed_names: set[str], player: Any, label: LazyMessage) -> None:
+    """Ask the player all belief probes of a turn, and check right and hostile answers."""
     for belief in episode.beliefs:
-        probed.add(belief.name)
+        probed_names.add(belief.name)
         value = belief.expected(episode.state)
         right = belief.parse(belief.render(value))
-        require(right == value, "{}: the right answer for {} is read as {!r}", what, belief.name, right)
+        require(right == value, "{}: the right answer for {} is read as {!r}", label, belief.name, right)
         if belief.share is not None:
-            require(belief.share(value, value) == 1.0, "{}: the share of the right answer for {}", what, belief.name)
+            require(belief.share(value, value) == 1.0, "{}: the share of the right answer for {}", label, belief.name)
         for text in _HOSTILE:
             reply = text.format(name=belief.name) if "{{" in text else text
             answer = belief.parse(reply)
-            require(answer != value, "{}: {} takes {!r} for the right answer", what, belief.name, reply)
+            require(answer != value, "{}: {} takes {!r} for the right answer", label, belief.name, reply)
             if belief.share is not None and isinstance(answer, list):
-                require(0.0 <= belief.share(value, answer) <= 1.0, "{}: share of {!r}", what, reply)
-        episode.probe(belief, who.believe(episode, belief))
+                require(0.0 <= belief.share(value, answer) <= 1.0, "{}: share of {!r}", label, reply)
+        episode.probe(belief, player.believe(episode, belief))

@@ -31,18 +31,18 @@ from waybench.testing._walks import (
     ContractError,
     LazyMessage,
     StumblingPolicy,
-    actions,
-    draw_levels,
+    episode_of_player,
+    first_items,
+    first_items_across_levels,
     games_and_items,
-    items,
-    play_name,
-    play_way,
-    refusal,
+    play_with_options,
     report_as_breach,
     require,
     require_distinct,
     require_frozen,
-    states,
+    require_one_line_refusal,
+    sample_actions,
+    sample_states,
 )
 
 _DONE = (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
@@ -68,19 +68,19 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
     """`apply` leaves its input as it was, gives the same for the same stream, and takes any action without raising."""
     for game, item in games_and_items(environment, level):
         original = copy.deepcopy(item.instance)
-        visited = states(environment, item, game)
+        visited = sample_states(environment, item, game)
         require(item.instance == original, "item {}: apply changed its input: the instance is another one", item.id)
-        elsewhere = dict.fromkeys(action for state in visited for action in actions(game, state, 2))
+        elsewhere = dict.fromkeys(action for state in visited for action in sample_actions(game, state, 2))
         for state in visited:
             if game.terminal(state):
                 continue
-            legal = actions(game, state, MANY)
+            legal = sample_actions(game, state, MANY)
             FOCUS.look_at(subject=game.legal)
-            require(legal == actions(game, state, MANY), f"item {item.id}: legal gave two different lists")
+            require(legal == sample_actions(game, state, MANY), f"item {item.id}: legal gave two different lists")
             require(len(legal) == len(set(legal)), "item {}: legal lists an action twice: {}", item.id, Brief(legal))
-            before, tried = copy.deepcopy(state), dict.fromkeys(actions(game, state))
+            before, tried = copy.deepcopy(state), dict.fromkeys(sample_actions(game, state))
             for action in tried:
-                step = _apply(game, state, action, before)
+                step = _checked_transition(game, state, action, before)
                 require(
                     step.outcome not in (Outcome.ILLEGAL, Outcome.UNPARSED),
                     "item {}: {} is listed, but {}",
@@ -90,17 +90,18 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
                 )
             for action in elsewhere:
                 if action not in tried:
-                    _apply(game, state, action, before)
+                    _checked_transition(game, state, action, before)
 
 
-def _apply(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> Transition[Any]:
+def _checked_transition(game: Game[Any, Any, Any], state: Any, action: Any, state_copy: Any) -> Transition[Any]:
+    """Apply an action, check that `apply` is pure and its result valid, and return the transition."""
     what = LazyMessage("apply({}) in {}", Brief(action), Brief(state))
     FOCUS.look_at(subject=game.apply)
     hash_before = hash(state)
     require_frozen(action, what)
     with report_as_breach(what):
         first, again, other = (game.apply(state, action, Stream("contract", draw)) for draw in (1, 1, 2))
-    require(state == before and hash(state) == hash_before, "{} changed its input", what)
+    require(state == state_copy and hash(state) == hash_before, "{} changed its input", what)
     require(first == again, "{} gave two results for one random stream", what)
     if game.properties.deterministic:
         require(first == other, "{} depends on chance, but properties.deterministic is true", what)
@@ -113,21 +114,24 @@ def _apply(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> T
     )
     require(math.isfinite(first.reward), "{}: the reward is {}", what, first.reward)
     events = dict(first.events)
-    require(json.loads(_to_json(events, what)) == events, "{}: the events change on their way through JSON", what)
+    require(
+        json.loads(_strict_json_text(events, what)) == events, "{}: the events change on their way through JSON", what
+    )
     return first
 
 
-def _to_json(value: object, what: object) -> str:
+def _strict_json_text(value: object, label: object) -> str:
+    """Return a value as JSON text; a value that is no JSON breaks the contract."""
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise ContractError(f"{what}: this is no JSON value: {Brief(value)} ({error})") from None
+        raise ContractError(f"{label}: this is no JSON value: {Brief(value)} ({error})") from None
 
 
 def check_terminal(environment: AnyEnvironment, level: int) -> None:
     """A state is terminal exactly if it has no legal action, and only the rules' own endings are given."""
     for game, item in games_and_items(environment, level):
-        for state in states(environment, item, game):
+        for state in sample_states(environment, item, game):
             end = game.terminal(state)
             FOCUS.look_at(subject=game.terminal)
             require(end in (None, End.SOLVED, End.FAILED), f"terminal gave {end!r}: solved, failed or None")
@@ -139,7 +143,7 @@ def check_terminal(environment: AnyEnvironment, level: int) -> None:
 def check_action_codec(environment: AnyEnvironment, level: int) -> None:
     """Actions survive encode, JSON and decode, and so do spoilt ones."""
     for game, item in games_and_items(environment, level):
-        for number, state in enumerate(states(environment, item, game)):
+        for number, state in enumerate(sample_states(environment, item, game)):
             if game.terminal(state):
                 continue
             FOCUS.look_at(subject=game.perturb)
@@ -147,23 +151,23 @@ def check_action_codec(environment: AnyEnvironment, level: int) -> None:
             best = environment.players.policies["oracle"](state, rng)
             require(game.perturb(state, best, 0.0, rng) == best, "perturb changed an action at rate 0")
             spoilt = [game.perturb(state, best, rate, rng) for rate in (0.5, 1.0)]
-            for action in [best, *spoilt, *actions(game, state)]:
+            for action in [best, *spoilt, *sample_actions(game, state)]:
                 FOCUS.look_at(subject=game.decode)
-                text = _to_json(game.encode(action), LazyMessage("encode({})", Brief(action)))
+                text = _strict_json_text(game.encode(action), LazyMessage("encode({})", Brief(action)))
                 back = game.decode(json.loads(text))
                 require(back == action, "{} came back from {} as {}", Brief(action), text[:100], Brief(back))
 
 
 def check_properties(environment: AnyEnvironment, level: int) -> None:
     """Episodes are no longer, and their rewards sum to no more or less, than the game's properties declare."""
-    play = play_way(environment, {})
+    play = play_with_options(environment, {})
     properties, limits = play.game.properties, play.limits
     low, high = properties.reward
     require(low <= high, f"properties.reward is {properties.reward}: give the smallest sum first")
     require(properties.turns is None or properties.turns >= 1, f"properties.turns is {properties.turns}")
     require(limits.turns >= 1, f"limits.turns is {limits.turns}")
     require(limits.invalid in ("turn", "retry", "end"), f"limits.invalid is {limits.invalid!r}")
-    for item in items(environment, level):
+    for item in first_items(environment, level):
         for player in (*map(policy, SAMPLE_PLAYERS), StumblingPolicy()):
             episode = play_to_end(environment, item, player, dict(environment.playing.check_options))
             counted = sum(limits.invalid == "turn" or turn.outcome in _DONE for turn in episode.turns)
@@ -203,7 +207,7 @@ def check_keys(environment: AnyEnvironment, level: int) -> None:
     for key, head in sets.items():
         again = environment.source(key, level).head(_SET)
         require(item_set_hash(head) == item_set_hash(again), f"key {key!r} gave two different sets")
-        require({item.key for item in head} == {key}, f"items of the key {key!r} name another key")
+        require({item.key for item in head} == {key}, f"first_items of the key {key!r} name another key")
     if len({item.instance.hash for head in sets.values() for item in head}) > 1:
         different = len(set(map(item_set_hash, sets.values())))
         require(different == len(sets), f"{len(sets)} keys gave only {different} different sets")
@@ -218,7 +222,9 @@ def check_levels(environment: AnyEnvironment, level: int) -> None:
     smallest = environment.items.smallest_level
     for wrong in (smallest - 1, -1):
         what = f"level {wrong}"
-        with refusal(UsageError, what, otherwise=f"{what} is below the smallest level {smallest}: refuse it"):
+        with require_one_line_refusal(
+            UsageError, what, message_if_accepted=f"{what} is below the smallest level {smallest}: refuse it"
+        ):
             environment.source(level=wrong).item(0)
     highest = environment.items.highest_level
     if highest is not None:
@@ -227,19 +233,21 @@ def check_levels(environment: AnyEnvironment, level: int) -> None:
             of_item = environment.items.level_of(item.instance)
         require(of_item == highest, f"level {highest}, the highest_level: the item that is drawn has level {of_item}")
         what = f"level {highest + 1}"
-        with refusal(UsageError, what, otherwise=f"{what} is above the highest_level {highest}: refuse it"):
+        with require_one_line_refusal(
+            UsageError, what, message_if_accepted=f"{what} is above the highest_level {highest}: refuse it"
+        ):
             environment.source(level=highest + 1).item(0)
-    for item in draw_levels(environment):
+    for item in first_items_across_levels(environment):
         of_item = environment.items.level_of(item.instance)
         require(of_item == item.level, f"level {item.level}: the item that is drawn has level {of_item}")
     what = f"level {_HUGE}"
-    with report_as_breach(f"{what}, which should be refused or be made,"), refusal(UsageError, what):
+    with report_as_breach(f"{what}, which should be refused or be made,"), require_one_line_refusal(UsageError, what):
         environment.source(level=_HUGE)
 
 
 def check_instances(environment: AnyEnvironment, level: int) -> None:
     """Instances are frozen, survive JSON, and are the same instance exactly if their canonical form is."""
-    head = items(environment, level, _SET)
+    head = first_items(environment, level, _SET)
     for item in head:
         instance = item.instance
         FOCUS.look_at(item.id, subject=instance.__class__)
@@ -268,39 +276,39 @@ def check_instances(environment: AnyEnvironment, level: int) -> None:
 
 def check_bad_data(environment: AnyEnvironment, level: int) -> None:
     """What is no instance or no action is refused with a `DataError` of one line, whatever it is."""
-    item = items(environment, level, 1)[0]
-    for bad in [*BAD_JSON, *_spoil(json.loads(json.dumps(item.instance.to_json())))]:
+    item = first_items(environment, level, 1)[0]
+    for bad in [*BAD_JSON, *_damaged_json_values(json.loads(json.dumps(item.instance.to_json())))]:
         what = LazyMessage("item({})", Brief(bad))
-        with report_as_breach(what), refusal(DataError, what):
+        with report_as_breach(what), require_one_line_refusal(DataError, what):
             result: Any = environment.item(bad)
             require(isinstance(result, Item), "item gave {}", Brief(result))
-    game = play_way(environment, {}).game
+    game = play_with_options(environment, {}).game
     FOCUS.look_at(subject=game.decode)
     state = game.start(item.instance)
-    for bad in [*BAD_JSON, *_spoil(json.loads(json.dumps(game.encode(actions(game, state)[0]))))]:
+    for bad in [*BAD_JSON, *_damaged_json_values(json.loads(json.dumps(game.encode(sample_actions(game, state)[0]))))]:
         what = LazyMessage("decode({})", Brief(bad))
-        with report_as_breach(what), refusal(DataError, what):
+        with report_as_breach(what), require_one_line_refusal(DataError, what):
             action = game.decode(bad)
             require(game.decode(game.encode(action)) == action, "{} gave {}, which is none", what, Brief(action))
 
 
-def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the paths of keys to a JSON value and to everything in it."""
+def _json_paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the paths of keys to a JSON value and to all values within it."""
     inner: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
         inner = cast("dict[str, Any]", value).items()
     elif isinstance(value, list):
         inner = enumerate(cast("list[Any]", value))
-    return [path, *(deeper for key, part in inner for deeper in _paths(part, (*path, key)))]
+    return [path, *(deeper for key, part in inner for deeper in _json_paths(part, (*path, key)))]
 
 
-def _spoil(good: Any) -> list[Any]:
-    """Return a JSON value with one part replaced, left out or doubled, in many ways."""
-    paths = [path for path in _paths(good) if path]
+def _damaged_json_values(value: Any) -> list[Any]:
+    """Return copies of a JSON value in which one part is replaced, removed or doubled."""
+    paths = [path for path in _json_paths(value) if path]
     spoilt: list[Any] = []
     for *outer, last in paths[:: max(1, -(-len(paths) // _PLACES))]:
         for bad in (*BAD_JSON, "drop", "double"):
-            result = copy.deepcopy(good)
+            result = copy.deepcopy(value)
             part: Any = result
             for key in outer:
                 part = part[key]
@@ -319,7 +327,7 @@ def check_isomorphs(environment: AnyEnvironment, level: int) -> None:
     if environment.items.isomorph is None:
         return
     headline = environment.scoring.metrics[0]
-    originals = items(environment, level)
+    originals = first_items(environment, level)
     new = 0
     for number in _NUMBERS:
         source = IsomorphicSource(
@@ -334,7 +342,9 @@ def check_isomorphs(environment: AnyEnvironment, level: int) -> None:
             back = environment.item(json.loads(json.dumps(instance.to_json(), allow_nan=False)))
             require(back.instance == instance, f"{where}: the instance changes on its way through JSON")
             require(dict(back.proof) == dict(item.proof), f"{where}: from outside, it has another proof")
-            before, after = (headline.of(play_name(environment, i, "oracle").record()) for i in (original, item))
+            before, after = (
+                headline.of(episode_of_player(environment, i, "oracle").record()) for i in (original, item)
+            )
             require(before == after, f"{where}: the oracle's score is {after}, and {before} at the item")
             new += instance.hash != original.instance.hash
     require(new > 0, "isomorph returns the instances themselves, so that nothing is new")

@@ -5,13 +5,14 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from waybench.testing import _declared, _players, _processes, _records, _replies, _rules, _words
-from waybench.testing._findings import Breach, breach_of, stop_after, watch_chance
+from waybench.testing._findings import Breach, breach_from_error, forbid_global_random_numbers, stop_after
 from waybench.testing._walks import FOCUS, AnyEnvironment, ContractError
 
 AnyCheck = TypeVar("AnyCheck", bound=Callable[..., None])
 
 
 def _checks_by_name(*checks: AnyCheck) -> Mapping[str, AnyCheck]:
+    """Return checks by name: that of the function, without "check_" and with blanks."""
     return MappingProxyType({check.__name__.removeprefix("check_").replace("_", " "): check for check in checks})
 
 
@@ -90,11 +91,11 @@ def find_breach(
     family: Sequence[AnyEnvironment] = (),
     seconds: float | None = None,
 ) -> Breach | None:
-    """Run one check by name, as `run_check`, and return what is wrong; None if nothing is."""
+    """Run one check by name, as `run_check`, and return the breach; None if there is none."""
     FOCUS.reset()
     is_general = name in ENVIRONMENT_CHECKS
     try:
-        with watch_chance(), stop_after(seconds):
+        with forbid_global_random_numbers(), stop_after(seconds):
             if is_general:
                 shared = {"family": family} if name == "presentation declared" else {}
                 ENVIRONMENT_CHECKS[name](environment, **shared)
@@ -102,7 +103,7 @@ def find_breach(
                 level = environment.items.smallest_level if level is None else level
                 LEVEL_CHECKS[name](environment, level)
     except Exception as error:  # whatever an environment's code raises is what this looks for
-        return breach_of(environment, name, None if is_general else level, error)
+        return breach_from_error(environment, name, None if is_general else level, error)
     return None
 
 
@@ -133,7 +134,7 @@ def find_breaches(
     family: Sequence[AnyEnvironment] = (),
     seconds: float | None = None,
 ) -> list[Breach]:
-    """Run every check on an environment, and return everything that is wrong.
+    """Run every check on an environment, and return all breaches.
 
     Checks that fail at the same line with the same problem are one breach, at the first of them (`Breach.also`). After
     one that never ends, or if what all the others need is missing, there are no further checks.

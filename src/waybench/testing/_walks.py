@@ -81,12 +81,12 @@ class Focus:
     subject: object = None
 
     def look_at(self, item: str | None = None, reply: str | None = None, subject: object = None) -> None:
-        """Set what is looked at; an item stays until another one is set, a reply and a subject do not."""
+        """Set item, reply and subject of the check; the item stays if None, reply and subject are cleared."""
         self.item = self.item if item is None else item
         self.reply, self.subject = reply, subject
 
     def reset(self) -> None:
-        """Look at nothing, as before a check begins."""
+        """Clear item, reply and subject before a check begins."""
         self.item, self.reply, self.subject = "", None, None
 
 
@@ -119,7 +119,7 @@ class Brief:
 
 
 def require(condition: object, message: str, *parts: object) -> None:
-    """Raise `ContractError` with a message unless a condition holds; the message is made only then.
+    """Raise `ContractError` with a message unless a condition holds.
 
     Args:
         condition: What has to be true.
@@ -130,56 +130,58 @@ def require(condition: object, message: str, *parts: object) -> None:
         raise ContractError(str(LazyMessage(message, *parts)))
 
 
-def require_distinct(names: Sequence[str], what: str) -> None:
-    """Require that no name comes twice."""
-    require(len(names) == len(set(names)), f"{what} come twice: {names}")
+def require_distinct(names: Sequence[str], label: str) -> None:
+    """Require that no name occurs twice; `label` is what they name."""
+    require(len(names) == len(set(names)), f"{label} come twice: {names}")
 
 
 @contextmanager
-def report_as_breach(what: object) -> Generator[None]:
-    """Report whatever error the block raises as a `ContractError` that says what has raised it."""
+def report_as_breach(label: object) -> Generator[None]:
+    """Convert any exception of the block to a `ContractError`, whose message begins with `label`."""
     try:
         yield
     except ContractError:
         raise
     except Exception as error:
         raised = error.__cause__ if isinstance(error, DefectError) and isinstance(error.__cause__, Exception) else error
-        raise ContractError(f"{what} {exception_text(raised)}") from error
+        raise ContractError(f"{label} {exception_text(raised)}") from error
 
 
 @contextmanager
-def refusal(kind: type[Exception], what: object, otherwise: str = "") -> Generator[None]:
-    """Require that an error of this kind in the block is one short line; without one, raise `otherwise` if given."""
+def require_one_line_refusal(
+    error_type: type[Exception], label: object, message_if_accepted: str = ""
+) -> Generator[None]:
+    """Require that an exception of this type in the block has a message of one short line."""
     try:
         yield
-    except kind as error:
+    except error_type as error:
         text = str(error)
-        require(text.isprintable() and 0 < len(text) <= 1_000, "{}: not one short line: {!r}", what, text[:80])
+        require(text.isprintable() and 0 < len(text) <= 1_000, "{}: not one short line: {!r}", label, text[:80])
         return
-    if otherwise:
-        raise ContractError(otherwise)
+    if message_if_accepted:
+        raise ContractError(message_if_accepted)
 
 
-def require_frozen(value: Any, what: object) -> None:
+def require_frozen(value: Any, label: object) -> None:
     """Require that a value is hashable, has no `__dict__`, and that none of its fields can be set."""
     try:
         hash(value)
     except TypeError as error:
-        raise ContractError(f"{what} is not hashable ({error}): use tuples and frozen dataclasses") from None
+        raise ContractError(f"{label} is not hashable ({error}): use tuples and frozen dataclasses") from None
     if issubclass(type(value), _PLAIN) and not hasattr(value, "_fields"):
         return
-    require(not hasattr(value, "__dict__"), "{} has a __dict__: give its class slots (NamedTuple, slots=True)", what)
+    require(not hasattr(value, "__dict__"), "{} has a __dict__: give its class slots (NamedTuple, slots=True)", label)
     listings = ("__dataclass_fields__", "_fields", "__slots__")
     for name in next((getattr(value, listing) for listing in listings if hasattr(value, listing)), ()):
         try:
             setattr(value, name, getattr(value, name))
         except (AttributeError, TypeError):
             continue
-        raise ContractError(f"{what} is not frozen: its field {name!r} could be set")
+        raise ContractError(f"{label} is not frozen: its field {name!r} could be set")
 
 
-def ways(environment: AnyEnvironment) -> list[Options]:
-    """Return the combinations of protocol, wording and language that an environment offers, the default one first.
+def option_combinations(environment: AnyEnvironment) -> list[Options]:
+    """Return the options for each combination of protocol, wording and language, the default one first.
 
     Each has the options that the environment declares for trials, too.
 
@@ -206,18 +208,18 @@ def ways(environment: AnyEnvironment) -> list[Options]:
     return offered
 
 
-def play_way(environment: AnyEnvironment, options: Options) -> Play[Any, Any, Any]:
+def play_with_options(environment: AnyEnvironment, options: Options) -> Play[Any, Any, Any]:
     """Return game, wording and limits for some options."""
     return environment.play_with(environment.resolve_options(options))
 
 
-def items(environment: AnyEnvironment, level: int, count: int = ITEMS) -> list[Item[Any]]:
-    """Return the first items of a level of the public set."""
+def first_items(environment: AnyEnvironment, level: int, count: int = ITEMS) -> list[Item[Any]]:
+    """Return the first items of a level, in the public set."""
     return environment.source(level=level).head(count)
 
 
-def draw_levels(environment: AnyEnvironment) -> Iterator[Item[Any]]:
-    """Yield the first items of the levels up to the highest one, for a while; none if no highest level is declared.
+def first_items_across_levels(environment: AnyEnvironment) -> Iterator[Item[Any]]:
+    """Yield the first item of up to 64 levels, for one second; none if no highest level is declared.
 
     The levels come spread over their range, so that a slow environment has both low and high ones. A level that the
     environment refuses in words is left out.
@@ -233,24 +235,26 @@ def draw_levels(environment: AnyEnvironment) -> Iterator[Item[Any]]:
             yield environment.source(level=level).item(0)
 
 
-def play_name(environment: AnyEnvironment, item: Item[Any], name: str, options: Options | None = None) -> AnyEpisode:
-    """Let a player play an item to the end by the player's name, as in trials if no options are given."""
+def episode_of_player(
+    environment: AnyEnvironment, item: Item[Any], player: str, options: Options | None = None
+) -> AnyEpisode:
+    """Return the finished episode of a player, given by name, at an item."""
     return play_to_end(
-        environment, item, policy(name), dict(environment.playing.check_options) if options is None else options
+        environment, item, policy(player), dict(environment.playing.check_options) if options is None else options
     )
 
 
 def games_and_items(environment: AnyEnvironment, level: int) -> Iterator[tuple[Game[Any, Any, Any], Item[Any]]]:
-    """Yield (game, item) for each way of playing and each of the first items of a level."""
-    for options in ways(environment):
-        game = play_way(environment, options).game
-        for item in items(environment, level):
+    """Yield (game, item) for each combination of options and each of the first items of a level."""
+    for options in option_combinations(environment):
+        game = play_with_options(environment, options).game
+        for item in first_items(environment, level):
             FOCUS.look_at(item.id)
             yield game, item
 
 
-def states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, Any]) -> list[Any]:
-    """Return states of an item: those of a random walk and those on the oracle's way, the first state first."""
+def sample_states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, Any]) -> list[Any]:
+    """Return states that a random walk and the oracle visit, without duplicates, the first state first."""
     visited: list[Any] = [game.start(item.instance)]
     for player in ("walk", "oracle"):
         state = visited[0]
@@ -266,28 +270,30 @@ def states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, An
     return list(dict.fromkeys(visited))
 
 
-def actions(game: Game[Any, Any, Any], state: Any, most: int = ACTIONS) -> list[Any]:
-    """Return some legal actions of a state, spread over all of them."""
-    return evenly_spaced_values(game.legal(state), most)
+def sample_actions(game: Game[Any, Any, Any], state: Any, max_actions: int = ACTIONS) -> list[Any]:
+    """Return at most so many legal actions of a state, evenly spaced."""
+    return evenly_spaced_values(game.legal(state), max_actions)
 
 
-def reachable_states(game: Game[Any, Any, Any], instance: Any, *, most: int = 20_000, draws: int = 8) -> int:
-    """Count the states that can be reached from the start by elementary legal actions.
+def count_reachable_states(
+    game: Game[Any, Any, Any], instance: Any, *, max_states: int = 20_000, draws: int = 8
+) -> int:
+    """Return the number of states that legal actions can reach from the start.
 
     Args:
         game: The rules.
         instance: Where to start.
-        most: Where to stop: a number above it means "more than that".
+        max_states: Where to stop: a number above it means "more than that".
         draws: For a game of chance, random streams tried for each action; what is found depends on their number, but
             is the same on every machine.
 
     Returns:
-        The number of states, or `most` + 1.
+        The number of states, or `max_states` + 1.
     """
     streams = 1 if game.properties.deterministic else draws
     start = game.start(instance)
     seen, todo = {start}, [start]
-    while todo and len(seen) <= most:
+    while todo and len(seen) <= max_states:
         state = todo.pop()
         for action in game.legal(state):
             for draw in range(streams):
@@ -295,9 +301,9 @@ def reachable_states(game: Game[Any, Any, Any], instance: Any, *, most: int = 20
                 if following not in seen:
                     seen.add(following)
                     todo.append(following)
-            if len(seen) > most:  # one state can have more actions than that
+            if len(seen) > max_states:  # one state can have more actions than that
                 break
-    return min(len(seen), most + 1)
+    return min(len(seen), max_states + 1)
 
 
 class StumblingPolicy(Policy):
@@ -317,25 +323,25 @@ class StumblingPolicy(Policy):
         game, state, rng = episode.play.game, episode.state, episode.stream("player stumbling")
         action = rng.choice(game.legal(state))
         if part == 1:
-            legal = self._legal_anywhere(episode)
+            legal = self._legal_actions_of_item(episode)
             action = next((act for act in legal if game.apply(state, act, rng).outcome is Outcome.ILLEGAL), action)
         return episode.play.wording.render(action, state)
 
-    def _legal_anywhere(self, episode: AnyEpisode) -> list[Any]:
-        """Return the legal actions of all states that are met on walks, each once; an episode asks many times."""
+    def _legal_actions_of_item(self, episode: AnyEpisode) -> list[Any]:
+        """Return the legal actions of sampled states of the episode's item, each once; cached by episode."""
         if self._tried[0] is not episode:
             game = episode.play.game
-            visited = states(episode.environment, episode.item, game)
-            legal = dict.fromkeys(action for state in visited for action in actions(game, state, MANY))
+            visited = sample_states(episode.environment, episode.item, game)
+            legal = dict.fromkeys(action for state in visited for action in sample_actions(game, state, MANY))
             self._tried = episode, list(legal)
         return self._tried[1]
 
 
 def sample_episodes(environment: AnyEnvironment, item: Item[Any], options: Options) -> tuple[AnyEpisode, ...]:
-    """Return finished episodes of an item by every kind of player; they are shared, so do not change them."""
+    """Return finished episodes of an item by every kind of player; they are cached, so do not change them."""
     key = id(environment), item.id, item.instance.hash, json.dumps(options, sort_keys=True)
     if key not in _played:
-        episodes = [play_name(environment, item, name, options) for name in SAMPLE_PLAYERS]
+        episodes = [episode_of_player(environment, item, name, options) for name in SAMPLE_PLAYERS]
         while len(_played) >= _MOST_PLAYED:
             del _played[next(iter(_played))]
         # With the environment itself, so that no other one can have its id.
@@ -344,30 +350,30 @@ def sample_episodes(environment: AnyEnvironment, item: Item[Any], options: Optio
 
 
 def sample_records(environment: AnyEnvironment, level: int) -> Iterator[str]:
-    """Yield records of every kind of player on a few items, as lines of JSON: for comparing two processes or machines.
+    """Yield records of every kind of player as JSON lines, to compare two processes or machines.
 
     The first items of a level are played under every protocol and wording.
     """
-    for options in ways(environment):
-        for item in items(environment, level):
+    for options in option_combinations(environment):
+        for item in first_items(environment, level):
             for episode in sample_episodes(environment, item, options):
                 yield episode.record().dumps()
 
 
-def parse_reply(play: Play[Any, Any, Any], reply: str, state: Any, what: object) -> Any:
-    """Return what is read in a reply: by its wording, after its reasoning is cut.
+def parse_and_check_reply(play: Play[Any, Any, Any], reply: str, state: Any, label: object) -> Any:
+    """Return the action or `Invalid` that a reply is parsed as, after checks on it.
 
     Raises:
         ContractError: If it raises, or gives an unfit `Invalid`.
     """
     FOCUS.look_at(reply=reply, subject=play.wording.parse)
-    with report_as_breach(LazyMessage("{}: parse", what)):
+    with report_as_breach(LazyMessage("{}: parse", label)):
         action = play.wording.parse(play.reply_parts(reply).answer, state)
-    require(action is not None, "{}: parse returned None: return an action or Invalid(reason)", what)
+    require(action is not None, "{}: parse returned None: return an action or Invalid(reason)", label)
     if isinstance(action, Invalid):
         reason = action.reason
-        require(reason.strip(), "{}: it was refused without a reason", what)
-        require(len(reason) <= 500, "{}: the reason has {} characters; 500 are enough", what, len(reason))
-        require(reason.isprintable(), "{}: the reason is no plain line: {!r}", what, reason[:80])
-        require(action.outcome == "unparsed", "{}: it was refused as {}, not as unparsed", what, action.outcome)
+        require(reason.strip(), "{}: it was refused without a reason", label)
+        require(len(reason) <= 500, "{}: the reason has {} characters; 500 are enough", label, len(reason))
+        require(reason.isprintable(), "{}: the reason is no plain line: {!r}", label, reason[:80])
+        require(action.outcome == "unparsed", "{}: it was refused as {}, not as unparsed", label, action.outcome)
     return action

@@ -30,16 +30,16 @@ from waybench.testing._walks import (
     Brief,
     ContractError,
     LazyMessage,
-    actions,
-    items,
-    parse_reply,
-    play_way,
+    first_items,
+    option_combinations,
+    parse_and_check_reply,
+    play_with_options,
     report_as_breach,
     require,
     require_distinct,
+    sample_actions,
     sample_episodes,
-    states,
-    ways,
+    sample_states,
 )
 
 _LONG = 10_000  # characters; a longer reply is read where that is most work only
@@ -51,30 +51,30 @@ _STATES = 8
 
 def check_wordings(environment: AnyEnvironment, level: int) -> None:
     """Every wording says something at the start and after every turn, as chat messages that end with the user's."""
-    for options in ways(environment):
-        wording = play_way(environment, options).wording
+    for options in option_combinations(environment):
+        wording = play_with_options(environment, options).wording
         FOCUS.look_at(subject=type(wording))
         require(wording.name == options["wording"], "wording {!r} calls itself {!r}", options["wording"], wording.name)
         FOCUS.look_at(subject=type(wording))
         memory: Any = wording.memory
         require(isinstance(memory, Memory), f"memory is {memory!r}: give Memory(), which says what a prompt repeats")
         require(memory.kind in ("chat", "window", "fresh"), f"unknown memory {memory.kind!r}")
-        _require_fields(wording)
-        for item in items(environment, level):
-            _require_messages(
+        _require_documented_fields(wording)
+        for item in first_items(environment, level):
+            _require_sendable_messages(
                 Episode(environment, item, options), LazyMessage("{}, item {}, the opening", options, item.id)
             )
             FOCUS.look_at(item.id, subject=wording.observe)
             for episode in sample_episodes(environment, item, options):
                 what = LazyMessage("{}, item {}, {}", options, item.id, episode.player)
-                _require_messages(episode, LazyMessage("{}, the last turn", what))
+                _require_sendable_messages(episode, LazyMessage("{}, the last turn", what))
                 for number, turn in enumerate(episode.turns, start=1):
                     require(turn.message.strip(), "{}: the answer to turn {} is empty", what, number)
-                    _require_unicode(turn.message, LazyMessage("{}: the answer to turn {}", what, number))
+                    _require_no_surrogates(turn.message, LazyMessage("{}: the answer to turn {}", what, number))
 
 
-def _require_fields(wording: Any) -> None:
-    """Require the fields that templates can name to have names of their own and a sentence."""
+def _require_documented_fields(wording: Any) -> None:
+    """Require that the fields of templates have distinct names and a sentence of description."""
     for part, fields in template_fields(wording).items():
         require_distinct([field.name for field in fields], f"fields of {part}")
         for field in fields:
@@ -84,39 +84,43 @@ def _require_fields(wording: Any) -> None:
             require(is_sentence, "the field {!r} of {}: say in a sentence what it is (doc)", field.name, part)
 
 
-def _require_messages(episode: AnyEpisode, what: object) -> None:
+def _require_sendable_messages(episode: AnyEpisode, label: object) -> None:
+    """Require that the messages of an episode have known roles and text, and end with the user's."""
     messages = episode.messages
-    require(messages, "{}: there is no message", what)
-    require(messages[-1].role == "user", "{}: the last message is not the user's", what)
+    require(messages, "{}: there is no message", label)
+    require(messages[-1].role == "user", "{}: the last message is not the user's", label)
     for message in messages:
-        require(message.role in ("system", "user", "assistant"), "{}: a message has the role {!r}", what, message.role)
+        require(message.role in ("system", "user", "assistant"), "{}: a message has the role {!r}", label, message.role)
         if message.role != "assistant":
-            require(message.text.strip(), "{}: a message of the {} is empty", what, message.role)
-            _require_unicode(message.text, what)
+            require(message.text.strip(), "{}: a message of the {} is empty", label, message.role)
+            _require_no_surrogates(message.text, label)
 
 
-def _require_unicode(text: str, what: object) -> None:
+def _require_no_surrogates(text: str, label: object) -> None:
+    """Require that a text has no lone surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ContractError(f"{what}: it repeats a lone surrogate, which cannot be sent: {text[:80]!r}") from None
+        raise ContractError(f"{label}: it repeats a lone surrogate, which cannot be sent: {text[:80]!r}") from None
 
 
 def check_round_trip(environment: AnyEnvironment, level: int) -> None:
     """Every legal action, rendered in every wording, is read back as itself; so are the oracle's and spoilt ones."""
-    for options in ways(environment):
-        play = play_way(environment, options)
-        for item in items(environment, level):
+    for options in option_combinations(environment):
+        play = play_with_options(environment, options)
+        for item in first_items(environment, level):
             FOCUS.look_at(item.id)
-            for number, state in enumerate(states(environment, item, play.game)):
+            for number, state in enumerate(sample_states(environment, item, play.game)):
                 if play.game.terminal(state):
                     continue
                 rng = Stream("contract", "round trip", number)
                 best = environment.players.policies["oracle"](state, rng)
                 FOCUS.look_at(subject=play.wording.render)
-                for action in [*actions(play.game, state, MANY), best, play.game.perturb(state, best, 0.5, rng)]:
+                for action in [*sample_actions(play.game, state, MANY), best, play.game.perturb(state, best, 0.5, rng)]:
                     reply = play.wording.render(action, state)
-                    back = parse_reply(play, reply, state, LazyMessage("{}: the reply {}", options, Brief(reply)))
+                    back = parse_and_check_reply(
+                        play, reply, state, LazyMessage("{}: the reply {}", options, Brief(reply))
+                    )
                     parts = map(Brief, (action, reply, back))
                     require(back == action, "{}: {} reads {}, comes back {}", options, *parts)
 
@@ -128,29 +132,32 @@ def check_hostile(environment: AnyEnvironment, level: int) -> None:
     more than 10,000 characters are left out at all sample levels but the hardest, where they are most work.
     """
     most = _LONG if level in environment.items.sample_levels[:-1] else math.inf
-    item = items(environment, level, 1)[0]
+    item = first_items(environment, level, 1)[0]
     FOCUS.look_at(item.id)
-    by_wording = {(options["wording"], options.get(LANGUAGE)): options for options in reversed(ways(environment))}
-    played = [(options, play_way(environment, options)) for options in by_wording.values()]
+    by_wording = {
+        (options["wording"], options.get(LANGUAGE)): options for options in reversed(option_combinations(environment))
+    }
+    played = [(options, play_with_options(environment, options)) for options in by_wording.values()]
     for name, make in HOSTILE_REPLIES.items():
         if hostile_length(name) <= most:
             reply = make()
             for options, play in played:
-                _require_survived(environment, item, options, play, f"hostile reply ({name})", reply)
+                _require_reply_survived(environment, item, options, play, f"hostile reply ({name})", reply)
     for options, play in played:
         state = play.game.start(item.instance)
-        good = play.wording.render(actions(play.game, state)[0], state)
+        good = play.wording.render(sample_actions(play.game, state)[0], state)
         for name, reply in hostile_variants(good):
             if len(reply) <= most:
-                _require_survived(environment, item, options, play, f"good reply {name}", reply)
+                _require_reply_survived(environment, item, options, play, f"good reply {name}", reply)
 
 
-def _require_survived(
-    environment: AnyEnvironment, item: Any, options: dict[str, Any], play: Play[Any, Any, Any], name: str, reply: str
+def _require_reply_survived(
+    environment: AnyEnvironment, item: Any, options: dict[str, Any], play: Play[Any, Any, Any], label: str, reply: str
 ) -> None:
-    what = LazyMessage("{}, {}", options, name)
+    """Require that a hostile reply is parsed or refused, played and recorded without an exception."""
+    what = LazyMessage("{}, {}", options, label)
     episode: AnyEpisode = Episode(environment, item, options)
-    action = parse_reply(play, reply, episode.state, what)
+    action = parse_and_check_reply(play, reply, episode.state, what)
     refused = isinstance(action, Invalid)
     with report_as_breach(what):
         if not refused:
@@ -159,7 +166,7 @@ def _require_survived(
         if len(reply) > _LONGEST_RECORDED:
             return
         turn = episode.step(reply)
-        _require_unicode(turn.message, what)
+        _require_no_surrogates(turn.message, what)
         # With an action a turn is unparsed, too, if the protocol took that one for a reply that names none.
         require(
             turn.outcome is Outcome.UNPARSED or not refused,
@@ -175,12 +182,12 @@ def _require_survived(
 
 def check_tools(environment: AnyEnvironment, level: int) -> None:
     """With `interface=tools` each action is a call that is read as this action, and malformed calls are refused."""
-    item = items(environment, level, 1)[0]
+    item = first_items(environment, level, 1)[0]
     FOCUS.look_at(item.id)
-    for options in ways(environment):
-        play = play_way(environment, {**options, INTERFACE: TOOLS})
+    for options in option_combinations(environment):
+        play = play_with_options(environment, {**options, INTERFACE: TOOLS})
         game, wording, what = play.game, play.wording, LazyMessage("{}", options)
-        going_on = [state for state in states(environment, item, game) if not game.terminal(state)]
+        going_on = [state for state in sample_states(environment, item, game) if not game.terminal(state)]
         for state in [state for state in going_on if not wording.thought_question(state)][:_STATES]:
             FOCUS.look_at(item.id, subject=wording.tools)
             tools = wording.tools(state)
@@ -192,7 +199,7 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
                     _check_schema(schema, LazyMessage("{}: {} of {}", options, name, tool.name))
                     for bad in BAD_JSON:
                         _require_call_survived(wording, ToolCall(tool.name, {name: bad}), state, what)
-            for action in actions(game, state):
+            for action in sample_actions(game, state):
                 reply = wording.render(action, state)
                 FOCUS.look_at(reply=reply)
                 back = wording.parse(reply, state)
@@ -200,21 +207,22 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
                 require(back == action, "{}: {}", what, reading)
 
 
-def _check_schema(schema: Mapping[str, Json], what: LazyMessage) -> None:
-    """Require known types, and that all properties of objects are required, at any depth."""
+def _check_schema(schema: Mapping[str, Json], label: LazyMessage) -> None:
+    """Require known types, and that objects require all their properties, at any depth."""
     kind = schema.get("type")
-    require(kind in ("string", "integer", "array", "object"), "{}: the type {!r} is not known", what, kind)
+    require(kind in ("string", "integer", "array", "object"), "{}: the type {!r} is not known", label, kind)
     if kind == "array":
-        _check_schema(schema["items"], what)
+        _check_schema(schema["items"], label)
     if kind == "object":
-        require(list(schema["required"]) == list(schema["properties"]), "{}: not all properties are required", what)
+        require(list(schema["required"]) == list(schema["properties"]), "{}: not all properties are required", label)
         for inner in schema["properties"].values():
-            _check_schema(inner, what)
+            _check_schema(inner, label)
 
 
-def _require_call_survived(wording: Any, call: ToolCall, state: Any, what: LazyMessage) -> None:
+def _require_call_survived(wording: Any, call: ToolCall, state: Any, label: LazyMessage) -> None:
+    """Require that a malformed tool call is parsed, or refused with a reason."""
     reply = reply_of_calls("", [call])
-    with report_as_breach(LazyMessage("{}: the call {}", what, reply[:80])):
+    with report_as_breach(LazyMessage("{}: the call {}", label, reply[:80])):
         action = wording.parse(reply, state)
     if isinstance(action, Invalid):
-        require(bool(action.reason), "{}: a call is refused without a reason", what)
+        require(bool(action.reason), "{}: a call is refused without a reason", label)

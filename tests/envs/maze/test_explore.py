@@ -241,8 +241,8 @@ def test_failures() -> None:
 def test_a_person_can_stop_and_sees_the_metrics() -> None:
     """The proof has no solution that is not an action, which is shown at the end of a person's game."""
     game = PlayedEpisode(walked(FORK, "d"), "maze_explore", {})
-    assert game.solution() == ""
-    assert game.result()[0] == "Stopped before the end."
+    assert game.solution_text() == ""
+    assert game.result_lines()[0] == "Stopped before the end."
     assert EXPLORE.difficulty.item_variables[0].of(game.episode.record()) == 11
     assert {each.name: each.of(game.episode.record()) for each in EXPLORE.difficulty.item_variables}["turns"] == 2
 

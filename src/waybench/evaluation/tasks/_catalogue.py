@@ -20,7 +20,13 @@ from waybench.core import (
     unknown_name_message,
 )
 from waybench.envs import registry
-from waybench.evaluation.tasks._entry import TaskEntry, TaskPart, horizon_parameters, parameters, resolve_key
+from waybench.evaluation.tasks._entry import (
+    TaskEntry,
+    TaskPart,
+    environment_parameters,
+    horizon_parameters,
+    resolve_key,
+)
 from waybench.evaluation.tasks._items import check_programs, prompt_kinds, task_items
 from waybench.evaluation.tasks._presets import PRESETS
 
@@ -29,7 +35,7 @@ def default_task(entry: Entry, name: str) -> TaskEntry:
     """Return the task that plays an environment with all of its parameters."""
 
     def declare() -> tuple[Option, ...]:
-        return tuple(parameters(registry.load(entry.id)).values())
+        return tuple(environment_parameters(registry.load(entry.id)).values())
 
     return TaskEntry(name=name, summary=entry.summary, declare=declare, parts=(TaskPart(env=entry.id),))
 
@@ -46,10 +52,10 @@ def horizon_task(entry: Entry, name: str) -> TaskEntry:
     return TaskEntry(name=name, summary=summary, declare=declare, parts=(TaskPart(env=entry.id),), searches=True)
 
 
-def _derive_tasks(
-    entries: Iterable[Entry], taken: dict[str, TaskEntry], families: Mapping[str, int]
+def _tasks_of_environments(
+    entries: Iterable[Entry], tasks_by_name: dict[str, TaskEntry], environments_per_family: Mapping[str, int]
 ) -> tuple[TaskEntry, ...]:
-    """Return the default tasks of environments that no task of the same name plays, then their horizon tasks.
+    """Return default tasks, then horizon tasks, of environments, and add them to `tasks_by_name`.
 
     A task has the name of its environment's family where that has one environment (`families` has their numbers), and
     that of the variant elsewhere.
@@ -58,34 +64,40 @@ def _derive_tasks(
     horizons: list[TaskEntry] = []
     for entry in entries:
         family, _, variant = entry.id.partition("/")
-        parts = [family, variant] if families.get(family) == 1 else [variant, family]
+        parts = [family, variant] if environments_per_family.get(family) == 1 else [variant, family]
         names = [entry.task] if entry.task else parts
-        if not any(entry.id in taken[name].envs for name in names if name in taken):
-            name = next((name for name in names if name not in taken), entry.id)
+        if not any(entry.id in tasks_by_name[name].envs for name in names if name in tasks_by_name):
+            name = next((name for name in names if name not in tasks_by_name), entry.id)
             if name != names[0]:
-                _warn(f"environment {entry.id}: a task {names[0]} exists already; this one is named {name}")
-            taken[name] = default_task(entry, name)
-            defaults.append(taken[name])
+                _warn_of_catalogue(
+                    f"environment {entry.id}: a task {names[0]} exists already; this one is named {name}"
+                )
+            tasks_by_name[name] = default_task(entry, name)
+            defaults.append(tasks_by_name[name])
         if entry.horizon:
             name = entry.horizon_task or f"horizon_{names[0]}"
-            if name in taken:
-                _warn(f"environment {entry.id}: a task {name} exists already, so there is no search for the horizon")
+            if name in tasks_by_name:
+                _warn_of_catalogue(
+                    f"environment {entry.id}: a task {name} exists already, so there is no search for the horizon"
+                )
                 continue
-            taken[name] = horizon_task(entry, name)
-            horizons.append(taken[name])
+            tasks_by_name[name] = horizon_task(entry, name)
+            horizons.append(tasks_by_name[name])
     return *defaults, *horizons
 
 
-def _warn(message: str) -> None:
+def _warn_of_catalogue(message: str) -> None:
+    """Issue a `CatalogueWarning`."""
     warnings.warn(message, CatalogueWarning, stacklevel=4)
 
 
 @cache
 def _built_in_tasks() -> tuple[TaskEntry, ...]:
+    """Return the presets, and the tasks of waybench's own environments."""
     taken = {entry.name: entry for entry in PRESETS}
     by_id = {entry.id: entry for entry in registry.built_in}
     played = dict.fromkeys(env for preset in PRESETS for env in preset.envs)  # in the order of the benchmarks
-    return *PRESETS, *_derive_tasks((by_id[id_] for id_ in dict.fromkeys((*played, *by_id))), taken, {})
+    return *PRESETS, *_tasks_of_environments((by_id[id_] for id_ in dict.fromkeys((*played, *by_id))), taken, {})
 
 
 TASKS = _built_in_tasks()
@@ -98,16 +110,18 @@ def all_tasks() -> tuple[TaskEntry, ...]:
 
 @cache  # so that each warning is given once
 def _tasks_of_packages(entries: tuple[Entry, ...]) -> tuple[TaskEntry, ...]:
+    """Return the tasks of environments in other installed packages."""
     families = Counter(_family_of(entry) for entry in (*registry.built_in, *entries))
-    return _derive_tasks(entries, {entry.name: entry for entry in TASKS}, families)
+    return _tasks_of_environments(entries, {entry.name: entry for entry in TASKS}, families)
 
 
 def _family_of(entry: Entry) -> str:
+    """Return the first part of an environment's id."""
     return entry.id.partition("/")[0]
 
 
 def environment_names() -> dict[str, str]:
-    """Return environment ids by name: each id itself, and each family's name for its first environment.
+    """Return the ids of environments by the names that users can give: the id, or the family.
 
     An environment of another package has the second part of its id, too, where nothing else has this name.
     """
@@ -140,12 +154,14 @@ def find_task(name: str) -> TaskEntry:
         return tasks[name]
     env_id = environment_names().get(name)
     if env_id is None:
-        raise UsageError(unknown_name_message("task", name, tasks, also=environment_names(), meant=_horizon_task(name)))
+        raise UsageError(
+            unknown_name_message("task", name, tasks, also=environment_names(), meant=_similar_horizon_task(name))
+        )
     return environment_task(registry.find_entry(env_id))
 
 
-def _horizon_task(name: str) -> str:
-    """Return the horizon task of "horizon_NAME", where NAME is another task or an environment; "" if there is none."""
+def _similar_horizon_task(name: str) -> str:
+    """Return the name of the horizon task that "horizon_NAME" may mean, for a task or environment NAME; else ""."""
     prefix, of, task_name = name.partition("horizon_")
     if prefix or not of:
         return ""
@@ -188,7 +204,7 @@ def resolve_environment(name: str) -> Environment[Any, Any, Any]:
 
 
 def _with_task_defaults(environment: Environment[Any, Any, Any], task: TaskEntry) -> Environment[Any, Any, Any]:
-    """Return an environment with a task's values as its defaults."""
+    """Return an environment whose options have a task's values as defaults."""
     values: dict[str, Json] = {option.name: option.default for option in task.options if option.default is not None}
     values |= {} if task.horizon is None else task.horizon.source_options
     for part in task.parts[:1] if len(task.parts) == 1 else ():
@@ -199,12 +215,13 @@ def _with_task_defaults(environment: Environment[Any, Any, Any], task: TaskEntry
         items = replace(items, sample_levels=(level,))
     return replace(
         environment,
-        items=replace(items, options=_with_defaults(items.options, values)),
-        playing=replace(playing, options=_with_defaults(playing.options, values)),
+        items=replace(items, options=_options_with_defaults(items.options, values)),
+        playing=replace(playing, options=_options_with_defaults(playing.options, values)),
     )
 
 
-def _with_defaults(options: Iterable[Option], values: Mapping[str, Json]) -> tuple[Option, ...]:
+def _options_with_defaults(options: Iterable[Option], values: Mapping[str, Json]) -> tuple[Option, ...]:
+    """Return options with some of their defaults replaced."""
     return tuple(replace(option, default=values.get(option.name, option.default)) for option in options)
 
 
@@ -220,7 +237,7 @@ def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
 
 
 def check_playable(entry: TaskEntry, args: Mapping[str, Any]) -> None:
-    """Check that a task can be played here: its data sets, its templates and the programs that it names are here.
+    """Check that all files and programs that a task needs are here, without starting anything.
 
     Nothing is started.
 
@@ -236,8 +253,8 @@ def check_playable(entry: TaskEntry, args: Mapping[str, Any]) -> None:
             next(iter(task_items([part], whole)), None)
 
 
-def shard_args(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Mapping[str, Any]]:
-    """Return the parameters of each job if several share the items of a task.
+def split_args_into_shards(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Mapping[str, Any]]:
+    """Return a task's parameters once for each shard of its items, so that several jobs can share them.
 
     Args:
         entry: The task. It is one job where results decide what comes next, as in ladders.
@@ -255,7 +272,7 @@ def shard_args(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Ma
 
 
 def task_prompts(entry: TaskEntry, args: Mapping[str, Any]) -> PromptKinds:
-    """Return what a model has to take for a task beside texts of the user.
+    """Return which kinds of prompts a task sends: pictures, tools, system messages.
 
     Raises:
         UsageError: If a parameter is unfit.
@@ -264,6 +281,6 @@ def task_prompts(entry: TaskEntry, args: Mapping[str, Any]) -> PromptKinds:
     kinds, agent = prompt_kinds(entry.parts, resolved), resolved[AGENT]
     if agent is None:
         return kinds
-    from waybench.evaluation._agents import gives_tools  # with the engine, which takes long to load
+    from waybench.evaluation._agents import agent_gives_tools  # with the engine, which takes long to load
 
-    return kinds._replace(agent_with_tools=agent if gives_tools(agent) else "")
+    return kinds._replace(agent_with_tools=agent if agent_gives_tools(agent) else "")

@@ -46,40 +46,40 @@ T = TypeVar("T")
 _FORM = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
 
-def read_shard(text: str) -> tuple[int, int]:
-    """Return the number of a shard such as "2/8", from 1, and of how many it is."""
+def parse_shard(text: str) -> tuple[int, int]:
+    """Return number and count of a shard: (2, 8) for "2/8"."""
     match = _FORM.fullmatch(text)
     if match is None or int(match[1]) > int(match[2]):
         raise UsageError(f"shard={text[:40]!r}: write it as 2/8, the second of eight shards")
     return int(match[1]), int(match[2])
 
 
-def items_of_shard(items: Iterable[T], text: str | None) -> Iterable[T]:
-    """Return the items of a shard such as "2/8", all if None; lengths of shards differ by one at most."""
-    if text is None:
+def items_of_shard(items: Iterable[T], shard: str | None) -> Iterable[T]:
+    """Return the items of a shard such as "2/8", or all if None; shards are of equal length, give or take one."""
+    if shard is None:
         return items
-    number, count = read_shard(text)
+    number, count = parse_shard(shard)
     all_items = list(items)
     if count > len(all_items):
-        raise UsageError(f"shard={text}: there are only {len(all_items):,} items; use fewer shards")
+        raise UsageError(f"shard={shard}: there are only {len(all_items):,} items; use fewer shards")
     return islice(all_items, len(all_items) * (number - 1) // count, len(all_items) * number // count)
 
 
-def missing_shards(shard: str, shards: Iterable[str]) -> str:
-    """Return which shards beside one such as "2/8" are not among others, for people; "" if all are.
+def missing_shards_text(shard: str, present_shards: Iterable[str]) -> str:
+    """Return which shards of a set, such as that of "2/8", are not present, as text; "" if all are.
 
     Raises:
         UsageError: If the shard has another form.
     """
-    _, count = read_shard(shard)
-    ours = {match[1] for match in map(_FORM.fullmatch, shards) if match and int(match[2]) == count}
+    _, count = parse_shard(shard)
+    ours = {match[1] for match in map(_FORM.fullmatch, present_shards) if match and int(match[2]) == count}
     missing = [number for number in range(1, count + 1) if str(number) not in ours]
     numbers = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
     return f"of {count:,} shards, these are missing: {numbers}" if missing else ""
 
 
-def no_parameters(args: Mapping[str, Any]) -> Mapping[str, Json]:
-    """Return no further parameters."""
+def no_further_parameters(args: Mapping[str, Any]) -> Mapping[str, Json]:
+    """Return {}: the default of `TaskPart.further_parameters`."""
     return {}
 
 
@@ -97,7 +97,7 @@ class TaskPart:
 
     env: str
     fixed: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    follows: Callable[[Mapping[str, Any]], Mapping[str, Json]] = no_parameters
+    further_parameters: Callable[[Mapping[str, Any]], Mapping[str, Json]] = no_further_parameters
     trials: int | None = None
     item_id: str = "{id}"
 
@@ -119,7 +119,7 @@ class Climb:
     between: Callable[[int, int], Sequence[int]]
 
     def levels(self, args: Mapping[str, Any]) -> Sequence[int]:
-        """Return the levels of a ladder with some parameters.
+        """Return the levels of a ladder for a task's parameters.
 
         Raises:
             UsageError: If there are none.
@@ -157,11 +157,11 @@ class TaskEntry:
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """Its parameters."""
+        """Its parameters, and the shard unless results decide what is played."""
         return self.declare() if self.is_adaptive else (*self.declare(), SHARD_OPTION)
 
     def resolve(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all of its parameters: those that are given, checked, and the defaults of the others.
+        """Return all of the task's parameters: checked values, and defaults.
 
         Raises:
             UsageError: For an unknown parameter or an unfit value.
@@ -185,7 +185,7 @@ class TaskEntry:
 
 
 def resolve_key(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters with the key itself in place of a reference ("env:NAME", "file:PATH").
+    """Return parameters in which a key's reference ("env:NAME", "file:PATH") is replaced by the key.
 
     Raises:
         UsageError: If the key cannot be read.
@@ -193,7 +193,7 @@ def resolve_key(args: Mapping[str, Any]) -> dict[str, Any]:
     return {**args, KEY: read_key(args[KEY])} if args.get(KEY) is not None else dict(args)
 
 
-def hide_key(parameters: dict[str, Any], entry: TaskEntry) -> None:
+def replace_private_key_by_label(parameters: dict[str, Any], entry: TaskEntry) -> None:
     """Replace a private key in a task's parameters by its label for logs, in place."""
     key = parameters.get(KEY)
     if key is not None and not any(is_public_key(str(key), registry.load(env).items.public_key) for env in entry.envs):
@@ -269,7 +269,7 @@ FIRST_STEPS = Option(
 )
 
 
-def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
+def environment_parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
     """Return all parameters of an environment's default task, by name.
 
     In order: options of play, options of data sets, general ones (key, level, limit, attempts), source options,
@@ -290,8 +290,8 @@ def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
 def select_parameters(
     environment: Environment[Any, Any, Any], names: str, fixed: Iterable[str] = ()
 ) -> tuple[Option, ...]:
-    """Return parameters by names in order; `PLAY` and `SOURCE` stand for the others of a kind that are not fixed."""
-    by_name = parameters(environment)
+    """Return an environment's parameters by names; `PLAY` and `SOURCE` stand for all others that are not fixed."""
+    by_name = environment_parameters(environment)
     kinds = {PLAY: _all_play_options(environment), SOURCE: environment.items.options}
     named = names.split()
     chosen: list[Option] = []
@@ -305,15 +305,17 @@ def select_parameters(
 
 
 def _all_play_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+    """Return options of play, agent and belief probes."""
     return (*environment.play_options, AGENT_OPTION, *_probe_options(environment))
 
 
 def _probe_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+    """Return the option of belief probes, if the environment has any."""
     return (PROBE_OPTION,) if environment.probes else ()
 
 
 def _general_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
-    """Return the task parameters that every environment has, with defaults and help for this one."""
+    """Return the parameters of tasks of any environment, with this environment's defaults and help."""
     datasets, least = environment.all_datasets, environment.items.smallest_level
     level_doc = "Level of difficulty; see the environment's documentation."
     docs = [dataset.doc if dataset.name == "file" else f"{dataset.name}: {dataset.doc}" for dataset in datasets]
@@ -327,9 +329,9 @@ def _general_options(environment: Environment[Any, Any, Any]) -> tuple[Option, .
 
 
 def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpec) -> tuple[Option, ...]:
-    """Return the parameters of the search for a horizon."""
+    """Return the parameters of an environment's horizon task."""
     return (
-        *horizon_options(environment, spec),
+        *horizon_play_options(environment, spec),
         AGENT_OPTION,
         *_probe_options(environment),
         AXIS,
@@ -372,8 +374,8 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
     )
 
 
-def horizon_options(environment: Environment[Any, Any, Any], spec: HorizonSpec) -> tuple[Option, ...]:
-    """Return the options of play of a search; its default protocol is "sound"."""
+def horizon_play_options(environment: Environment[Any, Any, Any], spec: HorizonSpec) -> tuple[Option, ...]:
+    """Return the options of play of an environment's horizon task, whose default protocol is "sound"."""
     return tuple(
         replace(option, default="sound") if option.name == "protocol" and "sound" in option.choices else option
         for option in environment.play_options
@@ -381,8 +383,8 @@ def horizon_options(environment: Environment[Any, Any, Any], spec: HorizonSpec) 
     )
 
 
-def read_index(value: str, environment: Environment[Any, Any, Any]) -> ItemIndex:
-    """Read an environment's difficulty index: from summary.json of a report, or as JSON, which logs have.
+def read_difficulty_index(value: str, environment: Environment[Any, Any, Any]) -> ItemIndex:
+    """Return the difficulty index of an environment from a report's summary.json, or from JSON text as in logs.
 
     Raises:
         UsageError: If there is none, or several for different settings.
@@ -404,7 +406,7 @@ def read_index(value: str, environment: Environment[Any, Any, Any]) -> ItemIndex
 
 
 def _index_in_summary(summary: object, env_id: str) -> object:
-    """Return an environment's index in a summary."""
+    """Return the difficulty index of an environment in a report's summary."""
     rows = cast(dict[str, Any], summary).get(_LISTED) if isinstance(summary, dict) else None
     entries = cast(list[Any], rows) if isinstance(rows, list) else []
     objects = [cast(dict[str, Any], row) for row in entries if isinstance(row, dict)]

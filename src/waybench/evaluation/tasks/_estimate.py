@@ -19,12 +19,12 @@ from waybench.core import (
 from waybench.core._defects import reraise_as_defect
 from waybench.core._errors import KitError
 from waybench.envs import registry
-from waybench.evaluation._adaptive import Tokens, episode_tokens
+from waybench.evaluation._adaptive import Tokens, estimate_episode_tokens
 from waybench.evaluation._ladders import Ladder
 from waybench.evaluation.tasks._entry import TaskEntry, resolve_key
 from waybench.evaluation.tasks._horizon import horizon_quote
 from waybench.evaluation.tasks._items import TaskItem, prompt_kinds, task_items
-from waybench.evaluation.tasks._samples import ladders
+from waybench.evaluation.tasks._samples import ladders_of_task
 from waybench.evaluation.tasks._stream import TaskStream
 
 # Items of each environment and options that are played to estimate tokens; more where that takes one reply, for maps
@@ -42,7 +42,7 @@ class RunEstimate(NamedTuple):
 
     Attributes:
         episodes: Number of episodes at most; of a ladder those of its first level.
-        requests: Number of requests at most, likewise.
+        requests: Number of requests at most; of a ladder those of its first level.
         least: Tokens of an optimal player without reasoning; None where the environment cannot be played here.
         most: Tokens of a player that moves at random, which plays all attempts and most of their turns; likewise.
         turns: Most turns of an episode, without those of a prefix.
@@ -98,11 +98,11 @@ class TaskQuote:
         self._stream = stream
         estimate = RunEstimate()
         if stream is not None:
-            estimate = stream_estimate(stream)
+            estimate = estimate_of_stream(stream)
         elif entry.climb is not None:
-            estimate = ladder_estimate(entry, self._args)
+            estimate = estimate_of_ladders(entry, self._args)
         elif not entry.searches:
-            estimate = fixed_estimate(list(task_items(entry.parts, self._args)))
+            estimate = estimate_of_items(list(task_items(entry.parts, self._args)))
         self._estimate = estimate
         self.requests = estimate.requests
         self.needed: float | None = None
@@ -114,13 +114,13 @@ class TaskQuote:
         self._note = f"at four characters{pictures} a token and without reasoning"
 
     def row(self, model: str, price: Price | None = None) -> QuoteRow:
-        """Return what the task asks of a model at most, and about how many tokens and dollars that takes.
+        """Return the row of the price table for a model: episodes, requests, tokens and dollars.
 
         Tokens and dollars are those of an optimal player, and of one that moves at random where these are more.
         Searches have no row (`search_text`).
         """
         estimate = self._estimate
-        first = f" at {self._level} {estimate.levels[0]}" if estimate.levels else ""
+        first = f" at {self._level_noun} {estimate.levels[0]}" if estimate.levels else ""
         least, most = estimate.least, estimate.most
         tokens = dollars = "not known"
         if least is not None and most is not None:
@@ -132,7 +132,7 @@ class TaskQuote:
         )
 
     def search_text(self, model: str) -> str:
-        """Return in a line what a search for a horizon may take; "" for other tasks.
+        """Return a line on the cost of a horizon search; "" for other tasks.
 
         Raises:
             UsageError: If the budget of a search is in dollars and the model's price is not known.
@@ -141,7 +141,7 @@ class TaskQuote:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on what the numbers mean."""
+        """Sentences that explain the estimate."""
         name, estimate, probe = self._entry.name, self._estimate, self._args.get(PROBE)
         notes: list[str] = []
         if self._entry.searches:
@@ -153,8 +153,8 @@ class TaskQuote:
         if estimate.levels:
             first, last = estimate.levels[0], estimate.levels[-1]
             notes.append(
-                f"{name} climbs from {self._level} {first} to at most {last} as long as the model solves an item of a "
-                f"{self._level}; tokens are for all of them."
+                f"{name} climbs from {self._level_noun} {first} to at most {last} as long as the model solves an item "
+                f"of a {self._level_noun}; tokens are for all of them."
             )
         if estimate.least is not None and estimate.turns > _TURNS:
             notes.append(
@@ -170,12 +170,13 @@ class TaskQuote:
         return notes
 
     @property
-    def _level(self) -> str:
+    def _level_noun(self) -> str:
+        """The environment's word for a level."""
         return registry.load(self._entry.envs[0]).presentation.level
 
 
-def fixed_estimate(items: Sequence[TaskItem]) -> RunEstimate:
-    """Return the estimate of items that are all played."""
+def estimate_of_items(items: Sequence[TaskItem]) -> RunEstimate:
+    """Return the estimate of a fixed set of items."""
     groups: dict[str, list[TaskItem]] = {}
     for item in items:
         groups.setdefault(f"{item.environment.id} {sorted(item.options.items(), key=str)}", []).append(item)
@@ -186,23 +187,26 @@ def fixed_estimate(items: Sequence[TaskItem]) -> RunEstimate:
     for group in groups.values():
         environment, options = group[0].environment, group[0].options
         attempts = sum(item.attempts for item in group)
-        turns = _turns(environment, group[0].item, options)
+        turns = _max_turns(environment, group[0].item, options)
         longest = max(longest, turns)
         episodes, requests = episodes + attempts, requests + attempts * turns
         sample = [item.item for item in evenly_spaced_values(group, _SAMPLE if turns > 1 else _SAMPLE_OF_REPLIES)]
         # An item whose attempts end with a perfect one is played once by an optimal player.
         plays = len(group) if environment.scoring.best_of else attempts
-        least = _add_tokens(least, _tokens(environment, options, sample, "oracle"), plays)
-        of_random = _tokens(environment, options, sample, "random")
+        least = _add_tokens(least, _episode_tokens_if_playable(environment, options, sample, "oracle"), plays)
+        of_random = _episode_tokens_if_playable(environment, options, sample, "random")
         most = _add_tokens(most, of_random, attempts)
         most_of_short += sum(of_random or ()) * attempts * (turns <= _LONG)
     return RunEstimate(episodes, requests, least, most, longest, most_of_short=most_of_short)
 
 
-def stream_estimate(stream: TaskStream) -> RunEstimate:
-    """Return the estimate of all units of a stream, from the first ones."""
+def estimate_of_stream(stream: TaskStream) -> RunEstimate:
+    """Return the estimate of all units of a stream, extrapolated from the first ones."""
     units = min(stream.size, _UNITS)
-    part, times = fixed_estimate([item for number in range(units) for item in stream.unit(number)]), stream.size / units
+    part, times = (
+        estimate_of_items([item for number in range(units) for item in stream.unit(number)]),
+        stream.size / units,
+    )
     return part._replace(
         episodes=round(part.episodes * times),
         requests=round(part.requests * times),
@@ -212,9 +216,9 @@ def stream_estimate(stream: TaskStream) -> RunEstimate:
     )
 
 
-def ladder_estimate(entry: TaskEntry, args: Mapping[str, Any]) -> RunEstimate:
-    """Return the estimate of ladders: episodes and requests of their first level, and tokens of all levels."""
-    estimates = [_estimate_of_ladder(ladder) for ladder in ladders(entry, args)]
+def estimate_of_ladders(entry: TaskEntry, args: Mapping[str, Any]) -> RunEstimate:
+    """Return the estimate of a task's ladders: requests of their first level, and tokens of all levels."""
+    estimates = [_estimate_of_ladder(ladder) for ladder in ladders_of_task(entry, args)]
     total = estimates[0]
     for one in estimates[1:]:
         total = RunEstimate(
@@ -228,14 +232,17 @@ def ladder_estimate(entry: TaskEntry, args: Mapping[str, Any]) -> RunEstimate:
     return total
 
 
-def _estimate_of_ladder(source: Ladder) -> RunEstimate:
-    environment, options, levels = source.environment, source.options, list(source.levels())
-    turns = _turns(environment, source.items(levels[0])[0], options)
-    sample = {level: source.items(level) for level in [*evenly_spaced_values(levels[:-1], _LEVELS), levels[-1]]}
+def _estimate_of_ladder(ladder: Ladder) -> RunEstimate:
+    environment, options, levels = ladder.environment, ladder.options, list(ladder.levels())
+    turns = _max_turns(environment, ladder.items(levels[0])[0], options)
+    sample = {level: ladder.items(level) for level in [*evenly_spaced_values(levels[:-1], _LEVELS), levels[-1]]}
 
-    def tokens(player: str, attempts: int) -> Tokens | None:
-        """Return the tokens of all levels, linear between those that are played; None if they cannot be played."""
-        means = {level: _tokens(environment, options, items[:1], player) for level, items in sample.items()}
+    def tokens_of_all_levels(player: str, attempts: int) -> Tokens | None:
+        """Return a player's tokens at all levels, interpolated between sampled ones; None if it cannot play."""
+        means = {
+            level: _episode_tokens_if_playable(environment, options, items[:1], player)
+            for level, items in sample.items()
+        }
         sums = {
             level: [side * attempts * len(sample[level]) for side in mean]
             for level, mean in sorted(means.items())
@@ -247,22 +254,24 @@ def _estimate_of_ladder(source: Ladder) -> RunEstimate:
             *(float(np.interp(levels, list(sums), sides).sum()) for sides in zip(*sums.values(), strict=True))
         )
 
-    episodes = len(sample[levels[0]]) * source.attempts
-    least, most = tokens("oracle", 1), tokens("random", source.attempts)
+    episodes = len(sample[levels[0]]) * ladder.attempts
+    least, most = tokens_of_all_levels("oracle", 1), tokens_of_all_levels("random", ladder.attempts)
     return RunEstimate(episodes, episodes * turns, least, most, turns, levels)
 
 
-def _turns(environment: Environment[Any, Any, Any], item: Item[Any], options: Mapping[str, Json]) -> int:
+def _max_turns(environment: Environment[Any, Any, Any], item: Item[Any], options: Mapping[str, Json]) -> int:
+    """Return the most turns that an episode of an item can have."""
     episode: Episode[Any, Any, Any] = Episode(environment, item, options)
     return episode.turns_left
 
 
-def _tokens(
+def _episode_tokens_if_playable(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json], items: Sequence[Item[Any]], player: str
 ) -> Tokens | None:
+    """Return the estimated tokens of a player's episode; None if it cannot be played here."""
     try:
         with reraise_as_defect(environment.id, f"player {player}"):
-            return episode_tokens(environment, options, items, player, _TURNS)
+            return estimate_episode_tokens(environment, options, items, player, _TURNS)
     except WaybenchError as error:  # for example, an engine that the run itself will start
         if isinstance(error.__cause__, KitError):  # with which no item is played, or no record read
             raise
@@ -270,6 +279,7 @@ def _tokens(
 
 
 def _add_tokens(total: Tokens | None, mean: Tokens | None, times: float) -> Tokens | None:
+    """Return the total plus a number of times the mean; None if either is None."""
     if total is None or mean is None:
         return None
     return Tokens(total.input + mean.input * times, total.output + mean.output * times)

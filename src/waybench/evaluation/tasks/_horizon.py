@@ -30,9 +30,9 @@ from waybench.evaluation._adaptive import (
     OptionItems,
     Stratum,
     Tokens,
-    episode_tokens,
+    estimate_episode_tokens,
     option_strata,
-    strata,
+    strata_of_levels,
 )
 from waybench.evaluation.tasks._entry import (
     AXIS,
@@ -41,8 +41,8 @@ from waybench.evaluation.tasks._entry import (
     LEVEL,
     LONGEST,
     TaskEntry,
-    horizon_options,
-    read_index,
+    horizon_play_options,
+    read_difficulty_index,
 )
 from waybench.results.stats import StoppingRule
 from waybench.results.stats._adaptive import Candidate, forecast
@@ -57,7 +57,7 @@ def handover_strata(
     args: Mapping[str, Any],
     open_level: Callable[[int], Source[Any]],
 ) -> list[Stratum]:
-    """Return the strata of a search along a hand-over, easiest first."""
+    """Return the strata of a horizon search over the number of steps left to the model or played at random."""
     axis = args[AXIS.name]
     if options.get(PREFIX) is not None:
         raise UsageError(f"prefix={options[PREFIX]}: axis={axis} chooses the prefix; leave one of them out")
@@ -89,7 +89,7 @@ def handover_strata(
 
 
 def level_items(args: Mapping[str, Any], open_level: Callable[[int], Source[Any]]) -> list[Item[Any]]:
-    """Return the items of a search that plays items of one level."""
+    """Return the items of one level for a horizon search over another axis than difficulty."""
     level = args[LEVEL.name]
     if level is None:
         raise UsageError(f"axis={args[AXIS.name]}: give the level of the items, level=N")
@@ -107,7 +107,7 @@ def context_strata(
     args: Mapping[str, Any],
     open_level: Callable[[int], Source[Any]],
 ) -> list[Stratum]:
-    """Return the strata of a search along the length of the context, the shortest first."""
+    """Return the strata of a horizon search over the context's length in tokens, shortest first."""
     axis, longest = args[AXIS.name], args[LONGEST.name]
     if CONTEXT_TOKENS in options:
         raise UsageError(f"{CONTEXT_TOKENS}={options[CONTEXT_TOKENS]}: axis={axis} chooses it; leave one of them out")
@@ -115,14 +115,15 @@ def context_strata(
     chosen = {name: args[name] for name in (CONTEXT_TEXT, CONTEXT_TOKENIZER) if args[name] is not None}
     lengths = [length for length in _LENGTHS if length <= longest]
 
-    def options_of(length: int) -> dict[str, Json]:
+    def context_options(length: int) -> dict[str, Json]:
+        """Return the options of play for a context of so many thousand tokens."""
         return {CONTEXT_TOKENS: length * 1000, **chosen}
 
     def has_room(length: int) -> bool:
-        """Return whether each item has room in prompts of a length."""
+        """Return whether every item fits into a context of so many thousand tokens."""
         try:
             for item in items:
-                Episode(environment, item, {**options, **options_of(length)})
+                Episode(environment, item, {**options, **context_options(length)})
         except NoRoomError:
             return False
         return True
@@ -133,10 +134,10 @@ def context_strata(
         raise UsageError(
             f"{LONGEST.name}={longest}: too few tokens for items of level {args[LEVEL.name]} among others; raise it"
         )
-    alone = episode_tokens(environment, options, items[:1])
+    alone = estimate_episode_tokens(environment, options, items[:1])
     groups = [
         OptionItems(
-            float(length), options_of(length), f"context{length}k", items, Tokens(length * 1000.0, alone.output)
+            float(length), context_options(length), f"context{length}k", items, Tokens(length * 1000.0, alone.output)
         )
         for length in lengths
     ]
@@ -148,16 +149,16 @@ _FEWEST = 20  # of these in a stratum
 
 
 def horizon_config(entry: TaskEntry, args: Mapping[str, Any]) -> HorizonConfig:
-    """Return what the search of a task needs, from all of its parameters."""
-    return _config(entry.envs[0], tuple(sorted(args.items())))
+    """Return the configuration of a task's horizon search for all of its parameters."""
+    return _cached_horizon_config(entry.envs[0], tuple(sorted(args.items())))
 
 
 @lru_cache(maxsize=4)  # a run asks for it twice, to tell the price and to begin, and sorting maps takes seconds
-def _config(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> HorizonConfig:
+def _cached_horizon_config(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> HorizonConfig:
     environment, args = registry.load(env_id), dict(sorted_parameters)
     spec = environment.difficulty.horizon
     assert spec is not None, "tasks search only where an environment declares its levels"
-    played = horizon_options(environment, spec)
+    played = horizon_play_options(environment, spec)
     play_options = {option.name: args[option.name] for option in played}
     if args[AXIS.name] == CONTEXT_AXIS:
         if not environment.playing.takes_context:
@@ -194,7 +195,7 @@ def _config(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Hori
         return environment.source(args["key"], level, **style)
 
     named = args.get(DIFFICULTY_INDEX)
-    index = None if named is None else read_index(named, environment)
+    index = None if named is None else read_difficulty_index(named, environment)
     if along_option is not None and index is not None:
         raise UsageError(f"{DIFFICULTY_INDEX}: axis={along_option.name} plays one level; leave one of them out")
     if along_option is not None:
@@ -204,7 +205,7 @@ def _config(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Hori
         sources = {level: open_level(level) for level in levels}
         axis = environment.difficulty.axes[0] if index is None else index.equivalent_level_axis(environment)
         pool = spec.pool if index is None else spec.pool or _SORTED_POOL
-        all_strata = strata(environment, options, axis, sources, pool)
+        all_strata = strata_of_levels(environment, options, axis, sources, pool)
         if index is not None:
             # A few unusual items would extend the range to where a search soon has no more of them.
             all_strata = [stratum for stratum in all_strata if stratum.left is None or stratum.left >= _FEWEST]
@@ -215,7 +216,7 @@ def _config(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Hori
 
 
 def horizon_quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
-    """Return what a search may cost, in a line.
+    """Return a line on the number of episodes and the cost of a horizon search.
 
     Raises:
         UsageError: If the budget is in dollars and there is no price of the model, or would be spent at once.
@@ -229,11 +230,14 @@ def horizon_quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
     if budget is not None and first > budget:
         raise UsageError(f"budget={args['budget']}: {plan.rule.batch} of the shortest episodes cost more; raise it")
 
-    def cost(number: float) -> str:
+    def cost_text(number: float) -> str:
+        """Return a number of dollars or tokens as text."""
         return f"{number:,.2f}" if price else f"{number:,.0f}"
 
     trials = [search.trials for search in searched]
     episodes = f"{plural(usual.trials, 'episode')} ({min(trials)} to {max(trials)})"
-    costs = f"{cost(usual.cost)} {'USD' if price else 'tokens'} ({cost(least.cost)} to {cost(most.cost)})"
+    costs = (
+        f"{cost_text(usual.cost)} {'USD' if price else 'tokens'} ({cost_text(least.cost)} to {cost_text(most.cost)})"
+    )
     limit = "" if budget is None else f"; the budget is {args['budget']}"
     return f"{entry.name}, {model}: about {episodes} and {costs} for replies without reasoning{limit}"

@@ -25,7 +25,14 @@ from waybench.core._defects import reraise_as_defect
 from waybench.core._designs import SHOWN
 from waybench.data import LocalFiles
 from waybench.envs import registry
-from waybench.evaluation.tasks._entry import GENERATED_ITEMS, ISOMORPH, TaskEntry, TaskPart, items_of_shard, parameters
+from waybench.evaluation.tasks._entry import (
+    GENERATED_ITEMS,
+    ISOMORPH,
+    TaskEntry,
+    TaskPart,
+    environment_parameters,
+    items_of_shard,
+)
 
 
 class TaskItem(NamedTuple):
@@ -38,19 +45,21 @@ class TaskItem(NamedTuple):
     drawn: Mapping[str, Json] = NOTHING
 
 
-def task_items(parts: Sequence[TaskPart], args: Mapping[str, Any], most: int | None = None) -> Iterable[TaskItem]:
+def task_items(
+    parts: Sequence[TaskPart], args: Mapping[str, Any], default_limit: int | None = None
+) -> Iterable[TaskItem]:
     """Return the items of a task for its parameters, part by part, or those of its shard.
 
     Args:
         parts: The parts of the task.
         args: Its parameters.
-        most: How many generated items each part has without the parameter `limit`; None for the usual number.
+        default_limit: How many generated items each part has without the parameter `limit`; None for the usual number.
     """
-    return items_of_shard(_all_items(parts, args, most), args.get(SHARD))
+    return items_of_shard(_items_of_parts(parts, args, default_limit), args.get(SHARD))
 
 
-def all_levels_items(task: TaskEntry, args: Mapping[str, Any]) -> Iterator[TaskItem]:
-    """Yield the items of a task, of a ladder those of all its levels.
+def items_of_all_levels(task: TaskEntry, args: Mapping[str, Any]) -> Iterator[TaskItem]:
+    """Yield the items of a task; for a ladder, those of all levels.
 
     Args:
         task: The task; it does not search.
@@ -68,30 +77,39 @@ def chosen_datasets(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> list[
     """Return the data set that each part of a task takes its items from."""
     environments = [registry.load(part.env) for part in parts]
     return [
-        _dataset_for(environment, _parameters_of(part, environment, args))
+        _dataset_for(environment, _part_parameters(part, environment, args))
         for part, environment in zip(parts, environments, strict=True)
     ]
 
 
-def _all_items(parts: Sequence[TaskPart], args: Mapping[str, Any], most: int | None) -> Iterator[TaskItem]:
+def _items_of_parts(
+    parts: Sequence[TaskPart], args: Mapping[str, Any], default_limit: int | None
+) -> Iterator[TaskItem]:
+    """Yield the items of parts of a task."""
     for part in parts:
         environment = registry.load(part.env)
-        chosen = _parameters_of(part, environment, args)
+        chosen = _part_parameters(part, environment, args)
         options = _play_options(environment, chosen)
         with reraise_as_defect(environment.id):
-            items, attempts = _items(environment, chosen, part.trials, most)
+            items, attempts = _items_and_attempts(environment, chosen, part.trials, default_limit)
         for item in items:
-            yield TaskItem(environment, options, named_in_task(part, item), attempts, drawn_options(environment, args))
+            yield TaskItem(
+                environment,
+                options,
+                with_task_item_id(part, item),
+                attempts,
+                non_default_item_options(environment, args),
+            )
 
 
-def drawn_options(environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> dict[str, Json]:
-    """Return those of a task's parameters that say how items are drawn, or how much is shown, but for defaults."""
+def non_default_item_options(environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> dict[str, Json]:
+    """Return the parameters that decide how items are drawn or shown, without those at their defaults."""
     defaults = {**dict.fromkeys(SHOWN), **{option.name: option.default for option in environment.items.options}}
     return {name: value for name, value in args.items() if name in defaults and value != defaults[name]}
 
 
-def named_in_task(part: TaskPart, item: Item[Any]) -> Item[Any]:
-    """Return an item with the id that it has in a task."""
+def with_task_item_id(part: TaskPart, item: Item[Any]) -> Item[Any]:
+    """Return an item with its id in a task."""
     return replace(item, id=part.item_id.format(id=item.id, index=item.index))
 
 
@@ -105,18 +123,18 @@ class EndlessPart(NamedTuple):
     attempts: int
 
     def item(self, index: int) -> TaskItem:
-        """Return the item of a number, from 0."""
+        """Return the item with an index, from 0."""
         return TaskItem(
-            self.environment, self.options, named_in_task(self.part, self.source.item(index)), self.attempts
+            self.environment, self.options, with_task_item_id(self.part, self.source.item(index)), self.attempts
         )
 
 
 def endless_parts(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> list[EndlessPart]:
-    """Return the parts of a task if the items of all of them are endless; otherwise none."""
+    """Return the parts of a task if each can generate any number of independent items; otherwise none."""
     endless: list[EndlessPart] = []
     for part in parts:
         environment = registry.load(part.env)
-        chosen = _parameters_of(part, environment, args)
+        chosen = _part_parameters(part, environment, args)
         with reraise_as_defect(environment.id):
             dataset, source = open_source(environment, chosen)
         has_limit = any(option.name == "limit" for option in dataset.options)
@@ -127,11 +145,11 @@ def endless_parts(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> list[En
 
 
 def prompt_kinds(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> PromptKinds:
-    """Return what a model has to take for a task beside texts of the user."""
+    """Return which kinds of prompts the parts of a task send: pictures, tools, system messages."""
     kinds = PromptKinds()
     for part in parts:
         environment = registry.load(part.env)
-        options = _play_options(environment, _parameters_of(part, environment, args))
+        options = _play_options(environment, _part_parameters(part, environment, args))
         wording = environment.play_with(options).wording
         picture: Picture | None = None
         if kinds.picture is None and has_images(options):
@@ -142,7 +160,7 @@ def prompt_kinds(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> PromptKi
 
 
 def _history_notes(environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return what users should know of prompts that do not repeat replies: nothing where there is only one turn."""
+    """Return a note if prompts do not repeat the model's earlier replies, though an episode has several."""
     others = options_that_repeat_replies(environment, options)
     if others is None:
         return ()
@@ -154,42 +172,45 @@ def _history_notes(environment: Environment[Any, Any, Any], options: Mapping[str
 
 
 def check_programs(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> None:
-    """Check that the programs outside waybench that a task names in its parameters are installed.
+    """Check that programs which a task's parameters name are installed.
 
     Raises:
         UsageError: If one is not.
     """
     for part in parts:
         environment = registry.load(part.env)
-        chosen = _parameters_of(part, environment, args)
+        chosen = _part_parameters(part, environment, args)
         for program in environment.playing.programs:
             if program.name in chosen.values() and program.find() is None:
                 raise UsageError(f"{program.name} is not installed here: {program.advice}")
 
 
-def _parameters_of(part: TaskPart, environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all parameters of a part of a task."""
-    options = parameters(environment)
+def _part_parameters(
+    part: TaskPart, environment: Environment[Any, Any, Any], args: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return all parameters of a part's environment, for a task's parameters."""
+    options = environment_parameters(environment)
     chosen = {name: option.default for name, option in options.items()}
     chosen |= {name: value for name, value in args.items() if name in options}
-    return {**chosen, **part.fixed, **part.follows(args)}
+    return {**chosen, **part.fixed, **part.further_parameters(args)}
 
 
-def _play_options(environment: Environment[Any, Any, Any], chosen: Mapping[str, Any]) -> dict[str, Json]:
-    return environment.resolve_options({option.name: chosen[option.name] for option in environment.play_options})
+def _play_options(environment: Environment[Any, Any, Any], parameters: Mapping[str, Any]) -> dict[str, Json]:
+    """Return an environment's resolved options of play, out of all parameters."""
+    return environment.resolve_options({option.name: parameters[option.name] for option in environment.play_options})
 
 
-def _items(
-    environment: Environment[Any, Any, Any], args: Mapping[str, Any], trials: int | None, most: int | None
+def _items_and_attempts(
+    environment: Environment[Any, Any, Any], args: Mapping[str, Any], trials: int | None, default_limit: int | None
 ) -> tuple[Sequence[Item[Any]], int]:
-    """Return the items and the attempts at each.
+    """Return the items of an environment's default task, and the number of attempts at each.
 
     Where there is one item only, that one is attempted as often as trials are asked for.
     """
     chosen, source = open_source(environment, args)
     if source.space is not None and any(option.name == "limit" for option in chosen.options):
         return source.head(source.space), args["attempts"]
-    wanted = args["limit"] or (most if chosen.name == GENERATED else None) or trials
+    wanted = args["limit"] or (default_limit if chosen.name == GENERATED else None) or trials
     if wanted is None:
         wanted = GENERATED_ITEMS if chosen.name == GENERATED or source.space is None else source.space
     count = wanted if source.space is None else min(wanted, source.space)
@@ -198,7 +219,7 @@ def _items(
 
 
 def open_source(environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> tuple[Dataset, Source[Any]]:
-    """Return the data set that `source` names, and its items."""
+    """Return the data set that the parameter `source` names, and the source of its items."""
     chosen = _dataset_for(environment, args)
     source = chosen.open(args, LocalFiles(args.get("data_dir")))
     if args["key"] is not None and "key" in _dataset_parameters(environment, chosen):
@@ -207,18 +228,18 @@ def open_source(environment: Environment[Any, Any, Any], args: Mapping[str, Any]
 
 
 def isomorphic_source(environment: Environment[Any, Any, Any], source: Source[Any], number: int) -> Source[Any]:
-    """Return the source of the isomorphic set of a number, or the source itself if the number is 0."""
+    """Return a source's isomorphic set of a number; the source itself for 0."""
     if not number or environment.items.isomorph is None:
         return source
     return IsomorphicSource(source, environment.items.isomorph, environment.items.prove, number)
 
 
 def _dataset_for(environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> Dataset:
-    """Return the data set that `source` names."""
+    """Return the data set that the parameter `source` names; refuse parameters of other data sets."""
     by_name = {dataset.name: dataset for dataset in environment.all_datasets}
     chosen = by_name.get(args["source"], by_name["file"])
     refused: dict[tuple[str, ...], list[str]] = {}
-    for name, option in parameters(environment).items():
+    for name, option in environment_parameters(environment).items():
         takers = tuple(
             dataset.name for dataset in by_name.values() if name in _dataset_parameters(environment, dataset)
         )
@@ -230,7 +251,7 @@ def _dataset_for(environment: Environment[Any, Any, Any], args: Mapping[str, Any
 
 
 def _refusal_text(takers: tuple[str, ...], chosen: str, items: str) -> str:
-    """Say which data sets take a refused parameter, and what to do."""
+    """Return which data sets take a refused parameter, and what to do."""
     if takers == ("generated",):
         return f"generated {items}; remove it, or remove source"
     if takers == ("published",):
@@ -238,7 +259,11 @@ def _refusal_text(takers: tuple[str, ...], chosen: str, items: str) -> str:
     return f"published {items} or your own; remove it, or add source"
 
 
-def _dataset_parameters(environment: Environment[Any, Any, Any], chosen: Dataset) -> set[str]:
-    """Return the names of the parameters that belong to a data set."""
+def _dataset_parameters(environment: Environment[Any, Any, Any], dataset: Dataset) -> set[str]:
+    """Return the names of the parameters that a data set takes."""
     drawn = {"key", "level", *(option.name for option in environment.items.options)}
-    return {*(option.name for option in chosen.options), *chosen.shared, *(drawn if chosen.name == "generated" else ())}
+    return {
+        *(option.name for option in dataset.options),
+        *dataset.shared,
+        *(drawn if dataset.name == "generated" else ()),
+    }

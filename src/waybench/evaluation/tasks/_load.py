@@ -7,15 +7,15 @@ from waybench.evaluation.tasks._entry import TaskEntry
 
 
 def load_task(entry: TaskEntry) -> Any:
-    """Return the Inspect task function of an entry, and register the embedded players with Inspect."""
+    """Return the Inspect task function of a task, and register the embedded players with Inspect."""
     import_module("waybench.evaluation.tasks._registry")
-    from waybench.evaluation.tasks._samples import task_function
+    from waybench.evaluation.tasks._samples import inspect_task_function
 
-    return task_function(entry)
+    return inspect_task_function(entry)
 
 
 def preset(name: str, **parameters: Any) -> Any:
-    """Return the Inspect task of a name with some parameters.
+    """Return the Inspect task with a name and parameters.
 
     Raises:
         UsageError: If there is no such task, or a parameter is unfit.

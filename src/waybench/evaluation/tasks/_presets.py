@@ -17,7 +17,7 @@ from waybench.evaluation.tasks._entry import (
     Climb,
     TaskEntry,
     TaskPart,
-    no_parameters,
+    no_further_parameters,
     select_parameters,
 )
 
@@ -99,30 +99,31 @@ _SENTENCES = Option(
 )
 
 
-def _options(
+def _select_options(
     env: str, names: str, *changed: Option, fixed: Iterable[str] = (), docs: Mapping[str, str] | None = None
 ) -> tuple[Option, ...]:
-    """Return parameters of an environment by their names, some of them changed."""
+    """Return an environment's parameters by names, with some replaced or documented anew."""
     by_name = {option.name: option for option in changed}
     options = select_parameters(registry.load(env), names, fixed)
     with_docs = (replace(option, doc=(docs or {}).get(option.name, option.doc)) for option in options)
     return tuple(by_name.get(option.name, option) for option in with_docs)
 
 
-def _recorded_search(args: Mapping[str, Any]) -> Mapping[str, Json]:
-    """Return the search for plains that stands for the recorded setting."""
+def _recorded_search_parameters(args: Mapping[str, Any]) -> Mapping[str, Json]:
+    """Return level and goal of SmartPlay's recorded search, for an engine and a protocol."""
     return {
         "level": recorded_level(args["engine"], args["protocol"]),
         "goal": PLAINS[args["engine"]],
     }
 
 
-def _goal_of(args: Mapping[str, Any], goal: str) -> Mapping[str, Json]:
-    """Return the goal of the engine that stands for a published one."""
+def _engine_goal(args: Mapping[str, Any], goal: str) -> Mapping[str, Json]:
+    """Return the goal in the chosen engine that corresponds to a published one."""
     return {"goal": counterpart_goal(goal, args["engine"])}
 
 
-def _steps(args: Mapping[str, Any]) -> Mapping[str, Json]:
+def _crafter_steps(args: Mapping[str, Any]) -> Mapping[str, Json]:
+    """Return Crafter's parameter `steps`, from the task's `crafter_steps`."""
     return {"steps": args["crafter_steps"]}
 
 
@@ -135,7 +136,7 @@ def _task(
     further: tuple[TaskPart, ...] = (),
     budget: int = 0,
 ) -> TaskEntry:
-    """Return a task, with the parameter `isomorph` if all of its environments have isomorphic items."""
+    """Return a task; it has the parameter `isomorph` if all its environments have isomorphic items."""
 
     def declare() -> tuple[Option, ...]:
         isomorphic = all(registry.load(part.env).items.isomorph is not None for part in parts)
@@ -146,34 +147,37 @@ def _task(
     )
 
 
-def _small(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, Json]) -> TaskEntry:
+def _smartplay_game_task(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, Json]) -> TaskEntry:
+    """Return the task of one game of SmartPlay."""
     sentences = "source data_dir" if env == "messenger/roles" else ""
     drawn = "" if "level" in fixed else "level *source"
     names = f"*play {sentences} {drawn} key limit attempts"
-    follows = partial(_goal_of, goal=fixed["goal"]) if "goal" in fixed else no_parameters
-    part = TaskPart(env=env, fixed=fixed, follows=follows, trials=trials)
-    return _task(name, summary, (part,), partial(_options, env, names, _TRIALS, _SENTENCES, fixed=fixed))
+    follows = partial(_engine_goal, goal=fixed["goal"]) if "goal" in fixed else no_further_parameters
+    part = TaskPart(env=env, fixed=fixed, further_parameters=follows, trials=trials)
+    return _task(name, summary, (part,), partial(_select_options, env, names, _TRIALS, _SENTENCES, fixed=fixed))
 
 
-def _in_smartplay(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> TaskPart:
+def _smartplay_part(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> TaskPart:
+    """Return a game as a part of the task "smartplay"."""
     # Only Messenger's sentences are published.
     all_fixed = fixed if env == "messenger/roles" else {**fixed, "source": "generated", "data_dir": None}
-    follows = {"crafter": _steps, "voxel_find": _recorded_search}.get(name, no_parameters)
-    return TaskPart(env=env, fixed=all_fixed, follows=follows, trials=trials, item_id=f"{name}-{{index}}")
+    follows = {"crafter": _crafter_steps, "voxel_find": _recorded_search_parameters}.get(name, no_further_parameters)
+    return TaskPart(env=env, fixed=all_fixed, further_parameters=follows, trials=trials, item_id=f"{name}-{{index}}")
 
 
-def _smartplay() -> TaskEntry:
+def _smartplay_task() -> TaskEntry:
+    """Return the task "smartplay", which plays all recorded settings."""
     by_name = {line[0]: line for line in _SMALL}
     parts = tuple(
-        _in_smartplay(name, env, trials, fixed) for name, env, _, trials, fixed in (by_name[n] for n in SMARTPLAY)
+        _smartplay_part(name, env, trials, fixed) for name, env, _, trials, fixed in (by_name[n] for n in SMARTPLAY)
     )
     return _task("smartplay", f"SmartPlay: the recorded settings {', '.join(SMARTPLAY)}", parts, _smartplay_options)
 
 
 def _smartplay_options() -> tuple[Option, ...]:
-    [engine] = _options("voxel/find", "engine")
+    [engine] = _select_options("voxel/find", "engine")
     return (
-        *_options("bandit/arms", "protocol wording interface prefix think_tags agent"),
+        *_select_options("bandit/arms", "protocol wording interface prefix think_tags agent"),
         Option(
             name="crafter_steps",
             effect=EASIER,
@@ -185,7 +189,7 @@ def _smartplay_options() -> tuple[Option, ...]:
             "a limit (`--budget none`); with fewer steps there is no human-normalised score.",
         ),
         replace(engine, doc=f"Engine of the search for plains. {engine.doc}"),
-        *_options(
+        *_select_options(
             "messenger/roles",
             "source data_dir key limit attempts",
             _TRIALS,
@@ -199,12 +203,13 @@ _SEARCH_PARAMETERS = "*play mode {} icl source data_dir key sets limit attempts 
 
 
 def _aqa_options() -> tuple[Option, ...]:
-    numbers = _options("search/guessnum", _SEARCH_PARAMETERS.format(""), fixed=("span",))
-    return (*numbers, *_options("search/dfs", "*source"))
+    numbers = _select_options("search/guessnum", _SEARCH_PARAMETERS.format(""), fixed=("span",))
+    return (*numbers, *_select_options("search/dfs", "*source"))
 
 
-def _alone(name: str, env: str, summary: str, names: str) -> TaskEntry:
-    return _task(name, summary, (TaskPart(env=env),), partial(_options, env, names))
+def _one_environment_task(name: str, env: str, summary: str, names: str) -> TaskEntry:
+    """Return a task of one environment with some of its parameters, by their names."""
+    return _task(name, summary, (TaskPart(env=env),), partial(_select_options, env, names))
 
 
 _MAZES = 10  # of each dimension, as published
@@ -212,7 +217,7 @@ _MAZES = 10  # of each dimension, as published
 
 def _alicia_options() -> tuple[Option, ...]:
     return (
-        *_options("maze/alicia", "*play key", docs={"key": "Key of the item set; by default the public set."}),
+        *_select_options("maze/alicia", "*play key", docs={"key": "Key of the item set; by default the public set."}),
         replace(LIMIT, doc=f"Mazes per dimension; by default {_MAZES} generated mazes, or all mazes of a file."),
         Option(
             name="attempts",
@@ -224,8 +229,8 @@ def _alicia_options() -> tuple[Option, ...]:
         ),
         Option(name="min_dimension", default=5, low=5, doc="First dimension."),
         Option(name="max_dimension", default=101, low=5, high=1001, doc="Last dimension; it limits the cost."),
-        *_options("maze/alicia", "*source"),
-        *_options(
+        *_select_options("maze/alicia", "*source"),
+        *_select_options(
             "maze/alicia",
             "source",
             docs={
@@ -247,9 +252,9 @@ _QUICK = (
 
 def _atlas_options() -> tuple[Option, ...]:
     return (
-        *_options("atlas/world", "*play key", fixed=(CONDITION,)),
+        *_select_options("atlas/world", "*play key", fixed=(CONDITION,)),
         replace(LIMIT, doc=f"Worlds per level; by default {_WORLDS} generated worlds, or all worlds of a file."),
-        *_options("atlas/world", "attempts"),
+        *_select_options("atlas/world", "attempts"),
         Option(name="min_level", default=LADDER[0], low=LADDER[0], doc="First level."),
         Option(
             name="max_level",
@@ -257,15 +262,17 @@ def _atlas_options() -> tuple[Option, ...]:
             low=LADDER[0],
             doc=f"Last level, of {', '.join(map(str, LADDER))}.",
         ),
-        *_options("atlas/world", "*source source"),
+        *_select_options("atlas/world", "*source source"),
     )
 
 
 def _atlas_part(condition: str, **fixed: Json) -> TaskPart:
+    """Return a part of Atlas with one condition."""
     return TaskPart(env="atlas/world", fixed={CONDITION: condition, **fixed}, item_id=f"{condition}-{{id}}")
 
 
-def _quick_part(condition: str, level: int, limit: int) -> TaskPart:
+def _atlas_quick_part(condition: str, level: int, limit: int) -> TaskPart:
+    """Return a part of the task "atlas_quick": some items of one condition and level."""
     return _atlas_part(condition, level=level, limit=limit, source="generated", places=None)
 
 
@@ -285,9 +292,9 @@ PRESETS = (
     _task(
         "atlas_quick",
         "Atlas as a sketch: seven conditions at short routes, in about 200k tokens",
-        tuple(_quick_part(name, level, limit) for name, levels, limit in _QUICK for level in levels),
-        partial(_options, "atlas/world", "*play key attempts", fixed=(CONDITION,)),
-        further=tuple(_quick_part(name, _QUICK_LEVEL, limit) for name, levels, limit in _QUICK if 6 in levels),
+        tuple(_atlas_quick_part(name, level, limit) for name, levels, limit in _QUICK for level in levels),
+        partial(_select_options, "atlas/world", "*play key attempts", fixed=(CONDITION,)),
+        further=tuple(_atlas_quick_part(name, _QUICK_LEVEL, limit) for name, levels, limit in _QUICK if 6 in levels),
         budget=_QUICK_BUDGET,
     ),
     _task(
@@ -303,9 +310,12 @@ PRESETS = (
         tuple(TaskPart(env=f"search/{name}", item_id=f"{name}-{{id}}") for name in _AQA),
         _aqa_options,
     ),
-    *(_alone(name, f"search/{name}", summary, _SEARCH_PARAMETERS.format("level")) for name, summary in _AQA.items()),
     *(
-        _alone(
+        _one_environment_task(name, f"search/{name}", summary, _SEARCH_PARAMETERS.format("level"))
+        for name, summary in _AQA.items()
+    ),
+    *(
+        _one_environment_task(
             name,
             f"textmap/{env}",
             summary,
@@ -314,22 +324,24 @@ PRESETS = (
         )
         for name, env, summary in _MANGO
     ),
-    _smartplay(),
-    *(_small(*line) for line in _SMALL),
+    _smartplay_task(),
+    *(_smartplay_game_task(*line) for line in _SMALL),
     *(
-        _alone(name, f"tilemap/{env}", summary, "*play source data_dir skip key level limit attempts *source icl")
+        _one_environment_task(
+            name, f"tilemap/{env}", summary, "*play source data_dir skip key level limit attempts *source icl"
+        )
         for name, env, summary in _GTB
     ),
 )
 
 _ARXIV = {
     **{"search": "2402.09404", "textmap": "2403.19913", "tilemap": "2410.07765"},
-    **{part.env.partition("/")[0]: "2310.01557" for part in _smartplay().parts},
+    **{part.env.partition("/")[0]: "2310.01557" for part in _smartplay_task().parts},
 }
 
 
-def paper_of(entry: TaskEntry) -> str:
-    """Return the paper whose environments a task plays, as arXiv:NUMBER; "" if there is none, or no such number."""
+def paper_of_task(entry: TaskEntry) -> str:
+    """Return the arXiv id of the paper whose environments a task plays, as arXiv:NUMBER; "" if none or several."""
     numbers = {_ARXIV.get(env_id.partition("/")[0], "") for env_id in entry.envs}
     return f"arXiv:{number}" if len(numbers) == 1 and (number := numbers.pop()) else ""
 
@@ -337,13 +349,13 @@ def paper_of(entry: TaskEntry) -> str:
 _CATALOGUE = {"maze": "aliciabench", "search": "aqabench", "textmap": "mango", "tilemap": "gametraversalbenchmark"}
 
 
-def catalogue_file(entry: TaskEntry) -> tuple[str, dict[str, Json]] | None:
-    """Return where catalogues of evaluations find a published benchmark (`waybench.evaluation.tasks.catalogue`).
+def catalogue_function(entry: TaskEntry) -> tuple[str, dict[str, Json]] | None:
+    """Return name and arguments of the function in `tasks.catalogue` that is the task; None for other tasks.
 
     Returns:
         The name of the file and of its function, and the argument with which it is the task; None for other tasks.
     """
-    if entry not in PRESETS or not (entry.name == "alicia" or paper_of(entry)):
+    if entry not in PRESETS or not (entry.name == "alicia" or paper_of_task(entry)):
         return None
     function = _CATALOGUE.get(entry.envs[0].partition("/")[0], "smartplay")
     return function, ({} if function == "aliciabench" else {"game": entry.name})

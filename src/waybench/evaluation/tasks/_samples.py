@@ -39,10 +39,10 @@ from waybench.core._datasets import GENERATED
 from waybench.core._designs import ladder_design
 from waybench.core._texts import ENGLISH_NAME
 from waybench.envs import registry
-from waybench.evaluation._adaptive import AdaptiveSampleSource, HorizonSearch, Tokens, episode_tokens
+from waybench.evaluation._adaptive import AdaptiveSampleSource, HorizonSearch, Tokens, estimate_episode_tokens
 from waybench.evaluation._agents import agent_sandbox, one_line_errors
 from waybench.evaluation._ladders import Ladder, Ladders
-from waybench.evaluation._sample import read_plan, to_sample
+from waybench.evaluation._sample import parse_probe_plan, to_sample
 from waybench.evaluation._scores import episode, solved
 from waybench.evaluation._solver import play
 from waybench.evaluation._token_budget import SampleGroup, WithinBudget
@@ -50,34 +50,41 @@ from waybench.evaluation.tasks._entry import (
     ISOMORPH,
     TaskEntry,
     TaskPart,
-    hide_key,
-    parameters,
-    read_index,
+    environment_parameters,
+    read_difficulty_index,
+    replace_private_key_by_label,
     resolve_key,
 )
 from waybench.evaluation.tasks._horizon import horizon_config
-from waybench.evaluation.tasks._items import TaskItem, drawn_options, isomorphic_source, open_source, task_items
-from waybench.evaluation.tasks._presets import paper_of
+from waybench.evaluation.tasks._items import (
+    TaskItem,
+    isomorphic_source,
+    non_default_item_options,
+    open_source,
+    task_items,
+)
+from waybench.evaluation.tasks._presets import paper_of_task
 from waybench.evaluation.tasks._stream import ComparisonSettings, comparison_source
 from waybench.results.stats._adaptive import SEARCH_REVISION
 
 
-def ladders(entry: TaskEntry, args: Mapping[str, Any]) -> list[Ladder]:
-    """Return the samples of a task's ladders for its parameters, one ladder for each part.
+def ladders_of_task(entry: TaskEntry, args: Mapping[str, Any]) -> list[Ladder]:
+    """Return the ladders of a task, one for each part.
 
     The levels of a file are those of its items, from the first to the last that the parameters name.
     """
-    return [_ladder(entry, part, {**args, **part.fixed}) for part in entry.parts]
+    return [_ladder_of_part(entry, part, {**args, **part.fixed}) for part in entry.parts]
 
 
-def _ladder(entry: TaskEntry, part: TaskPart, args: Mapping[str, Any]) -> Ladder:
+def _ladder_of_part(entry: TaskEntry, part: TaskPart, args: Mapping[str, Any]) -> Ladder:
+    """Return the ladder of one part of a task."""
     climb = entry.climb
     assert climb is not None
     levels = climb.levels(args)
     environment = registry.load(part.env)
     options = environment.resolve_options({option.name: args[option.name] for option in environment.play_options})
     style = {option.name: args[option.name] for option in environment.items.options}
-    by_level = _items_by_level(environment, args) if args["source"] != GENERATED else None
+    by_level = _file_items_by_level(environment, args) if args["source"] != GENERATED else None
     if by_level is not None:
         listed = [level for level in sorted(by_level) if levels[0] <= level <= levels[-1]]
         if not listed:
@@ -89,7 +96,8 @@ def _ladder(entry: TaskEntry, part: TaskPart, args: Mapping[str, Any]) -> Ladder
         levels = listed
 
     @cache
-    def items(level: int) -> list[Item[Any]]:
+    def items_of_level(level: int) -> list[Item[Any]]:
+        """Return a level's items, with their ids in the task."""
         if by_level is not None:
             drawn = by_level[level]
         else:
@@ -97,21 +105,23 @@ def _ladder(entry: TaskEntry, part: TaskPart, args: Mapping[str, Any]) -> Ladder
             drawn = isomorphic_source(environment, source, args[ISOMORPH.name]).head(args["limit"] or climb.items)
         return [replace(item, id=part.item_id.format(id=item.id, index=item.index)) for item in drawn]
 
-    items(levels[0])  # a level that does not exist is refused here, before anything is run
+    items_of_level(levels[0])  # a level that does not exist is refused here, before anything is run
     return Ladder(
         environment,
         options,
         lambda: levels,
-        items,
+        items_of_level,
         args["attempts"],
         ladder_design(levels),
-        drawn_options(environment, args),
+        non_default_item_options(environment, args),
     )
 
 
-def _items_by_level(environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> dict[int, list[Item[Any]]]:
+def _file_items_by_level(
+    environment: Environment[Any, Any, Any], args: Mapping[str, Any]
+) -> dict[int, list[Item[Any]]]:
     """Return the items of a file by level, at most `limit` of each level."""
-    defaults = {name: option.default for name, option in parameters(environment).items()}
+    defaults = {name: option.default for name, option in environment_parameters(environment).items()}
     _, source = open_source(environment, {**defaults, **args, "limit": None})
     by_level: dict[int, list[Item[Any]]] = {}
     for item in source.head(source.space or 0):
@@ -120,7 +130,7 @@ def _items_by_level(environment: Environment[Any, Any, Any], args: Mapping[str, 
 
 
 def best_of_ladder(items: Sequence[TaskItem]) -> Ladder:
-    """Return the samples of items whose attempts end with the first perfect one, as a ladder of one level."""
+    """Return a ladder of one level, on which attempts at an item end with the first perfect one."""
     environment, options, _, attempts, drawn = items[0]
     all_items = [played.item for played in items]
     return Ladder(environment, options, lambda: (0,), lambda level: all_items, attempts, drawn=drawn)
@@ -130,17 +140,17 @@ Samples = Iterator[Sample] | AdaptiveSampleSource[Any]
 _comparison: ContextVar[ComparisonSettings | None] = ContextVar("waybench_comparison", default=None)
 
 
-def as_comparison(make: Callable[[], Task], settings: ComparisonSettings) -> Callable[[], Task]:
-    """Return a function that makes a task whose models play one stream of items until their comparison is decided."""
+def as_comparison(make_task: Callable[[], Task], settings: ComparisonSettings) -> Callable[[], Task]:
+    """Return a function that makes a task as a comparison of models, which ends when it is decided."""
 
-    def make_compared() -> Task:
+    def make_compared_task() -> Task:
         token = _comparison.set(settings)
         try:
-            return make()
+            return make_task()
         finally:
             _comparison.reset(token)
 
-    return make_compared
+    return make_compared_task
 
 
 def task_samples(entry: TaskEntry, args: Mapping[str, Any]) -> Samples:
@@ -150,7 +160,7 @@ def task_samples(entry: TaskEntry, args: Mapping[str, Any]) -> Samples:
         UsageError: If a parameter is unfit.
     """
     if entry.climb is not None:
-        all_ladders = ladders(entry, args)
+        all_ladders = ladders_of_task(entry, args)
         if len(all_ladders) == 1:
             return all_ladders[0]
         names = (part.item_id.partition("-")[0] for part in entry.parts)
@@ -158,24 +168,27 @@ def task_samples(entry: TaskEntry, args: Mapping[str, Any]) -> Samples:
     if entry.searches:
         return HorizonSearch(horizon_config(entry, args))
     if entry.further:
-        first, further = ([_group(part, args) for part in parts] for parts in (entry.parts, entry.further))
+        first, further = (
+            [_sample_group_of_part(part, args) for part in parts] for parts in (entry.parts, entry.further)
+        )
         return WithinBudget(first, further, entry.budget)
     return item_samples(task_items(entry.parts, args))
 
 
-def _group(part: TaskPart, args: Mapping[str, Any]) -> SampleGroup:
-    """Return the samples of a part of a task as a group, with what its first item takes."""
+def _sample_group_of_part(part: TaskPart, args: Mapping[str, Any]) -> SampleGroup:
+    """Return the samples of a part of a task as a group, with token estimates from its first item."""
     items = list(task_items([part], args))
     environment, options, item, _, _ = items[0]
 
-    def tokens(player: str) -> Callable[[], Tokens]:
-        return cache(lambda: episode_tokens(environment, options, [item], player))
+    def lazy_episode_tokens(player: str) -> Callable[[], Tokens]:
+        """Return a function that estimates a player's tokens when it is first called."""
+        return cache(lambda: estimate_episode_tokens(environment, options, [item], player))
 
-    return SampleGroup(list(_each_attempt(items)), tokens("oracle"), tokens("random"))
+    return SampleGroup(list(_samples_of_attempts(items)), lazy_episode_tokens("oracle"), lazy_episode_tokens("random"))
 
 
 def item_samples(items: Iterable[TaskItem]) -> Samples:
-    """Return the Inspect samples of items of any tasks; see `task_samples`."""
+    """Return the samples of items; a ladder if an environment counts the best of several attempts."""
     items = iter(items)
     first = next(items, None)
     if first is None:
@@ -183,10 +196,11 @@ def item_samples(items: Iterable[TaskItem]) -> Samples:
     all_items = chain([first], items)
     if first.environment.scoring.best_of:  # no task plays such an environment together with others
         return best_of_ladder(list(all_items))
-    return _each_attempt(all_items)
+    return _samples_of_attempts(all_items)
 
 
-def _each_attempt(items: Iterable[TaskItem]) -> Iterator[Sample]:
+def _samples_of_attempts(items: Iterable[TaskItem]) -> Iterator[Sample]:
+    """Yield a sample for each attempt at each item."""
     return (
         to_sample(environment, item, options, attempt, drawn=drawn)
         for environment, options, item, attempts, drawn in items
@@ -194,45 +208,49 @@ def _each_attempt(items: Iterable[TaskItem]) -> Iterator[Sample]:
     )
 
 
-def implied_samples(samples: Samples, player: str, result: Callable[[str], EpisodeRecord | None]) -> Iterator[Sample]:
-    """Yield the samples that a task plays with a player, given the results.
+def implied_samples(
+    samples: Samples, player: str, find_record: Callable[[str], EpisodeRecord | None]
+) -> Iterator[Sample]:
+    """Yield the samples that a player plays in a task, given its results.
 
     This is the set that the engine plays, whatever the order in which episodes finish.
 
     Args:
         samples: The task's samples.
         player: The model.
-        result: Function from a sample's id to its record; None if there is none. It is called after the sample was
+        find_record: Function from a sample's id to its record; None if there is none. It is called after the sample was
             yielded.
     """
     if not isinstance(samples, AdaptiveSampleSource):
         yield from samples
         return
-    state = samples.begin(player)
+    state = samples.initial_state(player)
     waiting = deque(samples.initial_samples())
     while waiting:
         sample = waiting.popleft()
         yield sample
-        record = result(str(sample.id))
+        record = find_record(str(sample.id))
         if record is not None and record.end not in (None, End.INFRASTRUCTURE):
-            waiting += samples.follow(state, str(sample.id), record)
+            waiting += samples.samples_after(state, str(sample.id), record)
 
 
-def announce(entry: TaskEntry) -> None:
-    """Make a task known to the engine by its name; the code of its environments is loaded when it is created."""
+def register_task_by_name(entry: TaskEntry) -> None:
+    """Register a task with Inspect by its name; its environments are loaded when it is created."""
 
     def create(**args: Any) -> Task:
-        task_function(entry)  # takes this function's place
+        """Create the Inspect task."""
+        inspect_task_function(entry)  # takes this function's place
         return task_create(name, **args)
 
     name = registry_name(create, entry.name)
     registry_add(create, RegistryInfo(type="task", name=name, metadata={"attribs": {}, "params": []}))
 
 
-def task_function(entry: TaskEntry) -> Callable[..., Task]:
-    """Return the Inspect task function of an entry; its signature has the entry's parameters."""
+def inspect_task_function(entry: TaskEntry) -> Callable[..., Task]:
+    """Return a task's Inspect task function, whose signature has the task's parameters."""
 
     def run(**args: Any) -> Task:
+        """Return the Inspect task for some parameters."""
         with one_line_errors():
             checked = resolve_key(entry.resolve(args))
             version = max(registry.load(env_id).version for env_id in entry.envs)
@@ -243,7 +261,7 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
                 raise UsageError(f"agent={agent[:60]}: an agent writes its replies; leave out interface=tools")
             probe = checked.get(PROBE)
             if probe is not None:
-                _check_probe(entry, checked, probe)
+                _refuse_unfit_probe(entry, checked, probe)
             settings = _comparison.get()
             samples = task_samples(entry, checked) if settings is None else comparison_source(entry, checked, settings)
             name = f"waybench/{entry.name}"
@@ -254,22 +272,25 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
     run.__doc__ = f"{entry.summary}.\n\nArgs:\n" + "\n".join(f"    {o.name}: {o.doc}" for o in entry.options)
     # The engine reads a task's parameters from its signature.
     run.__signature__ = Signature(  # pyright: ignore[reportFunctionMemberAccess]
-        [_parameter(option) for option in entry.options], return_annotation=Task
+        [_signature_parameter(option) for option in entry.options], return_annotation=Task
     )
     registered = task(run)
 
     @wraps(registered)
     def run_hiding_key(**given: Any) -> Task:
+        """Return the Inspect task, with private keys and files replaced in the parameters that logs have."""
         created = registered(**given)
         # The engine writes both to the log, and knows by the first one which task it is that it resumes.
         for args in (registry_params(created), getattr(created, TASK_ALL_PARAMS_ATTR)):
-            hide_key(args, entry)
+            replace_private_key_by_label(args, entry)
             for extension in PLAY_EXTENSIONS:
                 if extension.for_log is not None:
                     args.update(extension.for_log(registry.load(entry.envs[0]), args))
             if args.get(DIFFICULTY_INDEX) is not None:
                 # Another content of the file is another task. The task can be repeated without the file.
-                args[DIFFICULTY_INDEX] = read_index(args[DIFFICULTY_INDEX], registry.load(entry.envs[0])).dumps()
+                args[DIFFICULTY_INDEX] = read_difficulty_index(
+                    args[DIFFICULTY_INDEX], registry.load(entry.envs[0])
+                ).dumps()
             if (settings := _comparison.get()) is not None:
                 args[STREAM] = settings.over  # another task than the one that plays all items
         return created
@@ -279,9 +300,9 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
     return run_hiding_key
 
 
-def _check_probe(entry: TaskEntry, checked: Mapping[str, Any], probe: str) -> None:
-    """Refuse probes that cannot be read, or that nobody could answer, before anything is spent."""
-    read_plan(probe)
+def _refuse_unfit_probe(entry: TaskEntry, checked: Mapping[str, Any], probe: str) -> None:
+    """Refuse belief probes that cannot be parsed, or that do not go with the other parameters."""
+    parse_probe_plan(probe)
     if checked[AGENT] is not None:
         raise UsageError(f"probe={probe[:60]}: an agent has a conversation of its own; leave out agent or probe")
     if is_file_name(str(checked.get(WORDING))):
@@ -297,11 +318,11 @@ def inspect_task(
     probe: str | None = None,
     entry: TaskEntry | None = None,
 ) -> Task:
-    """Return the Inspect task that plays every sample of a data set to its end, by an agent or with probes if named.
+    """Return an Inspect task of samples, played by the model, or by an agent or with belief probes if given.
 
     What a task entry says of itself is in its logs: the data set's name, a description, tags, and its environments.
     """
-    description, tags, metadata = ("", [], {}) if entry is None else _description(entry)
+    description, tags, metadata = ("", [], {}) if entry is None else _log_description(entry)
     created = Task(
         dataset=dataset,
         solver=play() if agent is None and probe is None else play(agent, probe),
@@ -345,8 +366,8 @@ _VIEWER = ViewerConfig(
 )
 
 
-def _description(entry: TaskEntry) -> tuple[str, list[str], dict[str, Any]]:
-    """Return what a log says of a task: a description, tags and metadata."""
+def _log_description(entry: TaskEntry) -> tuple[str, list[str], dict[str, Any]]:
+    """Return a task's description, tags and metadata for logs."""
     environments = [registry.load(env_id) for env_id in entry.envs]
     measures = {env.id: env.scoring.metrics[0] for env in environments}
     named = "; ".join(f"{head.title} of {env_id}" for env_id, head in measures.items())
@@ -364,11 +385,12 @@ def _description(entry: TaskEntry) -> tuple[str, list[str], dict[str, Any]]:
         "environments": {env.id: env.version for env in environments},
         "headline": {env_id: head.name for env_id, head in measures.items()},
         "scale": [0, 100],
-        **({"paper": paper} if (paper := paper_of(entry)) else {}),
+        **({"paper": paper} if (paper := paper_of_task(entry)) else {}),
     }
     return f"{entry.summary}. {about}", ["waybench", *entry.envs], {"waybench": facts}
 
 
-def _parameter(option: Option) -> Parameter:
+def _signature_parameter(option: Option) -> Parameter:
+    """Return an option as a parameter of a function's signature."""
     kind = option.type | None if option.default is None else option.type | int if option.or_number else option.type
     return Parameter(option.name, Parameter.KEYWORD_ONLY, default=option.default, annotation=kind)

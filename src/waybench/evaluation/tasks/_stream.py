@@ -12,7 +12,7 @@ from inspect_ai.dataset import Sample
 from waybench.core import Episode, Stream, UsageError, plural
 from waybench.core._designs import StreamPosition, stream_design
 from waybench.core._items import item_set_hash
-from waybench.evaluation._agents import engine_name
+from waybench.evaluation._agents import inspect_model_name
 from waybench.evaluation._comparison import ComparisonSource, StreamConfig
 from waybench.evaluation._sample import to_sample
 from waybench.evaluation.tasks._entry import TaskEntry
@@ -47,7 +47,7 @@ class ComparisonSettings:
     @property
     def players(self) -> tuple[str, ...]:
         """The names of the models in logs, each once."""
-        return tuple(dict.fromkeys(map(engine_name, self.models)))
+        return tuple(dict.fromkeys(map(inspect_model_name, self.models)))
 
     @property
     def rule(self) -> DecisionRule:
@@ -75,11 +75,11 @@ class TaskStream:
     unit_name: str
     population: str
 
-    def prefix(self) -> Iterator[Sample]:
+    def all_samples(self) -> Iterator[Sample]:
         """Yield the samples of all units, in order."""
-        return (sample for number in range(self.size) for item in self.samples(number) for sample in item)
+        return (sample for number in range(self.size) for item in self.unit_samples(number) for sample in item)
 
-    def samples(self, number: int) -> list[list[Sample]]:
+    def unit_samples(self, number: int) -> list[list[Sample]]:
         """Return the samples of each item of a unit."""
         items = self.unit(number)
         return [
@@ -100,7 +100,7 @@ class TaskStream:
 def task_stream(
     entry: TaskEntry, args: Mapping[str, Any], over: str = ITEMS, max_items: int | None = None
 ) -> TaskStream:
-    """Return the stream of a task for its parameters.
+    """Return the stream of a task's items for its parameters.
 
     Generated items, each independent of the others, come in their own order; of several parts (levels) a unit is a
     round with an item of each. Listed items are permuted by a key, and so are all items that come in clusters.
@@ -123,30 +123,31 @@ def task_stream(
         if args.get("limit") is not None:
             raise UsageError("--until decided: give --max-items in place of --limit; the decision ends the run")
         first = [part.item(number) for part in endless for number in range(FEWEST_UNITS)]
-        _check_comparable(first[0])
+        _require_bounded_item_score(first[0])
         name = "item" if len(endless) == 1 else "round"
         population = (
             f"on items of {entry.name} as they are drawn" if len(endless) == 1 else "on its parts in equal shares"
         )
 
-        def round_of(number: int) -> Sequence[TaskItem]:
+        def items_of_round(number: int) -> Sequence[TaskItem]:
+            """Return the item with an index in each part."""
             return [part.item(number) for part in endless]
 
-        _check_size(entry, most // len(endless), name)
+        _require_enough_units(entry, most // len(endless), name)
         return TaskStream(
             id=_stream_id(entry, args, over, first),
             size=most // len(endless),
-            unit=round_of,
+            unit=items_of_round,
             unit_name=name,
             population=population,
         )
     # However many are played: a higher limit continues the same order.
     items = list(task_items(entry.parts, args, MOST_UNITS // len(entry.parts)))
     if items:
-        _check_comparable(items[0])
+        _require_bounded_item_score(items[0])
     shuffled = Stream("waybench-stream", entry.name, item_set_hash(item.item for item in items))
     if over == CLUSTERS:
-        units = _clusters(entry, items)
+        units = _group_by_cluster(entry, items)
         shuffled.shuffle(units)
         population = f"on {units[0][0].environment.presentation.item}s like these"
     else:
@@ -155,7 +156,7 @@ def task_stream(
         population = f"on these {len(units):,} items"
     sizes = [len(unit) for unit in units]
     size = next((n for n in range(len(units)) if sum(sizes[: n + 1]) > most), len(units)) if max_items else len(units)
-    _check_size(entry, size, over[:-1])
+    _require_enough_units(entry, size, over[:-1])
     return TaskStream(
         id=_stream_id(entry, args, over, items),
         size=size,
@@ -165,11 +166,12 @@ def task_stream(
     )
 
 
-def _check_size(entry: TaskEntry, size: int, unit: str) -> None:
-    if size < FEWEST_UNITS:
+def _require_enough_units(entry: TaskEntry, n_units: int, unit_name: str) -> None:
+    """Refuse a task with too few units for a decision."""
+    if n_units < FEWEST_UNITS:
         raise UsageError(
-            f"--until decided: {entry.name} has {plural(size, unit)} with these parameters; a decision takes at least "
-            f"{FEWEST_UNITS}: give more items"
+            f"--until decided: {entry.name} has {plural(n_units, unit_name)} with these parameters; a decision takes "
+            f"at least {FEWEST_UNITS}: give more items"
         )
 
 
@@ -177,7 +179,8 @@ def _listed_unit(units: Sequence[Sequence[TaskItem]], number: int) -> Sequence[T
     return units[number]
 
 
-def _clusters(entry: TaskEntry, items: Sequence[TaskItem]) -> list[list[TaskItem]]:
+def _group_by_cluster(entry: TaskEntry, items: Sequence[TaskItem]) -> list[list[TaskItem]]:
+    """Return items grouped by cluster; refuse items of which each is a cluster."""
     by_cluster: dict[str, list[TaskItem]] = {}
     for played in items:
         name_of = played.environment.items.cluster
@@ -190,7 +193,7 @@ def _clusters(entry: TaskEntry, items: Sequence[TaskItem]) -> list[list[TaskItem
 
 
 def _stream_id(entry: TaskEntry, args: Mapping[str, Any], over: str, items: Sequence[TaskItem]) -> str:
-    """Return what tells a stream from others, the same on every machine: files and folders have other names there."""
+    """Return an id that depends on items and options of a stream, and is the same on every machine."""
     names = {option.name for item in items[:1] for option in item.environment.items.options}
     drawn = {name: value for name, value in args.items() if name in names or name == "level"}
     options = sorted({json.dumps(dict(item.options), sort_keys=True, default=str) for item in items})
@@ -199,9 +202,9 @@ def _stream_id(entry: TaskEntry, args: Mapping[str, Any], over: str, items: Sequ
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
-def _check_comparable(played: TaskItem) -> None:
-    """Refuse what has no score of single items from 0 to 1."""
-    environment, options, item, attempts, _ = played
+def _require_bounded_item_score(task_item: TaskItem) -> None:
+    """Refuse an item whose environment gives it no score from 0 to 1 of its own."""
+    environment, options, item, attempts, _ = task_item
     head = environment.scoring.metrics[0]
     record = Episode(environment, item, options).record()
     low, high = head.range_of(record)
@@ -217,12 +220,12 @@ def _check_comparable(played: TaskItem) -> None:
 
 
 def comparison_source(entry: TaskEntry, args: Mapping[str, Any], settings: ComparisonSettings) -> ComparisonSource:
-    """Return the samples of a comparison at a task, for all of its parameters."""
+    """Return the sample source of a comparison of models at a task."""
     stream = task_stream(entry, args, settings.over, settings.max_items)
     per_unit = sum(item.attempts for item in stream.unit(0))
     return ComparisonSource(
         StreamConfig(
-            units=stream.samples,
+            units=stream.unit_samples,
             size=stream.size,
             rule=settings.rule,
             models=settings.players,

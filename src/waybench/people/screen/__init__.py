@@ -22,6 +22,7 @@ class ReplyLine(Input):
     """The line to type in, which takes a pasted text of several lines as one."""
 
     def _on_paste(self, event: events.Paste) -> None:
+        """Insert a pasted text as one line."""
         self.insert_text_at_cursor(" ".join(event.text.split()))
         event.stop()
         event.prevent_default()
@@ -71,22 +72,24 @@ class PlayApp(App[None]):
                 yield Static(id="message")
         yield Static(id="status")
         yield Static(id="note")
-        keys = "press keys of the list to build a reply" if self._game.sends_parts else "press a key of the list"
+        keys = (
+            "press keys of the list to build a reply" if self._game.has_partial_actions else "press a key of the list"
+        )
         yield ReplyLine(placeholder=f"{keys}, type or paste it here; Enter sends it", id="line", select_on_focus=False)
         yield Footer()
 
     def on_mount(self) -> None:
-        """Show the start."""
+        """Show the start of the episode."""
         self.query_one("#messages").focus()
-        self._show()
+        self._show_state()
 
     def on_resize(self, event: events.Resize) -> None:
         """Put the message below the board where the terminal is narrow."""
         self.set_class(event.size.width < 90, "narrow")
-        self._show()
+        self._show_state()
 
     def on_key(self, event: events.Key) -> None:
-        """Carry out the action of a key."""
+        """Play the action of a key, or pass the key to the line."""
         line = self.query_one(Input)
         if self._game.episode.done:
             if event.key in ("enter", "escape", "q"):
@@ -105,11 +108,11 @@ class PlayApp(App[None]):
             event.stop()
             event.prevent_default()
             if action.is_reply:
-                self._take(action.typed)
+                self._play_typed(action.typed)
             else:
                 line.value = ", ".join(part for part in (line.value, action.typed) if part)
         elif event.key == "enter" and line.value:
-            self._take(line.value)
+            self._play_typed(line.value)
         elif event.key == "backspace":
             line.value = line.value.rpartition(",")[0]
         elif event.character is not None and event.is_printable and event.character.strip():
@@ -119,7 +122,7 @@ class PlayApp(App[None]):
             event.stop()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Take a pasted text into the line, wherever the focus is."""
+        """Insert a pasted text into the line, wherever the focus is."""
         if not self._game.episode.done:
             line = self.query_one(ReplyLine)
             line.focus()
@@ -130,13 +133,14 @@ class PlayApp(App[None]):
         """Draw the plan that is in the line, and say what Enter does."""
         self._draw_board(event.value)
         if not self._game.episode.done:
-            self._note(self._enter_text(event.value))
+            self._show_note(self._enter_key_note(event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take what was typed."""
-        self._take(event.value)
+        """Play what was typed."""
+        self._play_typed(event.value)
 
-    def _take(self, typed: str) -> None:
+    def _play_typed(self, typed: str) -> None:
+        """Play what was typed, or carry out "quit" or "hint"."""
         line, typed = self.query_one(Input), typed.strip()
         if self._game.episode.done:
             self.exit()
@@ -146,67 +150,80 @@ class PlayApp(App[None]):
             line.value = ""
             self.action_hint()
         elif typed:
-            if self._game.take(typed, monotonic() - self._started):
+            if self._game.play_typed(typed, monotonic() - self._started):
                 self._started, self._whole = monotonic(), False
                 line.value = ""
-                self._show()
+                self._show_state()
             else:
-                self._note(f"Not understood (it does not count as a reply). {self._game.help}")
+                self._show_note(f"Not understood (it does not count as a reply). {self._game.help}")
 
-    def _enter_text(self, typed: str) -> str:
+    def _enter_key_note(self, typed: str) -> str:
+        """Return what the Enter key does with the text in the line; "" if it is not understood."""
         if typed:
             is_understood = self._game.parse_typed(typed) is not None
-            undo = "; Backspace takes the last step back" if self._game.sends_parts else ""
+            undo = "; Backspace takes the last step back" if self._game.has_partial_actions else ""
             return f"Enter sends this reply{undo}." if is_understood else ""
-        return "Keys build a plan; Enter sends it as one reply." if self._game.sends_parts else ""
+        return "Keys build a plan; Enter sends it as one reply." if self._game.has_partial_actions else ""
 
     def action_line(self) -> None:
-        """Go to the line, or back from it."""
+        """Move the focus to the line, or away from it."""
         line = self.query_one(Input)
         (self.query_one("#messages") if line.has_focus else line).focus()
 
     def action_hint(self) -> None:
         """Show the oracle's next action."""
         if not self._game.episode.done:
-            self._note(self._game.hint() if self._hints else "Hints are off: start with --hints to turn them on.")
+            self._show_note(
+                self._game.hint_text() if self._hints else "Hints are off: start with --hints to turn them on."
+            )
 
     def action_prompt(self) -> None:
-        """Show all that a model is shown now, or the last message alone."""
+        """Toggle between the whole prompt and the last message."""
         self._whole = not self._whole
-        self._show()
+        self._show_state()
 
     def action_stop(self) -> None:
-        """End without an end of the episode."""
+        """Close the screen; the episode stays unfinished."""
         self.exit()
 
-    def _note(self, text: str) -> None:
+    def _show_note(self, text: str) -> None:
+        """Show a note below the status."""
         self.query_one("#note", Static).update(Text(text))
 
     def _draw_board(self, typed: str) -> None:
+        """Draw the board with the plan that is typed so far."""
         width = self.size.width if self.has_class("narrow") else self.size.width * 3 // 5
-        board = self._game.board_with(typed)
-        drawn = "" if board is None else board_text(board, max(width - 6, 12), max(self.size.height - 14, 8), largest=3)
+        board = self._game.board_with_plan(typed)
+        drawn = (
+            ""
+            if board is None
+            else board_text(board, max(width - 6, 12), max(self.size.height - 14, 8), max_cell_lines=3)
+        )
         self.query_one("#board", Static).update(Text.from_ansi(drawn))
 
-    def _show(self) -> None:
+    def _show_state(self) -> None:
+        """Show board, actions, message and status of the present state."""
         game = self._game
         self._draw_board(self.query_one(Input).value)
         actions = () if game.episode.done else game.actions[:_MOST_LISTED]
         has_keys = any(action.key for action in actions)
-        lines = "\n".join(_action_line(action, has_keys=has_keys) for action in actions)
+        lines = "\n".join(_listed_action_text(action, has_keys=has_keys) for action in actions)
         self.query_one("#actions", Static).update(Text(f"{lines or game.help}\n"))
         self.query_one("#message", Static).update(Text(game.prompt if self._whole else game.message))
         self.query_one("#messages", VerticalScroll).scroll_home(animate=False)
         if game.episode.done:
-            self.query_one("#status", Static).update(Text(" ".join(" ".join(line.split()) for line in game.result())))
-            self._note("Press Enter to leave.")
+            self.query_one("#status", Static).update(
+                Text(" ".join(" ".join(line.split()) for line in game.result_lines()))
+            )
+            self._show_note("Press Enter to leave.")
             self.query_one("#messages").focus()
         else:
-            self.query_one("#status", Static).update(Text(game.status))
-            self._note(self._enter_text(self.query_one(Input).value))
+            self.query_one("#status", Static).update(Text(game.status_text))
+            self._show_note(self._enter_key_note(self.query_one(Input).value))
 
 
-def _action_line(action: TypedAction, *, has_keys: bool) -> str:
+def _listed_action_text(action: TypedAction, *, has_keys: bool) -> str:
+    """Return an action with its key and number, as the list shows it."""
     key = _ARROWS.get(action.key, action.key)
     number = f"{action.typed} " if action.typed != action.name else ""
     return f"{f'[{key}]' if key else '':<8}{number}{action.name}" if has_keys else f"{number}{action.name}"

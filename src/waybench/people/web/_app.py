@@ -58,17 +58,18 @@ class _Session:
 
 
 def study_application(study: Study, port: int, token: str) -> ASGIApp:
-    """Return the application of a study on a port of this machine, for those who have a token."""
+    """Return the ASGI application of a study on a port of this machine, for browsers that have the token."""
     pages = _Pages(study, f"waybench-person-{port}")
     routes = [
-        Route("/", pages.show),
-        Route("/static/{name}", _static),
-        *(Route(f"/{name}", pages.post(name), methods=["POST"]) for name in _FORMS),
+        Route("/", pages.show_page),
+        Route("/static/{name}", _static_file),
+        *(Route(f"/{name}", pages.form_handler(name), methods=["POST"]) for name in _FORMS),
     ]
     return Guard(Access(Starlette(routes=routes), port, token, "play"), port)
 
 
-def _static(request: Request) -> Response:
+def _static_file(request: Request) -> Response:
+    """Return a style sheet or script of the pages."""
     name = request.path_params["name"]
     if name not in _STATIC:
         return PlainTextResponse("Page not found.\n", 404)
@@ -85,36 +86,38 @@ class _Pages:
             loader=PackageLoader("waybench.people.web", "pages"), autoescape=True, undefined=StrictUndefined
         ).get_template("play.html")
 
-    def show(self, request: Request) -> Response:
-        """Answer with the page of where a person is; a browser that is new gets a cookie."""
+    def show_page(self, request: Request) -> Response:
+        """Answer a request with the page of a browser's person; a new browser gets a cookie."""
         with self._study.lock:
             key = request.cookies.get(self._cookie, "")
             session = self._sessions.get(key)
             if session is None:
                 if len(self._sessions) >= _MOST_SESSIONS:
                     self._sessions.pop(next(iter(self._sessions)))
-                person = self._study.owned(_digest(key))  # of an earlier start of the server
+                person = self._study.participant_of_browser(_cookie_digest(key))  # of an earlier start of the server
                 key = key if person else token_urlsafe(24)
                 self._sessions[key] = session = _Session(person=person)
-            response = HTMLResponse(self._page.render(self._values(session)))
+            response = HTMLResponse(self._page.render(self._page_values(session)))
         response.headers["Content-Security-Policy"] = _POLICY
         response.set_cookie(self._cookie, key, path="/", max_age=_REMEMBERED, httponly=True, samesite="strict")
         return response
 
-    def post(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """Return what takes a form: it does what the form says and leads back to the page."""
+    def form_handler(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        """Return the handler of a form, which acts on it and redirects to the page."""
 
-        async def take(request: Request) -> Response:
+        async def handle_request(request: Request) -> Response:
+            """Read a form of limited size, and handle it."""
             body = b""
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > _MOST_BYTES:
                     return PlainTextResponse("This is too long.\n", 413)
-            return await run_in_threadpool(self._take, name, request.cookies.get(self._cookie, ""), body)
+            return await run_in_threadpool(self._handle_form, name, request.cookies.get(self._cookie, ""), body)
 
-        return take
+        return handle_request
 
-    def _take(self, name: str, key: str, body: bytes) -> Response:
+    def _handle_form(self, form_name: str, key: str, body: bytes) -> Response:
+        """Check a form's session and secret, carry it out, and redirect to the page."""
         try:
             values = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=20)
         except ValueError:
@@ -128,18 +131,20 @@ class _Pages:
             if not compare_digest(secret.encode("utf-8", "replace"), session.secret.encode()):
                 return PlainTextResponse("This form is not from this page: reload it.\n", 403)
             session.note = session.typed = ""
-            if name == "join":
-                self._join(session, form.get("code", "")[:200], _digest(key))
+            if form_name == "join":
+                self._join(session, form.get("code", "")[:200], _cookie_digest(key))
             elif session.person is not None:
-                self._act(name, session, session.person, form)
+                self._carry_out_form(form_name, session, session.person, form)
         return RedirectResponse("/", 303)
 
     def _join(self, session: _Session, code: str, browser: str) -> None:
+        """Set the session's person by a code or name, or a note if that is refused."""
         session.person = self._study.join(code, browser)
         if session.person is None:
             session.note = _NO_CODE if self._study.has_codes else _NO_NAME
 
-    def _act(self, name: str, session: _Session, person: Participant, form: dict[str, str]) -> None:
+    def _carry_out_form(self, name: str, session: _Session, person: Participant, form: dict[str, str]) -> None:
+        """Carry out a form of a person who has joined."""
         study = self._study
         if name == "leave":
             session.person = None
@@ -148,7 +153,7 @@ class _Pages:
                 session.note = "Tick the box if you agree, and begin then."
             else:
                 study.begin(person)
-        elif form.get("place") != _position(person):
+        elif form.get("place") != _round_and_turn(person):
             return  # the page was an old one; the new one shows how things are
         elif name == "next":
             study.next_item(person)
@@ -159,11 +164,11 @@ class _Pages:
             typed = (form.get("action") or form.get("typed", "")).replace("\r\n", "\n").strip()
             if not typed:
                 session.note = "Type something, or choose an action."
-            elif not study.take(person, typed):
+            elif not study.play_typed(person, typed):
                 session.note, session.typed = _NOT_UNDERSTOOD, typed[:1000]
 
-    def _values(self, session: _Session) -> dict[str, Any]:
-        """Return what the page shows."""
+    def _page_values(self, session: _Session) -> dict[str, Any]:
+        """Return the values of the page's template."""
         study, person = self._study, session.person
         values: dict[str, Any] = {
             "secret": session.secret,
@@ -174,11 +179,11 @@ class _Pages:
             "introduction": study.introduction,
             "count": study.rounds,
             "items": len(study.items),
-            "where": "" if person is None else study.place(person.number),
-            "repeats": person is not None and study.repeats(person),
+            "where": "" if person is None else study.round_text(person.number),
+            "repeats": person is not None and study.repeats_item(person),
             "code": "" if person is None else person.code,
             "number": 0 if person is None else person.number + 1,
-            "place": "" if person is None else _position(person),
+            "place": "" if person is None else _round_and_turn(person),
             "game": None,
         }
         session.note = session.typed = ""
@@ -190,22 +195,24 @@ class _Pages:
             values["view"] = "end"
         else:
             values["view"] = "break" if person.is_closed else "play"
-            values |= _game_values(person.game, text_only=study.text_only)
+            values |= _episode_values(person.game, text_only=study.text_only)
             if not person.is_closed:
-                study.show(person)
+                study.start_turn_timer(person)
         return values
 
 
-def _digest(cookie: str) -> str:
+def _cookie_digest(cookie: str) -> str:
+    """Return the SHA-256 of a cookie."""
     return sha256(cookie.encode("utf-8", "replace")).hexdigest()
 
 
-def _position(person: Participant) -> str:
-    """Return where a person is, which a form has to name: a page that is open twice sends nothing twice."""
+def _round_and_turn(person: Participant) -> str:
+    """Return a person's round and turn, which a form must name, so that an old page sends nothing twice."""
     return f"{person.number}.{len(person.game.episode.turns) if person.game else 0}"
 
 
-def _game_values(game: PlayedEpisode, *, text_only: bool) -> dict[str, Any]:
+def _episode_values(game: PlayedEpisode, *, text_only: bool) -> dict[str, Any]:
+    """Return the values of the page's template that are about an episode."""
     episode = game.episode
     board = None if text_only else game.board
     started = any(turn.reply for turn in turns_without_prefix(episode.turns))
@@ -219,8 +226,8 @@ def _game_values(game: PlayedEpisode, *, text_only: bool) -> dict[str, Any]:
         "message": game.message if started else "",
         "prompt": game.prompt,
         "started": started,
-        "status": game.status,
+        "status": game.status_text,
         "help": game.help,
-        "result": game.result()[0],
-        "measures": game.values(),
+        "result": game.result_lines()[0],
+        "measures": game.metric_values(),
     }

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 from waybench.core import Environment, Episode, Item, Json, UsageError, is_object, open_private_file
-from waybench.people._play import PlayedEpisode, player_name
+from waybench.people._play import PlayedEpisode, recorded_player_name
 
 _NAME = re.compile(r"[\w .-]{1,40}")
 _MOST_PEOPLE = 500  # without a list of codes
@@ -114,8 +114,8 @@ class Study:
             raise UsageError("an item is there twice: name each environment once, or repeat items with --attempts")
         self._resume()
 
-    def place(self, number: int) -> str:
-        """Return where a round is in the study: "item 2 of 5", with the attempt if there are several."""
+    def round_text(self, number: int) -> str:
+        """Return item and attempt of a round as text: "item 2 of 5", "item 2 of 5, attempt 1 of 3"."""
         item, attempt = divmod(number, self.attempts)
         several = f", attempt {attempt + 1} of {self.attempts}" if self.attempts > 1 else ""
         return f"item {item + 1} of {len(self.items)}{several}"
@@ -126,7 +126,7 @@ class Study:
         return self._codes is not None
 
     def join(self, code: str, browser: str = "") -> Participant | None:
-        """Return the participant of a code, where they left off; a new one if codes are open and the study is not full.
+        """Return the participant with a code or name, new or where they left off; None if that is refused.
 
         None if the code is not listed or no valid name, if another browser took the name, or if the study is full.
 
@@ -146,37 +146,39 @@ class Study:
             if person.owner not in ("", browser):
                 return None
             if not person.owner:
-                self._carry_out(person, {"owner": browser})
+                self._journal_and_apply(person, {"owner": browser})
         return person
 
-    def owned(self, browser: str) -> Participant | None:
-        """Return who took a name in a browser last, as when the server was started again; None if nobody did."""
+    def participant_of_browser(self, browser: str) -> Participant | None:
+        """Return the participant whose name was taken in a browser, by its cookie's SHA-256; None if there is none."""
         owned = [person for person in self._people.values() if person.owner == browser]
         return owned[-1] if owned and self._codes is None else None
 
     def begin(self, person: Participant) -> None:
-        """Put the introduction behind a person, and show the first item."""
+        """Start a participant's first item, after the introduction."""
         if not person.has_begun:
-            self._carry_out(person, {"begin": True})
+            self._journal_and_apply(person, {"begin": True})
 
     def next_item(self, person: Participant) -> None:
-        """Go on if the present episode is over: to the next attempt, or to the next item if it was given up."""
+        """Go on after a finished episode: to the next attempt, or to the next item if it was given up."""
         if person.is_closed:
             first = person.number - person.number % self.attempts
-            self._carry_out(person, {"next": person.number + 1 if self.repeats(person) else first + self.attempts})
+            self._journal_and_apply(
+                person, {"next": person.number + 1 if self.repeats_item(person) else first + self.attempts}
+            )
 
-    def repeats(self, person: Participant) -> bool:
-        """Return whether the next round is another attempt at the same item; there is none at one that was given up."""
+    def repeats_item(self, person: Participant) -> bool:
+        """Return whether a participant's next round is another attempt at the same item."""
         is_left = person.game is not None and person.game.episode.error is not None
         return not is_left and (person.number + 1) % self.attempts > 0
 
-    def show(self, person: Participant) -> None:
-        """Begin to measure the time of the present turn, unless it was shown before."""
+    def start_turn_timer(self, person: Participant) -> None:
+        """Start the time of the present turn when it is first shown."""
         if person.since is None:
             person.since = self._clock()
 
-    def take(self, person: Participant, typed: str) -> bool:
-        """Carry out what a person has typed; False if it is not understood, which costs nothing."""
+    def play_typed(self, person: Participant, typed: str) -> bool:
+        """Play what a participant typed; return False, at no cost, if it is not understood."""
         game = person.game
         if game is None or person.is_closed:
             return False
@@ -184,39 +186,41 @@ class Study:
         if reply is None:
             return False
         seconds = 0.0 if person.since is None else round(self._clock() - person.since, 3)
-        self._carry_out(person, {"reply": reply, "seconds": seconds})
+        self._journal_and_apply(person, {"reply": reply, "seconds": seconds})
         if game.episode.done:
-            self._close(person)
+            self._close_episode(person)
         return True
 
     def give_up(self, person: Participant) -> None:
-        """End the present episode, which then counts as failed."""
+        """Abandon the present episode, which counts as failed."""
         if person.game is not None and not person.is_closed:
-            self._close(person)
+            self._close_episode(person)
 
-    def _close(self, person: Participant) -> None:
+    def _close_episode(self, person: Participant) -> None:
+        """Write the record of the present episode, and close it."""
         assert person.game is not None
         if not person.game.episode.done:
             person.game.episode.abandon()
         # First the record: if the server stops in between, the record is found again by its attempt and not repeated.
-        _append(self._record, person.game.record())
-        self._carry_out(person, {"close": True})
+        _append_json_line(self._record, person.game.record())
+        self._journal_and_apply(person, {"close": True})
 
-    def _carry_out(self, person: Participant, event: Mapping[str, Json]) -> None:
-        self._note(person, event)
-        self._apply(person, event)
+    def _journal_and_apply(self, person: Participant, event: Mapping[str, Json]) -> None:
+        """Write an event to the journal and apply it."""
+        self._journal_event(person, event)
+        self._apply_event(person, event)
 
-    def _apply(self, person: Participant, event: Mapping[str, Json]) -> None:
-        """Do what an event of the journal says, now or when the server starts again."""
+    def _apply_event(self, person: Participant, event: Mapping[str, Json]) -> None:
+        """Apply an event of the journal to a participant, now or when the server starts again."""
         match event:
             case {"begin": True}:
                 person.has_begun = True
-                self._start(person)
+                self._start_round(person)
             case {"next": int(number)}:
                 person.number = number
-                self._start(person)
+                self._start_round(person)
             case {"reply": str(reply), "seconds": int(seconds) | float(seconds)} if person.game is not None:
-                person.game.send(reply, float(seconds))
+                person.game.play_reply(reply, float(seconds))
             case {"owner": str(owner)}:
                 person.owner = owner
                 return  # the present turn goes on
@@ -228,38 +232,44 @@ class Study:
                 raise UsageError(f"{self._journal}: it is no journal of this program: choose another --record")
         person.since = None
 
-    def _start(self, person: Participant) -> None:
+    def _start_round(self, person: Participant) -> None:
+        """Start the episode of a participant's present round; none after the last round."""
         person.is_closed, person.game = False, None
         if person.number < self.rounds:
             chosen, attempt = self.items[person.number // self.attempts], person.number % self.attempts + 1
             episode: Episode[Any, Any, Any] = Episode(
-                chosen.environment, chosen.item, chosen.options, attempt=attempt, player=player_name(person.code)
+                chosen.environment,
+                chosen.item,
+                chosen.options,
+                attempt=attempt,
+                player=recorded_player_name(person.code),
             )
             # What people saw is a setting like any other: results with and without a board are not pooled.
             settings = {**chosen.settings, **({"text_only": True} if self.text_only else {})}
             person.game = PlayedEpisode(episode, chosen.task, settings)
 
-    def _note(self, person: Participant, event: Mapping[str, Json]) -> None:
+    def _journal_event(self, person: Participant, event: Mapping[str, Json]) -> None:
+        """Append a participant's event to the journal."""
         time = datetime.now(UTC).isoformat(timespec="seconds")
-        _append(self._journal, {"person": person.code, "time": time, **event})
+        _append_json_line(self._journal, {"person": person.code, "time": time, **event})
 
     def _resume(self) -> None:
-        """Read the journal, if there is one, and bring everybody to where they were."""
+        """Restore all participants from the journal, if there is one."""
         parts = [*self._item_identities(), *([{"attempts": self.attempts}] if self.attempts > 1 else [])]
         identity = sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
         if not self._journal.exists():
-            _append(self._journal, {"items": identity})
+            _append_json_line(self._journal, {"items": identity})
             return
-        events = _read_lines(self._journal)
+        events = _read_json_lines(self._journal)
         if not events or events[0].get("items") != identity:
             raise UsageError(f"{self._journal}: it belongs to other items: choose another --record")
         for event in events[1:]:
             code = str(event.get("person", ""))
             person = self._people.setdefault(code, Participant(code))
-            self._apply(person, {name: value for name, value in event.items() if name not in ("person", "time")})
+            self._apply_event(person, {name: value for name, value in event.items() if name not in ("person", "time")})
         written = {
             (line.get("player"), line.get("instance_hash"), line.get("attempt", 1), len(line.get("turns", ())))
-            for line in (_read_lines(self._record) if self._record.exists() else ())
+            for line in (_read_json_lines(self._record) if self._record.exists() else ())
         }
         for person in self._people.values():
             game = person.game
@@ -267,20 +277,20 @@ class Study:
                 continue
             record = game.episode.record()
             if (record.player, record.instance_hash, record.attempt, len(record.turns)) in written:
-                self._carry_out(person, {"close": True})
+                self._journal_and_apply(person, {"close": True})
             elif game.episode.done:
-                self._close(person)
+                self._close_episode(person)
 
     def _item_identities(self) -> list[Json]:
-        """Return what tells the study's items from others: environment, version, instance and options."""
+        """Return environment, version, instance and options of each item of the study."""
         return [
             [chosen.environment.id, chosen.environment.version, chosen.item.instance.hash, dict(chosen.options)]
             for chosen in self.items
         ]
 
 
-def _append(path: Path, data: Mapping[str, Json]) -> None:
-    """Append a JSON line, on the disk before this returns."""
+def _append_json_line(path: Path, data: Mapping[str, Json]) -> None:
+    """Append a JSON line to a file, and sync it to the disk."""
     line = json.dumps(data, sort_keys=True, separators=(",", ":")) + "\n"
     with open_private_file(path, "ab") as file:
         file.write(line.encode())
@@ -288,8 +298,8 @@ def _append(path: Path, data: Mapping[str, Json]) -> None:
         os.fsync(file.fileno())
 
 
-def _read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a file; a last line that was not written to its end is removed from it."""
+def _read_json_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a file of JSON lines; an incomplete last line is removed from the file."""
     content = path.read_bytes()
     end = content.rfind(b"\n") + 1
     if end < len(content):

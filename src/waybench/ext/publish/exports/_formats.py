@@ -10,7 +10,7 @@ from waybench._version import __version__
 from waybench.core import Json, UsageError
 from waybench.envs import registry
 from waybench.evaluation.tasks import find_task
-from waybench.evaluation.tasks._presets import catalogue_file, paper_of
+from waybench.evaluation.tasks._presets import catalogue_function, paper_of_task
 from waybench.ext.publish.exports._files import FileText, as_name, check_dataset_name, without_none, yaml
 from waybench.results import Estimate, Row, overall, read_logs
 from waybench.results.formatting import NO_RANK, lost_text
@@ -153,7 +153,7 @@ def catalogue_entries(
     if not _COMMIT.fullmatch(commit):
         raise UsageError(f"--commit {commit[:80]!r}: give the 40 digits of the commit that was run")
     by_task = group_by(results, lambda result: result.group.task)
-    places = {name: place for name in by_task if (place := catalogue_file(find_task(name)))}
+    places = {name: place for name in by_task if (place := catalogue_function(find_task(name)))}
     if not places:
         raise UsageError(f"inspect-catalogue: {', '.join(by_task)}: the catalogue has the published benchmarks alone")
     for name, place in places.items():
@@ -180,7 +180,7 @@ def _entry(
         "id": f"waybench_{as_name(name)}",
         "contributors": maintainers or [repository.split("/")[3]],
         "tasks": [{"name": function, "task_path": path, "dataset_samples": samples}],
-        **without_none(arxiv=_arxiv_address(paper_of(task))),
+        **without_none(arxiv=_arxiv_address(paper_of_task(task))),
         "tags": ["navigation", "planning", "games"],
         "source": {
             "repository_url": repository,

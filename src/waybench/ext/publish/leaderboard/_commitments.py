@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from waybench.core import NOTHING, Json, WaybenchError, is_object
 from waybench.results.formatting import one_line
-from waybench.submission._run_commitments import is_of_run, read_run_commitment
+from waybench.submission._run_commitments import is_commitment_to_run, read_run_commitment
 from waybench.submission._verdict import RunVerdict
 
 FOLDER = "commitments"
@@ -92,7 +92,7 @@ def precedes(committed: Committed, run: RunVerdict) -> bool:
         began = datetime.strptime(run.created, CREATED).replace(tzinfo=UTC)
     except ValueError:
         return False
-    is_its = is_of_run(committed.content, run.model, run.task, run.parameters, run.epochs)
+    is_its = is_commitment_to_run(committed.content, run.model, run.task, run.parameters, run.epochs)
     return is_its and committed.time is not None and committed.time < began
 
 

@@ -26,7 +26,7 @@ from waybench.ext.publish.leaderboard._commitments import SETTINGS, Committed, a
 from waybench.ext.publish.leaderboard._likeness import likeness, shared_replies
 from waybench.results.formatting import one_line, stored_lost_text
 from waybench.submission import check_signature, verify
-from waybench.submission._names import name_problem
+from waybench.submission._names import model_name_problem
 from waybench.submission._verdict import SubmissionVerdict
 
 _MOST_BYTES = 1 << 20
@@ -374,7 +374,7 @@ def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_
     if declared.sha256 and declared.sha256 != verdict.sha256:
         raise UsageError(f"{toml.name} is about another file: the SHA-256 differs")
     for model in verdict.models:
-        if problem := name_problem(model):
+        if problem := model_name_problem(model):
             raise UsageError(problem)
     if not any(run.confirmed or run.counts.get("version") for run in verdict.runs):
         raise UsageError("no record in it agrees with a new simulation")

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from waybench.submission._names import look
+from waybench.submission._names import lookalike_key
 from waybench.submission._verdict import SubmissionVerdict
 
 
@@ -25,7 +25,7 @@ def likeness(verdict: SubmissionVerdict, earlier: Sequence[tuple[str, Submission
             return f"the same records as {name}.zip ({', '.join(other.models)[:100]})"
         for model in verdict.models:
             for rival in other.models:
-                if rival != model and look(rival) == look(model):
+                if rival != model and lookalike_key(rival) == lookalike_key(model):
                     return f"{model[:60]!a} can be taken for {rival[:60]!a} of {name}.zip"
     return ""
 
@@ -50,7 +50,7 @@ def shared_replies(submissions: Sequence[tuple[str, SubmissionVerdict | None]]) 
         odd = verdict.odd if verdict else ()
         notes[number] += [f"{found.text}." for found in odd if found.kind in ("same replies", "repeated run")]
     for (one, first, replies), (other, second, others) in combinations(models, 2):
-        if one != other and (text := replies.same_replies(others)):
+        if one != other and (text := replies.shared_replies_text(others)):
             notes[one].append(f"{second} of {submissions[other][0]} gave {text}.")
             notes[other].append(f"{first} of {submissions[one][0]} gave {text}.")
     return notes

@@ -24,7 +24,7 @@ from waybench.results.logs import LoggedEpisode, Skipped
 from waybench.results.results import group_by
 from waybench.submission import verdict_page
 from waybench.submission._parameters import changed_options
-from waybench.submission._records import episodes
+from waybench.submission._records import submission_episodes
 from waybench.submission._verdict import NOT_PROVEN
 
 CONFIRMED, OTHER_OPTIONS, COMMUNITY = "report", "options", "community"
@@ -427,8 +427,13 @@ def _episodes(
             options_by_run[f"{entry.id}/{run['file']}"] = options
             return folder == COMMUNITY or (folder == OTHER_OPTIONS) == bool(options)
 
-        of_entry = episodes(
-            entry.path, entry.verdict.sha256, run=entry.id, name=name, on_problem=keep, wanted=is_wanted
+        of_entry = submission_episodes(
+            entry.path,
+            entry.verdict.sha256,
+            run_prefix=entry.id,
+            name_in_report=name,
+            on_problem=keep,
+            is_wanted=is_wanted,
         )
         for episode in of_entry:
             # Records of other versions cannot be simulated, and have tables of their own (`Entry.earlier`).
