@@ -214,7 +214,7 @@ def embedded() -> tuple[list[FamilyResults], list[str], list[str]]:
                         yield LoggedEpisode(f"waybench/{name}", "benchmark", record)
 
     measured, rows = measurable(episodes())
-    data = joint_data(with_reference_bounds((episode.record for episode in measured), rows), references=True)
+    data = joint_data(with_reference_bounds((episode.record for episode in measured), rows), include_references=True)
     return list(data.results), list(data.models), [family.name for family in data.families]
 
 

@@ -81,4 +81,4 @@ def variables(all_rows: Sequence[Row], episodes: Iterable[LoggedEpisode]) -> dic
     found = ClusterVariables()
     for row, episode in zip(all_rows, episodes, strict=True):
         found.add(row, episode.record)
-    return found.of(all_rows)
+    return found.by_group(all_rows)

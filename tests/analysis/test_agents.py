@@ -11,7 +11,7 @@ from waybench.core import play_to_end, policy
 from waybench.envs.smartplay import RECORDED
 from waybench.envs.smartplay._capabilities import CAPABILITIES, capability_scores
 from waybench.results import LoggedEpisode, rows
-from waybench.results.estimates._agents import Agent, HumanScore, _range, agents
+from waybench.results.estimates._agents import Agent, HumanScore, _capability_interval, agents_of_rows
 from waybench.results.stats import clustered_mean
 from waybench.results.stats._intervals import clustered_error
 
@@ -33,7 +33,7 @@ def played(who: str, model: str = "vendor/model", count: int = 4, **options: Any
 
 
 def only(episodes: list[LoggedEpisode]) -> Agent:
-    (found,) = agents(rows(episodes))
+    (found,) = agents_of_rows(rows(episodes))
     return found
 
 
@@ -65,17 +65,19 @@ def test_a_capability_stays_within_what_its_games_can_come_to() -> None:
 
 
 def test_what_is_not_as_published_has_no_human_score() -> None:
-    assert agents(rows(played("oracle", steps=20))) == []
+    assert agents_of_rows(rows(played("oracle", steps=20))) == []
     environment = waybench.load("bandit/arms")
     free = [
         LoggedEpisode(model="m", task="t", record=play_to_end(environment, item, policy("oracle")).record())
         for item in environment.source("key", 2).head(3)
     ]
-    assert agents(rows(free)) == []
+    assert agents_of_rows(rows(free)) == []
 
 
 def test_ways_of_asking_are_agents_of_their_own() -> None:
-    found = agents(rows([*played("oracle"), *played("random", wording="chat"), *played("oracle", "waybench/oracle")]))
+    found = agents_of_rows(
+        rows([*played("oracle"), *played("random", wording="chat"), *played("oracle", "waybench/oracle")])
+    )
     assert [(agent.model, dict(agent.settings)["wording"]) for agent in found] == [
         ("vendor/model", "two_questions"),
         ("vendor/model", "chat"),
@@ -85,7 +87,9 @@ def test_ways_of_asking_are_agents_of_their_own() -> None:
 
 
 def test_who_is_shown_another_history_is_another_agent() -> None:
-    found = agents(rows([*played("oracle"), *played("random", history=1, count=6), *played("oracle", history=50)]))
+    found = agents_of_rows(
+        rows([*played("oracle"), *played("random", history=1, count=6), *played("oracle", history=50)])
+    )
     assert [dict(agent.settings).get("history") for agent in found] == [None, 1]
     assert found[0].scores["BanditTwoArmedHighLowFixed"].value == pytest.approx(50 / 45)
 
@@ -159,7 +163,7 @@ def test_the_interval_of_a_capped_capability() -> None:
     group = only(played("thompson", count=5)).groups["BanditTwoArmedHighLowFixed"]
     far = {"Crafter": HumanScore(group, mean, clustered_error(scores, "abcdef"), (0, 82), mean)}
     (first, *_) = capability_scores({"Crafter": mean.value}, "paper_capped")
-    assert (first.value, _range(first, far, "paper_capped")) == (1, (1, 1))
+    assert (first.value, _capability_interval(first, far, "paper_capped")) == (1, (1, 1))
     few = only(played("thompson", count=5))
     assert few.ranges["paper_capped"][0] is None
     own = only(played("thompson", count=6))

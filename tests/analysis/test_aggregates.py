@@ -18,7 +18,7 @@ from waybench.envs.crafter._environment import unlocked_achievements
 from waybench.envs.crafter._ids import ACHIEVEMENTS
 from waybench.results import Estimate, LoggedEpisode, Row, by_level, overall, rows
 from waybench.results.estimates._estimates import estimate
-from waybench.results.estimates._measures import text_table
+from waybench.results.estimates._measures import score_tables_text
 from waybench.results.estimates._summary import summary_table
 from waybench.results.results import Cluster
 from waybench.results.stats import IntervalEstimate, LostAttempts, clustered_mean
@@ -240,7 +240,7 @@ def test_the_order_of_episodes_changes_nothing() -> None:
 
 def test_table() -> None:
     some = [world(0, ALL), world(1, set()), world(0, HALF, model="other"), world(1, HALF, model="other")]
-    table = text_table(by_level(some), totals=overall(some))
+    table = score_tables_text(by_level(some), totals=overall(some))
     assert table.split("\n\n")[1] == (
         "Crafter (SmartPlay): Crafter score, higher is better     1\n"
         "----------------------------------------------------------\n"
@@ -248,7 +248,7 @@ def test_table() -> None:
         "vendor/model                                          50.0"
     )
     assert table.startswith("Crafter (SmartPlay)     1\n")
-    gone = text_table(by_level([lost(row) for row in some]))
+    gone = score_tables_text(by_level([lost(row) for row in some]))
     assert [line.split()[-1] for line in gone.split("\n\n")[1].splitlines()[2:]] == ["n/a*", "n/a*"]
 
 
@@ -272,13 +272,13 @@ def test_too_few_worlds_are_said_beside_the_score_in_a_terminal_and_as_json() ->
     score = found.aggregates["crafter_score"]
     assert [line for line in lines if f"{score.value:.1f} [" in line and "]†" in line]
     assert f"† {note}" in lines
-    assert note in text_table(by_level(some)).splitlines()
+    assert note in score_tables_text(by_level(some)).splitlines()
     # Whatever the attempts at them are, a hundred worlds are enough.
     many = [world(number, HALF if number % 3 else ALL) for number in range(SIZE.fewest)]
     (enough,) = overall(many)
     assert enough.too_few == {}
     assert "†" not in summary_table(many)
-    assert "its interval takes" not in text_table(by_level(many))
+    assert "its interval takes" not in score_tables_text(by_level(many))
 
 
 @pytest.mark.parametrize("name", ["all 10 %", "ten 80 %, twelve 3 %", "1 to 95 %, most of them rare"])

@@ -9,7 +9,7 @@ from tests.analysis.searches import items, searched
 from tests.report.pages import site
 from waybench.core import End
 from waybench.results import LoggedEpisode, Row, rows
-from waybench.results.estimates._difficulty import attempt_spread
+from waybench.results.estimates._difficulty import spreads_over_attempts
 
 
 def tried(scores: dict[int, list[float]], level: int = 15) -> list[Row]:
@@ -23,7 +23,7 @@ def tried(scores: dict[int, list[float]], level: int = 15) -> list[Row]:
 
 
 def test_the_margins_are_of_the_attempts_means() -> None:
-    (found,) = attempt_spread(tried({1: [0.0, 0.2], 2: [0.3, 0.5], 3: [0.1, 0.4]}))
+    (found,) = spreads_over_attempts(tried({1: [0.0, 0.2], 2: [0.3, 0.5], 3: [0.1, 0.4]}))
     spread = found.metrics["err_min"]
     assert (found.keys, spread.sets) == (("1", "2", "3"), 3)
     assert spread.average == pytest.approx(0.25)  # of 0.1, 0.4 and 0.25
@@ -32,12 +32,12 @@ def test_the_margins_are_of_the_attempts_means() -> None:
 
 def test_levels_are_apart_and_one_attempt_has_no_spread() -> None:
     both = [*tried({1: [0.0, 0.0], 2: [1.0, 1.0]}), *tried({1: [0.0, 0.0]}, level=25)]
-    assert [found.level for found in attempt_spread(both)] == [15]
+    assert [found.level for found in spreads_over_attempts(both)] == [15]
 
 
 def test_an_attempt_that_is_missing_somewhere_is_left_out() -> None:
     *some, last = tried({1: [0.0, 0.2], 2: [0.3, 0.5], 3: [0.1, 0.4]})
-    (found,) = attempt_spread([*some, replace(last, error=True, end=End.INFRASTRUCTURE)])
+    (found,) = spreads_over_attempts([*some, replace(last, error=True, end=End.INFRASTRUCTURE)])
     assert found.keys == ("1", "2")
     assert found.metrics["err_min"].average == pytest.approx(0.25)
 
@@ -52,7 +52,7 @@ def test_the_task_s_page_has_the_table(tmp_path: Path) -> None:
         for item in items("dfs", 6, level=8)
         for attempt in (1, 2, 3)
     ]
-    (found,) = attempt_spread(rows(episodes))
+    (found,) = spreads_over_attempts(rows(episodes))
     (page,) = site(tmp_path, episodes).tasks.values()
     table = page.table("Spread over several attempts at the same cases.")
     assert table[0][:3] == ["Model", "Level", "Attempts"]

@@ -13,9 +13,9 @@ from tests.analysis.searches import answered, items, searched
 from waybench.core import Item
 from waybench.results import LoggedEpisode, rows
 from waybench.results.comparisons._prompts import examples_effects
-from waybench.results.estimates._difficulty import set_spread, set_spreads
+from waybench.results.estimates._difficulty import set_spread, spreads_over_sets
 from waybench.results.estimates._estimates import estimate
-from waybench.results.estimates._measures import rank_by_merit, text_table
+from waybench.results.estimates._measures import rank_by_merit, score_tables_text
 from waybench.results.formatting import change_text, mean_text
 from waybench.results.results import labels
 
@@ -46,7 +46,7 @@ def test_spread_over_sets() -> None:
     sets = [searched("noisy-0.3", "dfs", count=6, key=key, teacher_guided=True) for key in keys]
     alone = searched("noisy-0.3", "dfs", count=6, teacher_guided=True, model="alone")
     estimates = estimate([*sets[0], *alone, *sets[1], *sets[2]])
-    (found,) = set_spreads(estimates)
+    (found,) = spreads_over_sets(estimates)
     assert (found.keys, found.level, found.group.key, found.group.model) == (
         tuple(keys),
         5,
@@ -66,7 +66,7 @@ def test_spread_over_sets() -> None:
 
 def test_no_spread_of_different_levels_or_settings() -> None:
     others = [*searched("oracle", key="b", level=7), *searched("oracle", key="b", max_retries=0)]
-    assert set_spreads(estimate([*searched("oracle", key="a"), *others])) == []
+    assert spreads_over_sets(estimate([*searched("oracle", key="a"), *others])) == []
 
 
 def test_changes_are_paired_by_item() -> None:
@@ -121,7 +121,7 @@ def test_lower_is_better_in_ranks_and_tables() -> None:
     near, far = items("guessnum", 2)
     good = [off(near, 2, "good"), off(far, 2, "good")]
     bad = [off(near, 20, "bad"), off(far, 20, "bad")]
-    table = text_table(estimate([*bad, *good]))
+    table = score_tables_text(estimate([*bad, *good]))
     assert table.splitlines()[0].startswith("Number guessing (AQA-Bench): Err_min, lower is better")
     size = near.instance.high - near.instance.low
     assert [line.split() for line in table.splitlines()[2:]] == [
@@ -155,7 +155,7 @@ def test_nothing_is_set_aside_after_a_perfect_attempt_there() -> None:
 
 def test_episodes_with_a_teacher_have_a_table_of_their_own() -> None:
     guided = searched("noisy-0.3", count=6, teacher_guided=True)
-    free, apart = text_table(estimate([*searched("random"), *guided])).split("\n\n")
+    free, apart = score_tables_text(estimate([*searched("random"), *guided])).split("\n\n")
     assert "noisy" not in free
     (found,) = estimate(guided)
     lines = apart.splitlines()

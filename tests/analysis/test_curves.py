@@ -7,7 +7,7 @@ from tests.analysis.episodes import detour, failed, item
 from tests.analysis.searches import answered, items, searched
 from waybench.results import LoggedEpisode, overall, rows
 from waybench.results._tables import episode_frame
-from waybench.results.estimates._bounds import contributions, curve
+from waybench.results.estimates._bounds import curve_contributions, mean_curve
 from waybench.results.estimates._estimates import estimate
 from waybench.results.stats import clustered_mean
 
@@ -16,7 +16,7 @@ UNEQUAL = [[1.0, 1.0], [1.0, 0.0, 1.0], [0.0]]
 
 
 def test_per_step_accuracy_by_hand() -> None:
-    found = curve(UNEQUAL, "abc", 0, 1)
+    found = mean_curve(UNEQUAL, "abc", 0, 1)
     assert found is not None
     # PSACC_k = N_k / N^_k: two of three cases, one of the two that have a second step, the one that has a third.
     assert [step.value for step in found.steps] == pytest.approx([2 / 3, 1 / 2, 1])
@@ -29,7 +29,7 @@ def test_per_step_accuracy_by_hand() -> None:
 
 
 def test_steps_have_the_intervals_of_their_own_episodes() -> None:
-    found = curve(UNEQUAL, "abc", 0, 1)
+    found = mean_curve(UNEQUAL, "abc", 0, 1)
     assert found is not None
     assert found.steps[0] == clustered_mean([1, 1, 0], "abc", 0, 1)
     assert found.steps[1] == clustered_mean([1, 0], "ab", 0, 1)
@@ -44,7 +44,7 @@ def test_contributions_are_the_derivatives_by_the_weight_of_an_episode() -> None
             steps.append(sum(w * number for w, number in having) / sum(w for w, _ in having))
         return mean(steps)
 
-    average, parts = contributions(UNEQUAL)
+    average, parts = curve_contributions(UNEQUAL)
     assert weighted([1, 1, 1]) == average
     assert sum(parts) == pytest.approx(0)
     tiny = 1e-6
@@ -55,22 +55,22 @@ def test_contributions_are_the_derivatives_by_the_weight_of_an_episode() -> None
 
 def test_with_equal_lengths_the_average_is_the_mean_of_means() -> None:
     series = [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]]
-    found = curve(series, "abcd", 0, 1)
+    found = mean_curve(series, "abcd", 0, 1)
     assert found is not None
     assert found.average == clustered_mean([mean(numbers) for numbers in series], "abcd", 0, 1)
 
 
 def test_all_alike_at_an_end_is_wilsons() -> None:
-    found = curve([[1.0] * length for length in (2, 3, 1, 1, 1, 1)], "abcdef", 0, 1)
+    found = mean_curve([[1.0] * length for length in (2, 3, 1, 1, 1, 1)], "abcdef", 0, 1)
     assert found is not None
     assert (found.average.value, found.average.high) == (1, 1)
     assert found.average.low == found.steps[0].low == pytest.approx(0.6097, abs=1e-4)  # 6 / (6 + 1.96²)
 
 
 def test_episodes_without_a_step_are_in_no_curve() -> None:
-    assert curve([], [], 0, 1) is None
-    assert curve([[], []], "ab", 0, 1) is None
-    assert curve([[], *UNEQUAL], "xabc", 0, 1) == curve(UNEQUAL, "abc", 0, 1)
+    assert mean_curve([], [], 0, 1) is None
+    assert mean_curve([[], []], "ab", 0, 1) is None
+    assert mean_curve([[], *UNEQUAL], "xabc", 0, 1) == mean_curve(UNEQUAL, "abc", 0, 1)
 
 
 @pytest.mark.parametrize("env", ["guessnum", "dfs", "cavebfs"])

@@ -24,7 +24,7 @@ from waybench.results.comparisons._models import compare_sides
 from waybench.results.estimates import lost_rows, matrix
 from waybench.results.estimates._matrix import matrix_text
 from waybench.results.estimates._measures import rank_by_merit
-from waybench.results.estimates._profiles import profiles, profiles_text
+from waybench.results.estimates._profiles import model_profiles, profiles_text
 from waybench.results.estimates._summary import summary_table
 from waybench.results.formatting import LOST, NO_RANK, lost_text
 from waybench.results.horizons import horizons
@@ -157,7 +157,7 @@ def test_profiles_mark_what_they_lack() -> None:
         replace(each, error=True, metrics=dict.fromkeys(each.metrics)) if number < 2 else each
         for number, each in enumerate(made)
     ]
-    found = profiles(lost)
+    found = model_profiles(lost)
     assert [line.model for line in found.rows] == ["b", "c", "a"]
     assert [line.lost for line in found.rows] == [0, 0, 2]
     text = profiles_text(found)

@@ -75,14 +75,14 @@ def test_cost_and_tokens_for_each_solved_item() -> None:
     assert (found.items, found.attempts, found.solved_items, found.errors) == (2, 3, 1, 1)
     each = [(tokens * 2.5 + 10 * 10) / 1_000_000 for tokens in (1000, 2000, 3000)]
     assert found.cost == pytest.approx(sum(each) / 3)
-    assert found.per_solved(found.cost) == pytest.approx(sum(each))
+    assert found.per_solved_item(found.cost) == pytest.approx(sum(each))
     assert found.tokens == pytest.approx((1000 + 2000 + 3000 + 30) / 3)
-    assert found.per_solved(found.tokens) == pytest.approx(6030)
+    assert found.per_solved_item(found.tokens) == pytest.approx(6030)
     told = found.to_json()
     assert (told["cost_per_solved"], told["tokens_per_solved"]) == (pytest.approx(sum(each)), pytest.approx(6030))
     both = costs([(detour(solved, 2), 1000), (detour(other, 2), 1000)])
     assert both.solved_items == 2
-    assert both.per_solved(both.tokens) == pytest.approx(1010)
+    assert both.per_solved_item(both.tokens) == pytest.approx(1010)
 
 
 def test_where_nothing_is_solved_or_known_there_is_no_number() -> None:
@@ -90,12 +90,12 @@ def test_where_nothing_is_solved_or_known_there_is_no_number() -> None:
     assert none.solved_items == 0
     assert none.tokens == 3 * 1010
     assert none.cost is not None
-    assert (none.per_solved(none.tokens), none.per_solved(none.cost)) == (None, None)
+    assert (none.per_solved_item(none.tokens), none.per_solved_item(none.cost)) == (None, None)
     (bare,) = by_level([row(logged(detour(item(), 2)), price=PRICE)])
-    assert (bare.solved_items, bare.cost, bare.tokens, bare.per_solved(bare.cost)) == (1, None, None, None)
+    assert (bare.solved_items, bare.cost, bare.tokens, bare.per_solved_item(bare.cost)) == (1, None, None, None)
     assert (bare.to_json()["cost"], bare.to_json()["cost_per_solved"]) == (None, None)
     unpriced = costs([(detour(item(), 2), 1000)], None)
-    assert (unpriced.cost, unpriced.per_solved(unpriced.tokens)) == (None, 1010)
+    assert (unpriced.cost, unpriced.per_solved_item(unpriced.tokens)) == (None, 1010)
 
 
 def test_an_item_that_is_solved_twice_is_one() -> None:
@@ -111,7 +111,7 @@ def test_with_a_teacher_nothing_is_solved_by_the_player() -> None:
     guided = searched("oracle", teacher_guided=True)
     assert {str(episode.record.end) for episode in guided} == {"solved"}
     (found,) = overall(exclude(row(episode) for episode in guided))
-    assert (found.solved_items, found.per_solved(1.0)) == (0, None)
+    assert (found.solved_items, found.per_solved_item(1.0)) == (0, None)
 
 
 def test_errors_and_what_does_not_replay_are_in_no_mean() -> None:

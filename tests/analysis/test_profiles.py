@@ -9,7 +9,7 @@ from waybench.core import UsageError, play_to_end, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode, Row
 from waybench.results.estimates import matrix
-from waybench.results.estimates._profiles import joint_data, profiles, profiles_text
+from waybench.results.estimates._profiles import joint_data, model_profiles, profiles_text
 from waybench.results.results import measurable, without_searches
 from waybench.results.results._anchors import with_reference_bounds
 
@@ -52,7 +52,7 @@ def all_rows() -> list[Row]:
 
 
 def test_measured_and_predicted_scores_are_kept_apart(all_rows: list[Row]) -> None:
-    found = profiles(all_rows)
+    found = model_profiles(all_rows)
     assert [family.name for family in found.families] == ["search", "maze", "tilemap"]
     of_model = {row.model: row for row in found.rows}
     assert set(of_model) == {"vendor/0.01", "vendor/0.1", "vendor/0.6"}
@@ -76,7 +76,7 @@ def test_measured_and_predicted_scores_are_kept_apart(all_rows: list[Row]) -> No
 
 
 def test_text_marks_predictions(all_rows: list[Row]) -> None:
-    found = profiles(all_rows)
+    found = model_profiles(all_rows)
     text = profiles_text(found, 100)
     predicted = next(cell.predicted for row in found.rows for cell in row.cells.values() if cell.predicted)
     head, *_ = text.split("\n\n")
@@ -91,7 +91,7 @@ def test_text_marks_predictions(all_rows: list[Row]) -> None:
 
 
 def test_json(all_rows: list[Row]) -> None:
-    values = profiles(all_rows).to_json()
+    values = model_profiles(all_rows).to_json()
     cells = {each["model"]: each["families"] for each in values["models"]}
     assert cells["vendor/0.1"]["search"]["measured"] is None
     assert set(cells["vendor/0.1"]["search"]["predicted"]) == {"value", "low", "high"}
@@ -111,15 +111,15 @@ def test_results_of_the_joint_model(all_rows: list[Row]) -> None:
 
 def test_too_little_for_a_profile(all_rows: list[Row]) -> None:
     with pytest.raises(UsageError, match="at least 2 models with normalised scores, not 1"):
-        profiles([row for row in all_rows if row.group.model == "vendor/0.1"])
+        model_profiles([row for row in all_rows if row.group.model == "vendor/0.1"])
     with pytest.raises(UsageError, match="at least 2 families with normalised scores, not 1"):
-        profiles([row for row in all_rows if row.group.env == "maze/alicia"])
+        model_profiles([row for row in all_rows if row.group.env == "maze/alicia"])
 
 
 def test_embedded_players_count_on_request(all_rows: list[Row]) -> None:
     embedded = [replace(row, group=replace(row.group, embedded=True)) for row in all_rows]
     with pytest.raises(UsageError, match="not 0; --references adds the embedded players"):
-        profiles(embedded)
-    found = profiles(embedded, references=True)
+        model_profiles(embedded)
+    found = model_profiles(embedded, include_references=True)
     assert {row.kind for row in found.rows} == {"reference"}
     assert len(found.rows) == 3

@@ -162,7 +162,7 @@ def test_variables_are_worked_out_once_for_each_map(monkeypatch: pytest.MonkeyPa
     for one, episode in zip(made, episodes, strict=True):
         found.add(one, episode.record)
     assert sorted(asked) == ["a", "a", "b"]  # "a" of another set is another map
-    known = found.of(made)
+    known = found.by_group(made)
     assert known == variables(made, episodes)
     assert {(group.model, group.key): len(some) for group, some in known.items()} == {
         ("vendor/model", "mine"): 2,
@@ -178,7 +178,7 @@ def test_what_was_set_aside_later_has_no_variables() -> None:
     for one, episode in zip(made, episodes, strict=True):
         found.add(one, episode.record)
     excluded = [replace(one, exclusion_reason="repeated") if one.cluster.name == "a" else one for one in made]
-    ((_, own),) = found.of(excluded).items()
+    ((_, own),) = found.by_group(excluded).items()
     assert {cluster.name: each["locations"] for cluster, each in own.items()} == {"b": 4}
     with pytest.raises(ValueError, match="longer"):
-        found.of(made[:-1])
+        found.by_group(made[:-1])

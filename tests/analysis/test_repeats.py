@@ -8,8 +8,8 @@ import pytest
 import waybench
 from waybench.core import End, play_to_end, policy
 from waybench.results import LoggedEpisode, Row, by_level, overall, rows
-from waybench.results.estimates._bounds import repeats
-from waybench.results.estimates._measures import text_table
+from waybench.results.estimates._bounds import repeats_of_groups
+from waybench.results.estimates._measures import score_tables_text
 
 GTB = waybench.load("tilemap/gtb")
 
@@ -44,7 +44,7 @@ def test_the_error_over_repeats() -> None:
     made = [
         with_values(row, attempt, score=score) for row in (first, second) for attempt, score in ((1, 40.0), (2, 60.0))
     ]
-    [found] = repeats(made)
+    [found] = repeats_of_groups(made)
     assert (found.metrics["score"].mean, found.metrics["score"].repeats) == (50.0, 2)
     assert found.metrics["score"].error == pytest.approx(sqrt(200) / sqrt(2))
     assert found.to_json()["metrics"]["score"]["repeats"] == 2
@@ -53,12 +53,12 @@ def test_the_error_over_repeats() -> None:
 def test_a_repeat_that_is_not_whole_is_none() -> None:
     first, second = played("oracle", (1,))
     lost = replace(second, attempt=2, error=True, end=End.INFRASTRUCTURE)
-    assert repeats([first, second, replace(first, attempt=2), lost]) == []
+    assert repeats_of_groups([first, second, replace(first, attempt=2), lost]) == []
 
 
 def test_sets_of_several_levels_have_a_column_of_all() -> None:
     made = played("oracle", (1, 2)) + played("stay", (1, 2))
-    table = text_table(by_level(made), totals=overall(made))
+    table = score_tables_text(by_level(made), totals=overall(made))
     head, _, oracle, stay = table.split("\n\n")[0].splitlines()
     assert head.split()[-3:] == ["1", "2", "all"]
     assert oracle.split() == ["model/oracle", "100.0", "100.0", "100.0"]

@@ -1,7 +1,7 @@
 from tests.analysis.episodes import detour, failed, item, logged, played
 from waybench.results import rows
 from waybench.results.estimates._estimates import estimate
-from waybench.results.estimates._measures import text_table
+from waybench.results.estimates._measures import score_tables_text
 from waybench.results.formatting import LOST, one_line, visible
 from waybench.results.results import labels
 
@@ -10,7 +10,7 @@ NAMES = "waybench/null", "waybench/oracle"
 
 def test_table_is_aligned_with_models_before_embedded_players() -> None:
     episodes = [*played("null", (5, 7)), *played("oracle", (5, 11)), *played("oracle", (5, 7), model="vendor/good")]
-    assert text_table(estimate(episodes)) == (
+    assert score_tables_text(estimate(episodes)) == (
         "Mazes (AliciaBench)      5      7     11\n"
         "----------------------------------------\n"
         "vendor/good          100.0  100.0\n"
@@ -23,7 +23,7 @@ def test_table_is_aligned_with_models_before_embedded_players() -> None:
 def test_what_errors_took_is_marked() -> None:
     lost = [logged(failed(detour(item(7), 2)))]
     some = [logged(detour(item(5), 0)), logged(failed(detour(item(5, 1), 2)))]
-    *_, last, blank, legend, five, seven = text_table(estimate([*lost, *some])).splitlines()
+    *_, last, blank, legend, five, seven = score_tables_text(estimate([*lost, *some])).splitlines()
     assert last.split() == ["vendor/model", "100.0*", "n/a*"]
     assert (blank, legend) == ("", f"* {LOST}")
     assert five == "  vendor/model, 5: n = 1 of 2; 50.0 to 100.0"
@@ -33,14 +33,14 @@ def test_what_errors_took_is_marked() -> None:
 def test_a_wide_table_goes_on_below() -> None:
     levels = [5, 7, 9, 11, 13, 15]
     episodes = [*played("oracle", levels, mazes=1), *played("null", (5,), mazes=1, model="vendor/*")]
-    whole = text_table(estimate(episodes))
-    assert text_table(estimate(episodes), max(map(len, whole.splitlines()))) == whole
+    whole = score_tables_text(estimate(episodes))
+    assert score_tables_text(estimate(episodes), max(map(len, whole.splitlines()))) == whole
     assert "n = " not in whole
-    blocks = text_table(estimate(episodes), 45).split("\n\n")
+    blocks = score_tables_text(estimate(episodes), 45).split("\n\n")
     assert [[int(level) for level in block.splitlines()[0].split()[2:]] for block in blocks] == [levels[:3], levels[3:]]
     assert max(len(line) for block in blocks for line in block.splitlines()) <= 45
     assert all("waybench/oracle" in block and "vendor/*" in block for block in blocks)
-    assert len(text_table(estimate(episodes), 1).split("\n\n")) == len(levels)
+    assert len(score_tables_text(estimate(episodes), 1).split("\n\n")) == len(levels)
 
 
 def test_rows_of_one_model_are_told_apart_by_their_settings() -> None:
@@ -52,7 +52,7 @@ def test_rows_of_one_model_are_told_apart_by_their_settings() -> None:
 
 def test_hostile_names_leave_the_table_whole() -> None:
     names = ["\x1b[31mred\n\nrow", "\u202eleft", "x" * 300, "模型" * 40, "\ud800"]
-    table = text_table(estimate([e for name in names for e in played("null", (5,), mazes=1, model=name)]))
+    table = score_tables_text(estimate([e for name in names for e in played("null", (5,), mazes=1, model=name)]))
     lines = table.encode().decode().splitlines()
     assert len(lines) == 2 + len(names)
     assert "\x1b" not in table
@@ -61,7 +61,7 @@ def test_hostile_names_leave_the_table_whole() -> None:
 
 
 def test_no_estimates_no_table() -> None:
-    assert text_table([]) == ""
+    assert score_tables_text([]) == ""
 
 
 def test_visible() -> None:

@@ -9,7 +9,7 @@ from tests.analysis.worlds import FIND, searched
 from tests.report.pages import site
 from waybench.results import LoggedEpisode, by_level, rows
 from waybench.results.comparisons._models import pairs
-from waybench.results.estimates._measures import text_table
+from waybench.results.estimates._measures import score_tables_text
 
 
 @cache
@@ -28,7 +28,7 @@ def test_groups_say_what_keeps_them_apart() -> None:
 
 
 def test_text_tables() -> None:
-    own, other = text_table(by_level(rows(episodes()))).split("\n\n")
+    own, other = score_tables_text(by_level(rows(episodes()))).split("\n\n")
     assert own.splitlines()[0].split("  ")[0] == FIND.title
     assert [line.split() for line in own.splitlines()[2:]] == [["alpha", "1.000"]]
     assert other.splitlines()[0].split("  ")[0] == f"{FIND.title}, engine: luanti"

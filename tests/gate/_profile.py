@@ -7,7 +7,7 @@ from tests.gate._rate import Rate
 from tests.gate._tables import names, solved
 from waybench.results import Row
 from waybench.results.estimates import matrix
-from waybench.results.estimates._profiles import profiles
+from waybench.results.estimates._profiles import model_profiles
 from waybench.results.results import family_of
 
 TASKS = (("graph/paths", 1), ("maze/alicia", 17), ("search/bfs", 15), ("messenger/roles", 3), ("textmap/extract", 1))
@@ -30,7 +30,9 @@ def predictions(runs: int, seed: int = 10) -> Rate:
         family = family_of(env)
         (measured,) = [row.cells[family].score for row in matrix(rows).rows if row.model == model]
         predicted_from = [row for row, left_out in zip(rows, is_left_out, strict=True) if not left_out]
-        (prediction,) = [row.cells[family].predicted for row in profiles(predicted_from).rows if row.model == model]
+        (prediction,) = [
+            row.cells[family].predicted for row in model_profiles(predicted_from).rows if row.model == model
+        ]
         assert measured is not None and prediction is not None
         hits += prediction.low <= measured.value <= prediction.high
     return Rate(hits, runs)

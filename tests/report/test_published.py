@@ -15,7 +15,7 @@ from tests.report.pages import Site
 from waybench.core import play_to_end, policy
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, by_level, overall
-from waybench.results.estimates._difficulty import attempt_spread, set_spreads
+from waybench.results.estimates._difficulty import spreads_over_attempts, spreads_over_sets
 from waybench.results.papers import ATTEMPTS, SETS, find_paper, find_table, papers
 from waybench.results.published import match_published
 from waybench.results.results import Row, group_by, rows
@@ -88,7 +88,7 @@ def over_sets_and_attempts() -> Iterator[LoggedEpisode]:
 def test_averages_and_margins_stand_beside_the_published_ones() -> None:
     measured = rows(over_sets_and_attempts())
     levels = by_level(measured)
-    spreads = {SETS: set_spreads(levels), ATTEMPTS: attempt_spread(measured)}
+    spreads = {SETS: spreads_over_sets(levels), ATTEMPTS: spreads_over_attempts(measured)}
     for name, model in (("table-1", "vendor/sets"), ("table-8", "vendor/attempts")):
         table = find_table(find_paper("aqa"), name)
         [dfs] = [

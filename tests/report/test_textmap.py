@@ -22,7 +22,7 @@ from waybench.results.comparisons._models import compare_sides, pairs
 from waybench.results.estimates import matrix
 from waybench.results.estimates._difficulty import regressions
 from waybench.results.estimates._estimates import estimate
-from waybench.results.estimates._measures import rank_by_merit, text_table
+from waybench.results.estimates._measures import rank_by_merit, score_tables_text
 from waybench.results.results._rows import ReferenceBounds
 
 MAPS = [corridor(f"m{places}", places, words=20 - places) for places in (3, 4, 5, 6, 7, 9)]
@@ -90,12 +90,12 @@ def test_nothing_that_could_be_read_is_a_failure_and_no_infrastructure_error(tmp
     for shown in (made.family, made.task, made.result):
         assert not re.search(r"missing or have fewer attempts", shown.text)
     assert "only the numbers marked (MANGO) leave it out" in made.family.text
-    table = text_table(estimate(episodes), totals=overall(rows(episodes)))
+    table = score_tables_text(estimate(episodes), totals=overall(rows(episodes)))
     assert [line.split() for line in table.splitlines() if "mute" in line] == [
         ["vendor/mute", "0.000", "0.000", "0.000"]
     ]
     lost = [replace(episode, record=failed(episode.record)) for episode in episodes]
-    assert "n/a" in text_table(estimate(lost))
+    assert "n/a" in score_tables_text(estimate(lost))
 
 
 def test_a_model_with_more_unreadable_answers_is_not_ranked_above_one_that_solves_more() -> None:

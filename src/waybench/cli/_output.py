@@ -276,7 +276,7 @@ def summary_text(
     from waybench.results.comparisons._prompts import wording_table
     from waybench.results.estimates import item_difficulties
     from waybench.results.estimates._difficulty import difficulty_text
-    from waybench.results.estimates._measures import text_table
+    from waybench.results.estimates._measures import score_tables_text
     from waybench.results.estimates._summary import summary_table
     from waybench.results.horizons import horizons
     from waybench.results.horizons._searches import search_results, search_text
@@ -290,7 +290,7 @@ def summary_text(
     streamed = {row.group for row in rows if row.is_streamed}
     parts = (
         summary_table(rows, searched=searched | streamed) if overview else "",
-        text_table(by_level(scored), totals=overall(scored)) if levels and scored else "",
+        score_tables_text(by_level(scored), totals=overall(scored)) if levels and scored else "",
         difficulty_text(item_difficulties(rows)) if levels else "",
         wording_table(rows),
         agent_table(rows),

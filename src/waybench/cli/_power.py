@@ -374,8 +374,8 @@ def _cost_lines(plan: _TestPlan, items: int) -> Iterator[str]:
         if item_set.cluster is None:  # of maps, `limit` is the number of questions about each
             of_each = f" (of each of {levels} levels)" if levels > 1 else ""
             limits[f"  as a task's limit: --limit {math.ceil(items / levels)}{of_each}"] = None
-        tokens = entry.per_item(total_if_known([entry.input_tokens, entry.output_tokens]))
-        cost = entry.per_item(entry.cost)
+        tokens = entry.mean_per_item(total_if_known([entry.input_tokens, entry.output_tokens]))
+        cost = entry.mean_per_item(entry.cost)
         if tokens is not None:
             dollars = "" if cost is None else f", {cost * items:,.2f} USD"
             spent = f"about {short_count(round(tokens * items))} tokens{dollars}"

@@ -364,7 +364,7 @@ def profile(
     families with normalised scores are needed; with a handful of models, intervals are wide.
     """
     from waybench.results import read_logs
-    from waybench.results.estimates._profiles import profiles, profiles_text
+    from waybench.results.estimates._profiles import model_profiles, profiles_text
     from waybench.results.logs import Skipped
     from waybench.results.results import measurable
     from waybench.results.results._anchors import with_reference_bounds
@@ -373,7 +373,7 @@ def profile(
     measured, rows = measurable(read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append, confirm=True)
     rows = with_reference_bounds((episode.record for episode in measured), rows)
     tell_skipped(skipped)
-    ability = profiles(rows, references=references)
+    ability = model_profiles(rows, include_references=references)
     if out is not None:
         write_json(out, ability.to_json())
     if out != "-":

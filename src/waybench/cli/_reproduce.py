@@ -267,7 +267,7 @@ def _listing(paper: Paper) -> str:
 
 def _result(paper: Paper, table: PaperTable, folder: Path) -> str:
     from waybench.results import by_level, overall, read_logs
-    from waybench.results.estimates._difficulty import attempt_spread, set_spreads
+    from waybench.results.estimates._difficulty import spreads_over_attempts, spreads_over_sets
     from waybench.results.published import match_published, published_text
     from waybench.results.results import measurable
 
@@ -275,7 +275,7 @@ def _result(paper: Paper, table: PaperTable, folder: Path) -> str:
     if any(folder.glob("**/*.eval")):
         _, rows = measurable(read_logs(folder, on_problem=lambda _: None), on_problem=lambda _: None, confirm=True)
     levels = by_level(rows)
-    spreads = {SETS: set_spreads(levels), ATTEMPTS: attempt_spread(rows)}
+    spreads = {SETS: spreads_over_sets(levels), ATTEMPTS: spreads_over_attempts(rows)}
     text = published_text(match_published(levels, overall(rows), [(paper, table)], spreads), table.numbers)
     of_maps = sum(bool(row.cluster) for block in table.published for row in block.rows)
     numbers = f"{plural(of_maps, 'published number')} of single maps: see data/published.csv of the report."

@@ -265,7 +265,7 @@ class EpisodeStore:
                 rows.append(shared.fields(row, _ALIKE_ROWS))
             progress(len(rows))
         self.rows = exclude(rows)
-        self.variables: Mapping[RunKey, Mapping[Cluster, Variables]] = variables.of(self.rows)
+        self.variables: Mapping[RunKey, Mapping[Cluster, Variables]] = variables.by_group(self.rows)
         counts = Counter[RunKey]()
         self.numbers: list[int] = []
         for row in self.rows:

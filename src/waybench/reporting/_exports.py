@@ -27,7 +27,7 @@ from waybench.results.comparisons._model_effects import AgentEffect, SettingEffe
 from waybench.results.comparisons._presentations import LanguageEffect
 from waybench.results.comparisons._prompts import WordingEffect, wording_frame
 from waybench.results.comparisons._trends import TrendEffect
-from waybench.results.estimates._difficulty import set_spreads
+from waybench.results.estimates._difficulty import spreads_over_sets
 from waybench.results.estimates._ledger import ledger_frame
 from waybench.results.estimates._matrix import SCALE
 from waybench.results.estimates._model_pairs import COLUMNS as PAIR_COLUMNS
@@ -110,7 +110,7 @@ def summary_json(title: str, site: Site, compared: Analyses) -> str:
             for skipped in site.store.passed_over
         ],
         "changes": records(compared.changes),
-        "spreads": records(set_spreads(site.estimates)),
+        "spreads": records(spreads_over_sets(site.estimates)),
         "attempt_spreads": records(compared.attempts),
         "repeats": records(compared.repeats),
         # There are many pairs, so models are named by their pages, as in "overall".

@@ -214,7 +214,7 @@ def _distinguishing_settings(row: EnvEstimates, rows: Sequence[EnvEstimates]) ->
 
 def _mean(estimate: Estimate, metric: Metric) -> IntervalEstimate | None:
     headline = headline_spec(registry.load(estimate.group.env), estimate.guided)
-    return headline.mean(estimate) if headline.series else estimate.number(metric.name)
+    return headline.mean(estimate) if headline.series else estimate.metric_or_aggregate(metric.name)
 
 
 def _cell(

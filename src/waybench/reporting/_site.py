@@ -37,9 +37,15 @@ from waybench.results.comparisons._presentations import LanguageEffect, language
 from waybench.results.comparisons._prompts import ExamplesEffect, WordingEffect, examples_effects, wording_effects
 from waybench.results.comparisons._trends import TrendEffect, trend_effects
 from waybench.results.estimates import headline_spec, item_difficulties, matrix
-from waybench.results.estimates._agents import agents
-from waybench.results.estimates._bounds import Repeats, repeats
-from waybench.results.estimates._difficulty import ItemDifficulty, Regression, Spread, attempt_spread, regressions
+from waybench.results.estimates._agents import agents_of_rows
+from waybench.results.estimates._bounds import Repeats, repeats_of_groups
+from waybench.results.estimates._difficulty import (
+    ItemDifficulty,
+    Regression,
+    Spread,
+    regressions,
+    spreads_over_attempts,
+)
 from waybench.results.estimates._estimates import KnownEstimates
 from waybench.results.estimates._ledger import ledger
 from waybench.results.estimates._measures import rank_by_merit
@@ -255,11 +261,11 @@ class Site:
         paired = list(dict.fromkeys(name for names in tables for name in names))
         with compute(computations, self.cache, self.processes) as curves:
             self.verdicts, self.matrix = Verdicts(rows, self.estimates), matrix(rows, self._known)
-            self.agents, self.ledger, self.effects = agents(rows), ledger(rows), setting_effects(rows)
+            self.agents, self.ledger, self.effects = agents_of_rows(rows), ledger(rows), setting_effects(rows)
             compared = Analyses(
                 changes=examples_effects(rows),
-                repeats=repeats(rows),
-                attempts=attempt_spread(rows),
+                repeats=repeats_of_groups(rows),
+                attempts=spreads_over_attempts(rows),
                 pairs=pairs(rows, paired),
                 regressions=regressions(rows, self.store.variables),
                 difficulties=item_difficulties(all_rows),

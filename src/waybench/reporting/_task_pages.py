@@ -30,7 +30,7 @@ from waybench.reporting.tables._variation import (
     spread_table,
 )
 from waybench.results import Estimate
-from waybench.results.estimates._difficulty import set_spreads
+from waybench.results.estimates._difficulty import spreads_over_sets
 from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.horizons._references import SuccessCurve
 from waybench.results.papers import ATTEMPTS, SETS
@@ -272,7 +272,7 @@ def write_family(site: Site, family: SectionFamily, compared: Analyses) -> Json:
                 totals,
                 site.published,
                 site.pages,
-                {SETS: set_spreads(site.estimates_at(section.key)), ATTEMPTS: compared.attempts},
+                {SETS: spreads_over_sets(site.estimates_at(section.key)), ATTEMPTS: compared.attempts},
             ),
         )
         site.files(site.charts.of(section.charts))

@@ -346,7 +346,7 @@ def _course(estimate: Estimate) -> Iterator[ScoreRow]:
         ("tokens", "Tokens", "tokens", estimate.tokens),
         ("cost", "Cost", "USD", estimate.cost),
     ):
-        yield ScoreRow(estimate, "per_solved", metric, title, unit, "lower", value=estimate.per_solved(value))
+        yield ScoreRow(estimate, "per_solved", metric, title, unit, "lower", value=estimate.per_solved_item(value))
 
 
 _FACTS: Sequence[Column[ScoreRow]] = (

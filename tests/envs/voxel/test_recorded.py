@@ -16,7 +16,7 @@ from waybench.envs.voxel.engines._engines import open_terrain
 from waybench.envs.voxel.engines._own import eye_position, heading_vector
 from waybench.envs.voxel.engines._terrain import AIR, BEDROCK, WATER
 from waybench.results import LoggedEpisode, by_level, overall, rows
-from waybench.results.estimates._measures import text_table
+from waybench.results.estimates._measures import score_tables_text
 
 # SHA-256 of the hashes of the 20 instances of version 1, which had no option `start`.
 PUBLISHED = "17175c2ad3e47791a7639e61e5e0befe925a11d330e9392dae0dd2b48dba94bf"
@@ -162,5 +162,5 @@ def test_floor_and_ceiling_are_printed_beside_the_score() -> None:
     assert (found.rescaled.floor, found.rescaled.ceiling, found.rescaled.constant) == (0.7, 1, "")
     assert found.best is not None
     assert found.rescaled.mean.value == pytest.approx((found.best.value - 0.7) / 0.3)
-    told = text_table([found], totals=overall(made))
+    told = score_tables_text([found], totals=overall(made))
     assert "an empty reply scores 0.700, the oracle 1.000" in " ".join(told.split())

@@ -193,14 +193,14 @@ def _leader(
 ) -> Leader:
     group, env = total.group, registry.load(total.group.env)
     headline = headline_spec(env, total.guided)
-    known_mean, lost = headline.mean(total), headline.missing_attempts(total)
+    known_mean, lost = headline.mean(total), headline.lost_attempts(total)
     mean, note = _overall(known_mean, by_level, levels, headline.metric)
     metric = with_observed_bounds(headline.metric, [total])
     lost = lost if mean is None else mean.lost
     ends = lost_text(lost, metric) or ("" if total.guided else total.few_items) or interval_text(mean, metric)
     missing_bounds = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
     solved = notes([percent_interval(total.solved)] if total.lost else [], "flag")
-    cost = total.per_solved(total.cost)
+    cost = total.per_solved_item(total.cost)
     return Leader(
         group=group,
         family=presentation_of(group.env).title,
@@ -225,7 +225,7 @@ def _leader(
         solved=replace(_percent(total.solved.value if total.solved else None), notes=solved),
         outcomes=[_percent(total.outcomes.get(str(name), 0.0) if total.action_replies else None) for name in OUTCOMES],
         errors=total.errors,
-        tokens=_number(total.per_solved(total.tokens)),
+        tokens=_number(total.per_solved_item(total.tokens)),
         cost=number_cell(
             money(cost), cost, [] if total.cost is None else [f"{money(total.cost * total.attempts)} in all"]
         ),

@@ -20,7 +20,7 @@ from waybench.reporting.tables._table import (
 )
 from waybench.results.estimates import Matrix
 from waybench.results.estimates._matrix import NO_INTERVAL, SCALE, MatrixRow, short_title
-from waybench.results.estimates._mean_scores import Score, number
+from waybench.results.estimates._mean_scores import Score, score_text
 from waybench.results.estimates._model_pairs import COLUMNS, RARE_EXTREMES_CAPTION, ModelPair
 from waybench.results.formatting import LOST, NOTHING, lost_text
 from waybench.results.horizons import Horizon
@@ -177,9 +177,9 @@ def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_n
     if score is None:
         return TableCell(NOTHING, kind="score", link=link, notes=notes([why_none], "why"))
     ends = score.interval_text(" – ")
-    lost = lost_text(score.lost, show=number)
+    lost = lost_text(score.lost, show=score_text)
     return TableCell(
-        number(score.value),
+        score_text(score.value),
         bold=True,
         link=link,
         mark=lost_mark(score.lost),

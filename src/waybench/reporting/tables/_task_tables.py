@@ -114,7 +114,7 @@ def _score_cell(estimate: Estimate, headline: HeadlineSpec, view: TaskView) -> T
     metric, mean, presentation = headline.metric, headline.mean(estimate), view.presentation
     title = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
     best_of = not headline.series and registry.load(estimate.group.env).scoring.best_of
-    lost = headline.missing_attempts(estimate)
+    lost = headline.lost_attempts(estimate)
     if best_of and not lost and (ends := _ends(estimate, mean, metric)):
         title += f"; best of attempts {ends}"
     single = mean if headline.series else estimate.single
@@ -286,10 +286,10 @@ def _aggregate_table(
         f"{100 * CONFIDENCE:.0f} % intervals over {presentation.sampling_units}; {metric.title} has no interval for "
         f"a single {presentation.cluster or presentation.item}, or where all have the same value."
     )
-    few = dict.fromkeys(too_few_note(estimate.number(aggregate.name), aggregate) for estimate in estimates)
+    few = dict.fromkeys(too_few_note(estimate.metric_or_aggregate(aggregate.name), aggregate) for estimate in estimates)
 
     def number(estimate: Estimate, metric: Metric, *, bold: bool = False) -> TableCell:
-        mean = estimate.number(metric.name)
+        mean = estimate.metric_or_aggregate(metric.name)
         if mean is None or metric.bounds != (0, 1) or metric.unit:
             return mean_cell(mean, metric, bold=bold)
         lines = notes([percent_interval(mean)], "interval")

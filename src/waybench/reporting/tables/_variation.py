@@ -21,7 +21,7 @@ from waybench.reporting.tables._table import (
 from waybench.results import Estimate
 from waybench.results.estimates import headline_spec
 from waybench.results.estimates._bounds import Repeats
-from waybench.results.estimates._difficulty import ItemDifficulty, Regression, SetSpread, Spread, set_spreads
+from waybench.results.estimates._difficulty import ItemDifficulty, Regression, SetSpread, Spread, spreads_over_sets
 from waybench.results.estimates._reliability import PASS_ALL, PASS_ANY, PASS_DOC, PassRates
 from waybench.results.formatting import NOTHING, change_text, mean_text, one_line
 from waybench.results.results import RunKey, group_by
@@ -77,7 +77,7 @@ def spread_table(view: TaskView, estimates: Sequence[Estimate]) -> Table | None:
     caption = "The average of the sets' means; small, the distances to the smallest and to the greatest of them."
     title = f"Spread over several sets of {view.presentation.items}"
     guided = {estimate.group.without_key(): estimate.guided for estimate in estimates}
-    return _spread_table("spread", title, "Sets", caption, view, set_spreads(estimates), guided)
+    return _spread_table("spread", title, "Sets", caption, view, spreads_over_sets(estimates), guided)
 
 
 def attempt_spread_table(view: TaskView, spreads: Sequence[Spread], estimates: Sequence[Estimate]) -> Table | None:

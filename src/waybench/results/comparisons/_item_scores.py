@@ -11,7 +11,7 @@ from waybench.core import AGENT, TURN_LIMIT, End, FailureKind, Json, Metric, Ran
 from waybench.core._metrics import GENERAL_FAILURES, FirstError
 from waybench.envs import registry
 from waybench.results.estimates import headline_spec, lost_rows
-from waybench.results.estimates._bounds import Items, LostRows, contributions
+from waybench.results.estimates._bounds import Items, LostRows, curve_contributions
 from waybench.results.formatting import counts_text, one_line
 from waybench.results.results import (
     LONGEST,
@@ -232,7 +232,7 @@ class ItemScores:
         """
         if not self.steps:
             return [self.values[key] for key in keys]
-        average, parts = contributions([self.steps[key] for key in keys])
+        average, parts = curve_contributions([self.steps[key] for key in keys])
         return [average + len(parts) * part for part in parts]
 
     def identity(self, **replaced: Any) -> tuple[str, str, str, ComparisonKey]:

@@ -15,7 +15,7 @@ from waybench.results.comparisons._comparison import (
 )
 from waybench.results.comparisons._item_scores import match_groups, scores_from_values, without_option
 from waybench.results.comparisons._presentations import ordered_presentations
-from waybench.results.estimates._bounds import contributions
+from waybench.results.estimates._bounds import curve_contributions
 from waybench.results.formatting import align_columns, better_text, difference_text, mean_text, one_line
 from waybench.results.frames import Column, Frame, column_json, column_schema, group_frame
 from waybench.results.results import (
@@ -333,7 +333,7 @@ def _curve_change(series: Series, with_: Items, without: Items) -> IntervalEstim
 def _curve_contributions(name: str, items: Items, keys: Sequence[ItemKey]) -> tuple[float, dict[ItemKey, float]]:
     """Return the mean of a curve over its steps, and what each item's episodes move it by."""
     episodes = [(key, row.series[name]) for key in keys for row in items[key] if row.series.get(name)]
-    average, parts = contributions([numbers for _, numbers in episodes])
+    average, parts = curve_contributions([numbers for _, numbers in episodes])
     by_item = dict.fromkeys(keys, 0.0)
     for (key, _), part in zip(episodes, parts, strict=True):
         by_item[key] += part

@@ -69,7 +69,7 @@ class Agent:
         }
 
 
-def agents(all_rows: Iterable[Row]) -> list[Agent]:
+def agents_of_rows(all_rows: Iterable[Row]) -> list[Agent]:
     """Return every model that has played published settings with human scores; the best agents first, models before.
 
     Groups with different options, those of the prompt included, are separate agents. Where the same setting was played
@@ -77,11 +77,11 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
     """
     rows = [row for row in all_rows if row.setting in HUMANS]
     agents: list[Agent] = []
-    agent_key = cache(_agent_identity)  # there are far fewer groups than rows
+    agent_key = cache(_agent_key)  # there are far fewer groups than rows
     for (model, embedded, settings), agent_rows in group_by(rows, lambda row: agent_key(row.group)).items():
         by_setting: dict[str, HumanScore] = {}
         for (setting, group), setting_rows in group_by(agent_rows, lambda row: (row.setting, row.group)).items():
-            human = _human(group, setting_rows)
+            human = _human_score(group, setting_rows)
             if human is not None and (setting not in by_setting or by_setting[setting].mean.n < human.mean.n):
                 by_setting[setting] = human
         if by_setting:
@@ -89,7 +89,7 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
             values = {setting: human.mean.value for setting, human in humans.items()}
             capabilities = {formula: capability_scores(values, formula) for formula in FORMULAS}
             ranges = {
-                formula: [_range(capability, humans, formula) for capability in nine]
+                formula: [_capability_interval(capability, humans, formula) for capability in nine]
                 for formula, nine in capabilities.items()
             }
             groups = {setting: human.group for setting, human in humans.items()}
@@ -97,14 +97,14 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
             raw = {setting: human.raw for setting, human in humans.items()}
             agents.append(Agent(model, embedded, settings, groups, scores, raw, capabilities, ranges))
 
-    def order(agent: Agent) -> tuple[bool, bool, float, str]:
+    def agent_sort_key(agent: Agent) -> tuple[bool, bool, float, str]:
         means = agent.scores.values()
         return agent.embedded, any(mean.lost for mean in means), -fsum(mean.value for mean in means), agent.model
 
-    return sorted(agents, key=order)
+    return sorted(agents, key=agent_sort_key)
 
 
-def _agent_identity(group: RunKey) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
+def _agent_key(group: RunKey) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
     """Return what the groups of one agent have in common."""
     defaults = {option.name: option.default for option in environment_options(group.env)}
     settings = [
@@ -132,28 +132,30 @@ class HumanScore(NamedTuple):
     raw: IntervalEstimate
 
 
-def _human(group: RunKey, rows: Sequence[Row]) -> HumanScore | None:
+def _human_score(group: RunKey, rows: Sequence[Row]) -> HumanScore | None:
     """Return the human-normalised score of one setting; that of a single attempt, by item."""
     declared = group.environment.scoring.metrics
     head, metrics = declared[0], [with_observed_bounds(metric, rows) for metric in declared]
     scaled = next(metric for metric in metrics if metric.name == HUMAN)
 
-    def mean_score(items: Items) -> IntervalEstimate | None:
+    def mean_human_score(items: Items) -> IntervalEstimate | None:
         return metric_values(items, head, scaled).mean(scaled.interval_bounds)
 
     items = group_by_item(rows)
     values, raw_values = (metric_values(items, head, metric).values for metric in (scaled, head))
     raw = ItemValues({key: raw_values[key] for key in values}, None).mean(metrics[0].interval_bounds)
-    mean, lost = mean_score(items), lost_rows(rows, metrics, best_of=False)
+    mean, lost = mean_human_score(items), lost_rows(rows, metrics, best_of=False)
     if mean is None or raw is None:
         return None
     if lost is not None:
-        mean = replace(mean, lost=lost.attempts(mean_score, [scaled]))
+        mean = replace(mean, lost=lost.lost_attempts_of_item_mean(mean_human_score, [scaled]))
     error = clustered_error(list(values.values()), [key.cluster for key in values])
     return HumanScore(group, mean, error, scaled.bounds, raw)
 
 
-def _range(capability: Capability, scores: Mapping[str, HumanScore], formula: str) -> tuple[float, float] | None:
+def _capability_interval(
+    capability: Capability, scores: Mapping[str, HumanScore], formula: str
+) -> tuple[float, float] | None:
     """Return the interval of a capability: of a weighted mean of independent means.
 
     The errors of independent means add in squares, and Student's t has the degrees of freedom of Welch and
@@ -173,24 +175,24 @@ def _range(capability: Capability, scores: Mapping[str, HumanScore], formula: st
         error = scores[game].error
         if error is None:
             return None
-        reach = _reach(error.freedom) * error.error
+        reach = _critical_t(error.freedom) * error.error
         if capped and (error.value - reach >= 1 or error.value + reach <= 0):
             continue
         square = (weight / total * error.error) ** 2
         squares += square
         freedom += square**2 / error.freedom
-    half = _reach(squares**2 / freedom) * sqrt(squares) if squares else 0.0
-    least, greatest = (0.0, 1.0) if capped else (_weighted_end(weighted, scores, side) for side in (0, 1))
+    half = _critical_t(squares**2 / freedom) * sqrt(squares) if squares else 0.0
+    least, greatest = (0.0, 1.0) if capped else (_capability_bound(weighted, scores, side) for side in (0, 1))
     low, high = capability.value - half, capability.value + half
     return low if least is None else max(low, least), high if greatest is None else min(high, greatest)
 
 
-def _weighted_end(weights: Mapping[str, int], scores: Mapping[str, HumanScore], side: int) -> float | None:
+def _capability_bound(weights: Mapping[str, int], scores: Mapping[str, HumanScore], side: int) -> float | None:
     """Return the capabilities of the games' least (0) or greatest (1) scores; None if one has no such end."""
     ends = [end * weight for game, weight in weights.items() if (end := scores[game].bounds[side]) is not None]
     return sum(ends) / sum(weights.values()) if len(ends) == len(weights) else None
 
 
-def _reach(freedom: float) -> float:
+def _critical_t(freedom: float) -> float:
     """Return how many standard errors an interval goes to each side."""
     return t_quantile((1 - CONFIDENCE) / 2, freedom)

@@ -47,7 +47,7 @@ class LostRows:
     filled: Sequence[Items]
     unbounded: tuple[frozenset[str], frozenset[str]]
 
-    def attempts(
+    def lost_attempts_of_item_mean(
         self, mean_of: Callable[[Items], IntervalEstimate | None], metrics: Iterable[Metric] = ()
     ) -> LostAttempts:
         """Return the lost attempts with the bounds of a number."""
@@ -58,7 +58,7 @@ class LostRows:
             self.lost, self.planned, None if open_low else min(values), None if open_high else max(values)
         )
 
-    def episodes(self, mean: IntervalEstimate | None, bounds: Range) -> LostAttempts:
+    def lost_attempts_of_episode_mean(self, mean: IntervalEstimate | None, bounds: Range) -> LostAttempts:
         """Return the lost attempts with the bounds of a mean over episodes, each with the same weight.
 
         Args:
@@ -83,14 +83,16 @@ def lost_rows(rows: Sequence[Row], metrics: Sequence[Metric], *, best_of: bool) 
     lost = [row for row in possible if not row.is_included]
     if not lost:
         return None
-    sizes = {metric.name: _usual_size(metric, possible) for metric in metrics if metric.per is not None}
+    sizes = {metric.name: _mean_size(metric, possible) for metric in metrics if metric.per is not None}
     unbounded = tuple(
-        frozenset(metric.name for metric in metrics if any(_value_bound(row, metric, side) is None for row in lost))
+        frozenset(
+            metric.name for metric in metrics if any(_bound_of_lost_value(row, metric, side) is None for row in lost)
+        )
         for side in (0, 1)
     )
     filled = [
         group_by_item(
-            row if row.is_included else _with_bound_values(row, metrics, sizes, side, is_perfect=is_perfect)
+            row if row.is_included else _filled_lost_row(row, metrics, sizes, side, is_perfect=is_perfect)
             for row in possible
         )
         for side in (0, 1)
@@ -99,19 +101,19 @@ def lost_rows(rows: Sequence[Row], metrics: Sequence[Metric], *, best_of: bool) 
     return LostRows(len(lost), len(possible), filled, (unbounded[0], unbounded[1]))
 
 
-def _is_lost(row: Row, included: set[tuple[ItemKey, int]]) -> bool:
+def _is_lost(row: Row, included_attempts: set[tuple[ItemKey, int]]) -> bool:
     if row.exclusion_reason == UNFINISHED:  # it may have been played again
-        return (item_key(row), row.attempt) not in included
+        return (item_key(row), row.attempt) not in included_attempts
     return row.exclusion_reason == UNCONFIRMED or (row.error and not row.exclusion_reason)
 
 
-def _usual_size(metric: Metric, rows: Iterable[Row]) -> float:
+def _mean_size(metric: Metric, rows: Iterable[Row]) -> float:
     """Return what a share of a lost attempt is taken to be a share of: the mean of the others, or 1."""
     sizes = [size for row in rows if row.is_included and (size := row.sizes.get(metric.name))]
     return math.fsum(sizes) / len(sizes) if sizes else 1.0
 
 
-def _value_bound(row: Row, metric: Metric, side: int) -> float | None:
+def _bound_of_lost_value(row: Row, metric: Metric, side: int) -> float | None:
     if row.exclusion_reason == UNCONFIRMED and metric.better:
         side = 1 if metric.better == "lower" else 0
     if metric.per is not None:
@@ -119,17 +121,17 @@ def _value_bound(row: Row, metric: Metric, side: int) -> float | None:
     return row.ranges.get(metric.name, (metric.low, metric.high))[side]
 
 
-def _with_bound_values(
+def _filled_lost_row(
     row: Row, metrics: Sequence[Metric], sizes: Mapping[str, float], side: int, *, is_perfect: bool | None
 ) -> Row:
     """Return a lost row with the least (0) or the greatest (1) values that its episode can have."""
-    values = {metric.name: _value_bound(row, metric, side) for metric in metrics}
+    values = {metric.name: _bound_of_lost_value(row, metric, side) for metric in metrics}
     values = {
         name: value if value is None or name not in sizes else value * sizes[name] for name, value in values.items()
     }
     head, solved = metrics[0], bool(side) and row.exclusion_reason != UNCONFIRMED
     best = 0 if head.better == "lower" else 1
-    ceiling, floor = (_value_bound(replace(row, exclusion_reason=""), head, end) for end in (best, 1 - best))
+    ceiling, floor = (_bound_of_lost_value(replace(row, exclusion_reason=""), head, end) for end in (best, 1 - best))
     if is_perfect is not None and ceiling is not None and row.exclusion_reason != UNCONFIRMED:
         if is_perfect:
             values[head.name] = ceiling
@@ -190,13 +192,13 @@ class Curve:
     steps: tuple[IntervalEstimate, ...]
     average: IntervalEstimate
 
-    def with_lost_attempts(self, lost_of: Callable[[IntervalEstimate], LostAttempts]) -> "Curve":
+    def with_lost_attempts(self, lost_attempts_of: Callable[[IntervalEstimate], LostAttempts]) -> "Curve":
         """Return the curve with, in each of its means, the attempts that have no result."""
-        steps = tuple(replace(step, lost=lost_of(step)) for step in self.steps)
-        return Curve(steps, replace(self.average, lost=lost_of(self.average)))
+        steps = tuple(replace(step, lost=lost_attempts_of(step)) for step in self.steps)
+        return Curve(steps, replace(self.average, lost=lost_attempts_of(self.average)))
 
 
-def curve(
+def mean_curve(
     series: Sequence[Sequence[float]],
     clusters: Sequence[Hashable],
     low: float | None = None,
@@ -220,13 +222,13 @@ def curve(
         step_mean = clustered_mean([number for number, _ in reached], [cluster for _, cluster in reached], low, high)
         if step_mean is not None:
             steps.append(step_mean)
-    average, parts = contributions([numbers for numbers, _ in pairs])
+    average, parts = curve_contributions([numbers for numbers, _ in pairs])
     around = [average + len(parts) * part for part in parts]
     mean = clustered_mean(around, [cluster for _, cluster in pairs], low, high)
     return None if mean is None else Curve(tuple(steps), mean)
 
 
-def contributions(series: Sequence[Sequence[float]]) -> tuple[float, list[float]]:
+def curve_contributions(series: Sequence[Sequence[float]]) -> tuple[float, list[float]]:
     """Return the mean of a curve over its steps, and what each episode moves it by.
 
     With P_k the mean at step k of K, and n_k the number of episodes that have it, an episode with numbers x_k moves
@@ -270,7 +272,7 @@ class ClusterVariables:
                 self._known[key] = declared.of(record)
         self._keys.append(key)
 
-    def of(self, all_rows: Sequence[Row]) -> dict[RunKey, dict[Cluster, Variables]]:
+    def by_group(self, all_rows: Sequence[Row]) -> dict[RunKey, dict[Cluster, Variables]]:
         """Return the variables of every cluster with an episode that counts, for each group.
 
         Args:
@@ -283,17 +285,17 @@ class ClusterVariables:
         ]
         return {
             group: {
-                cluster: _means([values for _, values in variables])
+                cluster: _mean_variables([values for _, values in variables])
                 for cluster, variables in group_by(pairs, lambda pair: pair[0].cluster).items()
             }
             for group, pairs in group_by(episode_variables, lambda pair: pair[0].group).items()
         }
 
 
-def _means(several: Sequence[Variables]) -> Variables:
+def _mean_variables(variables_of_episodes: Sequence[Variables]) -> Variables:
     means: dict[str, float | None] = {}
-    for name in several[0]:
-        values = [variables[name] for variables in several]
+    for name in variables_of_episodes[0]:
+        values = [variables[name] for variables in variables_of_episodes]
         known = [value for value in values if value is not None]
         means[name] = fmean(known) if len(known) == len(values) else None
     return means
@@ -325,7 +327,7 @@ class Repeats(GroupResult):
     metrics: Mapping[str, Repeat]
 
 
-def repeats(all_rows: Iterable[Row]) -> list[Repeats]:
+def repeats_of_groups(all_rows: Iterable[Row]) -> list[Repeats]:
     """Return the repeats of every group that has at least two of them over all of its items.
 
     Attempts that are missing somewhere, for an infrastructure error or since an earlier one was perfect, are no
@@ -336,7 +338,7 @@ def repeats(all_rows: Iterable[Row]) -> list[Repeats]:
         attempts = list(complete_attempts(rows).values())
         if len(attempts) > 1:
             metrics = group.environment.scoring.metrics
-            repeats = {metric.name: repeat for metric in metrics if (repeat := _mean_over_attempts(attempts, metric))}
+            repeats = {metric.name: repeat for metric in metrics if (repeat := _metric_over_repeats(attempts, metric))}
             all_repeats.append(Repeats(group=group, metrics=repeats))
     return all_repeats
 
@@ -349,7 +351,7 @@ def complete_attempts(rows: Iterable[Row]) -> dict[int, list[Row]]:
     return {number: attempt for number, attempt in sorted(by_attempt.items()) if len(attempt) == len(items)}
 
 
-def _mean_over_attempts(attempts: Sequence[Sequence[Row]], metric: Metric) -> Repeat | None:
+def _metric_over_repeats(attempts: Sequence[Sequence[Row]], metric: Metric) -> Repeat | None:
     means: list[float] = []
     for rows in attempts:
         values = [value for row in rows if (value := row.metrics[metric.name]) is not None]

@@ -107,16 +107,16 @@ def item_difficulties(all_rows: Iterable[Row]) -> list[ItemDifficulty]:
     for (env, apart), rows in group_by(free, lambda row: (row.group.env, row.group.separate_by)).items():
         declared = registry.load(env)
         if declared.difficulty.item_variables and declared.difficulty.axes:
-            difficulties.append(_difficulty(env, apart, declared.difficulty.axes[0], rows))
+            difficulties.append(_item_difficulty(env, apart, declared.difficulty.axes[0], rows))
     return difficulties
 
 
-def _difficulty(env: str, apart: tuple[str, ...], axis: Axis, own: Sequence[Row]) -> ItemDifficulty:
+def _item_difficulty(env: str, separate_by: tuple[str, ...], axis: Axis, env_rows: Sequence[Row]) -> ItemDifficulty:
     variables = tuple(variable.name for variable in registry.load(env).difficulty.item_variables)
     results = [
         result
-        for group, rows in group_by(own, lambda row: row.group).items()
-        for result in _results(group, rows, axis, variables)
+        for group, rows in group_by(env_rows, lambda row: row.group).items()
+        for result in _item_results(group, rows, axis, variables)
     ]
     groups = {group: number for number, group in enumerate(dict.fromkeys(result.group for result in results))}
     clusters = {cluster: number for number, cluster in enumerate(sorted({result.cluster for result in results}))}
@@ -135,7 +135,7 @@ def _difficulty(env: str, apart: tuple[str, ...], axis: Axis, own: Sequence[Row]
     is_known = isinstance(gain, IndexGain)
     return ItemDifficulty(
         env=env,
-        apart=apart,
+        apart=separate_by,
         axis=axis.name,
         variables=variables,
         gain=gain if is_known else None,
@@ -143,7 +143,7 @@ def _difficulty(env: str, apart: tuple[str, ...], axis: Axis, own: Sequence[Row]
     )
 
 
-def _results(group: RunKey, rows: Sequence[Row], axis: Axis, variables: Sequence[str]) -> Iterable[_Result]:
+def _item_results(group: RunKey, rows: Sequence[Row], axis: Axis, variables: Sequence[str]) -> Iterable[_Result]:
     head = group.environment.scoring.metrics[0]
     for key, attempts in group_by_item(rows).items():
         level = attempts[0].axes.get(axis.name)
@@ -206,7 +206,9 @@ class Regression(GroupResult):
     slopes: tuple[Slope, ...]
 
 
-def regressions(all_rows: Iterable[Row], of_clusters: Mapping[RunKey, Mapping[Cluster, Variables]]) -> list[Regression]:
+def regressions(
+    all_rows: Iterable[Row], cluster_variables: Mapping[RunKey, Mapping[Cluster, Variables]]
+) -> list[Regression]:
     """Return the regressions of every group whose environment declares explanatory variables."""
     all_regressions: list[Regression] = []
     for group, rows in group_by(all_rows, lambda row: row.group).items():
@@ -214,9 +216,9 @@ def regressions(all_rows: Iterable[Row], of_clusters: Mapping[RunKey, Mapping[Cl
         if declared is None:
             continue
         for name, rates in metric_cluster_values(rows, declared.by_metric).items():
-            variables = of_clusters.get(group, {})
+            variables = cluster_variables.get(group, {})
             slopes = tuple(
-                _slope(
+                _regression_slope(
                     variable,
                     [(variables.get(cluster, {}).get(variable), rate.value) for cluster, rate in rates.items()],
                 )
@@ -226,7 +228,7 @@ def regressions(all_rows: Iterable[Row], of_clusters: Mapping[RunKey, Mapping[Cl
     return all_regressions
 
 
-def _slope(variable: str, pairs: Sequence[tuple[float | None, float]]) -> Slope:
+def _regression_slope(variable: str, pairs: Sequence[tuple[float | None, float]]) -> Slope:
     both = [(value, rate) for value, rate in pairs if value is not None]
     line = regression_line([value for value, _ in both], [rate for _, rate in both])
     if isinstance(line, str):
@@ -269,7 +271,7 @@ class Spread(GroupResult):
     curves: Mapping[str, SetSpread]
 
 
-def set_spreads(estimates: Iterable[Estimate]) -> list[Spread]:
+def spreads_over_sets(estimates: Iterable[Estimate]) -> list[Spread]:
     """Return the spread of every level of which at least two sets were run with the same model and settings.
 
     Args:
@@ -281,11 +283,11 @@ def set_spreads(estimates: Iterable[Estimate]) -> list[Spread]:
         of_levels, lambda estimate: (estimate.group.without_key(), estimate.level)
     ).items():
         if len(sets) > 1 and level is not None:
-            spreads.append(_spread(group, level, [estimate.group.key for estimate in sets], sets))
+            spreads.append(_spread_of_estimates(group, level, [estimate.group.key for estimate in sets], sets))
     return spreads
 
 
-def attempt_spread(all_rows: Iterable[Row]) -> list[Spread]:
+def spreads_over_attempts(all_rows: Iterable[Row]) -> list[Spread]:
     """Return the spread over attempts of every group and level whose items were all attempted several times.
 
     These are the results of running the same items again (Tables 8 and 9): attempts with the same number at all items
@@ -297,23 +299,25 @@ def attempt_spread(all_rows: Iterable[Row]) -> list[Spread]:
         complete = complete_attempts(own)
         if len(complete) > 1:
             estimates = [estimate for rows in complete.values() for estimate in by_level(rows)]
-            spreads.append(_spread(group, level, list(map(str, complete)), estimates))
+            spreads.append(_spread_of_estimates(group, level, list(map(str, complete)), estimates))
     return spreads
 
 
-def _spread(group: RunKey, level: int, keys: Sequence[str], estimates: Sequence[Estimate]) -> Spread:
+def _spread_of_estimates(group: RunKey, level: int, keys: Sequence[str], estimates: Sequence[Estimate]) -> Spread:
     return Spread(
         group=group,
         level=level,
         keys=tuple(keys),
-        metrics=_set_spreads({name: mean.value for name, mean in estimate.metrics.items()} for estimate in estimates),
-        curves=_set_spreads(
+        metrics=_spread_by_name(
+            {name: mean.value for name, mean in estimate.metrics.items()} for estimate in estimates
+        ),
+        curves=_spread_by_name(
             {name: curve.average.value for name, curve in estimate.curves.items()} for estimate in estimates
         ),
     )
 
 
-def _set_spreads(sets: Iterable[Mapping[str, float]]) -> dict[str, SetSpread]:
+def _spread_by_name(sets: Iterable[Mapping[str, float]]) -> dict[str, SetSpread]:
     values_of_sets = list(sets)
     names = dict.fromkeys(name for values in values_of_sets for name in values)
     of_name = {name: [values[name] for values in values_of_sets if name in values] for name in names}

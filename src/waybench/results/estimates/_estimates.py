@@ -14,8 +14,8 @@ from waybench.results.estimates._bounds import (
     Items,
     cluster_mean,
     cluster_values,
-    curve,
     lost_rows,
+    mean_curve,
 )
 from waybench.results.estimates._reliability import PassRates, pass_rates
 from waybench.results.formatting import ItemCounts, too_few_note
@@ -158,7 +158,7 @@ class Estimate:
         """Mean headline value of a single attempt at each item; see `single_attempt`."""
         return self.metrics.get(self.headline)
 
-    def number(self, name: str) -> IntervalEstimate | None:
+    def metric_or_aggregate(self, name: str) -> IntervalEstimate | None:
         """Return the estimate of a metric or an aggregate; None if it is not defined."""
         return self.metrics.get(name) or self.aggregates.get(name)
 
@@ -184,7 +184,7 @@ class Estimate:
         """By metric or aggregate, a note where its interval takes more items than there are (`SampleSize`)."""
         environment = self.group.environment
         notes = {
-            metric.name: too_few_note(self.number(metric.name), metric)
+            metric.name: too_few_note(self.metric_or_aggregate(metric.name), metric)
             for metric in (*environment.scoring.metrics, *environment.scoring.aggregates)
         }
         return {name: note for name, note in notes.items() if note}
@@ -194,13 +194,17 @@ class Estimate:
         """Share of the requests' tokens that were read from the provider's cache; None if not known."""
         return self.cached_tokens / self.input_tokens if self.input_tokens and self.cached_tokens is not None else None
 
-    def per_solved(self, mean: float | None) -> float | None:
+    def per_solved_item(self, mean_per_attempt: float | None) -> float | None:
         """Return the total of all attempts divided by the number of solved items; None if no item was solved.
 
         Args:
-            mean: The mean of an attempt, such as `cost`.
+            mean_per_attempt: The mean of an attempt, such as `cost`.
         """
-        return None if mean is None or not self.solved_items else mean * self.attempts / self.solved_items
+        return (
+            None
+            if mean_per_attempt is None or not self.solved_items
+            else mean_per_attempt * self.attempts / self.solved_items
+        )
 
     @property
     def tokens(self) -> float | None:
@@ -224,7 +228,10 @@ class Estimate:
         out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
         out["bounds"], out["planned"] = self.bounds and list(self.bounds), self.n_planned
         out["cached"], out["too_few"] = self.cached_share, dict[str, Json](self.too_few)
-        out["tokens_per_solved"], out["cost_per_solved"] = self.per_solved(self.tokens), self.per_solved(self.cost)
+        out["tokens_per_solved"], out["cost_per_solved"] = (
+            self.per_solved_item(self.tokens),
+            self.per_solved_item(self.cost),
+        )
         return out
 
 
@@ -252,7 +259,7 @@ def by_level(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> li
         for group, rows in group_by(all_rows, lambda row: row.group).items()
         for level, level_rows in sorted(group_by(rows, lambda row: row.level).items())
     ]
-    return _estimates(samples, cache)
+    return _estimates_of_samples(samples, cache)
 
 
 def overall(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> list[Estimate]:
@@ -265,10 +272,10 @@ def overall(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> lis
         cache: As for `by_level`.
     """
     samples = [(group, None, rows) for group, rows in group_by(all_rows, lambda row: row.group).items()]
-    return _estimates(samples, cache)
+    return _estimates_of_samples(samples, cache)
 
 
-def _estimates(
+def _estimates_of_samples(
     samples: Sequence[tuple[RunKey, int | None, Sequence[Row]]], cache: KnownEstimates | None
 ) -> list[Estimate]:
     beaten = beaten_ceilings(sample for _, _, sample in samples)
@@ -276,14 +283,14 @@ def _estimates(
     estimates: list[Estimate] = []
     for group, level, sample in samples:
         usable = without_ceilings(sample, beaten)
-        before = _lookup_estimate(group, level, usable, memo)
-        estimates.append(before or _estimate(group, level, usable))
+        before = _cached_estimate(group, level, usable, memo)
+        estimates.append(before or _estimate_of_rows(group, level, usable))
         if before is None:
             memo.setdefault(group, []).append((usable, estimates[-1]))
     return estimates
 
 
-def _lookup_estimate(group: RunKey, level: int | None, rows: Sequence[Row], cache: KnownEstimates) -> Estimate | None:
+def _cached_estimate(group: RunKey, level: int | None, rows: Sequence[Row], cache: KnownEstimates) -> Estimate | None:
     """Return the estimate of these very rows; that of the only level is that over all levels, without curves."""
     for cached_rows, cached in cache.get(group, ()):
         if len(cached_rows) == len(rows) and all(map(is_, cached_rows, rows)):
@@ -294,7 +301,7 @@ def _lookup_estimate(group: RunKey, level: int | None, rows: Sequence[Row], cach
     return None
 
 
-def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate:
+def _estimate_of_rows(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate:
     environment = group.environment
     # What attempts are perfect is declared; the bounds of numbers are those of these episodes.
     head, metrics = (
@@ -312,20 +319,22 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
         judged.update(row.outcomes)
     lost = lost_rows(rows, metrics, best_of=environment.scoring.best_of)
 
-    def number(value_of: Callable[[Items], IntervalEstimate | None], *metrics: Metric) -> IntervalEstimate | None:
+    def with_lost_attempts(
+        value_of: Callable[[Items], IntervalEstimate | None], *metrics: Metric
+    ) -> IntervalEstimate | None:
         """Return a number with the attempts that it lacks; without an interval where results decided when to stop."""
         mean = value_of(tried)
         if mean is not None and is_streamed:
             mean = replace(mean, low=None, high=None)
         if mean is None or lost is None:
             return mean
-        return replace(mean, lost=lost.attempts(value_of, metrics))
+        return replace(mean, lost=lost.lost_attempts_of_item_mean(value_of, metrics))
 
     single = {
         metric.name: mean
         for metric in metrics
         if (
-            mean := number(
+            mean := with_lost_attempts(
                 lambda items, metric=metric: metric_values(items, head, metric).mean(metric.interval_bounds), metric
             )
         )
@@ -335,7 +344,7 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
         for metric in metrics
         if environment.items.cluster
         and (
-            mean := number(
+            mean := with_lost_attempts(
                 lambda items, metric=metric: cluster_mean(
                     cluster_values(metric_values(items, head, metric)), metric.interval_bounds
                 ),
@@ -346,31 +355,39 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
     of_set = {
         aggregate.name: mean
         for aggregate in (() if guided else environment.scoring.aggregates)
-        if (mean := number(lambda items, aggregate=aggregate: _aggregate(items, head, aggregate), *aggregate.metrics))
+        if (
+            mean := with_lost_attempts(
+                lambda items, aggregate=aggregate: _aggregate_estimate(items, head, aggregate), *aggregate.metrics
+            )
+        )
     }
     all_series = {series.name: with_observed_bounds(series, rows) for series in environment.scoring.series}
     clusters = [row.cluster for row in counted]
     curves = {
         name: series_curve
         for name, series in (all_series if level is not None or guided else {}).items()
-        if (series_curve := curve([row.series[name] for row in counted], clusters, *series.interval_bounds))
+        if (series_curve := mean_curve([row.series[name] for row in counted], clusters, *series.interval_bounds))
     }
 
-    def best_of(items: Items) -> IntervalEstimate | None:
+    def mean_headline(items: Items) -> IntervalEstimate | None:
         return headline_values(items, head).mean(metrics[0].interval_bounds)
 
-    def solved(items: Items) -> IntervalEstimate | None:
+    def share_solved(items: Items) -> IntervalEstimate | None:
         return ItemValues(item_values(items, head, lambda row: float(row.end == End.SOLVED)), None).mean((0, 1))
 
-    without = lost and lost.attempts(best_of, [head])
+    without = lost and lost.lost_attempts_of_item_mean(mean_headline, [head])
     if lost is not None:
         curves = {
-            name: series_curve.with_lost_attempts(partial(lost.episodes, bounds=all_series[name].bounds))
+            name: series_curve.with_lost_attempts(
+                partial(lost.lost_attempts_of_episode_mean, bounds=all_series[name].bounds)
+            )
             for name, series_curve in curves.items()
         }
         if guided and all_series:
             first, series = next(iter(all_series.items()))
-            without = lost.episodes(curves[first].average if first in curves else None, series.bounds)
+            without = lost.lost_attempts_of_episode_mean(
+                curves[first].average if first in curves else None, series.bounds
+            )
     values = ([value for row in item if (value := row.metrics[head.name]) is not None] for item in tried.values())
     attempts = [of_item for of_item in values if of_item]
     designs = {row.declared_levels for row in rows if not row.exclusion_reason}
@@ -390,32 +407,34 @@ def _estimate(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate
         not_simulated=sum(bool(row.not_simulated) and not row.exclusion_reason for row in rows),
         ranges=joint_ranges(environment, rows),
         lost=without,
-        best=number(best_of, head),
+        best=with_lost_attempts(mean_headline, head),
         rescaled=normalised and normalised.with_lost_attempts(without),
-        mean=number(lambda items: _mean([row for item in items.values() for row in item], metrics[0]), head),
+        mean=with_lost_attempts(
+            lambda items: _mean_of_attempts([row for item in items.values() for row in item], metrics[0]), head
+        ),
         metrics=single,
         variance=None if guided or environment.scoring.best_of else variance_components(attempts),
-        reliability=() if guided or environment.scoring.best_of else pass_rates(tried, head, number),
+        reliability=() if guided or environment.scoring.best_of else pass_rates(tried, head, with_lost_attempts),
         macro=of_clusters,
         aggregates=of_set,
         guided=guided,
-        solved=None if guided else number(solved),
+        solved=None if guided else with_lost_attempts(share_solved),
         curves=curves,
         replies=sum(row.turns for row in counted),
         action_replies=judged.total(),
         outcomes={outcome: count / judged.total() for outcome, count in sorted(judged.items())},
         refusals_in_words=sum(row.refusals_in_words for row in counted),
-        input_tokens=_average(row.input_tokens for row in counted),
-        output_tokens=_average(row.output_tokens for row in counted),
-        cached_tokens=_average(row.cached_tokens for row in counted),
-        seconds=_average(row.seconds for row in counted),
-        cost=_average(row.cost for row in counted),
+        input_tokens=_mean_of_known(row.input_tokens for row in counted),
+        output_tokens=_mean_of_known(row.output_tokens for row in counted),
+        cached_tokens=_mean_of_known(row.cached_tokens for row in counted),
+        seconds=_mean_of_known(row.seconds for row in counted),
+        cost=_mean_of_known(row.cost for row in counted),
         solved_items=0 if guided else sum(any(row.end == End.SOLVED for row in item) for item in attempted.values()),
         declared_levels=tuple(sorted({level for levels in designs for level in levels})),
     )
 
 
-def metric_cluster_values(rows: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
+def metric_cluster_values(rows: Iterable[Row], metric_names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
     """Return the values of metrics in each cluster of one group, by the metric's name."""
     items = group_by_item(rows)
     if not items:
@@ -424,24 +443,26 @@ def metric_cluster_values(rows: Iterable[Row], names: Collection[str]) -> dict[s
     return {
         metric.name: cluster_values(metric_values(items, metrics[0], metric))
         for metric in metrics
-        if metric.name in names
+        if metric.name in metric_names
     }
 
 
-def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, aggregate: Aggregate) -> IntervalEstimate | None:
-    columns = [metric_values(tried, head, metric).values for metric in aggregate.metrics]
+def _aggregate_estimate(
+    attempts_by_item: Mapping[ItemKey, Sequence[Row]], head: Metric, aggregate: Aggregate
+) -> IntervalEstimate | None:
+    columns = [metric_values(attempts_by_item, head, metric).values for metric in aggregate.metrics]
     # Sorted: sums of floats depend on the order, and the order of logs depends on which episode ended first.
-    keys = sorted(key for key in tried if all(key in values for values in columns))
+    keys = sorted(key for key in attempts_by_item if all(key in values for values in columns))
     values = [[of_metric[key] for of_metric in columns] for key in keys]
     clusters = [key.cluster for key in keys]
     return jackknife(values, clusters, aggregate.of, aggregate.low, aggregate.high, aggregate.scale)
 
 
-def _mean(counted: Iterable[Row], metric: Metric) -> IntervalEstimate | None:
-    pairs = [(value, row.cluster) for row in counted if (value := row.metrics[metric.name]) is not None]
+def _mean_of_attempts(attempts: Iterable[Row], metric: Metric) -> IntervalEstimate | None:
+    pairs = [(value, row.cluster) for row in attempts if (value := row.metrics[metric.name]) is not None]
     return clustered_mean([value for value, _ in pairs], [cluster for _, cluster in pairs], *metric.interval_bounds)
 
 
-def _average(values: Iterable[float | None]) -> float | None:
+def _mean_of_known(values: Iterable[float | None]) -> float | None:
     numbers = [value for value in values if value is not None]
     return fsum(numbers) / len(numbers) if numbers else None

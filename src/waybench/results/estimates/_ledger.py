@@ -52,7 +52,7 @@ class LedgerEntry(GroupResult):
         """The names of models that answered, where they are not the requested one."""
         return [name for name in self.answered if not is_same_model(self.group.model, name)]
 
-    def per_item(self, total: float | None) -> float | None:
+    def mean_per_item(self, total: float | None) -> float | None:
         """Return what an item took with all its attempts; None if it is not known.
 
         Args:
@@ -74,10 +74,10 @@ def ledger(all_rows: Iterable[Row]) -> list[LedgerEntry]:
     take fewer tokens and are solved more often, so that no mean of the items' own ratios would do. Items with an
     attempt of which the tokens are not known are left out of it, and so are those that cost nothing.
     """
-    return [_entry(group, rows) for group, rows in group_by(all_rows, lambda row: row.group).items()]
+    return [_ledger_entry(group, rows) for group, rows in group_by(all_rows, lambda row: row.group).items()]
 
 
-def _entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
+def _ledger_entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
     tried = whole_items(group_by_item(rows))
     counted = [row for item in tried.values() for row in item]
     lost = [row for row in rows if not row.is_included]
@@ -90,40 +90,42 @@ def _entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
         aside=sum(bool(row.exclusion_reason) for row in rows),
         attempts=len(counted),
         items=len(tried),
-        solved=None if guided else sum(map(_is_solved, tried.values())),
+        solved=None if guided else sum(map(_is_item_solved, tried.values())),
         known=sum(row.input_tokens is not None for row in counted),
-        input_tokens=_total(row.input_tokens for row in counted),
-        output_tokens=_total(row.output_tokens for row in counted),
-        reasoning_tokens=_total(row.reasoning_tokens for row in counted),
+        input_tokens=_total_of_known(row.input_tokens for row in counted),
+        output_tokens=_total_of_known(row.output_tokens for row in counted),
+        reasoning_tokens=_total_of_known(row.reasoning_tokens for row in counted),
         reasoning_returned=counts_text(row.reasoning_returned for row in rows),
         reasoning_sent_back=counts_text(row.reasoning_sent_back for row in rows),
-        cached_tokens=_total(row.cached_tokens for row in counted),
-        seconds=_total(row.seconds for row in counted),
-        cost=_total(row.cost for row in counted),
-        lost_tokens=_total(row.tokens for row in lost),
-        lost_cost=_total(row.cost for row in lost),
-        reasoning=_ratio(tried, (lambda item: total_if_known(row.reasoning_tokens for row in item)), len),
-        per_thousand=None if guided else _ratio(tried, _is_solved, _thousands),
-        per_dollar=None if guided else _ratio(tried, _is_solved, lambda item: total_if_known(row.cost for row in item)),
+        cached_tokens=_total_of_known(row.cached_tokens for row in counted),
+        seconds=_total_of_known(row.seconds for row in counted),
+        cost=_total_of_known(row.cost for row in counted),
+        lost_tokens=_total_of_known(row.tokens for row in lost),
+        lost_cost=_total_of_known(row.cost for row in lost),
+        reasoning=_ratio_over_items(tried, (lambda item: total_if_known(row.reasoning_tokens for row in item)), len),
+        per_thousand=None if guided else _ratio_over_items(tried, _is_item_solved, _thousand_tokens),
+        per_dollar=None
+        if guided
+        else _ratio_over_items(tried, _is_item_solved, lambda item: total_if_known(row.cost for row in item)),
     )
 
 
-def _is_solved(item: Sequence[Row]) -> bool:
-    return any(row.end == End.SOLVED for row in item)
+def _is_item_solved(attempts: Sequence[Row]) -> bool:
+    return any(row.end == End.SOLVED for row in attempts)
 
 
-def _thousands(item: Sequence[Row]) -> float | None:
-    tokens = total_if_known(row.tokens for row in item)
+def _thousand_tokens(attempts: Sequence[Row]) -> float | None:
+    tokens = total_if_known(row.tokens for row in attempts)
     return None if tokens is None else tokens / THOUSAND
 
 
-def _ratio(
-    tried: Mapping[ItemKey, Sequence[Row]],
-    part: Callable[[Sequence[Row]], float | None],
-    total: Callable[[Sequence[Row]], float | None],
+def _ratio_over_items(
+    attempts_by_item: Mapping[ItemKey, Sequence[Row]],
+    numerator_of: Callable[[Sequence[Row]], float | None],
+    denominator_of: Callable[[Sequence[Row]], float | None],
 ) -> IntervalEstimate | None:
     """Return the sum over items of a part by that of a whole, over the items of which both are known."""
-    parts = [(key.cluster, part(item), total(item)) for key, item in tried.items()]
+    parts = [(key.cluster, numerator_of(item), denominator_of(item)) for key, item in attempts_by_item.items()]
     used = [
         (cluster, float(numerator), float(size)) for cluster, numerator, size in parts if numerator is not None and size
     ]
@@ -135,10 +137,10 @@ def _ratio(
 def total_if_known(values: Iterable[N | None]) -> N | None:
     """Return a sum, None if some value is not known, or there is none."""
     numbers = list(values)
-    return None if None in numbers else _total(numbers)
+    return None if None in numbers else _total_of_known(numbers)
 
 
-def _total(values: Iterable[N | None]) -> N | None:
+def _total_of_known(values: Iterable[N | None]) -> N | None:
     """Return the sum of the known values; None if no value is known."""
     numbers: list[N] = [value for value in values if value is not None]
     if any(isinstance(value, float) for value in numbers):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from waybench.core import AGENT, Json
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
 from waybench.results.estimates._ladders import LevelCoverage, level_coverage, task_levels
-from waybench.results.estimates._mean_scores import CEILING, Score, mean_score, number, percent_score
-from waybench.results.estimates._model_pairs import ModelPair, order_notes, ranked_pairs, ranks
+from waybench.results.estimates._mean_scores import CEILING, Score, mean_score, percent_score, score_text
+from waybench.results.estimates._model_pairs import ModelPair, order_notes, rank_ranges, ranked_pairs
 from waybench.results.formatting import NO_RANK, NOTHING, align_columns, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human
 from waybench.results.results import Family, Row, RunKey, family_of, group_by, group_by_item, without_searches
@@ -166,7 +166,7 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
         rows: The rows, with anchors where normalised scores are wanted.
         cache: Estimates that were made, as for `by_level`.
     """
-    included = _without_agents(original_rows(without_searches(rows)))
+    included = _without_agents_beside_bare_models(original_rows(without_searches(rows)))
     totals = {total.group: total for total in overall(included, cache) if not total.guided}
     estimates = by_level(included, cache)
     cells: dict[RunKey, list[Estimate]] = group_by(estimates, lambda estimate: estimate.group)
@@ -182,7 +182,7 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
             scores_by_model.setdefault(model, {})[family] = _family_score(
                 [(totals[group], cells.get(group, []), levels[group.env, group.separate_by]) for group in groups],
                 len(tasks),
-                lambda total: _why_none(total, by_group[total.group]),
+                lambda total: _why_no_score(total, by_group[total.group]),
             )
     embedded = {group.model for group in totals if group.embedded}
     matrix_rows: list[MatrixRow] = []
@@ -197,20 +197,20 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
             )
         )
 
-    def order(row: MatrixRow) -> tuple[bool, tuple[str, ...], bool, int, float, str]:
+    def row_sort_key(row: MatrixRow) -> tuple[bool, tuple[str, ...], bool, int, float, str]:
         mean = row.mean.value if row.mean else -math.inf
         return row.kind == "reference", row.options, row.lost > 0, -row.families, -mean, row.model
 
-    in_order = sorted(matrix_rows, key=order)
+    in_order = sorted(matrix_rows, key=row_sort_key)
     by_families = group_by((row for row in in_order if row.ranked_in), lambda row: (row.ranked_in, row.options))
     groups = [[row.model for row in rows_of_group] for rows_of_group in by_families.values()]
     pairs = ranked_pairs(groups, group_by(totals.values(), lambda total: total.group.model))
-    rank = ranks(groups, pairs)
+    rank = rank_ranges(groups, pairs)
     ranked_rows = tuple(replace(row, rank=rank.get(row.model)) for row in in_order)
     return Matrix(families=families, rows=ranked_rows, pairs=tuple(pairs))
 
 
-def _without_agents(rows: Sequence[Row]) -> list[Row]:
+def _without_agents_beside_bare_models(rows: Sequence[Row]) -> list[Row]:
     """Return rows without those of agents of a model that was run in the same environment without one."""
     agents = {group for group in {row.group for row in rows} if dict(group.options).get(AGENT)}
     bare = {(row.group.model, row.group.env) for row in rows if row.group not in agents}
@@ -219,8 +219,8 @@ def _without_agents(rows: Sequence[Row]) -> list[Row]:
 
 def _family_score(
     results: Sequence[tuple[Estimate, Sequence[Estimate], Sequence[int]]],
-    most: int,
-    why_none: Callable[[Estimate], str],
+    n_tasks: int,
+    why_no_score: Callable[[Estimate], str],
 ) -> FamilyScore:
     notes: dict[str, None] = {}
     scores: dict[tuple[str, tuple[str, ...]], list[Score]] = {}
@@ -229,21 +229,21 @@ def _family_score(
         notes |= dict.fromkeys(limits)
         if score:
             scores.setdefault((total.group.env, total.group.separate_by), []).append(score)
-    if scores and len(scores) < most:
-        notes[f"{len(scores)} of {most} tasks"] = None
+    if scores and len(scores) < n_tasks:
+        notes[f"{len(scores)} of {n_tasks} tasks"] = None
     return FamilyScore(
         score=mean_score([mean for task_scores in scores.values() if (mean := mean_score(task_scores))]),
         groups=tuple(total.group for total, _, _ in results),
         tasks=len(scores),
-        most=most,
+        most=n_tasks,
         items=sum(total.items for total, _, _ in results),
         notes=tuple(notes),
-        why_none="" if scores else next(iter({why_none(total): None for total, _, _ in results})),
+        why_none="" if scores else next(iter({why_no_score(total): None for total, _, _ in results})),
         lost=sum(total.lost.lost for total, _, _ in results if total.lost),
     )
 
 
-def _why_none(total: Estimate, rows: Sequence[Row]) -> str:
+def _why_no_score(total: Estimate, rows: Sequence[Row]) -> str:
     """Return in a few words why a task has no normalised score."""
     if not total.items and total.lost:
         return f"no attempt has a result: n = 0 of {total.n_planned:,}"
@@ -268,7 +268,7 @@ def _task_score(total: Estimate, coverage: LevelCoverage) -> tuple[Score | None,
     return score, [limit for limit in limits if limit]
 
 
-def matrix_text(matrix: Matrix, columns: int = 100) -> str:
+def matrix_text(matrix: Matrix, max_width: int = 100) -> str:
     """Return the matrix as an aligned table: a line for each model, with its mean, ranks and families.
 
     A blank cell was not run. A star marks a score that is not comparable with that of other models as it is, and a
@@ -276,21 +276,21 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
 
     Args:
         matrix: The matrix.
-        columns: Width of the terminal in characters; families that do not fit go on below.
+        max_width: Width of the terminal in characters; families that do not fit go on below.
     """
     ranked = any(row.rank or row.lost for row in matrix.rows)
-    first = [["", "mean", *(["rank"] if ranked else [])], *(_first(row, ranked) for row in matrix.rows)]
+    first = [["", "mean", *(["rank"] if ranked else [])], *(_leading_cells(row, ranked) for row in matrix.rows)]
     notes = {note for row in matrix.rows for cell in row.cells.values() for note in cell.notes}
     size = sum(max(map(len, column)) + _GAP for column in zip(*first, strict=True))
-    remaining = [_column(matrix, family) for family in matrix.families]
+    remaining = [_family_column(matrix, family) for family in matrix.families]
     tables: list[str] = []
     while True:
         block: list[list[str]] = []
-        room = columns - size
-        while remaining and (not block or room >= _width(remaining[0]) + _GAP):
-            room -= _width(remaining[0]) + _GAP
+        room = max_width - size
+        while remaining and (not block or room >= _column_width(remaining[0]) + _GAP):
+            room -= _column_width(remaining[0]) + _GAP
             block.append(remaining.pop(0))
-        tables.append(_table(first, block, [row.kind for row in matrix.rows]))
+        tables.append(_aligned_table(first, block, [row.kind for row in matrix.rows]))
         if not remaining:
             break
         first, size = [line[:1] for line in first], max(len(line[0]) for line in first)
@@ -308,7 +308,7 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
     if any(row.mean and row.mean.interval is None for row in matrix.rows):
         sentences.append(f"No interval and no rank: {NO_INTERVAL}")
     lost = [
-        f"{one_line(row.model, LONGEST_NAME)} in {short_title(family)} {lost_text(cell.score.lost, show=number)}"
+        f"{one_line(row.model, LONGEST_NAME)} in {short_title(family)} {lost_text(cell.score.lost, show=score_text)}"
         for row in matrix.rows
         for family, cell in row.cells.items()
         if cell.score and cell.score.lost
@@ -316,7 +316,7 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
     sentences += matrix.order_notes
     if lost:
         sentences.append(f"{NO_RANK[0].upper()}{NO_RANK[1:]}: {'; '.join(lost)}")
-    tables += ["\n".join(textwrap.wrap(f"{'. '.join(sentences)}.", columns))] if sentences else []
+    tables += ["\n".join(textwrap.wrap(f"{'. '.join(sentences)}.", max_width))] if sentences else []
     return "\n\n".join(tables)
 
 
@@ -335,55 +335,64 @@ def short_title(family: Family) -> str:
     return family.title.partition(" (")[0]
 
 
-def _first(row: MatrixRow, ranked: bool) -> list[str]:
+def _leading_cells(row: MatrixRow, has_ranks: bool) -> list[str]:
     rank = (NOTHING if row.why_no_rank else "") if row.rank is None else "–".join(dict.fromkeys(map(str, row.rank)))
     name = row.model.removeprefix("waybench/") if row.kind == "reference" else row.model
-    return [one_line(name, LONGEST_NAME), _score(row.mean, interval=True), *([rank] if ranked else [])]
+    return [
+        one_line(name, LONGEST_NAME),
+        _score_cell_text(row.mean, with_interval=True),
+        *([rank] if has_ranks else []),
+    ]
 
 
-def _score(score: Score | None, *, interval: bool = False) -> str:
+def _score_cell_text(score: Score | None, *, with_interval: bool = False) -> str:
     if score is None:
         return NOTHING
-    value = number(score.value)
+    value = score_text(score.value)
     if score.lost:
-        return f"{value} ({bounds_text(score.lost, number)})" if interval else value
+        return f"{value} ({bounds_text(score.lost, score_text)})" if with_interval else value
     ends = score.interval_text(" to ")
-    return f"{value} ({ends})" if interval and ends else value
+    return f"{value} ({ends})" if with_interval and ends else value
 
 
-def _column(matrix: Matrix, family: Family) -> list[str]:
+def _family_column(matrix: Matrix, family: Family) -> list[str]:
     cells = [row.cells.get(family) for row in matrix.rows]
-    texts = ["" if cell is None else f"{_score(cell.score)}{_mark(cell)}" for cell in cells]
+    texts = ["" if cell is None else f"{_score_cell_text(cell.score)}{_cell_mark(cell)}" for cell in cells]
     if any(text.endswith(("*", _FEW)) for text in texts):
         texts = [text if text.endswith(("*", _FEW)) else f"{text} " for text in texts]
     return [short_title(family), *texts]
 
 
-def _mark(cell: FamilyScore) -> str:
+def _cell_mark(cell: FamilyScore) -> str:
     if cell.notes or cell.lost:
         return "*"
     return _FEW if cell.score and cell.score.few_items() else ""
 
 
-def _heading(column: Sequence[str]) -> list[str]:
+def _heading_lines(column: Sequence[str]) -> list[str]:
     """Return the lines of a column's heading, no wider than its cells or its longest word."""
     heading, *texts = column
     return textwrap.wrap(heading, max(*map(len, heading.split()), *map(len, texts)))
 
 
-def _width(column: Sequence[str]) -> int:
-    return max(map(len, (*_heading(column), *column[1:])))
+def _column_width(column: Sequence[str]) -> int:
+    return max(map(len, (*_heading_lines(column), *column[1:])))
 
 
-def _table(first: Sequence[Sequence[str]], block: Sequence[Sequence[str]], kinds: Sequence[str]) -> str:
-    headings = [_heading(column) for column in block]
+def _aligned_table(
+    leading_lines: Sequence[Sequence[str]], family_columns: Sequence[Sequence[str]], kinds: Sequence[str]
+) -> str:
+    headings = [_heading_lines(column) for column in family_columns]
     height = max((len(heading) for heading in headings), default=1)
     lines = [
         [
-            *(first[0] if line == height - 1 else [""] * len(first[0])),
+            *(leading_lines[0] if line == height - 1 else [""] * len(leading_lines[0])),
             *(heading[line - height + len(heading)] if line >= height - len(heading) else "" for heading in headings),
         ]
         for line in range(height)
     ]
-    lines += [[*start, *(column[number] for column in block)] for number, start in enumerate(first[1:], start=1)]
+    lines += [
+        [*start, *(column[number] for column in family_columns)]
+        for number, start in enumerate(leading_lines[1:], start=1)
+    ]
     return align_columns(lines, [*([""] * height), *kinds])

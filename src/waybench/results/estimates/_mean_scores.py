@@ -38,10 +38,10 @@ class Score:
 
     def few_items(self, *, solved: bool = True) -> str:
         """Return what stands in the place of the interval below six clusters (`ItemCounts.few_text`)."""
-        return self.counts.few_text(self._clusters, solved=solved)
+        return self.counts.few_text(self._n_clusters, solved=solved)
 
     @property
-    def _clusters(self) -> int:
+    def _n_clusters(self) -> int:
         return len({cluster for cell, _ in self.cells for cluster in cell.clusters})
 
     def to_json(self) -> dict[str, Json]:
@@ -65,45 +65,45 @@ class Score:
     def shown_interval(self) -> tuple[float, float] | None:
         """The interval as it is printed: its ends are cut at floor and ceiling; None where it says nothing."""
         low, high = (cut_end(end, self.value, CEILING) for end in (self.low, self.high))
-        mean = IntervalEstimate(self.value, low, high, self.counts.items, self._clusters)
+        mean = IntervalEstimate(self.value, low, high, self.counts.items, self._n_clusters)
         return known_ends(mean, bounds=(0, CEILING))
 
-    def interval_text(self, join: str) -> str:
+    def interval_text(self, separator: str) -> str:
         """Return the interval as it is printed, its ends cut at floor and ceiling, or what stands in its place.
 
         Args:
-            join: What stands between the ends.
+            separator: The text between the ends, such as " to ".
         """
         ends = self.shown_interval
         if ends is None:
             return self.few_items() or ("" if self.low is None else NOTHING)
-        return join.join(map(number, ends))
+        return separator.join(map(score_text, ends))
 
 
-def number(value: float) -> str:
+def score_text(value: float) -> str:
     """Return a normalised score as text, without decimals."""
     return f"{value:.0f}".replace("-0", "0").replace("-", "−")
 
 
-def percent_score(rescaled: NormalizedScore, counts: ItemCounts, scale: float = CEILING) -> Score:
+def percent_score(normalized: NormalizedScore, counts: ItemCounts, score_at_ceiling: float = CEILING) -> Score:
     """Return a normalised score in per cent; one that is below the floor for certain counts as 0.
 
     Args:
-        rescaled: The score.
+        normalized: The score, 1 at the ceiling.
         counts: What it comes from.
-        scale: What the ceiling is worth.
+        score_at_ceiling: The score that the ceiling stands for, less than 100 where harder levels count as 0.
     """
-    mean = rescaled.mean
-    above = mean.value if rescaled.is_below_floor else 0.0  # with its own distances to the ends
-    low, high = (None if end is None else scale * (end - above) for end in (mean.low, mean.high))
+    mean = normalized.mean
+    above = mean.value if normalized.is_below_floor else 0.0  # with its own distances to the ends
+    low, high = (None if end is None else score_at_ceiling * (end - above) for end in (mean.low, mean.high))
     return Score(
-        value=scale * (mean.value - above),
+        value=score_at_ceiling * (mean.value - above),
         low=low,
         high=high,
-        lost=mean.lost and mean.lost.scaled(scale),
-        cells=((rescaled.cell.shifted(-above).scaled(scale), 1.0),),
+        lost=mean.lost and mean.lost.scaled(score_at_ceiling),
+        cells=((normalized.cell.shifted(-above).scaled(score_at_ceiling), 1.0),),
         counts=counts,
-        errors={name: scale * error for name, error in rescaled.errors.items()},
+        errors={name: score_at_ceiling * error for name, error in normalized.errors.items()},
     )
 
 
@@ -112,7 +112,7 @@ def mean_score(scores: Sequence[Score]) -> Score | None:
     if not scores:
         return None
     value = math.fsum(score.value for score in scores) / len(scores)
-    lost = _lost(scores)
+    lost = _lost_attempts_of_mean(scores)
     weighted = [(cell, weight / len(scores)) for score in scores for cell, weight in score.cells]
     # Sums have the same bits for any order of the tasks.
     cells = tuple(sorted(weighted, key=lambda pair: (pair[1], pair[0].totals.tolist(), pair[0].sizes.tolist())))
@@ -124,7 +124,7 @@ def mean_score(scores: Sequence[Score]) -> Score | None:
     return Score(value=value, low=low, high=high, lost=lost, cells=cells, counts=counts, errors=errors)
 
 
-def _lost(scores: Sequence[Score]) -> LostAttempts | None:
+def _lost_attempts_of_mean(scores: Sequence[Score]) -> LostAttempts | None:
     """Return the attempts that a mean of scores lacks; of the scores that lack none, the number is not counted."""
     lacking = [score.lost for score in scores if score.lost]
     if not lacking:

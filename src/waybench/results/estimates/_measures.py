@@ -50,7 +50,7 @@ class HeadlineSpec:
         curve = estimate.curves.get(self.series)
         return curve.average if curve else None
 
-    def missing_attempts(self, estimate: Estimate) -> LostAttempts | None:
+    def lost_attempts(self, estimate: Estimate) -> LostAttempts | None:
         """Return the attempts that its mean lacks, also where that has no value; None if it lacks none."""
         mean = self.mean(estimate)
         return estimate.lost if mean is None else mean.lost
@@ -95,7 +95,7 @@ def headline_specs(env: Environment[Any, Any, Any], guided: bool) -> list[Headli
 def as_metric(summary: Series | Aggregate) -> Metric:
     """Return a series' mean over an episode, or an aggregate of one episode alone, as a metric."""
 
-    def mean(record: EpisodeRecord) -> float | None:
+    def value_in_record(record: EpisodeRecord) -> float | None:
         if isinstance(summary, Series):
             numbers = summary.of(record)
             return fmean(numbers) if numbers else None
@@ -104,7 +104,7 @@ def as_metric(summary: Series | Aggregate) -> Metric:
 
     return Metric(
         name=summary.name,
-        of=mean,
+        of=value_in_record,
         title=summary.title,
         unit=summary.unit if isinstance(summary, Aggregate) else "",
         low=summary.low,
@@ -117,7 +117,7 @@ def as_metric(summary: Series | Aggregate) -> Metric:
     )
 
 
-def merit(estimates: Sequence[Estimate]) -> tuple[float, float]:
+def merit_key(estimates: Sequence[Estimate]) -> tuple[float, float]:
     """Return a sort key of a group over all its levels; greater is better.
 
     Levels that were not run add nothing: a ladder ends where nothing was reached. Where lower is better, the distance
@@ -151,25 +151,27 @@ def rank_by_merit(estimates: Iterable[Estimate]) -> dict[RunKey, dict[int, Estim
         if estimate.level is not None:
             by_group.setdefault(estimate.group, {})[estimate.level] = estimate
 
-    def kind(group: RunKey) -> tuple[bool, bool, str]:
+    def player_key(group: RunKey) -> tuple[bool, bool, str]:
         return group.embedded, any(cell.guided for cell in by_group[group].values()), group.model
 
     best: dict[tuple[bool, bool, str], tuple[bool, float, float]] = {}
     for group, cells in by_group.items():
-        levels, total = merit(list(cells.values()))
+        levels, total = merit_key(list(cells.values()))
         order = any(cell.lost for cell in cells.values()), -levels, -total
-        best[kind(group)] = min(best.get(kind(group), order), order)
+        best[player_key(group)] = min(best.get(player_key(group), order), order)
 
     names = setting_names(by_group)
 
-    def rank(group: RunKey) -> tuple[bool, bool, tuple[bool, float, float], str, tuple[tuple[int, float, str], ...]]:
-        embedded, guided, model = kind(group)
-        return embedded, guided, best[kind(group)], model, settings_order(group, names)
+    def group_sort_key(
+        group: RunKey,
+    ) -> tuple[bool, bool, tuple[bool, float, float], str, tuple[tuple[int, float, str], ...]]:
+        embedded, guided, model = player_key(group)
+        return embedded, guided, best[player_key(group)], model, settings_order(group, names)
 
-    return {group: dict(sorted(by_group[group].items())) for group in sorted(by_group, key=rank)}
+    return {group: dict(sorted(by_group[group].items())) for group in sorted(by_group, key=group_sort_key)}
 
 
-def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Iterable[Estimate] = ()) -> str:
+def score_tables_text(estimates: Iterable[Estimate], max_width: int = 100, *, totals: Iterable[Estimate] = ()) -> str:
     """Return the scores as an aligned table of plain text, one for each environment, and one more with a teacher.
 
     Each value of an option whose scores are not comparable (`Option.separate_tables`) has a table of its own, and so
@@ -183,7 +185,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
 
     Args:
         estimates: The estimates by level.
-        columns: How wide a table may be; a wider one goes on below, with the models' names again.
+        max_width: Characters in a line of a table; a wider one goes on below, with the models' names again.
         totals: Those over all levels, for the last column of environments whose sets hold several levels at once.
     """
     tables: list[str] = []
@@ -198,56 +200,56 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
         levels, names = sorted({estimate.level for estimate in of_table if estimate.level is not None}), labels(groups)
         pooled = env.items.pooled and len(levels) > 1 and over_all.keys() >= groups.keys()
         for measured in headline_specs(env, guided):
-            title, marks = _title(env, measured, apart), [""]
+            title, marks = _table_title(env, measured, apart), [""]
             lines = [[title, *map(str, levels), *(["all"] if pooled else [])]]
             for group, cells in groups.items():
                 total = [over_all[group]] if pooled else []
-                row = [_cell(cell, measured) for cell in (*map(cells.get, levels), *total)]
+                row = [_level_cell_text(cell, measured) for cell in (*map(cells.get, levels), *total)]
                 lines.append([names[group], *row])
                 marks.append("embedded" if group.embedded else "person" if is_human(group.model) else "model")
                 between += [_reference_note(title, cell, measured) for cell in cells.values()]
                 few += [too_few_note(measured.mean(cell), measured.metric) for cell in cells.values()]
                 for cell in (*cells.values(), *total):
-                    if lost := lost_text(measured.missing_attempts(cell), measured.metric):
+                    if lost := lost_text(measured.lost_attempts(cell), measured.metric):
                         starred.append(f"  {names[group]}, {'all' if cell.level is None else cell.level}: {lost}")
                 undefined |= any(cell.startswith(NOTHING) for cell in row)
-            tables += [align_columns(block, marks) for block in _blocks(lines, columns)]
+            tables += [align_columns(block, marks) for block in _column_blocks(lines, max_width)]
     notes = ["\n".join(dict.fromkeys(filter(None, lines))) for lines in (between, few)]
     notes += ["\n".join(dict.fromkeys([_STAR, *starred]))] * bool(starred) + [UNDEFINED] * undefined
     return "\n\n".join([*tables, *filter(None, notes)])
 
 
-def _title(env: Environment[Any, Any, Any], measured: HeadlineSpec, apart: Sequence[str]) -> str:
-    name = ", ".join((env.title, *apart))
-    description = ", ".join(part for part in (measured.metric.title, better_text(measured.metric)) if part)
-    if measured.series:
+def _table_title(env: Environment[Any, Any, Any], headline: HeadlineSpec, separate_by: Sequence[str]) -> str:
+    name = ", ".join((env.title, *separate_by))
+    description = ", ".join(part for part in (headline.metric.title, better_text(headline.metric)) if part)
+    if headline.series:
         return f"{name}, with a teacher: {description}"
-    plain = measured.metric.better == "higher" and not measured.aggregate
+    plain = headline.metric.better == "higher" and not headline.aggregate
     return name if plain else f"{name}: {description}"
 
 
-def _cell(estimate: Estimate | None, measured: HeadlineSpec) -> str:
+def _level_cell_text(estimate: Estimate | None, headline: HeadlineSpec) -> str:
     if estimate is None:
         return ""
     star = "*" if estimate.lost else ""
     if not estimate.attempts:
         return f"n/a{star}"
-    mean = measured.mean(estimate)
-    return f"{NOTHING if mean is None else mean_text(mean.value, measured.metric)}{star}"
+    mean = headline.mean(estimate)
+    return f"{NOTHING if mean is None else mean_text(mean.value, headline.metric)}{star}"
 
 
-def _reference_note(title: str, estimate: Estimate, measured: HeadlineSpec) -> str:
+def _reference_note(title: str, estimate: Estimate, headline: HeadlineSpec) -> str:
     """Return a note on a cell's floor and ceiling; "" if they are not known."""
     rescaled = estimate.rescaled
-    if rescaled is None or measured.aggregate or measured.series:
+    if rescaled is None or headline.aggregate or headline.series:
         return ""
-    floor, ceiling = (mean_text(end, measured.metric) for end in (rescaled.floor, rescaled.ceiling))
+    floor, ceiling = (mean_text(end, headline.metric) for end in (rescaled.floor, rescaled.ceiling))
     player = one_line(rescaled.floor_player, 80)
     origin = f" ({rescaled.origin_note})" if rescaled.origin_note else ""
     return f"{title}, {estimate.level}: {player} scores {floor}, the oracle {ceiling}{origin}"
 
 
-def _blocks(lines: Sequence[Sequence[str]], columns: int) -> Iterator[list[list[str]]]:
+def _column_blocks(lines: Sequence[Sequence[str]], max_width: int) -> Iterator[list[list[str]]]:
     """Yield a table's columns as tables that are narrow enough, each of the first column and at least another one."""
     if any("*" in cell for line in lines for cell in line[1:]):  # room for a star in every cell aligns the numbers
         lines = [[line[0], *(cell if cell.endswith("*") else f"{cell} " for cell in line[1:])] for line in lines]
@@ -255,7 +257,7 @@ def _blocks(lines: Sequence[Sequence[str]], columns: int) -> Iterator[list[list[
     block, size = [first], max(map(width, first))
     for column in others:
         more = 2 + max(map(width, column))
-        if len(block) > 1 and size + more > columns:
+        if len(block) > 1 and size + more > max_width:
             yield [list(line) for line in zip(*block, strict=True)]
             block, size = [first], max(map(width, first))
         block.append(column)

@@ -40,16 +40,16 @@ class ModelEstimates(NamedTuple):
     totals: Sequence[Estimate]
 
 
-def _count(name: str, doc: str) -> "Column[ModelPair]":
+def _count_column(name: str, doc: str) -> "Column[ModelPair]":
     return Column(name, int, doc, heading=name.capitalize(), text=lambda pair: f"{getattr(pair, name):,}")
 
 
 COLUMNS: "tuple[Column[ModelPair], ...]" = (
     Column("first", str, "The one model, A.", heading="A"),
     Column("second", str, "The other model, B.", heading="B"),
-    _count("families", "Number of families, each with the same weight."),
-    _count("tasks", "Number of tasks that both ran; those of a family have the same weight."),
-    _count("items", "Number of items that both ran; one in two wordings or settings counts twice."),
+    _count_column("families", "Number of families, each with the same weight."),
+    _count_column("tasks", "Number of tasks that both ran; those of a family have the same weight."),
+    _count_column("items", "Number of items that both ran; one in two wordings or settings counts twice."),
     Column("clusters", int, "Number of independent clusters of these items, such as maps."),
     Column(
         "difference",
@@ -134,7 +134,7 @@ class ModelPair:
         mean = self.difference
         if mean is None:
             return NOTHING
-        return interval_text(mean.value, known_ends(mean, bounds=(0, 100), is_change=True), _points)
+        return interval_text(mean.value, known_ends(mean, bounds=(0, 100), is_change=True), _signed_score_text)
 
     @property
     def p_text(self) -> str:
@@ -146,48 +146,50 @@ class ModelPair:
         return column_json(COLUMNS, self)
 
 
-def _points(value: float) -> str:
+def _signed_score_text(value: float) -> str:
     return f"{value:+.1f}".replace("-", "−")
 
 
-def compare_models(first: Sequence[Row], second: Sequence[Row], models: Iterable[tuple[str, str]]) -> list[ModelPair]:
+def compare_models(
+    first: Sequence[Row], second: Sequence[Row], model_names: Iterable[tuple[str, str]]
+) -> list[ModelPair]:
     """Compare models of two sides, such as two folders, in pairs.
 
     Args:
         first: The rows of the first side, with floors and ceilings; results of searches, and isomorphic items beside
             original ones, are left out.
         second: The rows of the second side; a model can be on both.
-        models: The pairs: a model of the first side and one of the second.
+        model_names: The pairs: a model of the first side and one of the second.
     """
     names = [{row.group.model for row in side} for side in (first, second)]
     # What one player shows about an item's ceiling holds for all, as far as their results can be distinguished.
-    together = [] if names[0] & names[1] else _totals([*first, *second])
+    together = [] if names[0] & names[1] else _comparable_totals([*first, *second])
     sides = [
         group_by((total for total in together if total.group.model in models_of_side), lambda total: total.group.model)
         if together
-        else group_by(_totals(rows), lambda total: total.group.model)
+        else group_by(_comparable_totals(rows), lambda total: total.group.model)
         for rows, models_of_side in zip((first, second), names, strict=True)
     ]
-    return model_pairs(
+    return compare_pairs(
         (ModelEstimates(one, sides[0].get(one, [])), ModelEstimates(other, sides[1].get(other, [])))
-        for one, other in models
+        for one, other in model_names
     )
 
 
-def _totals(rows: Sequence[Row]) -> list[Estimate]:
+def _comparable_totals(rows: Sequence[Row]) -> list[Estimate]:
     return [total for total in overall(original_rows(without_searches(rows))) if not total.guided]
 
 
-def model_pairs(models: Iterable[tuple[ModelEstimates, ModelEstimates]]) -> list[ModelPair]:
+def compare_pairs(estimates_of_pairs: Iterable[tuple[ModelEstimates, ModelEstimates]]) -> list[ModelPair]:
     """Compare pairs of models, all of which are one family of tests.
 
     A pair is compared at the items of tasks and levels that both ran: no other model enters it, and neither does the 0
     that a level counts which only one of them reached.
 
     Args:
-        models: The pairs, each with what both models ran in the same families.
+        estimates_of_pairs: The pairs, each with what both models ran in the same families.
     """
-    pairs = [_model_pair(first, second) for first, second in models]
+    pairs = [_compare_pair(first, second) for first, second in estimates_of_pairs]
     comparable = [number for number, pair in enumerate(pairs) if pair.paired]
     tests = [pair.paired.test for pair in pairs if pair.paired]
     for number, adjusted in zip(comparable, adjust_p_values(tests), strict=True):
@@ -206,10 +208,10 @@ def ranked_pairs(groups: Sequence[Sequence[str]], totals: Mapping[str, Sequence[
         totals: Each model's estimates over all levels.
     """
     models = [[ModelEstimates(model, totals[model]) for model in group] for group in groups]
-    return model_pairs(pair for group in models for pair in combinations(group, 2))
+    return compare_pairs(pair for group in models for pair in combinations(group, 2))
 
 
-def ranks(groups: Sequence[Sequence[str]], pairs: Iterable[ModelPair]) -> dict[str, tuple[int, int]]:
+def rank_ranges(groups: Sequence[Sequence[str]], pairs: Iterable[ModelPair]) -> dict[str, tuple[int, int]]:
     """Return the best and the worst rank of each model within its group; of a model alone there is none.
 
     They say how many models are better, and how many are not worse.
@@ -272,11 +274,14 @@ def model_pairs_text(pairs: Sequence[ModelPair]) -> str:
         return ""
     columns = [column for column in COLUMNS if column.heading]
 
-    def cell(column: Column[ModelPair], pair: ModelPair) -> str:
+    def cell_text(column: Column[ModelPair], pair: ModelPair) -> str:
         text = column.text(pair) if column.text else one_line(str(column.value(pair)), _LONGEST)
         return text.partition("\n")[0]
 
-    lines = [[column.heading for column in columns], *([cell(column, pair) for column in columns] for pair in pairs)]
+    lines = [
+        [column.heading for column in columns],
+        *([cell_text(column, pair) for column in columns] for pair in pairs),
+    ]
     notes = [f"Not comparable: {reason}" for reason in dict.fromkeys(pair.why_not for pair in pairs if pair.why_not)]
     if any(pair.paired and pair.paired.omits_rare_extremes for pair in pairs):
         notes.append(RARE_EXTREMES_CAPTION)
@@ -284,15 +289,15 @@ def model_pairs_text(pairs: Sequence[ModelPair]) -> str:
     return "\n".join([title, align_columns(lines), *notes])
 
 
-def _model_pair(first: ModelEstimates, second: ModelEstimates) -> ModelPair:
+def _compare_pair(first: ModelEstimates, second: ModelEstimates) -> ModelPair:
     """Return two models' difference in mean normalised scores, or why there is none."""
     names = first.model, second.model
     lost = [side.model for side in (first, second) if any(total.lost for total in side.totals)]
     if lost:
-        return _not_comparable(*names, f"attempts of {' and '.join(dict.fromkeys(lost))} have no result")
+        return _pair_without_difference(*names, f"attempts of {' and '.join(dict.fromkeys(lost))} have no result")
     cells: dict[Family, dict[tuple[str, tuple[str, ...]], list[tuple[Cell, Cell]]]] = {}
-    for task, (ours, theirs) in _common_tasks(first.totals, second.totals).items():
-        of_task = [common for pair in _equal_settings(ours, theirs) if (common := _common_cells(*pair))]
+    for task, (ours, theirs) in _normalized_estimates_by_task(first.totals, second.totals).items():
+        of_task = [common for pair in _pairs_with_equal_settings(ours, theirs) if (common := _common_cells(*pair))]
         of_family = cells.setdefault(family_of(task[0]), {})
         if of_task:
             of_family[task] = of_task
@@ -300,7 +305,7 @@ def _model_pair(first: ModelEstimates, second: ModelEstimates) -> ModelPair:
     if lacking or not cells:
         where = f" in {', '.join(lacking)}" if lacking else ""
         why_not = f"no task{where} that both ran with equal settings, at {FEWEST_CLUSTERS} common items or maps"
-        return _not_comparable(*names, why_not)
+        return _pair_without_difference(*names, why_not)
     weighted = [
         (*pair, 1 / (len(cells) * len(tasks) * len(settings)))
         for tasks in cells.values()
@@ -317,11 +322,11 @@ def _model_pair(first: ModelEstimates, second: ModelEstimates) -> ModelPair:
     )
 
 
-def _not_comparable(first: str, second: str, why_not: str) -> ModelPair:
+def _pair_without_difference(first: str, second: str, why_not: str) -> ModelPair:
     return ModelPair(first=first, second=second, families=0, tasks=0, items=0, paired=None, why_not=why_not)
 
 
-def _common_tasks(
+def _normalized_estimates_by_task(
     first: Sequence[Estimate], second: Sequence[Estimate]
 ) -> dict[tuple[str, tuple[str, ...]], tuple[list[Estimate], list[Estimate]]]:
     """Return both models' estimates by task, empty where one did not run it."""
@@ -332,7 +337,9 @@ def _common_tasks(
     return {task: (sides[0].get(task, []), sides[1].get(task, [])) for task in dict.fromkeys([*sides[0], *sides[1]])}
 
 
-def _equal_settings(first: Sequence[Estimate], second: Sequence[Estimate]) -> list[tuple[Estimate, Estimate]]:
+def _pairs_with_equal_settings(
+    first: Sequence[Estimate], second: Sequence[Estimate]
+) -> list[tuple[Estimate, Estimate]]:
     """Return the estimates of two models with equal settings; of one task that each ran once, these two."""
     equal = [(one, other) for one in first for other in second if one.group.settings == other.group.settings]
     return equal or ([(first[0], second[0])] if len(first) == len(second) == 1 else [])

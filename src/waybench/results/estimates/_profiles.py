@@ -10,7 +10,7 @@ import numpy as np
 from waybench.core import Json, UsageError
 from waybench.results.estimates._estimates import Estimate, overall
 from waybench.results.estimates._matrix import LONGEST_NAME, Matrix, matrix, short_title
-from waybench.results.estimates._mean_scores import Score, number
+from waybench.results.estimates._mean_scores import Score, score_text
 from waybench.results.formatting import NO_RANK, align_columns, lost_text, one_line
 from waybench.results.results import Family, ItemKey, Row, RunKey, family_of, group_by, group_by_item, without_searches
 from waybench.results.results._rows import headline_values
@@ -132,7 +132,7 @@ class JointData:
     results: tuple[FamilyResults, ...]
 
 
-def profiles(all_rows: Iterable[Row], *, references: bool = False) -> Profiles:
+def model_profiles(all_rows: Iterable[Row], *, include_references: bool = False) -> Profiles:
     """Return the profiles of models, from the joint model of `stats.joint_abilities`.
 
     Results are items' scores between floor and ceiling, from 0 to 1: where a model ran a task with several settings,
@@ -140,15 +140,15 @@ def profiles(all_rows: Iterable[Row], *, references: bool = False) -> Profiles:
 
     Args:
         all_rows: The rows, with anchors.
-        references: Whether embedded players count as models.
+        include_references: Whether embedded players count as models.
 
     Raises:
         UsageError: If there are too few models or families with normalised scores.
     """
     rows = without_searches(all_rows)
     scores = matrix(rows)
-    data = joint_data(rows, references=references)
-    others = not references and any(row.kind == "reference" for row in scores.rows)
+    data = joint_data(rows, include_references=include_references)
+    others = not include_references and any(row.kind == "reference" for row in scores.rows)
     hint = "; --references adds the embedded players" if others else ""
     if len(data.models) < FEWEST_MODELS:
         raise UsageError(
@@ -158,33 +158,33 @@ def profiles(all_rows: Iterable[Row], *, references: bool = False) -> Profiles:
         raise UsageError(
             f"a profile needs at least {FEWEST_FAMILIES} families with normalised scores, not {len(data.families)}"
         )
-    return _profiles(data, scores, joint_abilities(data.results))
+    return _profiles_from_abilities(data, scores, joint_abilities(data.results))
 
 
-def joint_data(rows: Sequence[Row], *, references: bool = False) -> JointData:
+def joint_data(rows: Sequence[Row], *, include_references: bool = False) -> JointData:
     """Return what the joint model is fitted on."""
     totals = [
         total
         for total in overall(rows)
-        if total.rescaled is not None and not total.guided and (references or not total.group.embedded)
+        if total.rescaled is not None and not total.guided and (include_references or not total.group.embedded)
     ]
     models = tuple(dict.fromkeys(total.group.model for total in totals))
     by_group = group_by(rows, lambda row: row.group)
     by_family = group_by(totals, lambda total: family_of(total.group.env))
     families = tuple(sorted(by_family, key=lambda family: (family.title, family.name)))
-    results = tuple(_results(models, by_family[family], by_group) for family in families)
+    results = tuple(_family_results(models, by_family[family], by_group) for family in families)
     return JointData(models, families, results)
 
 
-def _results(
-    models: Sequence[str], totals: Sequence[Estimate], by_group: Mapping[RunKey, Sequence[Row]]
+def _family_results(
+    models: Sequence[str], totals: Sequence[Estimate], rows_by_group: Mapping[RunKey, Sequence[Row]]
 ) -> FamilyResults:
     shares_by_item: dict[_Item, dict[str, list[float]]] = {}
     levels: dict[_Item, float] = {}
     for total in totals:
         group, rescaled = total.group, total.rescaled
         assert rescaled is not None
-        env, attempts = group.environment, group_by_item(by_group[group])
+        env, attempts = group.environment, group_by_item(rows_by_group[group])
         for key, score in headline_values(attempts, env.scoring.metrics[0]).values.items():
             item = _Item(group.env, group.separate_by, key)
             # By the group's mean floor and ceiling, so that the mean over items is the score of the matrix.
@@ -210,7 +210,7 @@ def _results(
     return FamilyResults(shares, design, 1 / (len(tasks) * sizes))
 
 
-def _profiles(data: JointData, scores: Matrix, abilities: Abilities) -> Profiles:
+def _profiles_from_abilities(data: JointData, scores: Matrix, abilities: Abilities) -> Profiles:
     measured = {row.model: row for row in scores.rows}
     rows: list[Profile] = []
     for column, model in enumerate(data.models):
@@ -240,93 +240,106 @@ def _in_percent(interval: Interval) -> Interval:
     return Interval(*(100 * end for end in interval))
 
 
-def profiles_text(profiles: Profiles, columns: int = 100) -> str:
+def profiles_text(profiles: Profiles, max_width: int = 100) -> str:
     """Return profiles as an aligned table of abilities and scores, and what it means.
 
     Measured scores stand by themselves, predicted ones in square brackets with their intervals below the table.
 
     Args:
         profiles: The profiles.
-        columns: Width of the terminal in characters.
+        max_width: Width of the terminal in characters.
     """
-    parts = [*_tables(profiles, columns), *("\n".join(textwrap.wrap(text, columns)) for text in _explanation(profiles))]
+    parts = [
+        *_ability_tables(profiles, max_width),
+        *("\n".join(textwrap.wrap(text, max_width)) for text in _explanation_sentences(profiles)),
+    ]
     predicted: list[list[str]] = []
     for profile, family, cell in ((row, *pair) for row in profiles.rows for pair in row.cells.items()):
         if cell.predicted and cell.if_weak:
             predicted.append(
-                [_name(profile), short_title(family), f"[{number(cell.predicted.value)}]", _ends(cell.predicted)]
+                [
+                    _model_name(profile),
+                    short_title(family),
+                    f"[{score_text(cell.predicted.value)}]",
+                    _interval_ends_text(cell.predicted),
+                ]
             )
-            predicted.append(["", "if weak there", number(cell.if_weak.value), _ends(cell.if_weak)])
+            predicted.append(["", "if weak there", score_text(cell.if_weak.value), _interval_ends_text(cell.if_weak)])
     if predicted:
         heading = "Predicted, not measured (90 % interval for a run on the items that other models ran):"
-        parts.append("\n".join([*textwrap.wrap(heading, columns), align_columns(predicted, [""] * len(predicted))]))
-        parts.append("\n".join(textwrap.wrap(MISSING, columns)))
+        parts.append("\n".join([*textwrap.wrap(heading, max_width), align_columns(predicted, [""] * len(predicted))]))
+        parts.append("\n".join(textwrap.wrap(MISSING, max_width)))
     lost: list[str] = []
     for row in profiles.rows:
         scores = [(family, cell.measured) for family, cell in row.cells.items() if cell.measured and cell.measured.lost]
         for family, score in scores:
-            text = f"{short_title(family)} {number(score.value)} ({lost_text(score.lost, show=number)})"
-            lost.append(f"{_name(row)}: {text}")
+            text = f"{short_title(family)} {score_text(score.value)} ({lost_text(score.lost, show=score_text)})"
+            lost.append(f"{_model_name(row)}: {text}")
         if row.lost and not scores:
-            lost.append(f"{_name(row)}: {row.lost:,} in families without a score")
+            lost.append(f"{_model_name(row)}: {row.lost:,} in families without a score")
     if lost:
         heading = (
             f"* {NO_RANK}, which ability and score leave out. In brackets: the score if they were failures, and if "
             "they were solved."
         )
-        parts.append("\n".join([*textwrap.wrap(heading, columns), *lost]))
+        parts.append("\n".join([*textwrap.wrap(heading, max_width), *lost]))
     strengths = [
-        [_name(row), short_title(family), _signed(cell.deviation)]
+        [_model_name(row), short_title(family), _signed_interval_text(cell.deviation)]
         for row in profiles.rows
         for family, cell in row.cells.items()
         if cell.deviation and (cell.deviation.low > 0 or cell.deviation.high < 0)
     ]
     if strengths:
         heading = "Better or worse in a family than the general ability says (90 % interval excludes 0):"
-        parts.append("\n".join([*textwrap.wrap(heading, columns), align_columns(strengths)]))
+        parts.append("\n".join([*textwrap.wrap(heading, max_width), align_columns(strengths)]))
     return "\n\n".join(parts)
 
 
-def _tables(profiles: Profiles, columns: int) -> list[str]:
+def _ability_tables(profiles: Profiles, max_width: int) -> list[str]:
     """Return the table, in parts below each other where the families do not fit side by side."""
-    first = [["", "general ability"], *([_name(row), _signed(row.general)] for row in profiles.rows)]
+    first = [
+        ["", "general ability"],
+        *([_model_name(row), _signed_interval_text(row.general)] for row in profiles.rows),
+    ]
     tables: list[str] = []
     block: list[list[str]] = []
     for family in profiles.families:
-        column = [short_title(family), *(_cell(row.cells[family]) for row in profiles.rows)]
-        table = _join_names(first, [*block, column])
-        if block and max(map(len, table.splitlines())) > columns:
-            tables.append(_join_names(first, block))
+        column = [short_title(family), *(_score_cell_text(row.cells[family]) for row in profiles.rows)]
+        table = _aligned_table(first, [*block, column])
+        if block and max(map(len, table.splitlines())) > max_width:
+            tables.append(_aligned_table(first, block))
             first, block = [line[:1] for line in first], []
         block.append(column)
-    return [*tables, _join_names(first, block)]
+    return [*tables, _aligned_table(first, block)]
 
 
-def _join_names(first: list[list[str]], columns: list[list[str]]) -> str:
-    return align_columns([[*line, *cells] for line, cells in zip(first, zip(*columns, strict=True), strict=True)])
+def _aligned_table(leading_lines: list[list[str]], columns: list[list[str]]) -> str:
+    return align_columns(
+        [[*line, *cells] for line, cells in zip(leading_lines, zip(*columns, strict=True), strict=True)]
+    )
 
 
-def _name(row: Profile) -> str:
-    name = row.model.removeprefix("waybench/") if row.kind == "reference" else row.model
-    return one_line(name, LONGEST_NAME) + ("*" if row.lost else "")
+def _model_name(profile: Profile) -> str:
+    name = profile.model.removeprefix("waybench/") if profile.kind == "reference" else profile.model
+    return one_line(name, LONGEST_NAME) + ("*" if profile.lost else "")
 
 
-def _cell(cell: ProfileCell) -> str:
+def _score_cell_text(cell: ProfileCell) -> str:
     if cell.predicted:
-        return f"[{number(cell.predicted.value)}]"
-    return number(cell.measured.value) if cell.measured else ""
+        return f"[{score_text(cell.predicted.value)}]"
+    return score_text(cell.measured.value) if cell.measured else ""
 
 
-def _ends(interval: Interval) -> str:
-    return f"{number(interval.low)} to {number(interval.high)}"
+def _interval_ends_text(interval: Interval) -> str:
+    return f"{score_text(interval.low)} to {score_text(interval.high)}"
 
 
-def _signed(interval: Interval) -> str:
+def _signed_interval_text(interval: Interval) -> str:
     ends = [f"{end:+.1f}".replace("-", "−") for end in interval]
     return f"{ends[0]} ({ends[1]} to {ends[2]})"
 
 
-def _explanation(profiles: Profiles) -> list[str]:
+def _explanation_sentences(profiles: Profiles) -> list[str]:
     """Return the sentences below a profile: what its numbers mean, and which families it leaves out."""
     shared, count = profiles.shared, len(profiles.rows)
     texts = [

@@ -38,7 +38,9 @@ class PassRates:
 
 
 def pass_rates(
-    items: Items, head: Metric, number: Callable[[Callable[[Items], IntervalEstimate | None]], IntervalEstimate | None]
+    items: Items,
+    head: Metric,
+    mean_over_items: Callable[[Callable[[Items], IntervalEstimate | None]], IntervalEstimate | None],
 ) -> tuple[PassRates, ...]:
     """Return pass@k and pass^k for k = 2, 4, 8, ..., and for all attempts.
 
@@ -50,7 +52,7 @@ def pass_rates(
     Args:
         items: The attempts that count by item.
         head: The headline metric, of which success is 1 and failure 0.
-        number: Returns a number over items with the attempts that it lacks.
+        mean_over_items: A function of attempts by item -> that function's mean with the attempts that it lacks.
 
     Returns:
         The rates; none where an item has a single attempt, or the metric has other values than 0 and 1.
@@ -60,15 +62,21 @@ def pass_rates(
     sizes = {row.sizes.get(head.name, 1) for row in attempts}
     if head.better != "higher" or head.bounds != (0, 1) or not (values <= {0, 1} and sizes <= {0, 1}):
         return ()
-    most = max((len(_results(item, head)) for item in whole_items(items).values()), default=0)
+    most = max((len(_attempt_successes(item, head)) for item in whole_items(items).values()), default=0)
     rates = (
-        (k, *(number(partial(_mean, head=head, k=k, share_of=share_of)) for share_of in (pass_any, pass_all)))
-        for k in _numbers(most)
+        (
+            k,
+            *(
+                mean_over_items(partial(_mean_pass_rate, head=head, k=k, share_of=share_of))
+                for share_of in (pass_any, pass_all)
+            ),
+        )
+        for k in _attempt_counts(most)
     )
     return tuple(PassRates(k=k, any_of=any_of, all_of=all_of) for k, any_of, all_of in rates if any_of and all_of)
 
 
-def _numbers(most: int) -> Iterator[int]:
+def _attempt_counts(most: int) -> Iterator[int]:
     """Yield the powers of two from 2 up to a number, and this number."""
     k = 2
     while k < most:
@@ -78,9 +86,9 @@ def _numbers(most: int) -> Iterator[int]:
         yield most
 
 
-def _results(item: Sequence[Row], head: Metric) -> list[bool]:
+def _attempt_successes(attempts: Sequence[Row], head: Metric) -> list[bool]:
     """Return whether each attempt succeeds; those that have no value, or are a share of nothing, are left out."""
-    results = ((row.metrics[head.name], row.sizes.get(head.name, 1.0)) for row in item)
+    results = ((row.metrics[head.name], row.sizes.get(head.name, 1.0)) for row in attempts)
     return [value > size / 2 for value, size in results if value is not None and size]
 
 
@@ -94,10 +102,12 @@ def pass_all(attempts: int, solved: int, k: int) -> float:
     return comb(solved, k) / comb(attempts, k)
 
 
-def _mean(items: Items, *, head: Metric, k: int, share_of: Callable[[int, int, int], float]) -> IntervalEstimate | None:
+def _mean_pass_rate(
+    items: Items, *, head: Metric, k: int, share_of: Callable[[int, int, int], float]
+) -> IntervalEstimate | None:
     shares: dict[ItemKey, float] = {}
     for key, item in whole_items(items).items():
-        results = _results(item, head)
+        results = _attempt_successes(item, head)
         if len(results) >= k:
             shares[key] = share_of(len(results), sum(results), k)
     return ItemValues(shares, None).mean((0, 1))

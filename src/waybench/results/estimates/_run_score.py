@@ -51,11 +51,13 @@ def run_score(rows: Sequence[Row], bounds: Sequence[Range]) -> RunScore:
     rescaled = any(score is not None and is_rescaled for _, (score, is_rescaled) in pairs)
     known = [(one, score) for one, (score, is_rescaled) in pairs if score and (is_rescaled or not rescaled)]
     by_environment = group_by(known, lambda pair: (pair[0].group.env, pair[0].group.separate_by)).values()
-    means = [mean for part in by_environment if (mean := _mean([score for _, score in part]))]
-    return RunScore(_mean(means), sum(one.attempts for one in estimates), sum(one.n_planned for one in estimates))
+    means = [mean for part in by_environment if (mean := _mean_of_scores([score for _, score in part]))]
+    return RunScore(
+        _mean_of_scores(means), sum(one.attempts for one in estimates), sum(one.n_planned for one in estimates)
+    )
 
 
-def _mean(scores: Sequence[Score]) -> Score | None:
+def _mean_of_scores(scores: Sequence[Score]) -> Score | None:
     if len(scores) < 2:
         return scores[0] if scores else None
     if all(score.cells for score in scores):
@@ -83,13 +85,13 @@ def _setting_score(estimate: Estimate, rows: Sequence[Row], bounds: _Bounds) -> 
             for (key, value), size in zip(of_items.values.items(), sizes, strict=True)
         ]
     is_rescaled = all(low is not None and high is not None and low < high for _, _, _, (low, high) in values)
-    cell = _cell(measured.metric, values, is_rescaled) if values else None
+    cell = _cell_of_values(measured.metric, values, is_rescaled) if values else None
     if cell is None:
         return None, False
     mean = cell.mean()
     lost = estimate.lost
     if lost is not None and is_rescaled:
-        lost = _rescaled_lost(lost, measured.metric, {value.bounds for value in values})
+        lost = _rescale_lost_attempts(lost, measured.metric, {value.bounds for value in values})
     if is_chosen or any(row.is_streamed for row in rows):
         return Score(value=mean.value, low=None, high=None, lost=lost), is_rescaled
     cells = ((cell, 1.0),)
@@ -107,7 +109,7 @@ class _Value(NamedTuple):
     bounds: Range
 
 
-def _cell(metric: Metric, values: Sequence[_Value], is_rescaled: bool) -> Cell:
+def _cell_of_values(metric: Metric, values: Sequence[_Value], is_rescaled: bool) -> Cell:
     clusters, sizes = [value.cluster for value in values], [value.size for value in values]
     if not is_rescaled:
         return Cell.from_values([value.value for value in values], clusters, *metric.interval_bounds, sizes)
@@ -115,7 +117,7 @@ def _cell(metric: Metric, values: Sequence[_Value], is_rescaled: bool) -> Cell:
     return Cell.from_values(shares, clusters, 0.0, None if metric.far_bounds else 1.0, sizes).scaled(CEILING)
 
 
-def _rescaled_lost(lost: LostAttempts, metric: Metric, bounds: set[Range]) -> LostAttempts:
+def _rescale_lost_attempts(lost: LostAttempts, metric: Metric, bounds: set[Range]) -> LostAttempts:
     """Return lost attempts with their bounds as scores; without bounds where items have different ones."""
     low, high = next(iter(bounds))
     if len(bounds) > 1 or low is None or high is None:

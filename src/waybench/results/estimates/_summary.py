@@ -133,13 +133,13 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[RunKey] = ())
             if are_searches:  # whose scores are not shown
                 titles[len(lines)] = f"{groups[0].task}, {groups[0].environment.title}"
             else:
-                titles[len(lines)] = _title(groups[0], measured, apart, [totals[group] for group in groups])
+                titles[len(lines)] = _task_title(groups[0], measured, apart, [totals[group] for group in groups])
             for group in groups:
-                cells = _cells(totals[group], measured, by_group[group], group in searched)
+                cells = _summary_cells(totals[group], measured, by_group[group], group in searched)
                 lines.append([_INDENT + one_line(names[group], _LONGEST_NAME), *cells])
                 shorter.append(short[group])
     has_scores = any(group not in searched for group in totals)
-    fitting = _fit_names(_without_empty(lines, has_scores=has_scores), shorter)
+    fitting = _fit_names(_without_empty_columns(lines, has_scores=has_scores), shorter)
     text = align_columns(fitting, ["line"] * len(fitting)).split("\n")
     table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
     levels = [
@@ -148,31 +148,31 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[RunKey] = ())
         if len({frozenset(row.level for row in by_group[group]) for group in groups if group not in searched}) > 1
     ]
     ordered = [totals[group] for group in order]
-    passed = _pass_rates([total for total in ordered if total.group not in searched])
+    passed = _pass_rate_lines([total for total in ordered if total.group not in searched])
     explained = _legend_lines(ordered, searched, fitting[0])
-    return "\n".join([*table, *passed, *_notes(ordered, searched), *dict.fromkeys(levels), *explained])
+    return "\n".join([*table, *passed, *_note_lines(ordered, searched), *dict.fromkeys(levels), *explained])
 
 
-def _fit_names(lines: Sequence[Sequence[str]], shorter: Sequence[str]) -> list[list[str]]:
+def _fit_names(lines: Sequence[Sequence[str]], shorter_names: Sequence[str]) -> list[list[str]]:
     """Return the lines with names that leave room for the numbers; the shorter ones if the others are too long."""
     names, *numbers = zip(*lines, strict=True)
     longest = max(_SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(width, column)) for column in numbers)) - 2
     names = [name.strip() for name in names[1:]]
-    fitting = names if max(map(width, names)) <= longest else shorter
+    fitting = names if max(map(width, names)) <= longest else shorter_names
     named = zip(fitting, lines[1:], strict=True)
     return [list(lines[0]), *([_INDENT + one_line(name, longest), *line[1:]] for name, line in named)]
 
 
-def _pass_rates(totals: Sequence[Estimate]) -> list[str]:
+def _pass_rate_lines(totals: Sequence[Estimate]) -> list[str]:
     """Return lines with the reliability of each model at each task with several attempts, under what they say."""
     names = labels(total.group for total in totals)
 
-    def line(total: Estimate, rates: PassRates) -> str:
-        some, every = (_interval(mean, None, 100, " %") for mean in (rates.any_of, rates.all_of))
+    def pass_rate_line(total: Estimate, rates: PassRates) -> str:
+        some, every = (_mean_with_interval_text(mean, None, 100, " %") for mean in (rates.any_of, rates.all_of))
         model = one_line(names[total.group], _LONGEST_NAME)
         return f"{_INDENT}{model} at {total.group.task}: pass@{rates.k} {some}, pass^{rates.k} {every}"
 
-    lines = [line(total, rates) for total in totals for rates in total.reliability]
+    lines = [pass_rate_line(total, rates) for total in totals for rates in total.reliability]
     return [f"{PASS_DOC}:", *lines] if lines else []
 
 
@@ -185,7 +185,7 @@ def _refusals_line(total: Estimate, name: str) -> str:
     return f"{name} at {total.group.task}: {count} refuse in words, without their provider's mark; they are unparsed"
 
 
-def _notes(totals: Sequence[Estimate], searched: Collection[RunKey]) -> list[str]:
+def _note_lines(totals: Sequence[Estimate], searched: Collection[RunKey]) -> list[str]:
     """Return the lines on missing and unconfirmed episodes, and on intervals from too few items."""
     names = labels(total.group for total in totals)
     lost = [line for total in totals if (line := _lost_attempts_line(total, names[total.group]))]
@@ -202,27 +202,27 @@ def _notes(totals: Sequence[Estimate], searched: Collection[RunKey]) -> list[str
     return [*lost, *dict.fromkeys(few)]
 
 
-def _legend_lines(totals: Sequence[Estimate], searched: Collection[RunKey], head: Sequence[str]) -> Iterator[str]:
+def _legend_lines(totals: Sequence[Estimate], searched: Collection[RunKey], headings: Sequence[str]) -> Iterator[str]:
     """Yield what the columns mean, and the marks of a table."""
     if any(total.attempts > total.items and not total.group.environment.scoring.best_of for total in totals):
         yield "n: different items; an item has several episodes here"
-    yield from (text for key, text in _LEGEND.items() if any(key in title for title in head))
+    yield from (text for key, text in _LEGEND.items() if any(key in title for title in headings))
     if any(total.attempts and not total.best and total.group not in searched for total in totals):
         yield UNDEFINED
 
 
-def _cells(total: Estimate, measured: HeadlineSpec, rows: Sequence[Row], searched: bool) -> list[str]:
+def _summary_cells(total: Estimate, headline: HeadlineSpec, rows: Sequence[Row], is_searched: bool) -> list[str]:
     """Return the cells of a line; a second measure of the same episodes has its score alone."""
-    few = "" if measured.series or measured.aggregate else total.few_items
-    mean, lost = measured.mean(total), measured.missing_attempts(total)
-    score = NOTHING if searched else _interval(mean, measured.metric, lost=lost, few=few)
+    few = "" if headline.series or headline.aggregate else total.few_items
+    mean, lost = headline.mean(total), headline.lost_attempts(total)
+    score = NOTHING if is_searched else _mean_with_interval_text(mean, headline.metric, lost=lost, few_items=few)
     levels = sorted({row.level for row in rows})
-    n = f"{_count(total)}{'*' if total.lost else ''}{_CHANGED if total.unconfirmed else ''}"
+    n = f"{_item_count_text(total)}{'*' if total.lost else ''}{_CHANGED if total.unconfirmed else ''}"
     span = f"{levels[0]}" if len(levels) == 1 else f"{levels[0]}–{levels[-1]}"
-    if measured.aggregate:
+    if headline.aggregate:
         return [n, span, score, *[""] * 6]
-    rescaled = total.rescaled if not (searched or total.guided) else None
-    solved = None if searched else total.solved
+    rescaled = total.rescaled if not (is_searched or total.guided) else None
+    solved = None if is_searched else total.solved
     unreadable = sum(total.outcomes.get(outcome, 0.0) for outcome in UNREADABLE) if total.action_replies else None
     tokens = None if total.tokens is None else total.tokens * total.attempts
     cost = None if total.cost is None else total.cost * total.attempts
@@ -230,20 +230,26 @@ def _cells(total: Estimate, measured: HeadlineSpec, rows: Sequence[Row], searche
         n,
         span,
         score,
-        NOTHING if rescaled is None else _normalised_text(rescaled),
-        _interval(solved, None, 100, " %") if solved and solved.lost else _share(solved and solved.value),
-        _share(unreadable),
-        _share(_share_without_action(rows)),
+        NOTHING if rescaled is None else _normalized_score_text(rescaled),
+        _mean_with_interval_text(solved, None, 100, " %")
+        if solved and solved.lost
+        else _percent_text(solved and solved.value),
+        _percent_text(unreadable),
+        _percent_text(_share_without_action(rows)),
         NOTHING if tokens is None else short_count(tokens),
         "" if cost is None else f"{cost:.2f}",
     ]
 
 
-def _normalised_text(score: NormalizedScore) -> str:
-    return _BELOW if score.is_below_floor and not score.mean.lost else _interval(score.clipped_mean, None, 100)
+def _normalized_score_text(score: NormalizedScore) -> str:
+    return (
+        _BELOW
+        if score.is_below_floor and not score.mean.lost
+        else _mean_with_interval_text(score.clipped_mean, None, 100)
+    )
 
 
-def _count(total: Estimate) -> str:
+def _item_count_text(total: Estimate) -> str:
     """Return the number of items and, where attempts are lost, how many have a result: "4 of 10"."""
     if total.lost is None:
         return f"{total.items:,}"
@@ -251,36 +257,36 @@ def _count(total: Estimate) -> str:
     return counted if total.attempts == total.items else f"{total.items:,} ({counted} attempts)"
 
 
-def _interval(
+def _mean_with_interval_text(
     mean: IntervalEstimate | None,
     metric: Metric | None,
     factor: int = 1,
     unit: str = "",
     *,
     lost: LostAttempts | None = None,
-    few: str = "",
+    few_items: str = "",
 ) -> str:
     """Return a mean with its interval, its few items (`Estimate.few_items`) or, where attempts are lost, its bounds.
 
     Such as "66.7 [42.1, 84.8]", "66.7 [3 items: 2 solved]" and "100.0 (40.0 to 100.0)".
     """
 
-    def shown(value: float) -> str:
+    def number_text(value: float) -> str:
         return mean_text(value, metric) if factor == 1 else f"{factor * value:.0f}".replace("-", "−")
 
     lost = lost or (mean and mean.lost)
-    value = NOTHING if mean is None else f"{shown(mean.value)}{unit}"
+    value = NOTHING if mean is None else f"{number_text(mean.value)}{unit}"
     if lost is not None:
-        return f"{value} ({bounds_text(lost, shown)})"
+        return f"{value} ({bounds_text(lost, number_text)})"
     ends = known_ends(mean, metric, bounds=None if metric else (0, 1))
     if mean is None or ends is None:
-        few = few or ("" if mean is None or mean.low is None else few_text(mean))
-        return f"{value} [{few}]" if few and mean is not None else value
-    few = _FEW if factor == 1 and too_few_text(mean, metric) else ""
-    return f"{value} [{shown(ends[0])}, {shown(ends[1])}]{few}"
+        few_items = few_items or ("" if mean is None or mean.low is None else few_text(mean))
+        return f"{value} [{few_items}]" if few_items and mean is not None else value
+    few_items = _FEW if factor == 1 and too_few_text(mean, metric) else ""
+    return f"{value} [{number_text(ends[0])}, {number_text(ends[1])}]{few_items}"
 
 
-def _share(value: float | None) -> str:
+def _percent_text(value: float | None) -> str:
     return NOTHING if value is None else f"{100 * value:.0f} %"
 
 
@@ -291,14 +297,16 @@ def _share_without_action(rows: Iterable[Row]) -> float | None:
     return sum(metrics[_UNNAMED] or 0.0 for metrics in metrics_by_row) / steps if steps else None
 
 
-def _title(group: RunKey, measured: HeadlineSpec, apart: Sequence[str], estimates: Sequence[Estimate]) -> str:
+def _task_title(
+    group: RunKey, headline: HeadlineSpec, separate_by: Sequence[str], estimates: Sequence[Estimate]
+) -> str:
     env = group.environment
     attempts = max(estimate.most_attempts for estimate in estimates)
     is_same = all(estimate.n_planned == attempts * estimate.items for estimate in estimates)
     count = f"{'' if is_same else '1 to '}{attempts}"
-    best = f"best of {count} attempts" if env.scoring.best_of and attempts > 1 and not measured.series else ""
-    teacher = "with a teacher" if measured.series else ""
-    parts = [measured.metric.title, best, teacher, better_text(measured.metric), *apart]
+    best = f"best of {count} attempts" if env.scoring.best_of and attempts > 1 and not headline.series else ""
+    teacher = "with a teacher" if headline.series else ""
+    parts = [headline.metric.title, best, teacher, better_text(headline.metric), *separate_by]
     return f"{group.task}, {env.title}: {', '.join(part for part in parts if part and part != 'higher is better')}"
 
 
@@ -328,7 +336,7 @@ def _not_replayed_line(total: Estimate, name: str) -> str:
     return f"{_CHANGED} {name} at {total.group.task}: excluded {episodes} that new simulation does not confirm{bound}"
 
 
-def _without_empty(lines: Sequence[Sequence[str]], *, has_scores: bool) -> list[list[str]]:
+def _without_empty_columns(lines: Sequence[Sequence[str]], *, has_scores: bool) -> list[list[str]]:
     """Return the lines without those columns that say nothing: all cells empty, or unknown beside the score's."""
     always = ("", "n", "score [95 %]") if has_scores else ("", "n")
     visible: list[tuple[str, ...]] = []

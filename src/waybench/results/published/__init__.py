@@ -195,7 +195,7 @@ def result_text(mean: IntervalEstimate | float | None, metric: Metric) -> str:
 def find_estimate(estimate: Estimate, name: str) -> IntervalEstimate | None:
     """Return the estimate of a metric or an aggregate, or of a series over all of its steps."""
     curve = estimate.curves.get(name)
-    return estimate.number(name) or (curve.average if curve else None)
+    return estimate.metric_or_aggregate(name) or (curve.average if curve else None)
 
 
 _FACTS: tuple[Column[PublishedValue], ...] = (
