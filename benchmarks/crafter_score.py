@@ -12,7 +12,7 @@ from scipy import stats
 
 from waybench.envs.crafter import crafter_score
 from waybench.envs.crafter._environment import AGGREGATES
-from waybench.results.stats._intervals import jackknife
+from waybench.results.stats._intervals import jackknife_estimate
 
 WORLDS = (10, 30, 100)
 RUNS = 1_000
@@ -47,7 +47,7 @@ def coverage(name: str, worlds: int, runs: int = RUNS) -> float:
     for _ in range(runs):
         ease = 0.5 * rng.normal(size=(worlds, 1)) + np.sqrt(0.75) * rng.normal(size=(worlds, 22))
         values = (ease < limits).astype(np.float64).tolist()
-        interval = jackknife(values, range(worlds), score.of, score.low, score.high, score.scale)
+        interval = jackknife_estimate(values, range(worlds), score.of, score.low, score.high, score.scale)
         if interval is None:
             continue
         # Without an interval, the score alone is claimed.

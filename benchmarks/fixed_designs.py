@@ -123,7 +123,7 @@ def plateau_coverage(lapse: float, slope: float, runs: int = RUNS, share: float 
         middle = 12 * 3 ** rng.random()
         truth = middle * 2 ** (math.log(odds) / slope) if odds > 0 else -math.inf
         solved = (rng.random(len(at)) < (1 - lapse) * _logistic(at, middle, slope)).astype(np.float64)
-        position = fit_curves(FIXED_DESIGN, at, solved, range(len(at))).position(share, HORIZON_CONFIDENCE)
+        position = fit_curves(FIXED_DESIGN, at, solved, range(len(at))).horizon_position(share, HORIZON_CONFIDENCE)
         unidentified += position.side == MAYBE
         if position.side != MAYBE:
             is_true = odds <= 0 if position.side == NEVER else position.low <= truth <= position.high

@@ -18,7 +18,7 @@ from waybench.results.estimates import item_difficulties
 from waybench.results.estimates._difficulty import ItemDifficulty
 from waybench.results.stats import Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import Candidate
-from waybench.results.stats._difficulty import IndexGain, index_gain, logistic
+from waybench.results.stats._difficulty import IndexGain, index_gain, logistic_coefficients
 
 LEVELS = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
 POOL, FEWEST = 60, 20  # items of each level that a search by an index sorts, and of a stratum, as in the task
@@ -87,7 +87,7 @@ def attainable(spread: float) -> float:
 
 def _slope(places: Any, solved: Any) -> float:
     design = np.column_stack([np.ones(len(places)), places])
-    return -float(logistic(design, solved.astype(np.float64), np.zeros(2))[1])
+    return -float(logistic_coefficients(design, solved.astype(np.float64), np.zeros(2))[1])
 
 
 def real_gain(part: Played) -> ItemDifficulty:

@@ -1,6 +1,6 @@
 """Errors and costs of comparisons that end when they are decided, over simulated streams of units.
 
-The streams go through what `waybench run --until decided` uses: `differences` and `Race`. Prints, as Markdown, how
+The streams go through what `waybench run --until decided` uses: `score_differences` and `Race`. Prints, as Markdown, how
 often equal models are told apart (type I), how often models at the margin are called tied, what a decision takes at
 true differences, and how often a race drops a model that is as good as the best.
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.results.stats._sequential import MOST_UNITS, DecisionRule, Race, differences
+from waybench.results.stats._sequential import MOST_UNITS, DecisionRule, Race, score_differences
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]  # (generator, streams) -> scores of a unit, (streams, k, items)
 
@@ -41,7 +41,7 @@ def simulate(rule: DecisionRule, draw: Draw, streams: int, limit: int, seed: int
     for first in range(0, streams, batch):
         race = Race(rule, (min(batch, streams - first),))
         while race.units < limit and not race.ended_at.all():
-            race.add(differences(draw(rng, len(race.ended_at))))
+            race.add_unit(score_differences(draw(rng, len(race.ended_at))))
         dropped.append(~race.live)
         ended.append(race.ended_at > 0)
         units.append(np.where(race.ended_at, race.ended_at, limit))

@@ -22,7 +22,7 @@ from waybench.results.estimates._measures import score_tables_text
 from waybench.results.estimates._summary import summary_table
 from waybench.results.results import Cluster
 from waybench.results.stats import IntervalEstimate, LostAttempts, clustered_mean
-from waybench.results.stats._intervals import jackknife
+from waybench.results.stats._intervals import jackknife_estimate
 
 CRAFTER = waybench.load("crafter/survival")
 (AGGREGATE,) = CRAFTER.scoring.aggregates
@@ -173,25 +173,25 @@ def test_a_jackknife_by_hand() -> None:
     # So pseudo-values are 24 - 24.2 and 24 - 16.2: their mean is 3.8, its standard error 4 / √5; t(5) at 97.5 % is
     # 2.5706.
     values, reach = [[1.0], [1.0], [1.0], [3.0], [3.0], [3.0]], 2.570582
-    found = jackknife(values, "abcdef", square)
+    found = jackknife_estimate(values, "abcdef", square)
     assert found is not None
     assert (found.value, found.n, found.clusters) == (4, 6, 6)
     half = reach * 4 / math.sqrt(5)
     assert (found.low, found.high) == (pytest.approx(3.8 - half), pytest.approx(3.8 + half))
     # On the scale of its root the number is the mean: pseudo-values are the values.
-    found = jackknife(values, "abcdef", square, 0, None, (math.sqrt, lambda root: root * root))
+    found = jackknife_estimate(values, "abcdef", square, 0, None, (math.sqrt, lambda root: root * root))
     assert found is not None
     half = reach / math.sqrt(5)
     assert (found.low, found.high) == (pytest.approx((2 - half) ** 2), pytest.approx((2 + half) ** 2))
-    assert jackknife([], [], square) is None
+    assert jackknife_estimate([], [], square) is None
     with pytest.raises(ValueError, match="one cluster for each value"):
-        jackknife([[1.0]], [], square)
+        jackknife_estimate([[1.0]], [], square)
 
 
 def test_of_a_plain_mean_it_is_the_interval_of_means() -> None:
     # Clusters of one size, for means of clusters of several sizes are ratios.
     values, clusters = [3.0, 5.0, 4.0, 9.0, 1.0, 2.5] * 2, [number // 2 for number in range(12)]
-    found, plain = jackknife([[each] for each in values], clusters, sum), clustered_mean(values, clusters)
+    found, plain = jackknife_estimate([[each] for each in values], clusters, sum), clustered_mean(values, clusters)
     assert found is not None
     assert plain is not None
     assert (found.value, found.low, found.high) == pytest.approx((plain.value, plain.low, plain.high))
@@ -201,7 +201,7 @@ def simulated(rng: np.random.Generator, chances: np.ndarray, worlds: int) -> Int
     """Return the score of some worlds in which each achievement has its chance, and some worlds are easier."""
     ease = 0.5 * rng.normal(size=(worlds, 1)) + math.sqrt(0.75) * rng.normal(size=(worlds, len(chances)))
     values = (ease < stats.norm.ppf(chances)).astype(float).tolist()
-    found = jackknife(values, range(worlds), AGGREGATE.of, AGGREGATE.low, AGGREGATE.high, AGGREGATE.scale)
+    found = jackknife_estimate(values, range(worlds), AGGREGATE.of, AGGREGATE.low, AGGREGATE.high, AGGREGATE.scale)
     assert found is not None
     return found
 

@@ -25,7 +25,7 @@ from waybench.results.comparisons._models import compare_sides
 from waybench.results.comparisons._text import comparison_lines, comparisons_json, comparisons_text, verdict_sentence
 from waybench.results.results import Cluster, ItemKey
 from waybench.results.stats._contributions import Difference
-from waybench.results.stats._intervals import holm
+from waybench.results.stats._intervals import holm_adjusted
 from waybench.results.stats._verdicts import Verdict
 
 SHARE = Metric(name="share", of=lambda record: None, title="Share", doc="", low=0, high=1)
@@ -131,7 +131,7 @@ def test_darwins_maize() -> None:
 
 def test_holms_procedure() -> None:
     # Four tests: 4 x 0.005, 3 x 0.01, then 2 x 0.03, which the last one, 0.04, cannot go below.
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm_adjusted([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
 def test_adjusted_over_all_comparisons() -> None:

@@ -234,15 +234,15 @@ def test_a_trial_of_many_attempts_says_more_than_one_and_no_more_than_they_do() 
 def test_a_band_holds_the_rates_that_the_posterior_does() -> None:
     fit = Fit(Curves(CurvePrior(), PLACES[0], PLACES[-1]), exact(logistic(15, 3), 12))
     at = np.array([6.0, 15.0, 30.0])
-    low, high = fit.band(at, 0.9)
+    low, high = fit.rate_band(at, 0.9)
     # Drawn from the posterior one curve at a time.
     drawn = np.random.default_rng(3).choice(len(fit.weights), size=20_000, p=fit.weights)
     rates = fit.curves.rates(at)[drawn]
     assert low == pytest.approx(np.quantile(rates, 0.05, axis=0), abs=0.01)
     assert high == pytest.approx(np.quantile(rates, 0.95, axis=0), abs=0.01)
-    assert (low < fit.rate(at)).all()
-    assert (fit.rate(at) < high).all()
-    wider = fit.band(at, 0.99)
+    assert (low < fit.expected_rates(at)).all()
+    assert (fit.expected_rates(at) < high).all()
+    wider = fit.rate_band(at, 0.99)
     assert (wider[0] < low).all()
     assert (wider[1] > high).all()
 

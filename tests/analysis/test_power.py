@@ -16,7 +16,7 @@ from waybench.results.stats import PowerAssumptions
 from waybench.results.stats._assumed_shares import assume_shares
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._contributions import Difference
-from waybench.results.stats._intervals import mid_p, z_power
+from waybench.results.stats._intervals import mcnemar_mid_p, z_test_power
 from waybench.results.stats._power import achieved_power, detectable_difference, items_needed, planned_errors
 from waybench.results.stats._tie_power import items_for_tie, min_clusters_for_tie, tie_power
 
@@ -84,7 +84,7 @@ def test_power_of_mid_p_is_counted() -> None:
         stats.multinomial.pmf([wins, losses, items - wins - losses], items, [won, lost, 1 - won - lost])
         for wins in range(items + 1)
         for losses in range(items + 1 - wins)
-        if mid_p(wins, losses) < alpha
+        if mcnemar_mid_p(wins, losses) < alpha
     )
     assert achieved_power(plan, 0.2, items, alpha=alpha) == pytest.approx(power)
 
@@ -131,7 +131,7 @@ def test_the_power_of_two_samples_agrees_with_statsmodels() -> None:
     for effect in (0.01, 0.2, 0.8, 3.0):
         for n in (6, 100, 12_345):
             for alpha in (0.05, 0.001):
-                assert z_power(effect, n, alpha) == pytest.approx(normal.power(effect, n, alpha), abs=1e-12)
+                assert z_test_power(effect, n, alpha) == pytest.approx(normal.power(effect, n, alpha), abs=1e-12)
 
 
 def test_fishers_exact_test_has_the_unpaired_power() -> None:

@@ -10,7 +10,7 @@ from scipy import stats
 from waybench.results.stats import clustered_mean
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._contributions import Difference, Functional
-from waybench.results.stats._intervals import mid_p
+from waybench.results.stats._intervals import mcnemar_mid_p
 
 
 def cell(values: np.ndarray, clusters: list[object] | None = None) -> Cell:
@@ -119,7 +119,7 @@ def test_mid_p_counts_half_of_what_was_seen() -> None:
         least, pairs = min(won, lost), won + lost
         seen = stats.binom.pmf(least, pairs, 0.5)
         expected = min(1.0, 2 * (stats.binom.cdf(least, pairs, 0.5) - seen) + seen)
-        assert mid_p(won, lost) == pytest.approx(expected)
+        assert mcnemar_mid_p(won, lost) == pytest.approx(expected)
 
 
 def difference(first: np.ndarray, second: np.ndarray, clusters: list[object] | None = None) -> Difference:

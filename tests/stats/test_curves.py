@@ -22,17 +22,17 @@ def test_sums_are_those_of_the_rates(shape: CurvePrior) -> None:
     curves, rng = Curves(shape, 5, 101), np.random.default_rng(1)
     for at in (np.array([5.0, 21.0, 101.0]), np.array([9.0, 49.0, 57.0]), np.array([7.0])):
         weights = rng.random((2, len(curves.middle))) - 0.2
-        assert curves.sums(at, weights) == pytest.approx(weights @ curves.rates(at), rel=1e-9, abs=1e-9)
+        assert curves.weighted_rate_sums(at, weights) == pytest.approx(weights @ curves.rates(at), rel=1e-9, abs=1e-9)
 
 
 def test_where_a_share_is_reached_is_worked_out_once_and_stays() -> None:
     curves = Curves(CurvePrior(), 5, 101)
-    first = curves.reaches(0.5)
-    assert first.tolist() == Curves(CurvePrior(), 5, 101).reaches(0.5).tolist()
-    assert curves.reaches(0.5) is first
+    first = curves.horizons(0.5)
+    assert first.tolist() == Curves(CurvePrior(), 5, 101).horizons(0.5).tolist()
+    assert curves.horizons(0.5) is first
     with pytest.raises(ValueError, match="read-only"):
         first[0] = 0.0
-    assert curves.reaches(0.9).tolist() != first.tolist()
+    assert curves.horizons(0.9).tolist() != first.tolist()
 
 
 _LUCK = {5.0: 0.3, 9.0: 0.1, 29.0: 0.05, 101.0: 0.01}
@@ -41,7 +41,7 @@ _LUCK = {5.0: 0.3, 9.0: 0.1, 29.0: 0.05, 101.0: 0.01}
 @pytest.mark.parametrize("share", [0.5, 0.8])
 def test_curves_with_luck_fall_to_a_share_where_their_rates_do(share: float) -> None:
     curves = Curves(FIXED_DESIGN.with_guess_rates(_LUCK), 5, 101)
-    places = curves.reaches(share)
+    places = curves.horizons(share)
     for number in np.flatnonzero(np.isfinite(places))[::701]:
         rate = curves.rates(2 ** places[[number]], np.array([number]))
         assert rate.item() == pytest.approx(share, abs=1e-6)
@@ -66,7 +66,7 @@ def test_known_guess_rates_take_luck_out_of_a_horizon(middle: float) -> None:
     places = np.repeat(_LADDER, 40)
     solved = np.interp(places, at, rates)  # the expected share of each trial
     horizons = [
-        fit_curves(shape, places, solved, range(len(places))).position(0.5, 0.9).value
+        fit_curves(shape, places, solved, range(len(places))).horizon_position(0.5, 0.9).value
         for shape in (FIXED_DESIGN, FIXED_DESIGN.with_guess_rates(_LUCK))
     ]
     assert horizons[1] == pytest.approx(true, rel=0.02)
@@ -185,12 +185,12 @@ def test_a_plateau_that_may_be_below_the_share_leaves_no_value() -> None:
     at, solved = _counts(np.array([0.85, 0.8, 0.85, 0.8, 0.8, 0, 0, 0, 0, 0]), items=20)
     fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
     assert 0.1 < fit.probability_unreached(0.8) < 0.9
-    position = fit.position(0.8, 0.9)
+    position = fit.horizon_position(0.8, 0.9)
     assert (position.side, position.low) == ("plateau", -np.inf)
     assert np.isnan(position.value)
     assert position.high == fit.widened_horizon(0.8, 0.9)[2]
     # The same trials leave no doubt at one half: no curve starts below it.
-    half = fit.position(0.5, 0.9)
+    half = fit.horizon_position(0.5, 0.9)
     assert (fit.probability_unreached(0.5), half.side) == (0, "")
     assert 29 <= half.value <= 35
 
@@ -199,16 +199,16 @@ def test_a_share_that_is_never_reached_is_said_not_to_be() -> None:
     at, solved = _counts(np.array([0.65] * 6 + [0.0] * 4), items=40)
     fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
     assert fit.probability_unreached(0.8) > 0.9
-    assert fit.position(0.8, 0.9)[::3] == (-np.inf, "never")
+    assert fit.horizon_position(0.8, 0.9)[::3] == (-np.inf, "never")
 
 
 def test_who_fails_at_the_easiest_level_has_a_horizon_below_it_whatever_the_plateau() -> None:
     at, solved = np.repeat([5.0, 9.0], 10), np.repeat([1.0, 0.0, 0.0], [4, 6, 10])
     fit = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
-    assert fit.plateau(0.8) == "plateau"
-    assert fit.position(0.8, 0.9)[2:] == (5, "below")
+    assert fit.plateau_side(0.8) == "plateau"
+    assert fit.horizon_position(0.8, 0.9)[2:] == (5, "below")
     nothing = fit_curves(FIXED_DESIGN, at, np.zeros(len(at)), range(len(at)))
-    assert nothing.position(0.8, 0.9).side == "below"
+    assert nothing.horizon_position(0.8, 0.9).side == "below"
 
 
 def test_wide_gaps_between_isotonic_bounds_are_in_the_interval() -> None:
@@ -225,7 +225,7 @@ def test_wide_gaps_between_isotonic_bounds_are_in_the_interval() -> None:
     # Where they are close, those at 40 % suffice.
     at, solved = _counts(np.array([1, 1, 1, 0.9, 0.6, 0.2, 0, 0, 0, 0]), items=10)
     steep = fit_curves(FIXED_DESIGN, at, solved, range(len(at)))
-    assert steep.least_interval(0.5, 0.9) == monotone_bounds(steep.trials_done, 0.5, 0.4)
+    assert steep.minimum_interval(0.5, 0.9) == monotone_bounds(steep.trials_done, 0.5, 0.4)
 
 
 @pytest.mark.slow
@@ -239,7 +239,7 @@ def test_printed_horizons_near_a_plateau_hold_it() -> None:
             rates = (1 - lapse) / (1 + np.exp(5 * np.log2(at / middle)))
             truth = middle * 2 ** (np.log((1 - lapse) / 0.8 - 1) / 5)
             solved = (rng.random(len(at)) < rates).astype(np.float64)
-            position = fit_curves(FIXED_DESIGN, at, solved, range(len(at))).position(0.8, 0.9)
+            position = fit_curves(FIXED_DESIGN, at, solved, range(len(at))).horizon_position(0.8, 0.9)
             printed += position.side != "plateau"
             wrong += position.side != "plateau" and not position.low <= truth <= position.high
         assert wrong <= 0.15 * printed

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from waybench.results.stats._difficulty import IndexGain, index_gain, logistic
+from waybench.results.stats._difficulty import IndexGain, index_gain, logistic_coefficients
 
 LEVELS = (5, 7, 9, 13, 17, 21, 29, 41)
 SLOPE = 4.0
@@ -73,6 +73,6 @@ def test_reasons_for_no_index() -> None:
 def test_logistic_regression_with_a_known_mode() -> None:
     # Without slopes the mode is the log odds of the mean; with a prior, the root of 40 * (0.75 - rate) = precision * x.
     constant, shares = np.ones((40, 1)), np.array([1.0, 1.0, 1.0, 0.0] * 10)
-    assert logistic(constant, shares, np.zeros(1)) == pytest.approx([np.log(3)])
-    (found,) = logistic(constant, shares, np.array([2.0]))
+    assert logistic_coefficients(constant, shares, np.zeros(1)) == pytest.approx([np.log(3)])
+    (found,) = logistic_coefficients(constant, shares, np.array([2.0]))
     assert 40 * (0.75 - 1 / (1 + np.exp(-found))) == pytest.approx(2 * found)

@@ -75,7 +75,7 @@ def test_p_is_twice_the_posterior_probability_of_the_other_order() -> None:
         for middle in (30, 13)
     )
     for fit in (one, other):
-        reached = fit.curves.reaches(0.5)[rng.choice(len(fit.weights), size=400_000, p=fit.weights)]
+        reached = fit.curves.horizons(0.5)[rng.choice(len(fit.weights), size=400_000, p=fit.weights)]
         draws.append(np.clip(reached, *np.log2(LEVELS[[0, -1]])))
     expected = 2 * float((draws[0] < draws[1]).mean() + (draws[0] == draws[1]).mean() / 2)
     assert 0.001 < expected < 0.2
@@ -102,7 +102,7 @@ def lapsing(lapse: float, rng: np.random.Generator, middle: float = 20.0) -> Fit
 def test_a_ratio_where_a_plateau_may_be_below_the_share_is_none_and_warns_of_nothing() -> None:
     rng = np.random.default_rng(8)
     fits = [lapsing(lapse, rng) for lapse in (0.0, 0.0, 0.05, 0.1, 0.15, 0.18, 0.3)]
-    sides = [fit.plateau(0.8) for fit in fits]
+    sides = [fit.plateau_side(0.8) for fit in fits]
     assert "plateau" in sides
     assert any(0 < fit.probability_unreached(0.8) < 0.1 for fit in fits)
     for (one, side), (other, other_side) in combinations(zip(fits, sides, strict=True), 2):

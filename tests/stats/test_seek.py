@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from waybench.results.stats import Seeker, StoppingRule, Trial
-from waybench.results.stats._adaptive import STOPS, Candidate, Decision, forecast
+from waybench.results.stats._adaptive import STOPS, Candidate, Decision, forecast_searches
 from waybench.results.stats._curves import CurvePrior, Curves, Trials, monotone_bounds
 
 PLACES = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
@@ -68,7 +68,7 @@ def test_the_result_that_tells_most_of_the_horizon_is_wanted(results: Sequence[t
     for place in PLACES:
         joint: dict[tuple[int, bool], float] = {}
         rates = curves.rates(np.array([float(place)]))[:, 0]
-        for reach, rate, weight in zip(curves.reaches(share), rates, posterior, strict=True):
+        for reach, rate, weight in zip(curves.horizons(share), rates, posterior, strict=True):
             where = -1 if reach <= low else 1000 if reach > high else math.ceil((reach - low) / width - 1e-9)
             for result, chance in ((True, rate), (False, 1 - rate)):
                 joint[where, result] = joint.get((where, result), 0.0) + weight * chance
@@ -163,11 +163,11 @@ def test_every_stop_has_words() -> None:
 
 def test_a_forecast_is_of_all_kinds_of_players_and_the_cheapest_first() -> None:
     rule = StoppingRule(precision=0.2)
-    found = forecast(rule, make_candidates(lambda place: place**2))
+    found = forecast_searches(rule, make_candidates(lambda place: place**2))
     assert [each.cost for each in found] == sorted(each.cost for each in found)
     assert all(12 <= each.trials <= rule.most for each in found)
     assert found[-1].cost > 3 * found[0].cost
-    finer = forecast(StoppingRule(precision=0.1), make_candidates(lambda place: place**2))
+    finer = forecast_searches(StoppingRule(precision=0.1), make_candidates(lambda place: place**2))
     assert sum(each.trials for each in finer) > 1.5 * sum(each.trials for each in found)
 
 
@@ -180,12 +180,12 @@ def test_a_search_does_not_end_by_precision_where_a_plateau_may_be_below_the_sha
     seeker = Seeker(StoppingRule(share=0.8, most=1000, precision=0.5), PLACES[0], PLACES[-1])
     state = seeker.state(flat(0.85, 21))
     assert 0.02 < state.fit.probability_unreached(0.8) < 0.98
-    assert (state.side, state.stop(PLACES[0], PLACES[-1])) == ("plateau", "")
+    assert (state.plateau_side, state.stop_reason(PLACES[0], PLACES[-1])) == ("plateau", "")
     assert seeker.next(flat(0.85, 21), make_candidates()).candidates
     # Who lapses never reaches the share, and who does not has a horizon.
-    assert seeker.state(flat(0.6, 21)).stop(PLACES[0], PLACES[-1]) == "never"
+    assert seeker.state(flat(0.6, 21)).stop_reason(PLACES[0], PLACES[-1]) == "never"
     sure = seeker.state(flat(1.0, 21))
-    assert (sure.side, sure.stop(PLACES[0], PLACES[-1])) == ("", "precision")
+    assert (sure.plateau_side, sure.stop_reason(PLACES[0], PLACES[-1])) == ("", "precision")
 
 
 def test_the_reported_interval_near_a_plateau_holds_what_falling_rates_allow() -> None:
@@ -193,7 +193,7 @@ def test_the_reported_interval_near_a_plateau_holds_what_falling_rates_allow() -
     state = Seeker(StoppingRule(share=0.8), PLACES[0], PLACES[-1]).state(trials)
     assert 0 < state.fit.probability_unreached(0.8) < 0.02
     bounds = monotone_bounds(state.fit.trials_done, 0.8, 0.8)
-    assert state.reported.low <= bounds[0] < bounds[1] <= state.reported.high
-    assert state.reported.high - state.reported.low > 1.3 * (state.horizon.high - state.horizon.low)
+    assert state.reported_horizon.low <= bounds[0] < bounds[1] <= state.reported_horizon.high
+    assert state.reported_horizon.high - state.reported_horizon.low > 1.3 * (state.horizon.high - state.horizon.low)
     half = Seeker(StoppingRule(share=0.5), PLACES[0], PLACES[-1]).state(trials)
-    assert half.reported == half.horizon
+    assert half.reported_horizon == half.horizon

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from waybench.results.stats._sequential import DecisionRule, Race, confidence_sequence, differences, evidence
+from waybench.results.stats._sequential import DecisionRule, Race, confidence_sequence, evidence, score_differences
 
 RULE = DecisionRule()
 GRADED = [0.25, -0.5, 0, 0.75, 0.5, 1, -0.25, 0.5] * 3
@@ -16,7 +16,7 @@ def counted(won: int, lost: int, alike: int) -> np.ndarray:
 def decide(ahead: list[float], rule: DecisionRule = RULE) -> Race:
     race = Race(rule)
     for difference in ahead:
-        race.add(np.array([[0.0, difference], [-difference, 0.0]]))
+        race.add_unit(np.array([[0.0, difference], [-difference, 0.0]]))
     return race
 
 
@@ -67,12 +67,12 @@ def test_evidence_unit_by_unit_is_that_of_the_whole_stream_to_the_last_bit() -> 
 
 def test_a_lost_item_speaks_against_both_models() -> None:
     nan = float("nan")
-    assert differences([[1.0], [nan]]).tolist() == [[0.0, -1.0], [-1.0, -1.0]]
-    halves = differences([[1.0, nan, 0.5], [0.0, 1.0, 0.5]])
+    assert score_differences([[1.0], [nan]]).tolist() == [[0.0, -1.0], [-1.0, -1.0]]
+    halves = score_differences([[1.0, nan, 0.5], [0.0, 1.0, 0.5]])
     assert halves[0, 1] == pytest.approx(0.0) and halves[1, 0] == pytest.approx(-2 / 3)
     with_result, lost = Race(RULE), Race(RULE)
-    with_result.add(differences([[0.0], [1.0]]))
-    lost.add(differences([[nan], [1.0]]))
+    with_result.add_unit(score_differences([[0.0], [1.0]]))
+    lost.add_unit(score_differences([[nan], [1.0]]))
     assert (lost.better <= with_result.better).all() and lost.better[1, 0] < with_result.better[1, 0]
 
 
@@ -80,13 +80,13 @@ def test_a_race_drops_losers_keeps_their_evidence_and_ends_when_one_is_sure() ->
     rule = DecisionRule(models=4)
     race = Race(rule)
     while race.live.all():
-        race.add(differences([[1.0], [1.0], [0.0], [0.0]]))
+        race.add_unit(score_differences([[1.0], [1.0], [0.0], [0.0]]))
     assert race.live.tolist() == [True, True, False, False] and not race.ended_at
     assert race.dropped_at.tolist() == [0, 0, race.units, race.units]
-    assert race.better[:, 2].sum() / 3 >= rule.better > 70
+    assert race.better[:, 2].sum() / 3 >= rule.better_threshold > 70
     evidence_when_dropped = race.better[:, 2:].copy()
     while not race.ended_at:
-        race.add(differences([[1.0], [1.0], [1.0], [1.0]]))
+        race.add_unit(score_differences([[1.0], [1.0], [1.0], [1.0]]))
     assert (race.better[:, 2:] == evidence_when_dropped).all()
     assert race.unbeaten.tolist() == [True, True, False, False]
 
@@ -94,7 +94,7 @@ def test_a_race_drops_losers_keeps_their_evidence_and_ends_when_one_is_sure() ->
 def test_a_race_of_equal_models_ends_when_one_is_shown_to_be_within_the_margin_of_all() -> None:
     race = Race(DecisionRule(models=3))
     while not race.ended_at:
-        race.add(differences([[1.0], [1.0], [1.0]]))
+        race.add_unit(score_differences([[1.0], [1.0], [1.0]]))
     assert race.live.all() and race.unbeaten.all() and 93 < race.ended_at < 150
 
 
@@ -105,7 +105,7 @@ def test_equal_models_are_seldom_told_apart_at_any_stop() -> None:
         ahead = rng.choice([1.0, -1.0, 0.0], size=2_000, p=[0.15, 0.15, 0.7])
         matrices = np.zeros((2_000, 2, 2))
         matrices[:, 0, 1], matrices[:, 1, 0] = ahead, -ahead
-        race.add(matrices)
+        race.add_unit(matrices)
     told_apart = ~race.live.all(axis=-1)
     assert 0.005 < told_apart.mean() < 0.05
     first = int(np.flatnonzero(told_apart)[0])

@@ -93,7 +93,7 @@ def test_the_search_is_the_same_again_and_its_description_says_what_it_went_by(f
     state = Seeker(found.rule, found.strata[0].at, found.strata[-1].at).state(trials)
     assert (searched.value, searched.low, searched.high) == state.horizon
     assert ", items by difficulty index " in search_text([searched])
-    assert searched.stop == state.stop(found.strata[0].at, found.strata[-1].at) != ""
+    assert searched.stop == state.stop_reason(found.strata[0].at, found.strata[-1].at) != ""
     # It is another setting than a search by levels, and on the same axis.
     assert dict(searched.group.options)["difficulty_index"] == ItemIndex.read(TERMS, ["minimum"]).digest
     assert {each.axis for each in horizons(all_rows)} >= {"nodes"} and searched.axis == "nodes"

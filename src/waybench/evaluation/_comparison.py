@@ -19,7 +19,7 @@ from waybench.envs import registry
 from waybench.evaluation._adaptive import AdaptiveSampleSource
 from waybench.evaluation._agents import PrerequisiteError
 from waybench.evaluation._sample import finished_record
-from waybench.results.stats._sequential import DecisionRule, Race, differences
+from waybench.results.stats._sequential import DecisionRule, Race, score_differences
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +123,7 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
         if score == score or sample_id not in results:
             results[sample_id] = score
         while not self.is_over and self._is_unit_complete(self._race.units):
-            self._race.add(differences(self._unit_scores(self._race.units)))
+            self._race.add_unit(score_differences(self._unit_scores(self._race.units)))
             self._wake_waiting_models()
 
     @property

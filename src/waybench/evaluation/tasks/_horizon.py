@@ -45,7 +45,7 @@ from waybench.evaluation.tasks._entry import (
     read_difficulty_index,
 )
 from waybench.results.stats import StoppingRule
-from waybench.results.stats._adaptive import Candidate, forecast
+from waybench.results.stats._adaptive import Candidate, forecast_searches
 
 _POOL = 40  # items, each of which can be played once with each number of steps
 _NUMBERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -224,7 +224,7 @@ def horizon_quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
     plan = horizon_config(entry, args)
     price, budget = plan.price(model), plan.budget(model)
     candidates = [Candidate(stratum.at, stratum.tokens.cost(price), stratum.left) for stratum in plan.strata]
-    searched = forecast(plan.rule, candidates)
+    searched = forecast_searches(plan.rule, candidates)
     least, usual, most = searched[0], searched[len(searched) // 2], searched[-1]
     first = sum(sorted(candidate.cost for candidate in candidates)[: plan.rule.batch])
     if budget is not None and first > budget:

@@ -93,7 +93,7 @@ class Curriculum:
         if self._rates is None:
             tried = self._trials > 0
             trials = Trials(self._difficulties[tried], self._solved[tried], self._trials[tried])
-            predicted = Fit(self._curves, trials).rate(self._difficulties)
+            predicted = Fit(self._curves, trials).expected_rates(self._difficulties)
             self._rates = dict(zip(self.levels, predicted.tolist(), strict=True))
         return self._rates
 

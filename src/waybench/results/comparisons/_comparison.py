@@ -25,7 +25,7 @@ from waybench.results.stats._verdicts import (
     Verdict,
     adjust_p_values,
     conclude,
-    is_within,
+    is_interval_within,
     min_clusters_for_tie,
 )
 
@@ -153,7 +153,7 @@ class Comparison:
     @property
     def within_margin(self) -> bool:
         """Whether the 90 % interval is within the margin, whatever the number of clusters."""
-        return is_within(self.paired, self.margin)
+        return is_interval_within(self.paired, self.margin)
 
     @property
     def min_clusters_for_tie(self) -> int:

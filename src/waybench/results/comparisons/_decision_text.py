@@ -89,8 +89,8 @@ def _pair_text(decision: Decision) -> str:
     tied = min(race.not_worse[0, 1], race.not_worse[1, 0])
     return (
         f"undecided after {count} of at most {plan.limit:,}: {first} - {second} is {low:+.3f} to {high:+.3f} (95 %, "
-        f"valid at any stop); evidence: {first} better {race.better[0, 1]:.3g} of {rule.better:g}, {second} better "
-        f"{race.better[1, 0]:.3g} of {rule.better:g}, tied {tied:.3g} of {rule.tied:g}"
+        f"valid at any stop); evidence: {first} better {race.better[0, 1]:.3g} of {rule.better_threshold:g}, {second} "
+        f"better {race.better[1, 0]:.3g} of {rule.better_threshold:g}, tied {tied:.3g} of {rule.tie_threshold:g}"
     )
 
 

@@ -23,7 +23,7 @@ from waybench.results.stats._sequential import (
     DecisionRule,
     Race,
     confidence_sequence,
-    differences,
+    score_differences,
 )
 
 SUFFIX = ".decision.json"  # of the file beside the logs
@@ -74,8 +74,8 @@ class DecisionPlan:
             "margin": self.rule.margin,
             "tasks": self.rule.tasks,
             "bets": list(self.rule.bets),
-            "better": self.rule.better,
-            "tied": self.rule.tied,
+            "better": self.rule.better_threshold,
+            "tied": self.rule.tie_threshold,
         }
 
 
@@ -164,7 +164,7 @@ class Decision:
         return tuple(model for model, is_unbeaten in pairs if is_unbeaten and self.race.ended_at)
 
     def _ahead(self, first: int, second: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        return np.array([differences(unit.scores)[first, second] for unit in self.units])
+        return np.array([score_differences(unit.scores)[first, second] for unit in self.units])
 
     @cached_property
     def limits(self) -> ConfidenceLimits | None:
@@ -172,7 +172,7 @@ class Decision:
         if len(self.plan.models) > 2:
             return None
         rule = self.plan.rule
-        threshold = rule.tied if self.verdict == TIED else rule.better
+        threshold = rule.tie_threshold if self.verdict == TIED else rule.better_threshold
         return confidence_sequence(self._ahead(0, 1), self._ahead(1, 0), rule.bets, threshold)
 
     @property
@@ -252,7 +252,7 @@ def decide(plan: DecisionPlan, rows: Iterable[Row]) -> Decision:
         if scores is None:
             break
         seen.append(scores)
-        race.add(differences(scores.scores))
+        race.add_unit(score_differences(scores.scores))
         looks.append(race.better.tolist())
     counted = [row for units in by_unit for rows_of_unit in units.values() for row in rows_of_unit]
     tokens = [row.tokens for row in counted if row.tokens is not None]

@@ -38,7 +38,7 @@ from waybench.results.results import (
 from waybench.results.results._normalized import NormalizedScore, beaten_ceilings, normalize_score, without_ceilings
 from waybench.results.results._rows import ItemValues, Ranges, headline_values, joint_ranges
 from waybench.results.stats import IntervalEstimate, LostAttempts, VarianceComponents, clustered_mean
-from waybench.results.stats._intervals import jackknife
+from waybench.results.stats._intervals import jackknife_estimate
 from waybench.results.stats._paired import variance_components
 
 _ALIKE = 1e-9
@@ -455,7 +455,7 @@ def _aggregate_estimate(
     keys = sorted(key for key in attempts_by_item if all(key in values for values in columns))
     values = [[of_metric[key] for of_metric in columns] for key in keys]
     clusters = [key.cluster for key in keys]
-    return jackknife(values, clusters, aggregate.of, aggregate.low, aggregate.high, aggregate.scale)
+    return jackknife_estimate(values, clusters, aggregate.of, aggregate.low, aggregate.high, aggregate.scale)
 
 
 def _mean_of_attempts(attempts: Iterable[Row], metric: Metric) -> IntervalEstimate | None:

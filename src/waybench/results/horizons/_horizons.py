@@ -44,7 +44,7 @@ from waybench.results.stats import FIXED_DESIGN, Array, Fit
 from waybench.results.stats._curves import CurvePrior
 from waybench.results.stats._fit import HORIZON_CONFIDENCE, HorizonPosition, fit_curves
 from waybench.results.stats._horizon_ratios import horizon_order, horizon_ratio
-from waybench.results.stats._intervals import holm
+from waybench.results.stats._intervals import holm_adjusted
 
 FEWEST = 2  # difficulties: the slope of the curve cannot be estimated from one
 _LINE_POINTS = 25  # difficulties at which a curve is evaluated
@@ -131,7 +131,9 @@ class AxisItems:
         """Return the horizon at each share under an alternative; it is worked out once."""
         if name not in self._alternative_horizons:
             fit = self.fit(self.alternatives[name])
-            self._alternative_horizons[name] = {share: fit.position(share, HORIZON_CONFIDENCE) for share in SHARES}
+            self._alternative_horizons[name] = {
+                share: fit.horizon_position(share, HORIZON_CONFIDENCE) for share in SHARES
+            }
         return self._alternative_horizons[name]
 
     def horizons(self) -> Iterator[Horizon]:
@@ -154,10 +156,10 @@ class AxisItems:
         def within(value: float) -> float | None:
             return value if isfinite(value) and easiest <= value <= hardest else None
 
-        value, low, high, side = self.plain.position(share, HORIZON_CONFIDENCE)
+        value, low, high, side = self.plain.horizon_position(share, HORIZON_CONFIDENCE)
         references = reference_horizons(self.group, self.axis.name, share)
         # With attempts whose results are lost, it is above these only if it is so whatever the results were.
-        least = low if self.extremes is None else self.extremes[0].plain.position(share, HORIZON_CONFIDENCE).low
+        least = low if self.extremes is None else self.extremes[0].plain.horizon_position(share, HORIZON_CONFIDENCE).low
         return Horizon(
             group=self.group,
             axis=self.axis.name,
@@ -194,7 +196,7 @@ class AxisItems:
 
     def line(self) -> Iterator[Expected]:
         at: Array = np.geomspace(float(self.difficulties.min()), float(self.difficulties.max()), _LINE_POINTS)
-        rates, (low, high) = self.plain.rate(at), self.plain.band(at, HORIZON_CONFIDENCE)
+        rates, (low, high) = self.plain.expected_rates(at), self.plain.rate_band(at, HORIZON_CONFIDENCE)
         for point in zip(at.tolist(), rates.tolist(), low.tolist(), high.tolist(), strict=True):
             yield Expected(*point)
 
@@ -336,7 +338,7 @@ def _adjusted_p_values(all_tried: Sequence[AxisItems], ranked: Iterable[Sequence
     """
     pairs = [pair for numbers in ranked for pair in combinations(numbers, 2)]
     orders = [horizon_order(all_tried[one].plain, all_tried[other].plain, SHARES[0]) for one, other in pairs]
-    return dict(zip(map(frozenset, pairs), holm([order.p for order in orders]), strict=True))
+    return dict(zip(map(frozenset, pairs), holm_adjusted([order.p for order in orders]), strict=True))
 
 
 def _success_curve(tried: AxisItems) -> SuccessCurve:

@@ -142,14 +142,14 @@ def _search_result(group: RunKey, pairs: Sequence[tuple[LoggedEpisode, Row]], un
     for name, solved in (("lowest", False), ("highest", True)) if lost else ():
         completed = [*trials, *(Trial(row.axes[axis] or 0.0, solved, None, 1.0) for row in lost)]
         ends[name] = seeker.state(completed).horizon.value
-    stop = result.stop(lowest, highest)
+    stop = result.stop_reason(lowest, highest)
     if not stop and not unfinished:
         stop = "supply" if goal.budget is None else "budget"
     return SearchResult(
         group=group,
         axis=axis,
         goal=goal,
-        **(result.reported if trials else result.horizon)._asdict(),
+        **(result.reported_horizon if trials else result.horizon)._asdict(),
         easiest=lowest,
         hardest=highest,
         trials=len(trials),
@@ -157,7 +157,7 @@ def _search_result(group: RunKey, pairs: Sequence[tuple[LoggedEpisode, Row]], un
         tokens=total_if_known(row.tokens for row in counted),
         cost=total_if_known(row.cost for row in counted),
         references=reference_horizons(group, axis, goal.share),
-        side=result.side,
+        side=result.plateau_side,
         without_failure=max(trial.at for trial in trials) if trials and all(t.solved for t in trials) else None,
         stop=stop,
         lost=len(lost),

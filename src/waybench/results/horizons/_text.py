@@ -29,7 +29,7 @@ from waybench.results.results import (
 )
 from waybench.results.stats._fit import BELOW, BEYOND, HORIZON_CONFIDENCE, MAYBE, NEVER
 from waybench.results.stats._horizon_ratios import HorizonRatio, horizon_ratio
-from waybench.results.stats._intervals import holm, t_interval
+from waybench.results.stats._intervals import holm_adjusted, t_interval
 
 _TOO_FEW = "too few items for an interval"
 _MISFIT = "the fitted curve does not match"
@@ -371,7 +371,7 @@ def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[Horizo
             if is_only or items.group.options == other.group.options
         ]
     ratios = [horizon_ratio(first.plain, second.plain, SHARES[0]) for first, second in pairs]
-    adjusted = holm([ratio.p for ratio in ratios])
+    adjusted = holm_adjusted([ratio.p for ratio in ratios])
     return [_build_horizon_comparison(*pair, ratio, p) for pair, ratio, p in zip(pairs, ratios, adjusted, strict=True)]
 
 

@@ -127,9 +127,9 @@ class _Model:
         """Return the slice of the parameters that holds a family's abilities."""
         return slice(family * self._models, (family + 1) * self._models)
 
-    def _prior(self, hyper: Array) -> Array:
+    def _prior_covariance(self, hyper: Array) -> Array:
         """Return the prior covariance of the unknowns."""
-        slopes, deviation = self._read(hyper)
+        slopes, deviation = self._slopes_and_deviation(hyper)
         covariance = np.zeros((self._size, self._size))
         same_model = np.eye(self._models)
         for first, second in product(range(self._count), repeat=2):
@@ -148,18 +148,18 @@ class _Model:
             covariance[coefficients, coefficients] = _COVARIATE**2 * np.eye(coefficients.stop - coefficients.start)
         return covariance
 
-    def _read(self, hyper: Array) -> tuple[Array, float]:
+    def _slopes_and_deviation(self, hyper: Array) -> tuple[Array, float]:
         """Return the slopes and the standard deviation of deviations."""
         return np.exp(hyper[0] + hyper[2:]), _DEVIATION_MEDIAN * float(np.exp(hyper[1]))
 
-    def _penalty(self, hyper: Array) -> float:
+    def _hyper_penalty(self, hyper: Array) -> float:
         spreads = np.array([_SLOPE, _DEVIATION, *[_SLOPES] * self._count])
         return float(np.square(hyper / spreads).sum()) / 2
 
-    def _likelihood(self, number: int, unknowns: Array) -> _Likelihood:
-        family, spread = self._families[number], self._spreads[number]
-        abilities, design = unknowns[self._family_slice(number)], family.covariates
-        odds = abilities + (design @ unknowns[self._coefficients[number]])[:, None]
+    def _family_likelihood(self, family_number: int, unknowns: Array) -> _Likelihood:
+        family, spread = self._families[family_number], self._spreads[family_number]
+        abilities, design = unknowns[self._family_slice(family_number)], family.covariates
+        odds = abilities + (design @ unknowns[self._coefficients[family_number]])[:, None]
         at_nodes = np.clip(odds[:, :, None] - spread * _NODES, -500, 500)
         observed = ~np.isnan(family.shares)[:, :, None]
         shares = np.nan_to_num(family.shares)[:, :, None]
@@ -177,16 +177,19 @@ class _Model:
         outer = design.T @ (design * sums.sum(axis=1)[:, None])
         curvature = -np.block([[inner, cross], [cross.T, outer]])
         return _Likelihood(
-            float(values.sum()), np.r_[slopes.sum(axis=0), design.T @ slopes.sum(axis=1)], _positive(curvature), nodes
+            float(values.sum()),
+            np.r_[slopes.sum(axis=0), design.T @ slopes.sum(axis=1)],
+            _nearest_positive_semidefinite(curvature),
+            nodes,
         )
 
-    def _mode(self, unknowns: Array, prior: Array) -> tuple[Array, Array, Array]:
+    def _posterior_mode(self, unknowns: Array, prior: Array) -> tuple[Array, Array, Array]:
         """Return the mode of the unknowns, and the likelihood's precision and shift there."""
         precision, shift = np.zeros((self._size, self._size)), np.zeros(self._size)
         value = -np.inf
         before, step, size = unknowns, np.zeros(self._size), 1.0
         for _ in range(_STEPS):
-            likelihoods = [self._likelihood(number, unknowns) for number in range(self._count)]
+            likelihoods = [self._family_likelihood(number, unknowns) for number in range(self._count)]
             now = (
                 sum(likelihood.value for likelihood in likelihoods)
                 - float(unknowns @ self._solve_prior(prior, unknowns)) / 2
@@ -210,39 +213,44 @@ class _Model:
     def _solve_prior(self, prior: Array, unknowns: Array) -> Array:
         return np.asarray(np.linalg.solve(prior + 1e-9 * np.eye(self._size), unknowns), dtype=np.float64)
 
-    def _evidence(self, hyper: Array, precision: Array, shift: Array) -> float:
+    def _negative_log_evidence(self, hyper: Array, precision: Array, shift: Array) -> float:
         """Return the negative logarithm of the evidence, but for a constant, with the likelihood taken as normal."""
-        prior = self._prior(hyper)
+        prior = self._prior_covariance(hyper)
         both = np.eye(self._size) + prior @ precision
         sign, size = np.linalg.slogdet(both)
         if sign <= 0:
             return 1e12
-        return float(size - shift @ np.linalg.solve(both, prior @ shift)) / 2 + self._penalty(hyper)
+        return float(size - shift @ np.linalg.solve(both, prior @ shift)) / 2 + self._hyper_penalty(hyper)
 
-    def _fit(self) -> tuple[Array, Array, Array, Array]:
+    def _fit_modes(self) -> tuple[Array, Array, Array, Array]:
         """Return the mode of slopes and variances, that of the unknowns, and the likelihood's precision and shift."""
         hyper, unknowns = np.zeros(2 + self._count), np.zeros(self._size)
         precision, shift = np.zeros((self._size, self._size)), np.zeros(self._size)
         bounds = [(-4.0, 4.0), (-3.0, 3.0), *[(-2.0, 2.0)] * self._count]
         for _ in range(_ROUNDS):
-            unknowns, precision, shift = self._mode(unknowns, self._prior(hyper))
+            unknowns, precision, shift = self._posterior_mode(unknowns, self._prior_covariance(hyper))
             for number, family in enumerate(self._families):
-                nodes = self._likelihood(number, unknowns).nodes
+                nodes = self._family_likelihood(number, unknowns).nodes
                 squares = self._spreads[number] ** 2 * float((nodes @ np.square(_NODES)).sum())
                 self._spreads[number] = np.sqrt((squares + _ITEM_COUNT) / (len(family.shares) + _ITEM_COUNT))
             optimum = optimize.minimize(
-                self._evidence, hyper, (precision, shift), method="L-BFGS-B", bounds=bounds, options={"maxiter": 6}
+                self._negative_log_evidence,
+                hyper,
+                (precision, shift),
+                method="L-BFGS-B",
+                bounds=bounds,
+                options={"maxiter": 6},
             )
             moved, hyper = float(np.abs(optimum.x - hyper).max()), np.asarray(optimum.x, dtype=np.float64)
             if moved < 0.01:
                 break
-        unknowns, precision, shift = self._mode(unknowns, self._prior(hyper))
+        unknowns, precision, shift = self._posterior_mode(unknowns, self._prior_covariance(hyper))
         return hyper, unknowns, precision, shift
 
     def abilities(self, rng: np.random.Generator) -> Abilities:
         """Return the abilities with their uncertainty."""
-        hyper, mode, precision, shift = self._fit()
-        covariance = _inverse(_curvature(lambda at: self._evidence(at, precision, shift), hyper))
+        hyper, mode, precision, shift = self._fit_modes()
+        covariance = _inverse_with_floor(_hessian(lambda at: self._negative_log_evidence(at, precision, shift), hyper))
         hypers = rng.multivariate_normal(hyper, covariance, _DRAWS, method="eigh")
         hypers[:, 0] = np.clip(hypers[:, 0], -4, 4)
         hypers[:, 1] = np.clip(hypers[:, 1], -3, 3)
@@ -250,7 +258,7 @@ class _Model:
         deviations: list[Array] = []
         residuals: list[Array] = []  # standard deviations of families' abilities around the general one, in log odds
         for draw in hypers:
-            prior, (slopes, deviation) = self._prior(draw), self._read(draw)
+            prior, (slopes, deviation) = self._prior_covariance(draw), self._slopes_and_deviation(draw)
             spread = np.linalg.solve(np.eye(self._size) + prior @ precision, prior)
             spread = (spread + spread.T) / 2
             sample = rng.multivariate_normal(spread @ shift, spread, _DRAWS_EACH, method="eigh")
@@ -264,9 +272,9 @@ class _Model:
         scores = [self._score_intervals(number, mode, draws, rng) for number in range(self._count)]
         weak = [self._weak_scores(number, mode, draws, errors[:, number]) for number in range(self._count)]
         return Abilities(
-            general=tuple(_interval(draws[:, self._general.start + model]) for model in range(self._models)),
+            general=tuple(_interval_of_draws(draws[:, self._general.start + model]) for model in range(self._models)),
             deviations=tuple(
-                tuple(_interval(offs[:, number, model]) for number in range(self._count))
+                tuple(_interval_of_draws(offs[:, number, model]) for number in range(self._count))
                 for model in range(self._models)
             ),
             scores=tuple(
@@ -275,7 +283,7 @@ class _Model:
             weak_scores=tuple(
                 tuple(weak[number][model] for number in range(self._count)) for model in range(self._models)
             ),
-            shared=_interval(shared),
+            shared=_interval_of_draws(shared),
         )
 
     def _score_intervals(
@@ -283,7 +291,7 @@ class _Model:
     ) -> list[Interval]:
         """Return of each model the expected score in a family, with the predictive interval of a run's score."""
         family, coefficients = self._families[family_number], self._coefficients[family_number]
-        nodes = self._likelihood(family_number, mode).nodes
+        nodes = self._family_likelihood(family_number, mode).nodes
         grid = np.linspace(-_LARGEST, _LARGEST, 241)
         base = family.covariates @ mode[coefficients]
         odds = base[:, None] - self._spreads[family_number] * _NODES
@@ -302,55 +310,58 @@ class _Model:
             at = at + moved
             expected = np.interp(at, grid, means)
             runs = np.clip(expected + np.interp(at, grid, errors) * rng.standard_normal(len(at)), 0, 1)
-            intervals.append(_interval(runs)._replace(value=float(expected.mean())))
+            intervals.append(_interval_of_draws(runs)._replace(value=float(expected.mean())))
         return intervals
 
-    def _weak_scores(self, number: int, mode: Array, draws: Array, residuals: Array) -> list[Interval | None]:
+    def _weak_scores(self, family_number: int, mode: Array, draws: Array, residuals: Array) -> list[Interval | None]:
         """Return the scores of models without results, with an ability one standard deviation of deviations lower."""
         lower = draws.copy()
-        lower[:, self._family_slice(number)] -= residuals[:, None]
-        is_missing: Any = np.isnan(self._families[number].shares).all(axis=0)  # of one model for each column
+        lower[:, self._family_slice(family_number)] -= residuals[:, None]
+        is_missing: Any = np.isnan(self._families[family_number].shares).all(axis=0)  # of one model for each column
         unknown: list[bool] = is_missing.tolist()
         if not any(unknown):
             return [None] * len(unknown)
-        scores = self._score_intervals(number, mode, lower, np.random.default_rng(number))
+        scores = self._score_intervals(family_number, mode, lower, np.random.default_rng(family_number))
         return [score if is_unknown else None for score, is_unknown in zip(scores, unknown, strict=True)]
 
-    def _dispersion(self, number: int, mode: Array, nodes: Array) -> float:
+    def _dispersion(self, family_number: int, mode: Array, nodes: Array) -> float:
         """Return the variance of results by that of results that are 0 or 1; graded ones vary less."""
-        family = self._families[number]
-        base = mode[self._family_slice(number)] + (family.covariates @ mode[self._coefficients[number]])[:, None]
-        rates = 1 / (1 + np.exp(-(base[:, :, None] - self._spreads[number] * _NODES)))
+        family = self._families[family_number]
+        base = (
+            mode[self._family_slice(family_number)]
+            + (family.covariates @ mode[self._coefficients[family_number]])[:, None]
+        )
+        rates = 1 / (1 + np.exp(-(base[:, :, None] - self._spreads[family_number] * _NODES)))
         expected = np.einsum("iq,imq->im", nodes, rates)
         most = float(np.nansum(np.where(np.isnan(family.shares), np.nan, expected * (1 - expected))))
         observed = float(np.nansum(np.square(family.shares - expected))) / max(most, 1e-9)
         return min(1.0, max(_LEAST_DISPERSION, observed))
 
 
-def _positive(matrix: Array) -> Array:
+def _nearest_positive_semidefinite(matrix: Array) -> Array:
     """Return the nearest matrix without negative eigenvalues."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     return (vectors * np.maximum(values, 0)) @ vectors.T
 
 
-def _inverse(curvature: Array) -> Array:
+def _inverse_with_floor(curvature: Array) -> Array:
     values, vectors = np.linalg.eigh(curvature)
     return (vectors / np.maximum(values, 0.5)) @ vectors.T
 
 
-def _curvature(function: Callable[[Array], float], at: Array) -> Array:
+def _hessian(function: Callable[[Array], float], point: Array) -> Array:
     """Return the second derivatives of a function by central differences."""
-    size = len(at)
+    size = len(point)
     shifts, hessian = np.eye(size) * _STEP, np.zeros((size, size))
-    middle = function(at)
+    middle = function(point)
     for i in range(size):
-        hessian[i, i] = (function(at + shifts[i]) + function(at - shifts[i]) - 2 * middle) / _STEP**2
+        hessian[i, i] = (function(point + shifts[i]) + function(point - shifts[i]) - 2 * middle) / _STEP**2
         for j in range(i):
-            ends = [function(at + a * shifts[i] + b * shifts[j]) for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+            ends = [function(point + a * shifts[i] + b * shifts[j]) for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
             hessian[i, j] = hessian[j, i] = (ends[0] - ends[1] - ends[2] + ends[3]) / (4 * _STEP**2)
     return hessian
 
 
-def _interval(draws: Array) -> Interval:
+def _interval_of_draws(draws: Array) -> Interval:
     low, high = np.quantile(draws, [(1 - PROFILE_CONFIDENCE) / 2, (1 + PROFILE_CONFIDENCE) / 2])
     return Interval(float(draws.mean()), float(low), float(high))

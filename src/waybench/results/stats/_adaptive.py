@@ -125,21 +125,21 @@ class Seeker:
     What is chosen is a function of the trials that have ended, in whatever order they did.
     """
 
-    def __init__(self, rule: StoppingRule, lowest: float, highest: float, shape: CurvePrior | None = None) -> None:
+    def __init__(self, rule: StoppingRule, lowest: float, highest: float, prior: CurvePrior | None = None) -> None:
         """Lay out the curves.
 
         Args:
             rule: When the search stops.
             lowest: The least difficulty that can be tried.
             highest: The greatest one.
-            shape: What is taken for granted of curves.
+            prior: The prior assumptions about curves; the defaults of `CurvePrior` if None.
         """
         self.rule = rule
         self._ends = lowest, highest
-        self._curves = Curves(shape or CurvePrior(), lowest, highest)
-        low, high = (float(end) for end in self._curves.shape.scale(np.array([lowest, highest])))
+        self._curves = Curves(prior or CurvePrior(), lowest, highest)
+        low, high = (float(end) for end in self._curves.shape.to_scale(np.array([lowest, highest])))
         edges = np.linspace(low, high, max(round((high - low) * _BINS), 1) + 1)
-        bins = np.searchsorted(edges, self._curves.reaches(rule.share))
+        bins = np.searchsorted(edges, self._curves.horizons(rule.share))
         # Curves with their horizons in one bin lie beside each other.
         self._order = np.argsort(bins, kind="stable")
         self._bins = bins[self._order]
@@ -157,12 +157,12 @@ class Seeker:
             budget: Most cost of all trials; None for no limit.
         """
         state, rule = self.state(trials), self.rule
-        stop = state.stop(*self._ends)
+        stop = state.stop_reason(*self._ends)
         if stop:
             return Decision(stop=stop)
         most = min(rule.batch, rule.most - len(trials))
-        expected = [candidate.cost * state.dearer for candidate in candidates]
-        numbers = self._choose(state, candidates, expected, most)
+        expected = [candidate.cost * state.cost_ratio for candidate in candidates]
+        numbers = self._choose_candidates(state, candidates, expected, most)
         if not numbers:
             return Decision(stop="supply")
         if budget is not None:
@@ -170,7 +170,9 @@ class Seeker:
             numbers = [number for number, sum_ in zip(numbers, spent, strict=True) if sum_ <= budget]
         return Decision(tuple(numbers)) if numbers else Decision(stop="budget")
 
-    def _choose(self, state: "State", candidates: Sequence[Candidate], costs: Sequence[float], most: int) -> list[int]:
+    def _choose_candidates(
+        self, state: "State", candidates: Sequence[Candidate], costs: Sequence[float], most: int
+    ) -> list[int]:
         """Return the indices, which can repeat, of up to `most` candidates, greedily by information per cost."""
         weights = state.weights[self._order]
         likely = np.flatnonzero(weights > _WORTH * weights.max())
@@ -182,7 +184,7 @@ class Seeker:
         numbers: list[int] = []
         while len(numbers) < most and any(n_left):
             weights = weights / weights.sum()
-            expected, gains = _information(weights, rates, starts)
+            expected, gains = _expected_rates_and_information(weights, rates, starts)
             gains = gains / np.array(costs)
             gains[[not remaining for remaining in n_left]] = -np.inf
             best = int(np.flatnonzero(gains >= gains.max() - abs(gains.max()) * _EQUAL)[0])
@@ -193,7 +195,7 @@ class Seeker:
         return numbers
 
 
-def _information(weights: Array, rates: Array, starts: Indices) -> tuple[Array, Array]:
+def _expected_rates_and_information(weights: Array, rates: Array, starts: Indices) -> tuple[Array, Array]:
     """Return the expected success rate of a trial at each difficulty, and what its result tells of the horizon's bin.
 
     Returns:
@@ -240,19 +242,19 @@ class State:
         return HorizonEstimate(*self.fit.horizon(self.rule.share, HORIZON_CONFIDENCE))
 
     @cached_property
-    def reported(self) -> HorizonEstimate:
+    def reported_horizon(self) -> HorizonEstimate:
         """The horizon as it is reported: where a plateau may be below the share, its interval is wider."""
         return HorizonEstimate(*self.fit.widened_horizon(self.rule.share, HORIZON_CONFIDENCE))
 
     @cached_property
-    def side(self) -> str:
+    def plateau_side(self) -> str:
         """The side of the horizon where a plateau may be below the share (`HorizonPosition`); "" where it is not."""
-        if not self.trials or not self.fit.plateau(self.rule.share):
+        if not self.trials or not self.fit.plateau_side(self.rule.share):
             return ""
-        return self.fit.position(self.rule.share, HORIZON_CONFIDENCE).side
+        return self.fit.horizon_position(self.rule.share, HORIZON_CONFIDENCE).side
 
     @cached_property
-    def dearer(self) -> float:
+    def cost_ratio(self) -> float:
         """The ratio of actual to expected costs of trials."""
         costs = [(trial.cost, trial.expected_cost) for trial in self.trials if trial.cost is not None]
         first = _PRIOR_TRIALS * (np.mean([expected for _, expected in costs]) if costs else 1.0)
@@ -261,24 +263,26 @@ class State:
     @property
     def spent(self) -> float:
         """The cost of the trials; where it is not known, the expected cost."""
-        return fsum(trial.expected_cost * self.dearer if trial.cost is None else trial.cost for trial in self.trials)
+        return fsum(
+            trial.expected_cost * self.cost_ratio if trial.cost is None else trial.cost for trial in self.trials
+        )
 
-    def stop(self, lowest: float, highest: float) -> str:
+    def stop_reason(self, lowest: float, highest: float) -> str:
         """Return why to stop, a key of `STOPS`; "" to go on."""
         if len(self.trials) >= FEWEST:
             if (
                 lowest <= self.horizon.low
                 and self.horizon.high <= highest
                 and self.horizon.precision <= self.rule.precision
-                and not self.side
+                and not self.plateau_side
             ):
                 return "precision"
-            if self.side == NEVER:
+            if self.plateau_side == NEVER:
                 return NEVER
-            low, high = (float(end) for end in self.curves.shape.scale(np.array([lowest, highest])))
-            places = self.curves.reaches(self.rule.share)
+            low, high = (float(end) for end in self.curves.shape.to_scale(np.array([lowest, highest])))
+            places = self.curves.horizons(self.rule.share)
             for stop, outside in (("beyond", places > high), ("below", places < low)):
-                if float(self.weights[outside].sum()) >= _SURE and self.side != MAYBE:
+                if float(self.weights[outside].sum()) >= _SURE and self.plateau_side != MAYBE:
                     return stop
         return "cap" if len(self.trials) >= self.rule.most else ""
 
@@ -295,7 +299,7 @@ class Forecast(NamedTuple):
     cost: float
 
 
-def forecast(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Forecast]:
+def forecast_searches(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Forecast]:
     """Return what searches of simulated players take, of horizons all over the range, the cheapest first.
 
     The players' curves have one usual shape, episodes cost what was expected, and there is no budget.

@@ -58,34 +58,34 @@ def assume_shares(
     second_part = (first_part + (second_forms - 1) * correlation) / second_forms
     effect = 1 + (size - 1) * icc
 
-    def variances(delta: float) -> tuple[float, float]:
+    def value_variances(delta: float) -> tuple[float, float]:
         second_rate = _second_rate(rate, delta)
         return rate * (1 - rate) * first_part, second_rate * (1 - second_rate) * second_part
 
-    def apart(delta: float) -> float:
-        return sum(variances(delta)) / 2
+    def unpaired_variance(delta: float) -> float:
+        return sum(value_variances(delta)) / 2
 
-    def spread(delta: float) -> float:
+    def difference_variance(delta: float) -> float:
         if disagree is not None:
-            return _possible(rate, delta, disagree) - delta**2
-        return sum(variances(delta)) - 2 * _covariance(rate, _second_rate(rate, delta), correlation)
+            return _checked_disagreement(rate, delta, disagree) - delta**2
+        return sum(value_variances(delta)) - 2 * _covariance(rate, _second_rate(rate, delta), correlation)
 
-    def differing(delta: float) -> float:
-        return spread(delta) + delta**2
+    def disagreement(delta: float) -> float:
+        return difference_variance(delta) + delta**2
 
-    def unseen(delta: float) -> float:
+    def unseen_share(delta: float) -> float:
         second_rate, draws = _second_rate(rate, delta), size * attempts
-        first = _at_bounds(rate, draws, first_part * effect / size)
-        second = _at_bounds(second_rate, draws * second_forms, second_part * effect / size)
+        first = _probability_all_alike(rate, draws, first_part * effect / size)
+        second = _probability_all_alike(second_rate, draws * second_forms, second_part * effect / size)
         always = rate in (0, 1) or second_rate in (0, 1)
         return (1 - (1 - first) * (1 - second)) / (1 if always else 2)
 
     solves = "the model solves" if forms else "one model solves"
     return PowerAssumptions(
-        variance=spread,
-        apart=apart,
-        disagree=differing if attempts == second_forms == 1 else None,
-        unseen=unseen,
+        variance=difference_variance,
+        apart=unpaired_variance,
+        disagree=disagreement if attempts == second_forms == 1 else None,
+        unseen=unseen_share,
         size=size,
         effect=effect,
         description=", ".join(
@@ -102,7 +102,7 @@ def assume_shares(
     )
 
 
-def _at_bounds(rate: float, draws: float, part: float) -> float:
+def _probability_all_alike(rate: float, n_results: float, variance_ratio: float) -> float:
     """Return the probability that all results of a cluster are alike: all solved, or none.
 
     Results are beta-binomial, with the correlation that gives their mean its variance. Two models are taken for
@@ -110,17 +110,17 @@ def _at_bounds(rate: float, draws: float, part: float) -> float:
 
     Args:
         rate: Share of results that are solved.
-        draws: Number of results.
-        part: The variance of their mean, as a part of that of a single one.
+        n_results: Number of results.
+        variance_ratio: The variance of their mean divided by that of a single one.
     """
-    correlation = (part * draws - 1) / (draws - 1) if draws > 1 else 1.0
+    correlation = (variance_ratio * n_results - 1) / (n_results - 1) if n_results > 1 else 1.0
     if correlation >= 1 or rate in (0, 1):
         return 1.0
     if correlation <= 0:
-        return rate**draws + (1 - rate) ** draws
+        return rate**n_results + (1 - rate) ** n_results
     total = 1 / correlation - 1
     return sum(
-        math.exp(special.betaln(p * total + draws, (1 - p) * total) - special.betaln(p * total, (1 - p) * total))
+        math.exp(special.betaln(p * total + n_results, (1 - p) * total) - special.betaln(p * total, (1 - p) * total))
         for p in (rate, 1 - rate)
     )
 
@@ -142,7 +142,7 @@ def _covariance(first: float, second: float, correlation: float) -> float:
     return both - first * second
 
 
-def _possible(rate: float, delta: float, disagree: float) -> float:
+def _checked_disagreement(rate: float, delta: float, disagree: float) -> float:
     """Return a share of disagreement if it is possible: one model cannot alone solve more than it solves."""
     low, high = sorted((rate, _second_rate(rate, delta)))
     least, most = high - low, min(low + high, 2 - low - high)

@@ -17,7 +17,7 @@ from waybench.results.stats._intervals import (
     robust_mean,
     satterthwaite_freedom,
     t_quantile,
-    unlike,
+    unequal_lengths_error,
 )
 
 ALIKE = 1e-9  # of the range: smaller differences are rounding
@@ -66,7 +66,7 @@ class Cell:
             ValueError: If there is not one cluster for each value, or all sizes are 0.
         """
         if len(values) != len(clusters):
-            raise unlike(values, clusters)
+            raise unequal_lengths_error(values, clusters)
         names = sorted(dict.fromkeys(clusters), key=repr)
         where, _ = cluster_numbers([*names, *clusters])
         parts = np.asarray(values, dtype=np.float64), np.ones(len(values)) if sizes is None else np.asarray(sizes)
@@ -117,7 +117,7 @@ class Cell:
         )
 
     @property
-    def unit(self) -> "Cell":
+    def unit_scaled(self) -> "Cell":
         """The same cell of values from 0 to 1, where there are two bounds."""
         assert self.low is not None and self.high is not None
         totals = (self.totals - self.low * self.sizes) / (self.high - self.low)
@@ -126,7 +126,7 @@ class Cell:
     def mean(self, confidence: float = CONFIDENCE, fewest: int = FEWEST_CLUSTERS) -> "IntervalEstimate":
         """Return the mean with its interval; see `clustered_mean`."""
         value, is_few = self.value, len(self.clusters) < fewest
-        ends = None if is_few else self.limits(self.freedom, (1 - confidence) / 2)
+        ends = None if is_few else self.interval_ends(self.freedom, (1 - confidence) / 2)
         # At a bound the ends are rounded, and may miss it by the last digit.
         left, right = (min(ends[0], value), max(ends[1], value)) if ends else (None, None)
         return IntervalEstimate(value, left, right, n=self.n, clusters=len(self.clusters))
@@ -141,7 +141,7 @@ class Cell:
         low, high = (None if end is None else end + amount for end in (self.low, self.high))
         return replace(self, totals=self.totals + amount * self.sizes, low=low, high=high)
 
-    def limits(self, freedom: float, tail: float, factor: float = 1.0) -> tuple[float, float] | None:
+    def interval_ends(self, freedom: float, tail: float, factor: float = 1.0) -> tuple[float, float] | None:
         """Return the ends of the interval of the mean, by the rule of `clustered_mean`.
 
         Args:
@@ -160,7 +160,7 @@ class Cell:
         low, high = self.low, self.high
         is_sample = at_end.all() and (top.all() or not top.any() or np.ptp(self.sizes) == 0)
         if low is not None and high is not None and is_sample:
-            return wilson(float(top.mean()), groups, factor * normal_quantile(tail), low, high)
+            return wilson_interval(float(top.mean()), groups, factor * normal_quantile(tail), low, high)
         mean = robust_mean(self.totals, self.sizes)
         if mean is None:
             return None
@@ -168,8 +168,8 @@ class Cell:
         if low is not None and high is not None and low < mean.value < high:
             share, error = (mean.value - low) / (high - low), mean.error / (high - low)
             at_bounds = float(self.sizes[at_end].sum() / self.sizes.sum()) if groups == self.n else 0.0
-            variance = with_unseen(error**2, share, at_bounds, self.sizes)
-            return wilson(share, share * (1 - share) / variance, quantile, low, high)
+            variance = variance_with_unseen(error**2, share, at_bounds, self.sizes)
+            return wilson_interval(share, share * (1 - share) / variance, quantile, low, high)
         lower, upper = mean.value - quantile * mean.error, mean.value + quantile * mean.error
         return lower if low is None else max(low, lower), upper if high is None else min(high, upper)
 
@@ -198,7 +198,7 @@ def clustered_mean(
     the bounds, since their error shrinks towards a bound as that of a share does. Where each cluster is wholly at one
     bound, and either all at the same one or all of one size, clusters are a binomial sample: it is then Wilson's for
     their number, with the normal quantile; so that ten mazes all solved say 72 to 100 %, not a certain 100 %. Where
-    single values are partly at a bound, the error allows for rare ones at the other bound (`with_unseen`). Elsewhere
+    single values are partly at a bound, the error allows for rare ones at the other bound (`variance_with_unseen`). Elsewhere
     it is Student's t around the mean, cut at the bound that there is.
 
     Fewer than six clusters give no interval: by any rule it would be too short for values that are not 0 or 1, and too
@@ -221,13 +221,13 @@ def clustered_mean(
         ValueError: If there is not one cluster for each value.
     """
     if len(values) != len(clusters):
-        raise unlike(values, clusters)
+        raise unequal_lengths_error(values, clusters)
     if not values or (sizes is not None and not any(sizes)):
         return None
     return Cell.from_values(values, clusters, low, high, sizes).mean(confidence, fewest)
 
 
-def with_unseen(variance: float, share: float, at_bounds: float, sizes: NDArray[np.float64]) -> float:
+def variance_with_unseen(variance: float, share: float, at_bounds: float, sizes: NDArray[np.float64]) -> float:
     """Return the variance of a mean of single values from 0 to 1 with what rare values at the bounds may add.
 
     Nine mazes with full marks and one with 95 % say hardly more of the mazes that fail than ten with full marks do. So
@@ -245,7 +245,7 @@ def with_unseen(variance: float, share: float, at_bounds: float, sizes: NDArray[
     return max(variance, min(variance + added, most))
 
 
-def wilson(share: float, trials: float, quantile: float, low: float, high: float) -> tuple[float, float]:
+def wilson_interval(share: float, trials: float, quantile: float, low: float, high: float) -> tuple[float, float]:
     """Return Wilson's interval of a share, which SciPy has for whole numbers of trials alone, between two bounds."""
     square = quantile**2 / trials
     middle, half = share + square / 2, (square * (share * (1 - share) + square / 4)) ** 0.5

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from waybench.results.stats._cells import ALIKE, Cell, wilson
+from waybench.results.stats._cells import ALIKE, Cell, wilson_interval
 from waybench.results.stats._intervals import (
     CONFIDENCE,
     FEWEST_CLUSTERS,
     IntervalEstimate,
     Numbers,
-    mid_p,
+    mcnemar_mid_p,
     t_quantile,
     t_tail,
 )
@@ -42,10 +42,10 @@ class Functional:
         position = {name: index for index, name in enumerate(self.clusters)}
         self._where = [np.array([position[name] for name in cell.clusters], dtype=np.intp) for cell in cells]
 
-    def _table(self, rows: Sequence[Numbers]) -> Numbers:
+    def _cluster_table(self, cell_rows: Sequence[Numbers]) -> Numbers:
         """Return a matrix of cells by clusters, 0 where a cell has no such cluster."""
         table = np.zeros((len(self.cells), len(self.clusters)))
-        for number, (where, row) in enumerate(zip(self._where, rows, strict=True)):
+        for number, (where, row) in enumerate(zip(self._where, cell_rows, strict=True)):
             table[number, where] = row
         return table
 
@@ -57,12 +57,12 @@ class Functional:
     @cached_property
     def contributions(self) -> Numbers:
         """The CR2-adjusted residual of each cluster in each cell, cells by clusters."""
-        return self._table([cell.residuals for cell in self.cells])
+        return self._cluster_table([cell.residuals for cell in self.cells])
 
     @cached_property
     def shares(self) -> Numbers:
         """Each cluster's share of each cell."""
-        return self._table([cell.shares for cell in self.cells])
+        return self._cluster_table([cell.shares for cell in self.cells])
 
     @cached_property
     def weight_by_cluster(self) -> Numbers:
@@ -77,14 +77,14 @@ class Functional:
         """
         pairs = zip(self.cells, cells, strict=True)
         totals = [other.totals_of(cell.clusters) / cell.sizes.sum() for cell, other in pairs]
-        means = self.weights @ self._table(totals)
+        means = self.weights @ self._cluster_table(totals)
         unknown = np.full(len(means), np.nan)
         return np.divide(means, self.weight_by_cluster, out=unknown, where=self.weight_by_cluster > 0)
 
     @cached_property
-    def weight_of_one(self) -> float:
+    def greatest_even_weight(self) -> float:
         """The greatest weight of a cluster, had each cell clusters of one size."""
-        even = self._table([np.full(len(cell.totals), 1 / len(cell.totals)) for cell in self.cells])
+        even = self._cluster_table([np.full(len(cell.totals), 1 / len(cell.totals)) for cell in self.cells])
         return float((self.weights @ even).max())
 
     @cached_property
@@ -97,7 +97,7 @@ class Functional:
         """Satterthwaite's degrees of freedom of the variance, for independent values; see `satterthwaite_freedom`."""
         shares = self.shares
         scale = 1 / np.sqrt(np.maximum(1 - shares, 1e-12))
-        roots = self._table([np.sqrt(cell.sizes) / cell.sizes.sum() for cell in self.cells])
+        roots = self._cluster_table([np.sqrt(cell.sizes) / cell.sizes.sum() for cell in self.cells])
         diagonal = self.weights @ (scale * roots)
         left = (self.weights[:, None] * scale * shares).T
         # tr(B) and tr(B^2) of B = M M', M = diag(diagonal) - left right', without a matrix of clusters by clusters.
@@ -140,7 +140,7 @@ class Functional:
         if len(self.clusters) < FEWEST_CLUSTERS:
             return None
         tail, freedom = (1 - confidence) / 2, self.freedom
-        ends = [cell.limits(freedom, tail) for cell in self.cells]
+        ends = [cell.interval_ends(freedom, tail) for cell in self.cells]
         if None in ends:
             return None
         values = np.array([cell.value for cell in self.cells])
@@ -152,7 +152,9 @@ class Functional:
             square = max(float(reach @ moved), 0.0)
             ratios = np.clip(moved / square**0.5, -1.0, 1.0) if square > 0 else np.zeros(len(reach))
             moved_ends = [
-                (cell.limits(freedom, tail, abs(ratio)) or (cell.value, cell.value))[side if ratio >= 0 else 1 - side]
+                (cell.interval_ends(freedom, tail, abs(ratio)) or (cell.value, cell.value))[
+                    side if ratio >= 0 else 1 - side
+                ]
                 for cell, ratio in zip(self.cells, ratios.tolist(), strict=True)
             ]
             combined[side] = float(self.weights @ moved_ends)
@@ -210,7 +212,7 @@ class Difference:
         shares = np.asarray(weights, dtype=np.float64)
         if self._bounded:
             shares = shares * [(cell.high or 0.0) - (cell.low or 0.0) for cell in first]
-            first, second = [cell.unit for cell in first], [cell.unit for cell in second]
+            first, second = [cell.unit_scaled for cell in first], [cell.unit_scaled for cell in second]
         self._scale = float(shares.sum())
         cells = [
             Cell(one.clusters, one.totals - other.totals_of(one.clusters), one.sizes, None, None, one.n)
@@ -262,13 +264,15 @@ class Difference:
         """Whether every cluster of both is at a bound, and all weigh the same."""
         weights = self._mean.weight_by_cluster
         return (
-            bool(self._sides) and all(_at_bound(side).all() for side in self._sides) and float(np.ptp(weights)) <= ALIKE
+            bool(self._sides)
+            and all(_is_at_bound(side).all() for side in self._sides)
+            and float(np.ptp(weights)) <= ALIKE
         )
 
     @cached_property
-    def _share_at_bound(self) -> float:
+    def _weight_at_bound(self) -> float:
         """The share of clusters, by weight, in which either model's value is at a bound."""
-        is_at_bound = _at_bound(self._sides[0]) | _at_bound(self._sides[1])
+        is_at_bound = _is_at_bound(self._sides[0]) | _is_at_bound(self._sides[1])
         return float(self._mean.weight_by_cluster[is_at_bound].sum())
 
     @property
@@ -277,7 +281,7 @@ class Difference:
 
         They are graded, none of fewer than 50 clusters is at a bound, and one that is would move the mean by much.
         """
-        return self._bounded and self.groups < _MANY_CLUSTERS and self._share_at_bound == 0
+        return self._bounded and self.groups < _MANY_CLUSTERS and self._weight_at_bound == 0
 
     @property
     def _delta(self) -> float:
@@ -290,10 +294,10 @@ class Difference:
         if not self._bounded:
             return self._mean.variance
         weights, delta = self._mean.weight_by_cluster, self._delta
-        variance, unseen = self._mean.variance / 4, self._share_at_bound
+        variance, unseen = self._mean.variance / 4, self._weight_at_bound
         if any((side <= ALIKE).all() or (side >= 1 - ALIKE).all() for side in self._sides):
             unseen *= 2
-        added = unseen / 2 * (delta**2 + (1 - delta) ** 2) * self._mean.weight_of_one**2
+        added = unseen / 2 * (delta**2 + (1 - delta) ** 2) * self._mean.greatest_even_weight**2
         return max(variance, min(variance + added, delta * (1 - delta) * float(np.square(weights).sum())))
 
     @cached_property
@@ -303,7 +307,7 @@ class Difference:
         if self._is_binary:
             won, lost = (int((sign * (self._sides[0] - self._sides[1]) > 0.5).sum()) for sign in (1, -1))
             fewest = least if least >= ALPHA else 0.0
-            return DifferenceTest(max(fewest, mid_p(won, lost)), "mcnemar", max(fewest, 2.0 ** -(won + lost)))
+            return DifferenceTest(max(fewest, mcnemar_mid_p(won, lost)), "mcnemar", max(fewest, 2.0 ** -(won + lost)))
         if self.groups < 2 or abs(self._mean.value) <= self._tiny:
             return DifferenceTest(1.0, "t", least)
         if self._variance <= self._tiny**2:
@@ -313,11 +317,11 @@ class Difference:
     @property
     def _statistic(self) -> float:
         if self._bounded:
-            return abs(self._delta - 0.5) * (4 * (self._trials or 0.0)) ** 0.5
+            return abs(self._delta - 0.5) * (4 * (self._effective_trials or 0.0)) ** 0.5
         return abs(self._mean.value) / self._variance**0.5
 
     @property
-    def _trials(self) -> float | None:
+    def _effective_trials(self) -> float | None:
         """Number of independent trials that give delta this variance; None where nothing is known of it.
 
         Where all differences are the greatest possible, it is what it tends to: the effective number of clusters.
@@ -333,10 +337,10 @@ class Difference:
             return None
         value, quantile = self._mean.value, t_quantile((1 - confidence) / 2, self._mean.freedom)
         if self._bounded:
-            trials = self._trials
+            trials = self._effective_trials
             if trials is None:
                 return None
-            low, high = wilson(self._delta, trials, quantile, -1.0, 1.0)
+            low, high = wilson_interval(self._delta, trials, quantile, -1.0, 1.0)
         else:
             if self._variance <= self._tiny**2:
                 return None
@@ -360,9 +364,9 @@ def _is_between_bounds(cell: Cell) -> bool:
     """
     if cell.low is None or cell.high is None or cell.low >= cell.high:
         return False
-    totals = cell.unit.totals
+    totals = cell.unit_scaled.totals
     return bool((totals >= -ALIKE * cell.sizes).all() and (totals <= (1 + ALIKE) * cell.sizes).all())
 
 
-def _at_bound(values: Numbers) -> NDArray[np.bool_]:
+def _is_at_bound(values: Numbers) -> NDArray[np.bool_]:
     return (np.abs(values) <= ALIKE) | (np.abs(values - 1) <= ALIKE)

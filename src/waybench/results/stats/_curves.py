@@ -77,16 +77,16 @@ def monotone_bounds(trials: Trials, share: float, confidence: float) -> tuple[fl
     Returns:
         The last difficulty below the horizon and the first one above it; infinite where there is none.
     """
-    above = _best_from_left(trials.solved, trials.trials, share)
+    above = _monotone_log_likelihoods(trials.solved, trials.trials, share)
     # From the hardest down, failures fall: the same task from the other side.
-    below = _best_from_left((trials.trials - trials.solved)[::-1], trials.trials[::-1], 1 - share)[::-1]
+    below = _monotone_log_likelihoods((trials.trials - trials.solved)[::-1], trials.trials[::-1], 1 - share)[::-1]
     logs = above + below
     gaps = np.flatnonzero(2 * (logs.max() - logs) <= special.chdtri(1, 1 - confidence) + 1e-9)
     ends = np.concatenate([[-np.inf], trials.at, [np.inf]])
     return float(ends[gaps[0]]), float(ends[gaps[-1] + 1])
 
 
-def _best_from_left(solved: Array, trials: Array, least: float) -> Array:
+def _monotone_log_likelihoods(solved: Array, trials: Array, least_rate: float) -> Array:
     """Return the greatest log-likelihood of the first 0, 1, 2, ... counts, of rates that never rise nor go below one.
 
     It is the isotonic regression by pooling adjacent violators; where its rates are below the least one, this is best.
@@ -97,19 +97,19 @@ def _best_from_left(solved: Array, trials: Array, least: float) -> Array:
         while len(pools) > 1 and pools[-1][0] * n <= k * pools[-1][1]:
             k, n = k + pools[-1][0], n + pools[-1][1]
             pools.pop()
-        rate = max(k / n, least)
+        rate = max(k / n, least_rate)
         log: float = (k * math.log(rate) if k else 0.0) + ((n - k) * math.log(1 - rate) if n > k else 0.0)
         pools.append((k, n, pools[-1][2] + log))
         logs.append(pools[-1][2])
     return np.array(logs, dtype=np.float64)
 
 
-def fits(trials: Trials, rates: Array) -> bool:
+def is_good_fit(trials: Trials, rates: Array) -> bool:
     """Return whether trials agree with a fitted curve, at 1 %: False for a plateau or a dip that it cannot have.
 
     Neighbouring difficulties with few trials are pooled. The deviance is compared with the chi-squared distribution.
     """
-    pools = _pools(trials.trials)
+    pools = _pool_trials(trials.trials)
     if len(pools) < _FEWEST_POOLS:
         return True
     solved, counts, expected = (
@@ -123,7 +123,7 @@ def fits(trials: Trials, rates: Array) -> bool:
     return float(special.chdtrc(len(pools) - _PARAMETERS, max(deviance, 0.0))) >= _MISFIT
 
 
-def _pools(trials: Array) -> Sequence[tuple[int, int]]:
+def _pool_trials(trials: Array) -> Sequence[tuple[int, int]]:
     """Return the first and the end of neighbouring difficulties that have enough trials together."""
     pools: list[tuple[int, int]] = []
     first = 0
@@ -172,22 +172,22 @@ class CurvePrior:
             raise ValueError(f"guess rates {dict(by_difficulty)}: give rates from 0 to below 0.5 that never rise")
         return replace(self, guess=None, guess_rates=tuple(by_difficulty)) if rates else self
 
-    def scale(self, x: Array) -> Array:
+    def to_scale(self, x: Array) -> Array:
         """Return difficulties on the scale on which curves are symmetrical."""
         return np.asarray(np.log2(x) if self.log else x, dtype=np.float64)
 
-    def back(self, x: float) -> float:
+    def from_scale(self, x: float) -> float:
         """Return a difficulty from that scale."""
         return float(2**x) if self.log else float(x)
 
 
-def _tail(link: str, x: Array) -> Array:
+def _upper_tail(link: str, x: Array) -> Array:
     """Return the upper tail of a link's distribution, for x from -inf (1) to inf (0)."""
     tail, _, width = _LINKS[link]
     return np.asarray(tail(x / width), dtype=np.float64)
 
 
-def _place(link: str, share: Array) -> Array:
+def _upper_tail_inverse(link: str, share: Array) -> Array:
     """Return where the upper tail is a share; the inverse of `_tail`."""
     _, inverse, width = _LINKS[link]
     return np.asarray(inverse(share), dtype=np.float64) * width
@@ -215,7 +215,7 @@ class Curves:
             highest: The greatest one.
         """
         self.shape, self.lowest, self.highest = shape, lowest, highest
-        low, high = (float(end) for end in shape.scale(np.array([lowest, highest])))
+        low, high = (float(end) for end in shape.to_scale(np.array([lowest, highest])))
         width = max(high - low, _LEAST_WIDTH if shape.log else 1e-9)
         middles = np.linspace(low - _BEYOND * width, high + _BEYOND * width, _PLACES)
         fall = 1.5 if shape.log else width / 4
@@ -231,7 +231,9 @@ class Curves:
         # Every combination: each column of the grid, of what each curve has.
         column = np.indices(sizes).reshape(len(sizes), -1)
         steep: Array = steepness[column[1]]
-        usual = np.array([2 * float(_place(name, np.array([0.1]))[0]) / fall for name in shape.links], dtype=np.float64)
+        usual = np.array(
+            [2 * float(_upper_tail_inverse(name, np.array([0.1]))[0]) / fall for name in shape.links], dtype=np.float64
+        )
         self._link = column[3]
         self.middle: Array = middles[column[0]]
         self.slope: Array = usual[self._link] * np.exp(steep)
@@ -253,7 +255,7 @@ class Curves:
         self._cells: tuple[bytes, NDArray[np.int16]] = b"", np.empty(0, dtype=np.int16)
         self._reaches: dict[float, Array] = {}
 
-    def forget(self) -> None:
+    def clear_caches(self) -> None:
         """Give back the memory of what is kept for further trials."""
         self._logs_cache.clear()
         self._likelihood, self._cells = (None, np.empty(0)), (b"", np.empty(0, dtype=np.int16))
@@ -271,15 +273,15 @@ class Curves:
         rates = guess[:, None] + (1 - guess - lapse)[:, None] * tails
         if not self.shape.guess_rates:
             return rates
-        luck = self._luck(self.shape.scale(at))
+        luck = self._guess_rates_at(self.shape.to_scale(at))
         return luck + (1 - luck) * rates
 
-    def _luck(self, x: Array) -> Array:
+    def _guess_rates_at(self, x: Array) -> Array:
         """Return the known guess rates at some places on the shape's scale."""
         at, rates = zip(*self.shape.guess_rates, strict=True)
-        return np.interp(x, self.shape.scale(np.array(at)), rates)
+        return np.interp(x, self.shape.to_scale(np.array(at)), rates)
 
-    def cells(self, at: Array) -> NDArray[np.int16]:
+    def rate_cells(self, at: Array) -> NDArray[np.int16]:
         """Return the success rates of all curves (columns) at some difficulties (rows), in thousandths, rounded down.
 
         The last ones are kept: players of a fixed design have the same difficulties.
@@ -288,7 +290,7 @@ class Curves:
         if self._cells[0] != places:
             tails, span = self._tails_at(at), 1 - self.guess - self.lapse
             cells = np.empty((len(at), len(self.guess)), dtype=np.int16)
-            luck = self._luck(self.shape.scale(at)) if self.shape.guess_rates else np.zeros(len(at))
+            luck = self._guess_rates_at(self.shape.to_scale(at)) if self.shape.guess_rates else np.zeros(len(at))
             for number, column in enumerate(tails.T.copy()):
                 rates = luck[number] + (1 - luck[number]) * (self.guess + span * column[self._row])
                 cells[number] = np.minimum(rates * CELLS, CELLS - 1)
@@ -300,14 +302,14 @@ class Curves:
         places = at.tobytes()
         if self._tails[0] != places:
             selected = self._steady
-            tails = self.slope[selected, None] * (self.shape.scale(at)[None] - self.middle[selected, None])
+            tails = self.slope[selected, None] * (self.shape.to_scale(at)[None] - self.middle[selected, None])
             for number, link in enumerate(self.shape.links):
                 of_link = self._link[selected] == number
-                tails[of_link] = _tail(link, tails[of_link])
+                tails[of_link] = _upper_tail(link, tails[of_link])
             self._tails = places, tails
         return self._tails[1]
 
-    def sums(self, at: Array, weights: Array) -> Array:
+    def weighted_rate_sums(self, at: Array, weights: Array) -> Array:
         """Return the sums of all curves' success rates at some difficulties (columns) by some weights (rows).
 
         It is `weights @ rates(at)`, in a fraction of the time: curves that differ in their ends alone are added up
@@ -322,7 +324,7 @@ class Curves:
         sums = (weights @ self.guess)[:, None] + parts.reshape(-1, len(tails)) @ tails
         if not self.shape.guess_rates:
             return sums
-        luck = self._luck(self.shape.scale(at))
+        luck = self._guess_rates_at(self.shape.to_scale(at))
         return luck * weights.sum(axis=1)[:, None] + (1 - luck) * sums
 
     def posterior(self, log_likelihood: Array) -> Array:
@@ -339,62 +341,64 @@ class Curves:
         for at, solved, trials in zip(
             trials_done.at.tolist(), trials_done.solved.tolist(), trials_done.trials.tolist(), strict=True
         ):
-            success, failure = self.logs(at)
+            success, failure = self.log_rates(at)
             log += success * solved + failure * (trials - solved)
         self._likelihood = trials_done, log
         return log
 
-    def logs(self, at: float) -> tuple[Array, Array]:
+    def log_rates(self, at: float) -> tuple[Array, Array]:
         """Return the logarithms of the curves' rates of success and failure at a difficulty."""
         if at not in self._logs_cache:
             rates = np.clip(self.rates(np.array([at]))[:, 0], 1e-9, 1 - 1e-9)
             self._logs_cache[at] = np.log(rates), np.log1p(-rates)
         return self._logs_cache[at]
 
-    def reaches(self, share: float) -> Array:
+    def horizons(self, share: float) -> Array:
         """Return for each curve, on the shape's scale, where it falls below a share; -inf if it never is above."""
         if share not in self._reaches:
-            places = self._places_with_luck(share) if self.shape.guess_rates else self._places(share)
+            places = self._horizons_with_luck(share) if self.shape.guess_rates else self._horizons_without_luck(share)
             places.flags.writeable = False  # it is kept
             self._reaches[share] = places
         return self._reaches[share]
 
-    def _places(self, share: float) -> Array:
+    def _horizons_without_luck(self, share: float) -> Array:
         """Return where each curve falls below a share without luck; -inf if it never is above."""
         part = (share - self.guess) / (1 - self.guess - self.lapse)
         places = np.full(part.shape, -np.inf)
         for number, link in enumerate(self.shape.links):
             is_reached = (self._link == number) & (part < 1 - _EQUAL) & (part > 0)
-            places[is_reached] = self.middle[is_reached] + _place(link, part[is_reached]) / self.slope[is_reached]
+            places[is_reached] = (
+                self.middle[is_reached] + _upper_tail_inverse(link, part[is_reached]) / self.slope[is_reached]
+            )
         return places
 
-    def _places_with_luck(self, share: float) -> Array:
+    def _horizons_with_luck(self, share: float) -> Array:
         """Return the same with the known guess rates, by bisection: both the curves and the rates fall."""
         (easiest, most), (hardest, least) = self.shape.guess_rates[0], self.shape.guess_rates[-1]
-        first, last = (float(end) for end in self.shape.scale(np.array([easiest, hardest])))
+        first, last = (float(end) for end in self.shape.to_scale(np.array([easiest, hardest])))
         # Outside the known difficulties the rate of luck is constant, so that there the place is that of another share.
-        highest = self._places((share - most) / (1 - most))
+        highest = self._horizons_without_luck((share - most) / (1 - most))
         low = np.minimum(highest, first)
-        high = np.maximum(self._places((share - least) / (1 - least)), last)
+        high = np.maximum(self._horizons_without_luck((share - least) / (1 - least)), last)
         reached = np.flatnonzero(np.isfinite(highest))
         low, high = low[reached], high[reached]
         tops = 1 - self.guess - self.lapse
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
-            rates = self.guess[reached] + tops[reached] * self._tails_of(reached, middle)
-            luck = self._luck(middle)
+            rates = self.guess[reached] + tops[reached] * self._tails_at_own_places(reached, middle)
+            luck = self._guess_rates_at(middle)
             is_above = luck + (1 - luck) * rates > share
             low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
         places = np.full(highest.shape, -np.inf)
         places[reached] = (low + high) / 2
         return places
 
-    def _tails_of(self, selection: Indices, places: Array) -> Array:
+    def _tails_at_own_places(self, selection: Indices, places: Array) -> Array:
         """Return the tail of each of some curves at a place of its own, on the shape's scale."""
         tails = self.slope[selection] * (places - self.middle[selection])
         for number, link in enumerate(self.shape.links):
             of_link = self._link[selection] == number
-            tails[of_link] = _tail(link, tails[of_link])
+            tails[of_link] = _upper_tail(link, tails[of_link])
         return tails
 
 

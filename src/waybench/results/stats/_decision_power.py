@@ -25,23 +25,23 @@ class DecisionForecast(NamedTuple):
 
 
 def forecast_decisions(
-    rule: DecisionRule, unlike: float, difference: float, limit: int, *, size: int = 1, icc: float = 0.0
+    rule: DecisionRule, disagree: float, difference: float, most_units: int, *, size: int = 1, icc: float = 0.0
 ) -> DecisionForecast:
     """Return what a comparison of two models takes until it is decided, by simulated streams with a fixed key.
 
     Args:
         rule: When it ends.
-        unlike: Share of items that exactly one of them solves, at least the difference.
+        disagree: Share of items that exactly one of them solves, at least the difference.
         difference: The true difference; 0 for a tie.
-        limit: Most units.
+        most_units: The number of units at which an undecided comparison ends.
         size: Items in a unit.
         icc: Correlation of differences within a unit.
     """
     rng = np.random.default_rng(0)
     race = Race(rule, (_STREAMS,))
-    chances = np.array([(unlike + difference) / 2, (unlike - difference) / 2, 1 - unlike])
+    chances = np.array([(disagree + difference) / 2, (disagree - difference) / 2, 1 - disagree])
     shared = math.sqrt(icc)  # a pair of items has the common result of their unit with this probability, squared
-    while race.units < limit and not race.ended_at.all():
+    while race.units < most_units and not race.ended_at.all():
         drawn = rng.choice([1.0, -1.0, 0.0], size=(_STREAMS, size), p=chances)
         if shared:
             common = rng.choice([1.0, -1.0, 0.0], size=(_STREAMS, 1), p=chances)
@@ -49,8 +49,8 @@ def forecast_decisions(
         ahead = drawn.mean(axis=1)
         matrices = np.zeros((_STREAMS, 2, 2))
         matrices[:, 0, 1], matrices[:, 1, 0] = ahead, -ahead
-        race.add(matrices)
-    decided = np.where(race.ended_at == 0, limit, race.ended_at)
+        race.add_unit(matrices)
+    decided = np.where(race.ended_at == 0, most_units, race.ended_at)
     tied = race.live.all(axis=-1)
     right = (race.ended_at > 0) & (tied | race.live[:, 0] if 0 < difference <= rule.margin else tied)
     if difference > rule.margin:

@@ -109,13 +109,13 @@ class _Results:
     variables: Array
     clusters: Array
 
-    def where(self, chosen: npt.NDArray[np.bool_]) -> "_Results":
+    def selected(self, mask: npt.NDArray[np.bool_]) -> "_Results":
         return _Results(
-            self.solved[chosen],
-            self.players[chosen],
-            self.doublings[chosen],
-            self.variables[chosen],
-            self.clusters[chosen],
+            self.solved[mask],
+            self.players[mask],
+            self.doublings[mask],
+            self.variables[mask],
+            self.clusters[mask],
         )
 
 
@@ -159,14 +159,14 @@ def index_gain(
         return "the level is the same for all"
     if not results.variables.shape[1]:
         return "no variable differs"
-    slopes = _slopes(results)
-    index = _index(results)
+    slopes = _marginal_and_conditional_slopes(results)
+    index = _fit_index(results)
     if slopes is None or index is None:
         return "success does not fall with the level"
     left_out = [
         slopes_left_out
         for group in range(_GROUPS)
-        if (slopes_left_out := _slopes(results.where(results.clusters % _GROUPS != group)))
+        if (slopes_left_out := _marginal_and_conditional_slopes(results.selected(results.clusters % _GROUPS != group)))
     ]
     if len(left_out) < _GROUPS:
         return "success does not fall with the level in each part of the items"
@@ -198,10 +198,10 @@ def _varies(column: Array) -> bool:
     return bool(len(values)) and float(np.ptp(values)) > 0
 
 
-def _index(results: _Results) -> DifficultyIndex | None:
+def _fit_index(results: _Results) -> DifficultyIndex | None:
     """Fit an index; None if success does not fall with the level."""
     columns = results.variables.T
-    lines = [_line(results.doublings, column) for column in columns]
+    lines = [_least_squares_line(results.doublings, column) for column in columns]
     starts, rises = (np.array(ends) for ends in zip(*lines, strict=True))
     residuals = np.nan_to_num(results.variables - starts - np.outer(results.doublings, rises))
     spreads = np.maximum(residuals.std(axis=0), 1e-9)
@@ -209,14 +209,14 @@ def _index(results: _Results) -> DifficultyIndex | None:
     design = np.column_stack([results.players, results.doublings - middle, residuals / spreads])
     width = results.players.shape[1]
     prior = [*[_PLAYER_SPREAD] * width, _LEVEL_SPREAD, *[_VARIABLE_SPREAD] * residuals.shape[1]]
-    coefficients = logistic(design, results.solved, 1 / np.square(prior))
+    coefficients = logistic_coefficients(design, results.solved, 1 / np.square(prior))
     slope = -float(coefficients[width])
     if slope < _LEAST_SLOPE:
         return None
     return DifficultyIndex(starts, rises, -coefficients[width + 1 :] / spreads / slope)
 
 
-def _line(doublings: Array, column: Array) -> tuple[float, float]:
+def _least_squares_line(doublings: Array, column: Array) -> tuple[float, float]:
     """Return the least-squares line of a variable by the level."""
     is_known = ~np.isnan(column)
     if not is_known.any():
@@ -227,7 +227,7 @@ def _line(doublings: Array, column: Array) -> tuple[float, float]:
     return float(y.mean()) - rise * float(x.mean()), rise
 
 
-def _slopes(results: _Results) -> tuple[float, float, float, float] | None:
+def _marginal_and_conditional_slopes(results: _Results) -> tuple[float, float, float, float] | None:
     """Return marginal and conditional slope and the log losses, in bits; None if success does not fall."""
     indices = np.empty(len(results.solved))
     for fold in range(_FOLDS):
@@ -235,7 +235,7 @@ def _slopes(results: _Results) -> tuple[float, float, float, float] | None:
         in_fold = (results.clusters + results.clusters // _GROUPS) % _FOLDS == fold
         if not in_fold.any():
             continue
-        index = _index(results.where(~in_fold)) if not in_fold.all() else None
+        index = _fit_index(results.selected(~in_fold)) if not in_fold.all() else None
         if index is None:
             return None
         residuals = np.nan_to_num(
@@ -243,23 +243,23 @@ def _slopes(results: _Results) -> tuple[float, float, float, float] | None:
         )
         indices[in_fold] = results.doublings[in_fold] + residuals @ index.weights
     (marginal, marginal_loss), (conditional, conditional_loss) = (
-        _slope(results, places) for places in (results.doublings, indices)
+        _slope_and_loss(results, places) for places in (results.doublings, indices)
     )
     if marginal < _LEAST_SLOPE or conditional < _LEAST_SLOPE:
         return None
     return marginal, conditional, marginal_loss, conditional_loss
 
 
-def _slope(results: _Results, places: Array) -> tuple[float, float]:
+def _slope_and_loss(results: _Results, difficulties: Array) -> tuple[float, float]:
     """Return by how much the log odds of success fall along a scale, and the mean log loss."""
-    design = np.column_stack([results.players, places - results.doublings.mean()])
+    design = np.column_stack([results.players, difficulties - results.doublings.mean()])
     prior = [*[_PLAYER_SPREAD] * results.players.shape[1], _LEVEL_SPREAD]
-    coefficients = logistic(design, results.solved, 1 / np.square(prior))
+    coefficients = logistic_coefficients(design, results.solved, 1 / np.square(prior))
     odds = design @ coefficients
     return -float(coefficients[-1]), float(np.mean(np.logaddexp(0, odds) - results.solved * odds) / np.log(2))
 
 
-def logistic(design: Array, shares: Array, precisions: Array) -> Array:
+def logistic_coefficients(design: Array, shares: Array, precisions: Array) -> Array:
     """Return the coefficients of a logistic regression with independent normal priors around 0 (their mode).
 
     Args:
@@ -269,18 +269,18 @@ def logistic(design: Array, shares: Array, precisions: Array) -> Array:
     """
     at_mode = np.zeros(design.shape[1])
 
-    def loss(coefficients: Array) -> float:
+    def penalized_loss(coefficients: Array) -> float:
         odds = design @ coefficients
         return float(np.sum(np.logaddexp(0, odds) - shares * odds) + precisions @ np.square(coefficients) / 2)
 
-    at = loss(at_mode)
+    at = penalized_loss(at_mode)
     for _ in range(_STEPS):
         rates = 1 / (1 + np.exp(-np.clip(design @ at_mode, -500, 500)))
         slope = design.T @ (shares - rates) - precisions * at_mode
         curvature = (design * (rates * (1 - rates))[:, None]).T @ design + np.diag(precisions)
         step = np.linalg.solve(curvature, slope)
         size = 1.0
-        while (after := loss(at_mode + size * step)) > at and size > _CLOSE:
+        while (after := penalized_loss(at_mode + size * step)) > at and size > _CLOSE:
             size /= 2
         at_mode, before, at = at_mode + size * step, at, after
         if before - at < _CLOSE:

@@ -18,7 +18,7 @@ from waybench.results.stats._curves import (
     Curves,
     Indices,
     Trials,
-    fits,
+    is_good_fit,
     monotone_bounds,
     quantiles,
 )
@@ -76,11 +76,11 @@ class Fit:
         relevant = np.flatnonzero(self.weights > NO_WEIGHT * self.weights.max())
         return relevant, self.weights[relevant]
 
-    def rate(self, at: Array) -> Array:
+    def expected_rates(self, at: Array) -> Array:
         """Return the expected success rate at some difficulties."""
-        return self.curves.sums(at, self.weights[None])[0]
+        return self.curves.weighted_rate_sums(at, self.weights[None])[0]
 
-    def band(self, at: Array, confidence: float) -> tuple[Array, Array]:
+    def rate_band(self, at: Array, confidence: float) -> tuple[Array, Array]:
         """Return the ends of the success rate's interval at each of some difficulties, to a thousandth.
 
         Each interval is by itself: it holds the rate at its difficulty with the confidence, not the whole curve.
@@ -89,7 +89,7 @@ class Fit:
         relevant, weights = self.probable_curves
         ends = np.empty((2, len(at)))
         # Sums by cell, for to sort all rates at every difficulty takes several times as long.
-        for number, cells in enumerate(self.curves.cells(at)):
+        for number, cells in enumerate(self.curves.rate_cells(at)):
             below = np.cumsum(np.bincount(cells[relevant], weights=weights, minlength=CELLS))
             ends[:, number] = np.searchsorted(below, np.array([tail, 1 - tail]) * below[-1])
         low, high = (ends + 0.5) / CELLS
@@ -99,16 +99,16 @@ class Fit:
         """Return the median of the difficulty at which a share is solved, and the ends of its interval."""
         tail = (1 - confidence) / 2
         relevant, weights = self.probable_curves
-        bounds = quantiles(self.curves.reaches(share)[relevant], weights, (0.5, tail, 1 - tail))
-        median, low, high = (self.curves.shape.back(bound) for bound in bounds)
+        bounds = quantiles(self.curves.horizons(share)[relevant], weights, (0.5, tail, 1 - tail))
+        median, low, high = (self.curves.shape.from_scale(bound) for bound in bounds)
         return median, low, high
 
     def probability_unreached(self, share: float) -> float:
         """Return the posterior probability of the curves that are nowhere above a share."""
         relevant, weights = self.probable_curves
-        return float(weights[np.isneginf(self.curves.reaches(share)[relevant])].sum() / weights.sum())
+        return float(weights[np.isneginf(self.curves.horizons(share)[relevant])].sum() / weights.sum())
 
-    def plateau(self, share: float) -> str:
+    def plateau_side(self, share: float) -> str:
         """Return what is known of the success rate at the easiest items, where it may be below a share.
 
         Returns:
@@ -127,10 +127,10 @@ class Fit:
         # A trial that is the mean of several attempts counts once: if attempts end with a success, it is not a mean of
         # as many independent ones.
         trials = self.trials_done.weighted(1 / max(self.design, 1.0))
-        return fits(trials, self.curves.rates(trials.at, best)[0])
+        return is_good_fit(trials, self.curves.rates(trials.at, best)[0])
 
     @cached_property
-    def summaries(self) -> dict[float, Any]:
+    def horizon_summaries(self) -> dict[float, Any]:
         """What comparisons need of its horizons, by share (`horizon_ratio`): each summary is computed once."""
         return {}
 
@@ -139,7 +139,7 @@ class Fit:
         """As many independent trials as these are worth."""
         return self.trials_done.weighted(1 / self.design)
 
-    def least_interval(self, share: float, confidence: float) -> tuple[float, float]:
+    def minimum_interval(self, share: float, confidence: float) -> tuple[float, float]:
         """Return what an interval of a horizon has to contain, whatever the curves say.
 
         This is where the success rate most probably crosses the share if nothing is assumed but that it falls: curves
@@ -166,20 +166,20 @@ class Fit:
 
         Nothing was tried within that gap. Where every item was solved at its lower end and none at its upper end, the
         data fit a step anywhere between the two equally well, and a narrower interval would come from the prior of
-        slopes alone. The interval contains `least_interval`, too. For the trials of an adaptive search it is
+        slopes alone. The interval contains `minimum_interval`, too. For the trials of an adaptive search it is
         `horizon`, unless the curves do not fit or a plateau may be below the share.
         """
         median, low, high = self.horizon(share, confidence)
         if self.is_adaptive and self.is_adequate and not self.probability_unreached(share):
             return median, low, high
-        least, most = self.least_interval(share, confidence)
+        least, most = self.minimum_interval(share, confidence)
         at = self.trials_done.at
         if at[0] <= median <= at[-1]:
             low = min(low, float(at[at <= median][-1]))
             high = max(high, float(at[at >= median][0]))
         return median, min(low, least), max(high, most)
 
-    def position(self, share: float, confidence: float) -> HorizonPosition:
+    def horizon_position(self, share: float, confidence: float) -> HorizonPosition:
         """Return where the horizon is, and as far as the trials can tell.
 
         Where all trials were solved the horizon is beyond the hardest level, and where none was, below the easiest:
@@ -190,7 +190,7 @@ class Fit:
         done, easiest, hardest = self.trials_done, float(self.trials_done.at[0]), float(self.trials_done.at[-1])
         if not (done.solved < done.trials).any():
             return HorizonPosition(np.inf, low, np.inf, BEYOND)
-        plateau = self.plateau(share)
+        plateau = self.plateau_side(share)
         if self.is_adaptive and plateau == NEVER and high > easiest:
             plateau = MAYBE  # it stops when this looks so, and so it would too often
         if not (done.solved > 0).any() or (plateau == MAYBE and high <= easiest):
@@ -200,7 +200,7 @@ class Fit:
         return HorizonPosition(value, low, high, BEYOND if value > hardest else BELOW if value < easiest else "")
 
 
-def _grid(shape: CurvePrior, lowest: float, highest: float) -> Curves:
+def _cached_curves(shape: CurvePrior, lowest: float, highest: float) -> Curves:
     """Return a grid of curves; the last few are kept, for fits of several players over a range use the same ones."""
     for number, curves in enumerate(_grids):
         if (curves.shape, curves.lowest, curves.highest) == (shape, lowest, highest):
@@ -208,7 +208,7 @@ def _grid(shape: CurvePrior, lowest: float, highest: float) -> Curves:
             return curves
     _grids.append(Curves(shape, lowest, highest))
     for curves in _grids[:-_MOST_GRIDS]:
-        curves.forget()  # fits still have it
+        curves.clear_caches()  # fits still have it
     del _grids[:-_MOST_GRIDS]
     return _grids[-1]
 
@@ -240,13 +240,13 @@ def fit_curves(
     trials_done = Trials(
         places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64)
     )
-    curves = _grid(shape, *(searched or (float(places[0]), float(places[-1]))))
+    curves = _cached_curves(shape, *(searched or (float(places[0]), float(places[-1]))))
     plain = Fit(curves, trials_done, is_adaptive=searched is not None)
     groups = max(clusters) + 1
     least = 1.0 if sizes is None else float(np.mean(1 / np.asarray(sizes)))
     if groups == len(at) and least == 1:
         return plain
-    rate = plain.rate(places)[where]
+    rate = plain.expected_rates(places)[where]
     residuals = np.bincount(clusters, weights=solved - rate)
     expected = float((rate * (1 - rate)).sum())
     design = float((residuals**2).sum()) / expected * groups / max(groups - 1, 1) if expected > 0 else 1.0

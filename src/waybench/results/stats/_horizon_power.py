@@ -41,9 +41,9 @@ class _Grid:
 
     def __init__(self, levels: tuple[float, ...]) -> None:
         curves, tried = Curves(_PLANNED, levels[0], levels[-1]), np.array(levels, dtype=np.float64)
-        self.at: Array = curves.shape.scale(tried)
+        self.at: Array = curves.shape.to_scale(tried)
         # Curves that are nowhere above the share come first, and are below all levels.
-        horizons = np.maximum(curves.reaches(_SHARE), self.at[0] - _WIDEST)
+        horizons = np.maximum(curves.horizons(_SHARE), self.at[0] - _WIDEST)
         bins = np.round(horizons / _WIDTH)
         order = np.argsort(bins, kind="stable")
         self._bins, self._starts = np.unique(bins[order], return_index=True)
@@ -58,7 +58,7 @@ class _Grid:
         weights = np.add.reduceat(np.exp(logs - logs.max(axis=1, keepdims=True)), self._starts, axis=1)
         return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
 
-    def are_apart(self, first: Array, second: Array, alpha: float) -> NDArray[np.bool_]:
+    def are_first_greater(self, first: Array, second: Array, alpha: float) -> NDArray[np.bool_]:
         """Return of each pair of posteriors whether the first horizon is shown to be the greater one."""
         below, other_below = np.cumsum(first, axis=1), np.cumsum(second, axis=1)
         other_order = ((below - first / 2) * second).sum(axis=1)
@@ -68,7 +68,7 @@ class _Grid:
 
 
 @lru_cache(maxsize=1)
-def _grid(levels: tuple[float, ...]) -> _Grid:
+def _cached_grid(levels: tuple[float, ...]) -> _Grid:
     return _Grid(levels)
 
 
@@ -85,15 +85,18 @@ def horizon_power(plan: HorizonPlan, factor: float, items: int, *, alpha: float 
         items: Number of items of each level.
         alpha: The level of the test.
     """
-    grid, rng = _grid(plan.levels), np.random.default_rng(0)
+    grid, rng = _cached_grid(plan.levels), np.random.default_rng(0)
     middle, slope = (grid.at[0] + grid.at[-1]) / 2, 2 * math.log(9) / plan.fall
 
-    def runs(shift: float) -> Array:
+    def simulated_posteriors(shift: float) -> Array:
         rates = 1 / (1 + np.exp(slope * (grid.at - middle - shift)))
         return grid.posteriors(rng.binomial(items, rates, (_BATCH, len(rates))).astype(np.float64), items)
 
     half = math.log2(factor) / 2
-    shown = sum(int(grid.are_apart(runs(half), runs(-half), alpha).sum()) for _ in range(_RUNS // _BATCH))
+    shown = sum(
+        int(grid.are_first_greater(simulated_posteriors(half), simulated_posteriors(-half), alpha).sum())
+        for _ in range(_RUNS // _BATCH)
+    )
     return shown / _RUNS
 
 

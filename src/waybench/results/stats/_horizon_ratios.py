@@ -18,7 +18,7 @@ class HorizonRatio(NamedTuple):
 
     Attributes:
         value: The median of the posterior; None if a horizon is outside the levels that its player was tested on, or
-            not identified (`Fit.plateau`).
+            not identified (`Fit.plateau_side`).
         low: Lower end of the 90 % interval; None if the levels tested do not bound it.
         p: The two-sided p value of "both reach as far": twice the posterior probability of the less probable order.
             1 where nothing tells them apart.
@@ -76,17 +76,17 @@ def horizon_order(first: Fit, second: Fit, share: float = 0.5) -> HorizonOrder:
     The p value is twice the posterior probability of the other order, summed over both grids of curves. It is 1 where
     the gaps between tried difficulties meet in which the horizons lie, and where one of them is not identified.
     """
-    if MAYBE in (first.plateau(share), second.plateau(share)):
+    if MAYBE in (first.plateau_side(share), second.plateau_side(share)):
         return HorizonOrder(1.0, 0)
-    one, other = _summary(first, share), _summary(second, share)
+    one, other = _horizon_summary(first, share), _horizon_summary(second, share)
     if one.gap[0] <= other.gap[1] and other.gap[0] <= one.gap[1]:
         return HorizonOrder(1.0, 0)
-    against = _not_above(one.least, other.most), _not_above(other.least, one.most)
+    against = _probability_not_above(one.least, other.most), _probability_not_above(other.least, one.most)
     p = min(1.0, 2 * min(against))
     return HorizonOrder(p, 0 if p >= 1 else 1 if against[0] < against[1] else -1)
 
 
-def _not_above(least: _Distribution, most: _Distribution) -> float:
+def _probability_not_above(least: _Distribution, most: _Distribution) -> float:
     """Return the probability that the least that one may be is not above the most that the other may be."""
     reversed_sums = np.cumsum(most.weights[::-1])[::-1]
     above = np.concatenate([reversed_sums, [0.0]])
@@ -106,84 +106,92 @@ def horizon_ratio(first: Fit, second: Fit, share: float = 0.5) -> HorizonRatio:
     """
     if not (first.curves.shape.log and second.curves.shape.log):
         raise ValueError("ratios need curves on a log2 scale of difficulty")
-    if MAYBE in (first.plateau(share), second.plateau(share)):
+    if MAYBE in (first.plateau_side(share), second.plateau_side(share)):
         return _UNKNOWN_RATIO
-    points, other_points = _points(first, share), _points(second, share)
-    (low_one, high_one), (low_other, high_other) = _limits(first, points), _limits(second, other_points)
+    points, other_points = _posterior_points(first, share), _posterior_points(second, share)
+    (low_one, high_one), (low_other, high_other) = _point_limits(first, points), _point_limits(second, other_points)
     least, most = (np.subtract.outer(*pair).ravel() for pair in ((low_one, high_other), (high_one, low_other)))
     outside = (1 - HORIZON_CONFIDENCE) / 2
-    one, other = _summary(first, share), _summary(second, share)
-    low = min(one.gap[0] - other.gap[1], _quantile(least, outside))
-    high = max(one.gap[1] - other.gap[0], _quantile(most, 1 - outside))
+    one, other = _horizon_summary(first, share), _horizon_summary(second, share)
+    low = min(one.gap[0] - other.gap[1], _exact_quantile(least, outside))
+    high = max(one.gap[1] - other.gap[0], _exact_quantile(most, 1 - outside))
     value = None
-    if bool(np.isfinite([_around(first, one.median), _around(second, other.median)]).all()):
-        value = float(2 ** np.median(np.subtract.outer(_finite(first, points), _finite(second, other_points))))
-    return HorizonRatio(value, _ratio(low), _ratio(high), *horizon_order(first, second, share))
+    if bool(
+        np.isfinite(
+            [_tried_difficulties_around(first, one.median), _tried_difficulties_around(second, other.median)]
+        ).all()
+    ):
+        value = float(
+            2 ** np.median(np.subtract.outer(_finite_points(first, points), _finite_points(second, other_points)))
+        )
+    return HorizonRatio(
+        value, _power_of_two_if_finite(low), _power_of_two_if_finite(high), *horizon_order(first, second, share)
+    )
 
 
-def _points(fit: Fit, share: float) -> Array:
+def _posterior_points(fit: Fit, share: float) -> Array:
     tails = (np.arange(_POINTS) + 0.5) / _POINTS
-    return np.array(quantiles(fit.curves.reaches(share), fit.weights, tails.tolist()), dtype=np.float64)
+    return np.array(quantiles(fit.curves.horizons(share), fit.weights, tails.tolist()), dtype=np.float64)
 
 
-def _finite(fit: Fit, points: Array) -> Array:
+def _finite_points(fit: Fit, points: Array) -> Array:
     """Return points of which none is infinite, so that they can be subtracted."""
-    return np.maximum(points, fit.curves.shape.scale(fit.trials_done.at[:1]) - _FAR)
+    return np.maximum(points, fit.curves.shape.to_scale(fit.trials_done.at[:1]) - _FAR)
 
 
-def _limits(fit: Fit, points: Array) -> tuple[Array, Array]:
+def _point_limits(fit: Fit, points: Array) -> tuple[Array, Array]:
     """Return the least and the greatest that points of a horizon's posterior may stand for."""
-    tried = fit.curves.shape.scale(fit.trials_done.at)
-    has_failure, has_success = _results(fit)
+    tried = fit.curves.shape.to_scale(fit.trials_done.at)
+    has_failure, has_success = _has_failure_and_success(fit)
     low = np.where(points < tried[0], -np.inf, np.minimum(points, tried[-1]))
     high = np.where(points > tried[-1], np.inf, np.maximum(points, tried[0]))
     # Without a failure or a success nothing was seen of the fall, and its place comes from the prior.
     return (low if has_success else np.full_like(low, -np.inf)), (high if has_failure else np.full_like(high, np.inf))
 
 
-def _results(fit: Fit) -> tuple[bool, bool]:
+def _has_failure_and_success(fit: Fit) -> tuple[bool, bool]:
     """Return whether some trial failed, and whether some was solved."""
     done = fit.trials_done
     return bool((done.solved < done.trials).any()), bool((done.solved > 0).any())
 
 
-def _summary(fit: Fit, share: float) -> _Summary:
+def _horizon_summary(fit: Fit, share: float) -> _Summary:
     """Return what the trials say of a horizon; it is worked out once."""
-    if share not in fit.summaries:
-        has_failure, has_success = _results(fit)
+    if share not in fit.horizon_summaries:
+        has_failure, has_success = _has_failure_and_success(fit)
         relevant, weights = fit.probable_curves
-        (median,) = quantiles(fit.curves.reaches(share)[relevant], weights, (0.5,))
+        (median,) = quantiles(fit.curves.horizons(share)[relevant], weights, (0.5,))
         median = median if has_failure and has_success else -np.inf if has_failure else np.inf
         least, most = (
-            _distribution(values, weights / weights.sum())
-            for values in _limits(fit, fit.curves.reaches(share)[relevant])
+            _binned_distribution(values, weights / weights.sum())
+            for values in _point_limits(fit, fit.curves.horizons(share)[relevant])
         )
-        fit.summaries[share] = _Summary(median, _gap(fit, median, share), least, most)
-    return fit.summaries[share]
+        fit.horizon_summaries[share] = _Summary(median, _gap_around_horizon(fit, median, share), least, most)
+    return fit.horizon_summaries[share]
 
 
-def _distribution(values: Array, weights: Array) -> _Distribution:
+def _binned_distribution(values: Array, weights: Array) -> _Distribution:
     cells, where = np.unique(np.floor(values * _CELLS), return_inverse=True)
     return _Distribution(cells, np.bincount(where, weights=weights).astype(np.float64))
 
 
-def _gap(fit: Fit, middle: float, share: float) -> tuple[float, float]:
+def _gap_around_horizon(fit: Fit, middle: float, share: float) -> tuple[float, float]:
     """Return the tried difficulties around a horizon; those around any falling curve's where the fitted one is wrong.
 
-    An adaptive search closes the gap between tried difficulties itself. The bounds of `Fit.least_interval` are for one
+    An adaptive search closes the gap between tried difficulties itself. The bounds of `Fit.minimum_interval` are for one
     horizon. Their difference would be twice as wide as a ratio needs.
     """
-    low, high = _around(fit, middle)
-    least, most = fit.least_interval(share, HORIZON_CONFIDENCE)
+    low, high = _tried_difficulties_around(fit, middle)
+    least, most = fit.minimum_interval(share, HORIZON_CONFIDENCE)
     if fit.is_adequate or least > most:
         is_closed = fit.is_adaptive and bool(np.isfinite([low, high]).all())
         return (middle, middle) if is_closed else (low, high)
     return min(low, float(np.log2(least)) if least > 0 else -np.inf), max(high, float(np.log2(most)))
 
 
-def _around(fit: Fit, middle: float) -> tuple[float, float]:
+def _tried_difficulties_around(fit: Fit, middle: float) -> tuple[float, float]:
     """Return the tried difficulties around a horizon; infinite outside them."""
-    tried = fit.curves.shape.scale(fit.trials_done.at)
+    tried = fit.curves.shape.to_scale(fit.trials_done.at)
     if middle < tried[0]:
         return -np.inf, float(tried[0])
     if middle > tried[-1]:
@@ -191,10 +199,10 @@ def _around(fit: Fit, middle: float) -> tuple[float, float]:
     return float(tried[tried <= middle][-1]), float(tried[tried >= middle][0])
 
 
-def _quantile(values: Array, tail: float) -> float:
-    return float(np.quantile(values, tail, method="inverted_cdf"))  # no interpolation: some values are infinite
+def _exact_quantile(values: Array, share: float) -> float:
+    return float(np.quantile(values, share, method="inverted_cdf"))  # no interpolation: some values are infinite
 
 
-def _ratio(difference: float) -> float | None:
+def _power_of_two_if_finite(difference: float) -> float | None:
     """Return 2 to the power of a difference of logarithms; None if that is not finite."""
     return float(2**difference) if np.isfinite(difference) else None

@@ -59,10 +59,10 @@ def cluster_numbers(clusters: Sequence[Hashable]) -> tuple[NDArray[np.intp], int
     return np.array([numbers[cluster] for cluster in clusters], dtype=np.intp), len(numbers)
 
 
-def cluster_totals(where: NDArray[np.intp], values: Sequence[float] | Numbers | None) -> Numbers:
+def cluster_totals(numbers: NDArray[np.intp], values: Sequence[float] | Numbers | None) -> Numbers:
     """Return the sum of the values in each cluster; of ones without values."""
     weights = None if values is None else np.asarray(values, dtype=np.float64)
-    return np.bincount(where, weights=weights).astype(np.float64)
+    return np.bincount(numbers, weights=weights).astype(np.float64)
 
 
 def robust_mean(totals: Numbers, sizes: Numbers) -> RobustMean | None:
@@ -99,7 +99,7 @@ def clustered_error(values: Sequence[float], clusters: Sequence[Hashable]) -> Ro
     return robust_mean(cluster_totals(where, values), cluster_totals(where, None)) if len(values) else None
 
 
-def variance_at_most(count: int) -> float:
+def variance_upper_factor(count: int) -> float:
     """Return by what a variance of so many values is multiplied for the upper end of its one-sided 80 % interval.
 
     For estimates that must not be too small (Browne, Statistics in Medicine 14, 1995, 1933).
@@ -115,7 +115,7 @@ def satterthwaite_freedom(sizes: Numbers) -> float:
     return 1 / float((shares**2).sum() + leverage.sum() ** 2 - (leverage**2).sum())
 
 
-def mid_p(won: int, lost: int) -> float:
+def mcnemar_mid_p(won: int, lost: int) -> float:
     """Return the two-sided mid-p value of McNemar's test: half of what was seen counts as extreme.
 
     Args:
@@ -128,7 +128,7 @@ def mid_p(won: int, lost: int) -> float:
     return min(1.0, 2 * below - seen)
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm_adjusted(p_values: Sequence[float]) -> list[float]:
     """Return p values adjusted for their number (Holm, Scandinavian Journal of Statistics 6, 1979, 65-70)."""
     adjusted, greatest = [0.0] * len(p_values), 0.0
     for rank, position in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -137,7 +137,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def z_power(effect: float, n: float, alpha: float) -> float:
+def z_test_power(effect: float, n: float, alpha: float) -> float:
     """Return the power of a two-sided z test of the means of two samples of the same size.
 
     Args:
@@ -203,10 +203,10 @@ class IntervalEstimate:
         return self.clusters < FEWEST_CLUSTERS
 
 
-def jackknife(
+def jackknife_estimate(
     values: Sequence[Sequence[float]],
     clusters: Sequence[Hashable],
-    of: Callable[[Sequence[float]], float],
+    number_of_means: Callable[[Sequence[float]], float],
     low: float | None = None,
     high: float | None = None,
     scale: tuple[Callable[[float], float], Callable[[float], float]] | None = None,
@@ -225,7 +225,7 @@ def jackknife(
     Args:
         values: Of each item the values of which means are taken, all of one length.
         clusters: The cluster of each item.
-        of: The means -> the number.
+        number_of_means: The means -> the number.
         low: The least number possible, None if unbounded.
         high: The greatest number possible, None if unbounded.
         scale: A growing function and its inverse, to and from the scale on which the pseudo-values are taken.
@@ -237,7 +237,7 @@ def jackknife(
         ValueError: If there is not one cluster for each item.
     """
     if len(values) != len(clusters):
-        raise unlike(values, clusters)
+        raise unequal_lengths_error(values, clusters)
     if not values:
         return None
     where, groups = cluster_numbers(clusters)
@@ -245,12 +245,14 @@ def jackknife(
     totals = np.zeros((groups, table.shape[1]))
     np.add.at(totals, where, table)
     counts = np.bincount(where).astype(np.float64)[:, None]
-    number = of((totals.sum(axis=0) / counts.sum()).tolist())
+    number = number_of_means((totals.sum(axis=0) / counts.sum()).tolist())
     if groups < FEWEST_CLUSTERS:
         return IntervalEstimate(number, None, None, len(values), groups)
     to, back = scale or (float, float)
     means_without = (totals.sum(axis=0) - totals) / (counts.sum() - counts)
-    pseudo = groups * to(number) - (groups - 1) * np.array([to(of(means)) for means in means_without.tolist()])
+    pseudo = groups * to(number) - (groups - 1) * np.array(
+        [to(number_of_means(means)) for means in means_without.tolist()]
+    )
     if np.allclose(pseudo, pseudo[0], rtol=1e-9, atol=1e-12):
         return IntervalEstimate(number, None, None, len(values), groups)
     _, least, most = t_interval(pseudo.tolist(), CONFIDENCE)
@@ -260,7 +262,7 @@ def jackknife(
     return IntervalEstimate(number, min(number, back(lower)), max(number, back(upper)), len(values), groups)
 
 
-def unlike(values: Sequence[object], clusters: Sequence[Hashable]) -> ValueError:
+def unequal_lengths_error(values: Sequence[object], clusters: Sequence[Hashable]) -> ValueError:
     return ValueError(f"{len(values)} values and {len(clusters)} clusters: give one cluster for each value")
 
 

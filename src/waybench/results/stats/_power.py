@@ -14,7 +14,7 @@ import numpy as np
 
 from waybench._late import LateModule
 from waybench.results.stats._cells import ALIKE
-from waybench.results.stats._intervals import FEWEST_CLUSTERS, Numbers, variance_at_most, z_power
+from waybench.results.stats._intervals import FEWEST_CLUSTERS, Numbers, variance_upper_factor, z_test_power
 from waybench.results.stats._paired import ALPHA
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def planned_errors(assumptions: PowerAssumptions, delta: float, clusters: float)
         clusters: Number of clusters, more than 1.
     """
     of_cluster = max(0.0, assumptions.variance(delta)) * assumptions.effect / assumptions.size
-    chances, weights = _midpoints()
+    chances, weights = _gauss_legendre_nodes()
     seen = of_cluster / clusters * special.chdtri(clusters - 1, chances) / (clusters - 1)
     unseen = assumptions.unseen(delta) * 2 * (1 + delta**2) / clusters**2
     spread = max(1 - delta**2, 1e-12)
@@ -141,14 +141,14 @@ def planned_errors(assumptions: PowerAssumptions, delta: float, clusters: float)
 
 
 @cache
-def _midpoints() -> tuple[Numbers, Numbers]:
+def _gauss_legendre_nodes() -> tuple[Numbers, Numbers]:
     """Return probabilities and their weights: Gauss and Legendre's on the unit interval."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     return np.asarray((nodes + 1) / 2, dtype=np.float64), np.asarray(weights / 2, dtype=np.float64)
 
 
 def _mcnemar_power(disagree: float, delta: float, items: int, alpha: float) -> float:
-    """Return the unconditional power of McNemar's test with the mid-p value (`mid_p`)."""
+    """Return the unconditional power of McNemar's test with the mid-p value (`mcnemar_mid_p`)."""
     share = min(1.0, max(disagree, delta))
     if share <= 0:
         return 0.0
@@ -181,7 +181,7 @@ def items_needed(
     error = math.sqrt(assumptions.apart(delta) * assumptions.effect)
     if not error:
         return ItemsNeeded(items=items, clusters=clusters, unpaired=None)
-    alone = least_number(lambda n: z_power(delta / error, n, alpha), power)
+    alone = least_number(lambda n: z_test_power(delta / error, n, alpha), power)
     if assumptions.disagree:
         alone = math.ceil(alone / 4 * (1 + math.sqrt(1 + 4 / (alone * delta))) ** 2)
     return ItemsNeeded(items=items, clusters=clusters, unpaired=alone)
@@ -209,7 +209,7 @@ def detectable_difference(
     The arguments are those of `achieved_power`, with the wanted power.
     """
 
-    def short(delta: float) -> float:
+    def missing_power(delta: float) -> float:
         try:
             return power - achieved_power(assumptions, delta, items, alpha=alpha)
         except ValueError:  # there can be no such difference
@@ -217,16 +217,16 @@ def detectable_difference(
 
     # Power grows with the difference, up to where it becomes impossible.
     grid = np.geomspace(1e-4, 1, 200).tolist()
-    first = next((number for number, delta in enumerate(grid) if short(delta) <= 0), None)
+    first = next((number for number, delta in enumerate(grid) if missing_power(delta) <= 0), None)
     if not first:
         return None if first is None else grid[0]
-    return float(optimize.bisect(short, grid[first - 1], grid[first], xtol=1e-5))
+    return float(optimize.bisect(missing_power, grid[first - 1], grid[first], xtol=1e-5))
 
 
 def pilot_assumptions(
     name: str,
     values: Sequence[Mapping[K, float]],
-    cluster: Callable[[K], Hashable],
+    cluster_of: Callable[[K], Hashable],
     correlation: float,
     *,
     single: bool,
@@ -240,33 +240,33 @@ def pilot_assumptions(
     Args:
         name: What the pilot is about.
         values: Each model's values by item, from 0 to 1; one model at least has `FEWEST_ITEMS`.
-        cluster: Item -> the cluster that it was drawn with.
+        cluster_of: Item -> the cluster that it was drawn with.
         correlation: The correlation that is assumed if there is a single model.
         single: Whether there is at most one attempt at each item.
     """
     spreads = [(pvariance(scores.values()), len(scores)) for scores in values if len(scores) >= FEWEST_ITEMS]
-    spread = fmean(value * variance_at_most(count) for value, count in spreads)
+    spread = fmean(value * variance_upper_factor(count) for value, count in spreads)
     two_valued = single and all(score in (0, 1) for scores in values for score in scores.values())
     sides = [pair for pair in combinations(values, 2) if len(pair[0].keys() & pair[1].keys()) >= FEWEST_ITEMS]
-    pairs = [[(cluster(key), first[key] - second[key]) for key in first if key in second] for first, second in sides]
+    pairs = [[(cluster_of(key), first[key] - second[key]) for key in first if key in second] for first, second in sides]
     if pairs:
-        estimates = [_pair_statistics(pair) for pair in pairs]
+        estimates = [_difference_statistics(pair) for pair in pairs]
         variance, disagree, effect, size = (fmean(numbers) for numbers in zip(*estimates, strict=True))
-        at_bound = fmean(_share_at_bounds(pair, cluster) for pair in sides)
+        at_bound = fmean(_share_at_bounds(pair, cluster_of) for pair in sides)
         description = f"{len(pairs)} pairs of models" if len(pairs) > 1 else "two models"
     else:
         most = max(values, key=len)
-        _, _, effect, size = _pair_statistics([(cluster(key), value) for key, value in most.items()])
+        _, _, effect, size = _difference_statistics([(cluster_of(key), value) for key, value in most.items()])
         variance = disagree = 2 * pvariance(most.values()) * (1 - correlation)
-        at_bound = 1 - (1 - _share_at_bounds([most], cluster)) ** 2
+        at_bound = 1 - (1 - _share_at_bounds([most], cluster_of)) ** 2
         description = f"one model, outcomes correlate by {correlation:g} (assumed)"
     items = round(fmean(map(len, pairs or values)))
     # Models that solve other items than each other: a negative correlation. `variance` has the factor n / (n - 1).
     negative = variance * (items - 1) / items > 2 * fmean(value for value, _ in spreads) + 1e-9
-    variance *= variance_at_most(round(items / size))
-    disagree = _share_at_most(disagree, round(items / size))
+    variance *= variance_upper_factor(round(items / size))
+    disagree = _share_upper_limit(disagree, round(items / size))
 
-    def spread_of_difference(delta: float) -> float:
+    def difference_variance(delta: float) -> float:
         return max(disagree, delta) - delta**2 if two_valued else variance
 
     differing = (
@@ -278,9 +278,9 @@ def pilot_assumptions(
     guess = ", a rough guess from few items" if items < FEW else ""
     return PowerAssumptions(
         name=name,
-        variance=spread_of_difference,
+        variance=difference_variance,
         # Pairs that are correlated need no more items than different ones, however careful the guess is.
-        apart=lambda delta: spread if negative else max(spread, spread_of_difference(delta) / 2),
+        apart=lambda delta: spread if negative else max(spread, difference_variance(delta) / 2),
         disagree=(lambda delta: max(disagree, delta)) if two_valued else None,
         unseen=lambda delta: at_bound / 2,
         size=size,
@@ -289,31 +289,31 @@ def pilot_assumptions(
     )
 
 
-def _share_at_most(share: float, count: int) -> float:
+def _share_upper_limit(share: float, count: int) -> float:
     """Return the upper end of a share's one-sided 80 % interval (Clopper and Pearson, Biometrika 26, 1934)."""
     least = stats.binomtest(min(count, round(share * count)), count, alternative="less")
     return float(least.proportion_ci(0.8, method="exact").high)
 
 
-def _share_at_bounds(sides: Sequence[Mapping[K, float]], cluster: Callable[[K], Hashable]) -> float:
+def _share_at_bounds(sides: Sequence[Mapping[K, float]], cluster_of: Callable[[K], Hashable]) -> float:
     """Return the share of clusters in which some model's mean at the common items is at a bound, 0 or 1."""
     clusters: defaultdict[Hashable, list[K]] = defaultdict(list)
     for key in sides[0]:
         if all(key in side for side in sides):
-            clusters[cluster(key)].append(key)
+            clusters[cluster_of(key)].append(key)
     means = ([fmean(side[key] for key in keys) for side in sides] for keys in clusters.values())
     return fmean(any(not ALIKE < mean < 1 - ALIKE for mean in of_sides) for of_sides in means)
 
 
-def _pair_statistics(pair: Sequence[tuple[Hashable, float]]) -> tuple[float, float, float, float]:
+def _difference_statistics(differences: Sequence[tuple[Hashable, float]]) -> tuple[float, float, float, float]:
     """Return the variance of some values, the share that are not 0, their design effect and the size of a cluster.
 
     The design effect is how many times as large as for independent values the clustered variance of their mean is
     (Kish, Survey Sampling, 1965), at least 1: a pilot says too little for less.
     """
-    numbers = [value for _, value in pair]
+    numbers = [value for _, value in differences]
     clusters: defaultdict[Hashable, list[float]] = defaultdict(list)
-    for cluster, value in pair:
+    for cluster, value in differences:
         clusters[cluster].append(value)
     average, count, groups = fmean(numbers), len(numbers), len(clusters)
     spread = pvariance(numbers)

@@ -49,12 +49,12 @@ class DecisionRule:
         return tuple(least * (_GREATEST_BET / least) ** (number / (count - 1)) for number in range(count))
 
     @property
-    def better(self) -> float:
+    def better_threshold(self) -> float:
         """The evidence against a model at which it is worse than another one: 40 for two models."""
         return self.models / _ALPHA * self.tasks
 
     @property
-    def tied(self) -> float:
+    def tie_threshold(self) -> float:
         """The evidence at which a model is not worse than another by more than the margin: 20 for two models."""
         return (self.models - 1) / _ALPHA * self.tasks
 
@@ -71,7 +71,7 @@ class ConfidenceLimits(NamedTuple):
     high: float
 
 
-def differences(scores: npt.ArrayLike) -> Matrices:
+def score_differences(scores: npt.ArrayLike) -> Matrices:
     """Return how much each model is ahead of each other one in a unit.
 
     Args:
@@ -121,26 +121,26 @@ class Race:
         self.dropped_at = np.zeros((*shape, size), dtype=np.int64)
         self.ended_at = np.zeros(shape, dtype=np.int64)
 
-    def add(self, ahead: Matrices) -> None:
+    def add_unit(self, ahead: Matrices) -> None:
         """Take in the next unit, and drop and end where that is certain.
 
         Args:
-            ahead: How much each model is ahead (`differences`); those of dropped models are not used.
+            ahead: How much each model is ahead (`score_differences`); those of dropped models are not used.
         """
         self.units += 1
         open_races = self.ended_at == 0
         pairs = self.live[..., :, None] & self.live[..., None, :] & open_races[..., None, None]
-        self.better = np.where(pairs, self._grow(0.0, ahead), self.better)
-        margin = self._grow(-self.rule.margin, ahead)
+        self.better = np.where(pairs, self._update_wealth(0.0, ahead), self.better)
+        margin = self._update_wealth(-self.rule.margin, ahead)
         self.not_worse = np.where(pairs, np.maximum(self.not_worse, margin), self.not_worse)
         against = np.where(self._others, self.better, 0.0).sum(axis=-2) / (self.rule.models - 1)
-        losers = self.live & (against >= self.rule.better) & open_races[..., None]
+        losers = self.live & (against >= self.rule.better_threshold) & open_races[..., None]
         self.live = self.live & ~losers
         self.dropped_at = np.where(losers, self.units, self.dropped_at)
         is_over = (self.live.sum(axis=-1) <= 1) | self._is_tied()
         self.ended_at = np.where(open_races & is_over, self.units, self.ended_at)
 
-    def _grow(self, mu: float, ahead: Matrices) -> Matrices:
+    def _update_wealth(self, mu: float, ahead: Matrices) -> Matrices:
         wealth = self._wealth[mu]
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             wealth *= (1 - self._bets) + self._bets * (1 + ahead) / (1 + mu)
@@ -152,7 +152,7 @@ class Race:
     @property
     def unbeaten(self) -> npt.NDArray[np.bool_]:
         """Of each model, whether it is live and shown to be best, or within the margin of the best; shape (..., k)."""
-        sure = self.not_worse >= self.rule.tied
+        sure = self.not_worse >= self.rule.tie_threshold
         rivals = self._others & self.live[..., None, :]
         return np.asarray(self.live & (sure | ~rivals).all(axis=-1))
 
@@ -193,10 +193,10 @@ def confidence_sequence(
         bets: The bets.
         threshold: The evidence that excludes a mean.
     """
-    return ConfidenceLimits(_least_mean(ahead, bets, threshold), -_least_mean(behind, bets, threshold))
+    return ConfidenceLimits(_lower_limit(ahead, bets, threshold), -_lower_limit(behind, bets, threshold))
 
 
-def _least_mean(ahead: npt.ArrayLike, bets: Sequence[float], threshold: float) -> float:
+def _lower_limit(ahead: npt.ArrayLike, bets: Sequence[float], threshold: float) -> float:
     low, high = -1.0, 1.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2

@@ -46,10 +46,10 @@ def trend_test(blocks: Sequence[Sequence[float]], order: Sequence[float]) -> Tre
         return TrendTest(0.0, DifferenceTest(1.0, "page", 1.0))
     statistic = float((ranks @ of_treatments).sum()) / sqrt(spread)
     greatest = float((np.sort(ranks, axis=1) @ np.sort(of_treatments)).sum()) / sqrt(spread)
-    return TrendTest(statistic, DifferenceTest(_two_sided(statistic), "page", _two_sided(greatest)))
+    return TrendTest(statistic, DifferenceTest(_two_sided_p(statistic), "page", _two_sided_p(greatest)))
 
 
-def _two_sided(z: float) -> float:
+def _two_sided_p(z: float) -> float:
     return erfc(abs(z) / sqrt(2))
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from waybench.results.stats._contributions import Difference, DifferenceTest
-from waybench.results.stats._intervals import holm
+from waybench.results.stats._intervals import holm_adjusted
 from waybench.results.stats._paired import ALPHA
 
 MARGIN = 0.05  # of ties, as a share of the range
@@ -48,7 +48,7 @@ def adjust_p_values(tests: Sequence[DifferenceTest]) -> list[AdjustedP]:
     least = [test.least_p for test in tests]
     count = next((k for k in range(1, len(tests) + 1) if sum(p <= ALPHA / k for p in least) <= k), 1)
     members = [number for number, p in enumerate(least) if p <= ALPHA / count]
-    adjusted = dict(zip(members, holm([tests[number].p for number in members]), strict=True))
+    adjusted = dict(zip(members, holm_adjusted([tests[number].p for number in members]), strict=True))
     return [AdjustedP(adjusted.get(number), len(members)) for number in range(len(tests))]
 
 
@@ -62,7 +62,7 @@ def min_clusters_for_tie(margin: float | None, size: float | None = 1.0) -> int:
     return math.ceil(_CLUSTERS_OVER_MARGIN * size / margin - 1e-9) if margin and size else 0
 
 
-def is_within(difference: Difference, margin: float | None) -> bool:
+def is_interval_within(difference: Difference, margin: float | None) -> bool:
     """Return whether the 90 % interval is within a margin, whatever the number of clusters; False without a margin."""
     ends = difference.interval(1 - 2 * ALPHA)
     return margin is not None and ends is not None and -margin <= ends[0] and ends[1] <= margin
@@ -88,6 +88,6 @@ def conclude(
     """
     if adjusted is not None and adjusted < ALPHA:
         return Verdict.FIRST if (difference.value > 0) != lower_is_better else Verdict.SECOND
-    if is_within(difference, margin) and difference.groups >= min_clusters_for_tie(margin, difference.range):
+    if is_interval_within(difference, margin) and difference.groups >= min_clusters_for_tie(margin, difference.range):
         return Verdict.TIED
     return Verdict.TOO_FEW if adjusted is None else Verdict.NOT_SHOWN
