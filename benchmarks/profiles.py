@@ -16,7 +16,7 @@ from waybench.core import play_to_end, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode
 from waybench.results.estimates._profiles import joint_data
-from waybench.results.results import measurable
+from waybench.results.results import measure_episodes
 from waybench.results.results._anchors import with_reference_bounds
 from waybench.results.stats import Array
 from waybench.results.stats._abilities import PROFILE_CONFIDENCE, FamilyResults, Interval, joint_abilities
@@ -213,7 +213,7 @@ def embedded() -> tuple[list[FamilyResults], list[str], list[str]]:
                         record = play_to_end(env, item, policy(name), {"protocol": "sound", **options}).record()
                         yield LoggedEpisode(f"waybench/{name}", "benchmark", record)
 
-    measured, rows = measurable(episodes())
+    measured, rows = measure_episodes(episodes())
     data = joint_data(with_reference_bounds((episode.record for episode in measured), rows), include_references=True)
     return list(data.results), list(data.models), [family.name for family in data.families]
 

@@ -1,7 +1,7 @@
 """Errors and costs of comparisons that end when they are decided, over simulated streams of units.
 
-The streams go through what `waybench run --until decided` uses: `score_differences` and `Race`. Prints, as Markdown, how
-often equal models are told apart (type I), how often models at the margin are called tied, what a decision takes at
+The streams go through what `waybench run --until decided` uses: `score_differences` and `Race`. Prints, as Markdown,
+how often equal models are told apart (type I), how often models at the margin are called tied, what a decision takes at
 true differences, and how often a race drops a model that is as good as the best.
 
     python -m benchmarks.sequential [--streams 10000] [--races 1000]

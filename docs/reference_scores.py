@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from waybench.core import Environment, Episode, Json, Source, has_images
 from waybench.envs import registry
 from waybench.evaluation.tasks import TASKS
-from waybench.results.references import Budget, _stored, measure, setting_of
+from waybench.results.references import Budget, _stored, measure_reference_scores, reference_setting
 from waybench.results.references._measure import KEY, LADDER_ATTEMPTS, MOST_ITEMS
 from waybench.results.references._stored import Setting
 
@@ -104,7 +104,7 @@ def setting(job: Job) -> Setting:
     if env.scoring.published_setting is not None and "setting" in drawn:  # results have the published name
         record = Episode(env, _source(job).item(0), dict(job.played)).record()
         drawn["setting"] = env.scoring.published_setting(record) or drawn["setting"]
-    return setting_of(env, job.level, env.resolve_options(job.played), drawn)
+    return reference_setting(env, job.level, env.resolve_options(job.played), drawn)
 
 
 def _source(job: Job) -> Source[Any]:
@@ -114,8 +114,8 @@ def _source(job: Job) -> Source[Any]:
 def measured(job: Job, budget: Budget) -> dict[str, Any]:
     """Return the line of one measurement."""
     env = registry.load(job.env)
-    scores = measure(env, _source(job), job.played, budget, job.attempts)
-    return _stored.to_line(setting(job), scores, job.attempts if env.scoring.best_of else None)
+    scores = measure_reference_scores(env, _source(job), job.played, budget, job.attempts)
+    return _stored.stored_line(setting(job), scores, job.attempts if env.scoring.best_of else None)
 
 
 def measure_all(all_jobs: Sequence[Job], processes: int, seconds: float, items: int = MOST_ITEMS) -> Iterator[Any]:

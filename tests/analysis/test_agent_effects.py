@@ -12,7 +12,7 @@ from waybench.core import Episode, EpisodeRecord, Price, Reply, Usage, policy
 from waybench.results import LoggedEpisode, Row, rows
 from waybench.results.comparisons._model_effects import agent_effects, agent_table
 from waybench.results.results import exclude
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 from waybench.results.stats._verdicts import Verdict
 
 COIN = waybench.load("search/coin")
@@ -41,7 +41,7 @@ def episodes(
 
 
 def priced(logged: list[LoggedEpisode]) -> list[Row]:
-    return exclude(row(each, price=PRICE) for each in logged)
+    return exclude(measured_row(each, price=PRICE) for each in logged)
 
 
 def test_gain_and_cost_are_those_of_the_items_of_both() -> None:

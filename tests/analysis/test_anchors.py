@@ -17,7 +17,7 @@ from waybench.results.estimates._estimates import estimate
 from waybench.results.references._measure import Reference, ReferenceScores
 from waybench.results.results import exclude
 from waybench.results.results._anchors import ReferenceLookup
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 from waybench.results.results._rows import ReferenceBounds
 from waybench.results.stats._intervals import normal_quantile
 from waybench.testing._suite import run_check
@@ -25,7 +25,9 @@ from waybench.testing._suite import run_check
 
 def anchored(episodes: list[LoggedEpisode]) -> Estimate:
     known = ReferenceLookup()
-    (found,) = overall(exclude(row(each, anchors=known.scores(each.record, row(each).group)) for each in episodes))
+    (found,) = overall(
+        exclude(measured_row(each, anchors=known.scores(each.record, measured_row(each).group)) for each in episodes)
+    )
     return found
 
 
@@ -49,7 +51,7 @@ def test_the_oracle_is_1_and_nobody_below_0_at_mazes_that_chance_solves_now_and_
 def test_a_floor_has_as_many_attempts_as_the_score() -> None:
     env = waybench.load("maze/alicia")
     (one,) = [play_to_end(env, item, policy("null")).record() for item in env.source(level=11).head(1)]
-    known = ReferenceLookup().scores(one, row(logged(one)).group)
+    known = ReferenceLookup().scores(one, measured_row(logged(one)).group)
     assert isinstance(known, ReferenceScores)
     assert known.random is not None
     assert known.best_random[3].mean > known.random.mean + 5
@@ -72,7 +74,7 @@ def test_an_oracle_that_runs_out_of_steps_is_no_ceiling(
     env = waybench.load(env_id)
     (item,) = env.source(level=level).head(1)
     record = play_to_end(env, item, policy("random"), options).record()
-    scores = ReferenceLookup().scores(record, row(logged(record)).group)
+    scores = ReferenceLookup().scores(record, measured_row(logged(record)).group)
     assert scores is not None
     assert (scores.ceiling is not None) is known
     if known:
@@ -135,7 +137,9 @@ def test_what_is_not_known_is_none() -> None:
     # Nobody knows the best score of Crafter.
     env = waybench.load("crafter/survival")
     start = Episode(env, env.source(level=1).item(0), {"steps": 40}).record()
-    assert ReferenceLookup().scores(start, row(logged(start)).group) == ReferenceBounds(0.0, {}, None, name=ANY)
+    assert ReferenceLookup().scores(start, measured_row(logged(start)).group) == ReferenceBounds(
+        0.0, {}, None, name=ANY
+    )
 
 
 def test_items_of_a_file_are_played_themselves_and_once_for_all() -> None:
@@ -145,22 +149,26 @@ def test_items_of_a_file_are_played_themselves_and_once_for_all() -> None:
     for player, value in (("oracle", 1.0), ("random", None)):
         records = [play_to_end(env, item, policy(player)).record() for item in items]
         episodes = [LoggedEpisode(model="m", task="t", record=record) for record in records]
-        anchors = [known.scores(each.record, row(each).group) for each in episodes]
+        anchors = [known.scores(each.record, measured_row(each).group) for each in episodes]
         assert all(isinstance(each, ReferenceBounds) and each.was_played for each in anchors)
-        (total,) = overall(exclude(row(each, anchors=own) for each, own in zip(episodes, anchors, strict=True)))
+        (total,) = overall(
+            exclude(measured_row(each, anchors=own) for each, own in zip(episodes, anchors, strict=True))
+        )
         assert total.rescaled is not None
         assert (total.rescaled.origin, total.rescaled.origin_note) == ("items", "floor from these items")
         assert value is None or total.rescaled.mean.value == value
-        again = [known.scores(each.record, row(each).group) for each in episodes]
+        again = [known.scores(each.record, measured_row(each).group) for each in episodes]
         assert all(one is other for one, other in zip(anchors, again, strict=True))
     few = ReferenceLookup(plays_items=False)
-    assert few.scores(records[0], row(episodes[0]).group) is None
+    assert few.scores(records[0], measured_row(episodes[0]).group) is None
 
 
 def between(anchors: Sequence[ReferenceScores | ReferenceBounds], player: str = "oracle") -> Estimate:
     """Return the estimate of a player at as many mazes, with these anchors."""
     episodes = at("maze/alicia", player, 9, len(anchors))
-    (found,) = overall(exclude(row(each, anchors=known) for each, known in zip(episodes, anchors, strict=True)))
+    (found,) = overall(
+        exclude(measured_row(each, anchors=known) for each, known in zip(episodes, anchors, strict=True))
+    )
     return found
 
 
@@ -222,7 +230,7 @@ def test_nobody_lists_the_legal_actions_of_a_game(monkeypatch: pytest.MonkeyPatc
     legal = GuessGame.legal
     monkeypatch.setattr(GuessGame, "legal", lambda self, state: Unlisted(legal(self, state)))
     (played,) = at("search/guessnum", "oracle", 50, 1)
-    known = ReferenceLookup().scores(played.record, row(played).group)
+    known = ReferenceLookup().scores(played.record, measured_row(played).group)
     assert isinstance(known, ReferenceScores)
     assert known.reply
     for check in ("apply", "round trip"):
@@ -234,7 +242,7 @@ def test_the_constant_that_is_named_does_not_depend_on_the_order() -> None:
     first, second = ({"a": 70.0, "b": 60.0}, {"a": 60.0, "b": 70.0})
     mixed = [ReferenceBounds(0.0, constants, 100.0, was_played=True) for constants in (first, second) * 12]
     episodes = at("maze/alicia", "oracle", 9, 24)
-    rows = exclude(row(each, anchors=known) for each, known in zip(episodes, mixed, strict=True))
+    rows = exclude(measured_row(each, anchors=known) for each, known in zip(episodes, mixed, strict=True))
     found = [total.rescaled for order in (rows, rows[::-1]) for total in overall(order)]
     assert found[0] is not None and found[0].constant
     assert found[0] == found[1]

@@ -10,7 +10,7 @@ from waybench.results import Estimate, LoggedEpisode, by_level, overall
 from waybench.results.references._measure import Reference, ReferenceScores
 from waybench.results.results import exclude
 from waybench.results.results._anchors import ReferenceLookup
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 from waybench.results.results._rows import ReferenceBounds, Row
 
 LEVELS = (7, 9)
@@ -21,7 +21,7 @@ def players(*names: str) -> list[Row]:
     known, episodes = ReferenceLookup(), list[LoggedEpisode]()
     for name in names:
         episodes += played(name, LEVELS, attempts=1, model=name)
-    return exclude(row(each, anchors=known.scores(each.record, row(each).group)) for each in episodes)
+    return exclude(measured_row(each, anchors=known.scores(each.record, measured_row(each).group)) for each in episodes)
 
 
 def lowered(rows: list[Row], of: Callable[[Row], bool]) -> list[Row]:

@@ -16,7 +16,7 @@ from waybench.results._tables import episode_frame
 from waybench.results.comparisons import item_scores
 from waybench.results.estimates._bounds import cluster_values
 from waybench.results.results import Cluster, ItemKey
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 from waybench.results.results._rows import ItemValues
 
 MAPS = [corridor("small", 3), corridor("middle", 4), corridor("large", 6)]
@@ -140,8 +140,8 @@ def test_instances_without_clusters_are_their_own() -> None:
 def test_what_does_not_replay_is_in_no_map() -> None:
     episodes = answered("oracle", MAPS[:1])
     broken = replace(episodes[0], record=replace(episodes[0].record, instance={"map": 3}))
-    assert row(broken, confirmed=False).cluster == Cluster(broken.record.instance_hash)
-    assert row(episodes[0]).cluster == Cluster("small", "mine", 1)
+    assert measured_row(broken, confirmed=False).cluster == Cluster(broken.record.instance_hash)
+    assert measured_row(episodes[0]).cluster == Cluster("small", "mine", 1)
 
 
 def test_figures_of_shares() -> None:

@@ -136,7 +136,7 @@ def test_numbers_of_examples_are_never_pooled() -> None:
     assert [each.group.examples for each in found] == [0, 2, 3]
     assert "examples" not in dict(found[0].group.options)
     assert dict(found[1].group.options)["examples"] == 2
-    assert found[1].group.without("examples") == found[0].group
+    assert found[1].group.without_option("examples") == found[0].group
     flat = episode_frame(rows([*bare[:1], *two[:1]])).records()
     assert [row["option.examples"] for row in flat] == [None, 2]
     assert "option.examples" not in episode_frame(rows(bare)).records()[0]

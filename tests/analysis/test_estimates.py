@@ -10,8 +10,8 @@ from waybench.results import Estimate, LoggedEpisode, Row, by_level, overall, ro
 from waybench.results._tables import episode_frame
 from waybench.results.estimates._estimates import estimate
 from waybench.results.results import exclude
-from waybench.results.results._measured_row import row
-from waybench.results.results._rows import single_attempt
+from waybench.results.results._measured_row import measured_row
+from waybench.results.results._rows import single_attempt_mean
 
 
 def scores(attempts: list[list[float]], level: int = 5) -> list[LoggedEpisode]:
@@ -139,7 +139,7 @@ def test_a_run_of_errors_only_does_not_hide_an_earlier_one() -> None:
 
 def all_but(episodes: list[LoggedEpisode], unconfirmed: int) -> list[Row]:
     """Return rows of which a new simulation does not confirm one."""
-    return exclude(row(episode, confirmed=number != unconfirmed) for number, episode in enumerate(episodes))
+    return exclude(measured_row(episode, confirmed=number != unconfirmed) for number, episode in enumerate(episodes))
 
 
 def test_what_does_not_replay_is_no_episode() -> None:
@@ -225,7 +225,7 @@ def test_single_attempt_is_unbiased_where_the_plain_mean_is_not(chance: float) -
         tries: list[float] = []
         while len(tries) < 3 and 100.0 not in tries:
             tries.append(100.0 if rng.random() < chance else rng.choice([0.0, 60.0]))
-        found.append(single_attempt(tries, [score == 100 for score in tries]))
+        found.append(single_attempt_mean(tries, [score == 100 for score in tries]))
     assert mean(found) == pytest.approx(100 * chance + 30 * (1 - chance), abs=1)
 
 

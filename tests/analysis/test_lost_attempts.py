@@ -31,7 +31,7 @@ from waybench.results.horizons import horizons
 from waybench.results.horizons._horizons import success_curves
 from waybench.results.horizons._text import horizon_text
 from waybench.results.results import UNFINISHED, exclude
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 from waybench.results.stats import LostAttempts
 from waybench.results.stats._verdicts import Verdict
 
@@ -272,7 +272,7 @@ def test_questions_that_are_lost_are_in_the_bounds_of_a_share() -> None:
 
 
 def test_rows_that_are_lost() -> None:
-    made = exclude([row(episode) for episode in mazes(1, 1, 1)])
+    made = exclude([measured_row(episode) for episode in mazes(1, 1, 1)])
     assert lost_rows(made[:2], MAZE.scoring.metrics, best_of=True) is None
     found = lost_rows(made, MAZE.scoring.metrics, best_of=True)
     assert found and (found.lost, found.planned, len(found.filled)) == (1, 3, 4)

@@ -21,7 +21,7 @@ from waybench.core._tokens import price_table_json, read_prices
 from waybench.results import Estimate, LoggedEpisode, by_level, overall
 from waybench.results._tables import episode_frame
 from waybench.results.results import exclude
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 
 PRICE = Price(input=2.5, output=10, input_cache_read=0.25)
 SHAPE = '{"provider/model": {"input": 2.5, "output": 10, "input_cache_read": 1.25}}, in dollars per million tokens'
@@ -39,8 +39,8 @@ def test_what_an_episode_costs_by_hand() -> None:
     taken = used(three, Usage(1000, 100, cached_tokens=400), None, Usage(2000, 50, reasoning_tokens=30))
     # 2,600 tokens read, 400 from the cache, and 150 written, reasoning included.
     assert PRICE.episode_cost(taken) == pytest.approx((2600 * 2.5 + 400 * 0.25 + 150 * 10) / 1_000_000)
-    assert row(logged(taken), price=PRICE).cost == PRICE.episode_cost(taken)
-    assert row(logged(taken)).cost is None
+    assert measured_row(logged(taken), price=PRICE).cost == PRICE.episode_cost(taken)
+    assert measured_row(logged(taken)).cost is None
 
 
 def test_a_table_of_any_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +61,7 @@ def test_what_nobody_counted_has_no_cost() -> None:
 
 def costs(attempts: list[tuple[EpisodeRecord, int]], price: Price | None = PRICE) -> Estimate:
     """Return the estimate of attempts, each of one reply with so many input tokens."""
-    made = [row(logged(used(record, Usage(tokens, 10))), price=price) for record, tokens in attempts]
+    made = [measured_row(logged(used(record, Usage(tokens, 10))), price=price) for record, tokens in attempts]
     (found,) = by_level(exclude(made))
     return found
 
@@ -91,7 +91,7 @@ def test_where_nothing_is_solved_or_known_there_is_no_number() -> None:
     assert none.tokens == 3 * 1010
     assert none.cost is not None
     assert (none.per_solved_item(none.tokens), none.per_solved_item(none.cost)) == (None, None)
-    (bare,) = by_level([row(logged(detour(item(), 2)), price=PRICE)])
+    (bare,) = by_level([measured_row(logged(detour(item(), 2)), price=PRICE)])
     assert (bare.solved_items, bare.cost, bare.tokens, bare.per_solved_item(bare.cost)) == (1, None, None, None)
     assert (bare.to_json()["cost"], bare.to_json()["cost_per_solved"]) == (None, None)
     unpriced = costs([(detour(item(), 2), 1000)], None)
@@ -101,7 +101,7 @@ def test_where_nothing_is_solved_or_known_there_is_no_number() -> None:
 def test_an_item_that_is_solved_twice_is_one() -> None:
     episodes = [episode for _ in range(2) for episode in answered("oracle", [corridor("m", 3)], most=2)]
     repeated = [replace(episode, run=f"run {number // 2}") for number, episode in enumerate(episodes)]
-    (found,) = overall(exclude(row(episode) for episode in repeated))
+    (found,) = overall(exclude(measured_row(episode) for episode in repeated))
     assert (found.items, found.attempts, found.solved_items) == (2, 2, 2)
 
 
@@ -110,7 +110,7 @@ def test_with_a_teacher_nothing_is_solved_by_the_player() -> None:
 
     guided = searched("oracle", teacher_guided=True)
     assert {str(episode.record.end) for episode in guided} == {"solved"}
-    (found,) = overall(exclude(row(episode) for episode in guided))
+    (found,) = overall(exclude(measured_row(episode) for episode in guided))
     assert (found.solved_items, found.per_solved_item(1.0)) == (0, None)
 
 
@@ -121,7 +121,7 @@ def test_errors_and_what_does_not_replay_are_in_no_mean() -> None:
         (logged(used(detour(item(5, 1), 2), dear)), False),
         (logged(failed(used(said(["x", "y"], level=5, number=2), dear))), True),
     ]
-    made = exclude(row(episode, confirmed=confirmed, price=PRICE) for episode, confirmed in episodes)
+    made = exclude(measured_row(episode, confirmed=confirmed, price=PRICE) for episode, confirmed in episodes)
     (found,) = by_level(made)
     assert found.cost == PRICE.episode_cost(good)
     assert found.tokens == 1010

@@ -10,7 +10,7 @@ from waybench.envs import registry
 from waybench.results import LoggedEpisode, Row
 from waybench.results.estimates import matrix
 from waybench.results.estimates._profiles import joint_data, model_profiles, profiles_text
-from waybench.results.results import measurable, without_searches
+from waybench.results.results import measure_episodes, without_searches
 from waybench.results.results._anchors import with_reference_bounds
 
 PLAYED: tuple[tuple[str, int, int, dict[str, Any]], ...] = (
@@ -35,7 +35,7 @@ def episodes(env_id: str, level: int, items: int, options: dict[str, Any], model
 
 
 def anchored_rows(played: list[Any]) -> list[Row]:
-    measured, rows = measurable(played)
+    measured, rows = measure_episodes(played)
     return with_reference_bounds((each.record for each in measured), rows)
 
 

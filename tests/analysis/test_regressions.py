@@ -16,7 +16,7 @@ from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, WalkthroughS
 from waybench.results import rows
 from waybench.results.estimates._bounds import ClusterVariables
 from waybench.results.estimates._difficulty import Regression, regressions
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 from waybench.results.stats._intervals import regression_line
 
 MAPS = [corridor(f"m{places}", places, words=30 - 3 * places + places**2 % 5) for places in range(3, 10)]
@@ -158,7 +158,7 @@ def test_variables_are_worked_out_once_for_each_map(monkeypatch: pytest.MonkeyPa
     maps = [corridor("a", 3), corridor("b", 4)]
     episodes = [*answered("oracle", maps), *answered("null", maps, model="other"), *answered("null", maps[:1], key="k")]
     found = ClusterVariables()
-    made = [row(episode) for episode in episodes]
+    made = [measured_row(episode) for episode in episodes]
     for one, episode in zip(made, episodes, strict=True):
         found.add(one, episode.record)
     assert sorted(asked) == ["a", "a", "b"]  # "a" of another set is another map
@@ -174,7 +174,7 @@ def test_variables_are_worked_out_once_for_each_map(monkeypatch: pytest.MonkeyPa
 def test_what_was_set_aside_later_has_no_variables() -> None:
     episodes = answered("oracle", [corridor("a", 3), corridor("b", 4)], most=2)
     found = ClusterVariables()
-    made = [row(episode) for episode in episodes]
+    made = [measured_row(episode) for episode in episodes]
     for one, episode in zip(made, episodes, strict=True):
         found.add(one, episode.record)
     excluded = [replace(one, exclusion_reason="repeated") if one.cluster.name == "a" else one for one in made]

@@ -12,7 +12,7 @@ from waybench.results.horizons import horizons
 from waybench.results.horizons._searches import search_results, search_text
 from waybench.results.horizons._text import difficulty_text
 from waybench.results.results import exclude
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 
 PLAN: dict[str, Any] = {
     **{"axis": "dimension", "share": 0.5, "precision": 0.3, "most": 60, "budget": None, "batch": 4},
@@ -66,7 +66,7 @@ def test_reports_have_the_horizon_that_the_search_has_found(share: float) -> Non
 
 def test_costs_are_told_where_prices_are_known() -> None:
     episodes = tried()
-    made = exclude(row(each, price=Price(100.0, 1000.0, 100.0)) for each in episodes)
+    made = exclude(measured_row(each, price=Price(100.0, 1000.0, 100.0)) for each in episodes)
     (found,) = search_results(episodes, made)
     assert found.cost == pytest.approx(30 * (0.1 + 0.05))
     assert ", 4.50 USD; " in search_text([found])

@@ -8,13 +8,13 @@ from waybench.core import Price, Reply, play_to_end, policy
 from waybench.results import LoggedEpisode, rows
 from waybench.results.estimates import overall
 from waybench.results.estimates._summary import summary_table, unreadable_replies
-from waybench.results.results import measurable
+from waybench.results.results import measure_episodes
 from waybench.results.results._anchors import with_reference_bounds
 from waybench.results.stats import IntervalEstimate
 
 
 def table(episodes: list[LoggedEpisode], prices: dict[str, Price] | None = None) -> list[str]:
-    measured, made = measurable(episodes, prices=prices)
+    measured, made = measure_episodes(episodes, prices=prices)
     return summary_table(with_reference_bounds((episode.record for episode in measured), made)).splitlines()
 
 
@@ -91,7 +91,7 @@ def test_an_item_with_several_episodes_is_one_item() -> None:
 
 
 def test_a_search_has_no_mean_score() -> None:
-    measured, made = measurable(played("oracle", model="m"))
+    measured, made = measure_episodes(played("oracle", model="m"))
     text = summary_table(made, searched={row.group for row in made})
     assert "score" not in text.lower()
     assert "100.0" not in text and len(measured) == 6
@@ -110,7 +110,7 @@ def test_many_unreadable_replies_are_explained() -> None:
     bad = [logged(said([hostile], number=number), "m") for number in range(3)]
     cut = logged(said([Reply("", "truncated")], number=3), "m")
     episodes = [*bad, cut, logged(good, "other")]
-    measured, made = measurable([replace(each, record=replace(each.record, end="failed")) for each in episodes])
+    measured, made = measure_episodes([replace(each, record=replace(each.record, end="failed")) for each in episodes])
     (found,) = unreadable_replies(measured, made)
     assert (found.group.model, found.count, found.replies, found.with_reason) == ("m", 4, 4, 3)
     assert found.reason == bad[0].record.turns[0].reason
@@ -122,7 +122,7 @@ def test_many_unreadable_replies_are_explained() -> None:
 
 def test_a_few_unreadable_replies_and_embedded_players_are_no_warning() -> None:
     episodes = [*played("oracle", model="m"), logged(said(["?"]), "m"), *played("null")]
-    measured, made = measurable(episodes)
+    measured, made = measure_episodes(episodes)
     assert unreadable_replies(measured, made) == []
 
 
@@ -143,7 +143,9 @@ OTHER = (
 def test_refusals_in_words_are_counted_and_move_no_score() -> None:
     episodes = [logged(said([text], number=number), "m") for number, text in enumerate((*REFUSING, *OTHER))]
     flagged = logged(said([Reply(REFUSING[0], "refused")], number=20), "m")
-    _, made = measurable([replace(each, record=replace(each.record, end="failed")) for each in (*episodes, flagged)])
+    _, made = measure_episodes(
+        [replace(each, record=replace(each.record, end="failed")) for each in (*episodes, flagged)]
+    )
     assert [row.refusals_in_words for row in made] == [1] * len(REFUSING) + [0] * (len(OTHER) + 1)
     assert all(row.outcomes == {"unparsed": 1} for row in made[:-1]) and made[-1].outcomes == {"refused": 1}
     assert {row.metrics["score"] for row in made} == {0.0}

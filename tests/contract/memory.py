@@ -15,7 +15,7 @@ from waybench.ext.train.gymnasium import TextEnv
 from waybench.people._play import parse_typed_line
 from waybench.results import LoggedEpisode, rows
 from waybench.results.results._anchors import ReferenceLookup
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 from waybench.results.results._simulation import simulate
 from waybench.testing._walks import option_combinations
 
@@ -53,7 +53,7 @@ def _report(env: Any, item: Item[Any], options: dict[str, Json]) -> None:
     """What a report makes of an episode: its simulation, floor, ceiling and row."""
     logged = LoggedEpisode(model="m", task="t", record=_played(env, item, options, "oracle"))
     assert not simulate(logged).mismatch
-    ReferenceLookup().scores(logged.record, row(logged).group)
+    ReferenceLookup().scores(logged.record, measured_row(logged).group)
     assert len(rows([logged])) == 1
 
 

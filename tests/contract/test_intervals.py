@@ -11,7 +11,7 @@ from waybench.envs import registry
 from waybench.results import Estimate, LoggedEpisode, by_level, overall
 from waybench.results.results import exclude
 from waybench.results.results._anchors import ReferenceLookup
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 from waybench.results.stats import IntervalEstimate
 
 COUNTS = (6,)  # the fewest that have an interval: it is widest
@@ -45,7 +45,7 @@ def records(env: Environment[Any, Any, Any], count: int, level: int, options: An
 def estimates(made: list[EpisodeRecord]) -> list[Estimate]:
     known = ReferenceLookup()
     logged = [LoggedEpisode(model="m", task="t", record=record, log="") for record in made]
-    rows = exclude(row(each, anchors=known.scores(each.record, row(each).group)) for each in logged)
+    rows = exclude(measured_row(each, anchors=known.scores(each.record, measured_row(each).group)) for each in logged)
     return [*by_level(rows), *overall(rows)]
 
 

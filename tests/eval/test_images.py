@@ -29,7 +29,7 @@ from waybench.results import read_logs
 from waybench.results.comparisons._prompts import wording_effects
 from waybench.results.logs import Skipped
 from waybench.results.logs._settings import run_infos
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 from waybench.submission._logs import log_findings
 
 MAZES = waybench.load("maze/alicia")
@@ -261,7 +261,7 @@ def test_a_run_that_is_played_by_sight(tmp_path: Path) -> None:
     problems: list[Skipped] = []
     findings = [finding for info in run_infos(tmp_path) for finding in log_findings(info, problems.append)]
     assert not findings and not problems
-    rows = [row(episode) for episodes in found.values() for episode in episodes]
+    rows = [measured_row(episode) for episodes in found.values() for episode in episodes]
     assert {dict(one.group.options)["wording"] for one in rows} == {
         "image (image_size=256)",
         "image+text (image_size=256)",

@@ -10,7 +10,7 @@ from waybench.evaluation.tasks import find_task
 from waybench.evaluation.tasks._items import task_items
 from waybench.results import LoggedEpisode, by_level, overall
 from waybench.results.papers import Embedded, PaperTable
-from waybench.results.published import find_estimate
+from waybench.results.published import metric_estimate
 from waybench.results.results import Row, rows
 
 
@@ -26,7 +26,7 @@ def came_out(table: PaperTable, one: Embedded) -> Mapping[str, float | None]:
     totals, levels = overall(measured), by_level(measured)
     # Series are of one level; several sets of one key each are averaged, as the papers do.
     estimates = levels if len(levels) == len(totals) else totals
-    found = {metric: [find_estimate(estimate, metric) for estimate in estimates] for metric in one.values}
+    found = {metric: [metric_estimate(estimate, metric) for estimate in estimates] for metric in one.values}
     return {
         metric: None if None in means else fmean(mean.value for mean in means if mean)
         for metric, means in found.items()

@@ -12,7 +12,7 @@ from waybench.core import End, Episode, EpisodeRecord, Reply, Usage, policy
 from waybench.results import LoggedEpisode
 from waybench.results.comparisons._beliefs import belief_counts, belief_text, compare_beliefs, knew_at_first_error
 from waybench.results.results import Row
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 from waybench.results.stats import clustered_mean
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
@@ -46,7 +46,7 @@ def episodes() -> list[LoggedEpisode]:
 
 
 def test_what_players_knew_where_they_went_wrong() -> None:
-    rows = [row(episode) for episode in episodes()]
+    rows = [measured_row(episode) for episode in episodes()]
     (found,) = belief_counts(rows)
     assert (found.belief.name, found.asked, found.unread, found.share) == ("position", 10, 2, None)
     assert (found.knew, found.did_not_know) == (1, 2)
@@ -55,7 +55,7 @@ def test_what_players_knew_where_they_went_wrong() -> None:
     assert [knew_at_first_error(each) for each in rows] == [True, False, False, None]
     assert rows[0].probe_tokens == (300, 12) and rows[0].input_tokens is None
     assert not belief_counts([replace(each, exclusion_reason="repeated") for each in rows])
-    assert not belief_counts([row(replace(e, record=replace(e.record, probes=()))) for e in episodes()])
+    assert not belief_counts([measured_row(replace(e, record=replace(e.record, probes=()))) for e in episodes()])
 
 
 def test_two_sides_are_compared_by_item() -> None:
@@ -64,7 +64,7 @@ def test_two_sides_are_compared_by_item() -> None:
 
     def rows(model: str, answers: list[list[str | None]]) -> list[Row]:
         some = [logged(asked(number, own, lost), model=model) for number, own in enumerate(answers)]
-        return [row(episode) for episode in some]
+        return [measured_row(episode) for episode in some]
 
     knows = rows("vendor/knows", [[None, None, None]] * 9)
     half = rows("vendor/half", [[None, HOSTILE, None], *[["", HOSTILE, HOSTILE]] * 7])
@@ -89,7 +89,7 @@ def test_two_sides_are_compared_by_item() -> None:
 
 def test_an_unconfirmed_record_counts_for_nothing() -> None:
     first, *_ = episodes()
-    found = row(first, confirmed=False)
+    found = measured_row(first, confirmed=False)
     assert found.probes == () and not belief_counts([found])
 
 
@@ -115,7 +115,7 @@ def test_the_table_and_the_replays(tmp_path: Path) -> None:
 def test_the_terminal_and_the_page_of_the_task_have_all_models(tmp_path: Path) -> None:
     other = [replace(each, model="vendor/other") for each in episodes()[:1]]
     some = [*episodes(), *other]
-    text = belief_text(row(episode) for episode in some)
+    text = belief_text(measured_row(episode) for episode in some)
     head, _, first, second = text.splitlines()
     assert "belief probes" in head and head.endswith("knew and erred  did not know")
     assert first.split()[:3] == ["vendor/model,", "position", "10"] and first.split()[-3:] == ["2", "1", "2"]

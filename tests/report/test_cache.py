@@ -24,7 +24,7 @@ from waybench.reporting.charts import _svg
 from waybench.results import LoggedEpisode
 from waybench.results.logs._settings import Origin
 from waybench.results.results import Simulated, Verifier
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 
 FIRST = [*played("random", (5, 7), mazes=2), *played("oracle", (5, 7), mazes=2)]
 ADDED = played("noisy-0.3", (5, 7), mazes=2)
@@ -171,7 +171,7 @@ def test_what_no_simulation_confirms_is_simulated_by_every_report(
 def test_a_row_is_all_that_is_read_back() -> None:
     assert cache_module.unpack(zlib.compress(pickle.dumps((print, ReportCache)))) is None
     assert cache_module.unpack(b"nothing") is None
-    verified = replace(row(FIRST[0]), declared_levels=range(5, 103, 2)), Simulated(confirmed=True)
+    verified = replace(measured_row(FIRST[0]), declared_levels=range(5, 103, 2)), Simulated(confirmed=True)
     assert cache_module.unpack(cache_module.pack_values(verified)) == verified
 
 

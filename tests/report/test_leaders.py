@@ -21,7 +21,7 @@ from waybench.results import LoggedEpisode, by_level, overall, rows
 from waybench.results.horizons import horizons
 from waybench.results.horizons._horizons import headline_horizons
 from waybench.results.results import exclude
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 from waybench.results.stats import IntervalEstimate
 
 WAYS = [5, 7, 9]
@@ -30,7 +30,7 @@ WAYS = [5, 7, 9]
 def table(
     episodes: Sequence[LoggedEpisode], only: str | None = None, price: Price | None = None, unconfirmed: int = -1
 ) -> Leaders:
-    made = exclude(row(e, confirmed=number != unconfirmed, price=price) for number, e in enumerate(episodes))
+    made = exclude(measured_row(e, confirmed=number != unconfirmed, price=price) for number, e in enumerate(episodes))
     totals = overall(made)
     pages = {total.group: f"page-{number}.html" for number, total in enumerate(totals)}
     model_pages = {total.group.model: "model.html" for total in totals}

@@ -17,7 +17,7 @@ from waybench.results.estimates._estimates import estimate
 from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.horizons import horizons
 from waybench.results.horizons._text import horizon_table
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 
 GTB = waybench.load("tilemap/gtb")
 
@@ -92,7 +92,7 @@ def test_a_task_with_one_level_has_all_of_its_metrics(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_page_about_maps_says_which_and_how_much_of_them_was_shown(tmp_path: Path) -> None:
     (episode,) = answered("oracle", [corridor("m", 71)], key="mango", most=1)
-    assert dict(row(episode).group.options)["prefix_steps"] == 70
+    assert dict(measured_row(episode).group.options)["prefix_steps"] == 70
     page = site(tmp_path, [episode]).result
     settings = page.html.partition('aria-label="Settings"')[2].partition("</ul>")[0]
     assert "<li>prefix steps: 70</li>" in settings
@@ -100,7 +100,7 @@ def test_a_page_about_maps_says_which_and_how_much_of_them_was_shown(tmp_path: P
     # A published walkthrough of fewer steps is shown whole by default.
     for key, places, steps in (("mango", 4, 70), ("mango", 101, None), ("mine", 71, None)):
         (other,) = answered("oracle", [corridor("m", places)], key=key, most=1)
-        assert dict(row(other).group.options)["prefix_steps"] == steps
+        assert dict(measured_row(other).group.options)["prefix_steps"] == steps
 
 
 def test_articles() -> None:

@@ -196,11 +196,11 @@ def _cost_and_scores(task: TaskEntry) -> Rows:
 
 def _bounds_text(environment: Environment[Any, Any, Any], item: TaskItem) -> str:
     """Return the floor and ceiling of the headline score that are stored for an item's level; its range without any."""
-    from waybench.results.references import setting_of  # numpy
+    from waybench.results.references import reference_setting  # numpy
     from waybench.results.references._stored import stored_scores
 
     metric = environment.scoring.metrics[0]
-    stored = stored_scores(setting_of(environment, item.item.level, item.options, {}))
+    stored = stored_scores(reference_setting(environment, item.item.level, item.options, {}))
     if stored is None or stored.ceiling is None:
         return f"{metric.title.lower()}: {metric.range_text}"
     worst = min if metric.better == "lower" else max

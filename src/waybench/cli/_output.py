@@ -172,13 +172,13 @@ def print_summary(
     from waybench.results.comparisons._decisions import update_decisions
     from waybench.results.estimates._summary import unreadable_replies
     from waybench.results.logs._logs import NoEpisodesError
-    from waybench.results.results import UNCONFIRMED, measurable
+    from waybench.results.results import UNCONFIRMED, measure_episodes
     from waybench.results.results._anchors import with_reference_bounds
 
     skipped: list[Skipped] = []
     try:
         episodes = list(read_logs(out, on_problem=skipped.append))
-        measured, rows = measurable(episodes, prices=prices, on_problem=skipped.append, confirm=True)
+        measured, rows = measure_episodes(episodes, prices=prices, on_problem=skipped.append, confirm=True)
     except NoEpisodesError:  # which what was skipped explains
         tell_skipped(skipped)
         raise
@@ -305,7 +305,7 @@ def summary_text(
 
 def level_tables(episodes: Iterable["LoggedEpisode"], *, on_problem: Callable[["Skipped"], None] | None = None) -> str:
     """Return the tables of scores by level, of wordings, belief probes and horizons, and what searches have found."""
-    from waybench.results.results import measurable
+    from waybench.results.results import measure_episodes
 
-    measured, rows = measurable(episodes, on_problem=on_problem)
+    measured, rows = measure_episodes(episodes, on_problem=on_problem)
     return summary_text(measured, rows, levels=True, overview=False)

@@ -366,11 +366,13 @@ def profile(
     from waybench.results import read_logs
     from waybench.results.estimates._profiles import model_profiles, profiles_text
     from waybench.results.logs import Skipped
-    from waybench.results.results import measurable
+    from waybench.results.results import measure_episodes
     from waybench.results.results._anchors import with_reference_bounds
 
     skipped: list[Skipped] = []
-    measured, rows = measurable(read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append, confirm=True)
+    measured, rows = measure_episodes(
+        read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append, confirm=True
+    )
     rows = with_reference_bounds((episode.record for episode in measured), rows)
     tell_skipped(skipped)
     ability = model_profiles(rows, include_references=references)

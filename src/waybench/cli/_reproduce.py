@@ -269,11 +269,13 @@ def _result(paper: Paper, table: PaperTable, folder: Path) -> str:
     from waybench.results import by_level, overall, read_logs
     from waybench.results.estimates._difficulty import spreads_over_attempts, spreads_over_sets
     from waybench.results.published import match_published, published_text
-    from waybench.results.results import measurable
+    from waybench.results.results import measure_episodes
 
     rows: Sequence[Row] = ()
     if any(folder.glob("**/*.eval")):
-        _, rows = measurable(read_logs(folder, on_problem=lambda _: None), on_problem=lambda _: None, confirm=True)
+        _, rows = measure_episodes(
+            read_logs(folder, on_problem=lambda _: None), on_problem=lambda _: None, confirm=True
+        )
     levels = by_level(rows)
     spreads = {SETS: spreads_over_sets(levels), ATTEMPTS: spreads_over_attempts(rows)}
     text = published_text(match_published(levels, overall(rows), [(paper, table)], spreads), table.numbers)

@@ -326,14 +326,16 @@ def _horizons(folder: Path) -> list[str]:
     from waybench.results.horizons._searches import search_results
     from waybench.results.horizons._text import reference_text
     from waybench.results.logs import Skipped
-    from waybench.results.results import measurable
+    from waybench.results.results import measure_episodes
 
     spec = find_task(DEMO_HORIZON[0]).horizon
     assert spec is not None and spec.oracle_horizon is not None
     skipped: list[Skipped] = []  # the report has named them
     lines: list[str] = []
     references = ""
-    for search in search_results(*measurable(read_logs(folder, on_problem=skipped.append), on_problem=skipped.append)):
+    for search in search_results(
+        *measure_episodes(read_logs(folder, on_problem=skipped.append), on_problem=skipped.append)
+    ):
         player = search.group.model.removeprefix("waybench/")
         if player in SEARCHED:
             exact = spec.oracle_horizon(float(player.rpartition("-")[2]))

@@ -123,7 +123,7 @@ def read_results(
     from waybench.results.comparisons._models import foreign_scores
     from waybench.results.logs import Skipped
     from waybench.results.logs._logs import NoEpisodesError
-    from waybench.results.results import measurable, without_searches
+    from waybench.results.results import measure_episodes, without_searches
     from waybench.results.results._anchors import with_reference_bounds
 
     reported: set[Skipped] = set()
@@ -136,7 +136,7 @@ def read_results(
     foreign = foreign_scores(*folders, on_problem=tell)
     try:
         episodes = read_logs(*folders, on_problem=tell)
-        measured, all_rows = measurable(episodes, prices=prices, on_problem=tell, confirm=True)
+        measured, all_rows = measure_episodes(episodes, prices=prices, on_problem=tell, confirm=True)
         if with_bounds:
             all_rows = with_reference_bounds((episode.record for episode in measured), all_rows)
     except NoEpisodesError:

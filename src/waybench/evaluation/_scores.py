@@ -22,7 +22,7 @@ from waybench.results.logs import LoggedEpisode
 from waybench.results.logs._settings import allowed_attempts
 from waybench.results.results import Row, rows
 from waybench.results.results._anchors import ReferenceLookup
-from waybench.results.results._rows import is_perfect, single_attempt
+from waybench.results.results._rows import is_perfect, single_attempt_mean
 
 _LOST = "lost"  # the field of a score without a result
 _PERFECT = "perfect"  # the field of a score after which no other attempt at the item follows
@@ -146,7 +146,9 @@ def _single_attempt_success_rate(levels: Mapping[tuple[str, int], Sequence[_Atte
     means: list[float] = []
     for items in by_env.values():
         in_order = map(sorted, items.values())  # a perfect attempt is the last one, whenever it ended
-        means.append(fmean(single_attempt([value for _, value in of], [done for done, _ in of]) for of in in_order))
+        means.append(
+            fmean(single_attempt_mean([value for _, value in of], [done for done, _ in of]) for of in in_order)
+        )
     return fmean(means) if means else _MISSING
 
 

@@ -14,7 +14,7 @@ from waybench.reporting.tables import Note, Table, TableCell, TableColumn, Table
 from waybench.reporting.tables._table import BLANK, mean_cell, model_cell, notes
 from waybench.results.estimates._agents import Agent
 from waybench.results.formatting import mean_text, one_line
-from waybench.results.results import RunKey, setting
+from waybench.results.results import RunKey, setting_text
 from waybench.results.stats import CONFIDENCE
 
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
@@ -155,7 +155,7 @@ def agent_cards(agents: Sequence[Agent], model: str | None = None) -> list[Agent
     for colour, agent in zip(colour_numbers([agent.model for agent in agents]), agents, strict=True):
         if model in (None, agent.model):
             missing = [HUMANS[game].name for game in RECORDED if game not in agent.scores]
-            differs = [setting(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
+            differs = [setting_text(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
             chart = agent_chart(colour, agent, differs, missing)
             cards.append(AgentCard(agent.model, differs, missing, _parts_table(agent, differs), chart))
     return cards

@@ -28,10 +28,10 @@ from waybench.results.results import (
     Cluster,
     ItemKey,
     RunKey,
+    attempts_by_item,
     group_by,
     group_by_item,
     labels,
-    whole_items,
     without_searches,
 )
 from waybench.results.results._groups import distinguishing_settings
@@ -154,7 +154,7 @@ def compare_page(
     drawn = {group: group_by_item(group_rows) for group, group_rows in _by_group(row for row, _ in rows).items()}
     # By item without the cluster of each: what two models were given in common are items.
     tried = {
-        group: {key._replace(cluster=Cluster(key.instance)): rows for key, rows in whole_items(by_key).items()}
+        group: {key._replace(cluster=Cluster(key.instance)): rows for key, rows in attempts_by_item(by_key).items()}
         for group, by_key in drawn.items()
     }
     groups = [group for group in rank_by_merit(estimates) if group in tried]

@@ -21,7 +21,7 @@ from waybench.reporting.tables._table import model_cell, notes, number_cell, par
 from waybench.results.comparisons._model_effects import NO_EFFECT, SettingEffect
 from waybench.results.estimates._ledger import LedgerEntry
 from waybench.results.formatting import NOTHING, known_ends, one_line
-from waybench.results.results import RunKey, group_by, model_settings, setting, setting_order
+from waybench.results.results import RunKey, group_by, model_settings, setting_sort_key, setting_text
 from waybench.results.results._groups import distinguishing_settings
 from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
@@ -182,7 +182,7 @@ def _ledger_table(
     def settings(entry: LedgerEntry) -> TableCell:
         """Return the model's settings, in what else it differs from others at the task, and the notes on it."""
         group = entry.group
-        values = [setting(name, value) for name, value in model_settings(group).items() if value is not None]
+        values = [setting_text(name, value) for name, value in model_settings(group).items() if value is not None]
         lines = (
             *parts(dict.fromkeys([*values, *distinguishing_settings(group, rivals[group.env])])),
             *notes([one_line(_answered_note(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
@@ -225,7 +225,7 @@ def _ledger_table(
     # In the order of the first page's table, and each task's models with their settings side by side.
     def order(entry: LedgerEntry) -> tuple[Any, ...]:
         group = entry.group
-        values = sorted((name, setting_order(value)) for name, value in model_settings(group).items())
+        values = sorted((name, setting_sort_key(value)) for name, value in model_settings(group).items())
         return presentation_of(group.env).title, group.env, group.model, values
 
     return Table.of(

@@ -13,7 +13,7 @@ from waybench.results import Estimate
 from waybench.results.comparisons._prompts import ExamplesEffect
 from waybench.results.estimates import as_metric, headline_spec
 from waybench.results.formatting import LOST, better_text, change_text, known_ends, lost_text, mean_text
-from waybench.results.results import RunKey, group_by, setting_names, settings_order
+from waybench.results.results import RunKey, group_by, setting_names, settings_sort_key
 from waybench.results.results._groups import distinguishing_settings
 from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
@@ -177,7 +177,7 @@ def _rows(estimates: Sequence[Estimate]) -> list[EnvEstimates]:
 
     def rank(row: EnvEstimates) -> tuple[bool, tuple[bool, float], str, tuple[tuple[int, float, str], ...]]:
         embedded, model = _model(row)
-        return embedded, merits[embedded, model], model, settings_order(next(iter(row.values())).group, names)
+        return embedded, merits[embedded, model], model, settings_sort_key(next(iter(row.values())).group, names)
 
     return sorted(rows, key=rank)
 

@@ -18,7 +18,7 @@ from waybench.core._prefix import RECORDED
 from waybench.core._presentation import DrawFrames
 from waybench.envs import registry
 from waybench.results import Row
-from waybench.results.papers import value_text
+from waybench.results.papers import parameter_text
 from waybench.results.results import RunKey, environment_options, group_by
 
 MOST_FRAMES = 240  # of a page; of longer episodes some steps are passed over
@@ -181,11 +181,11 @@ def play_command(row: Row) -> str:
     options = dict(group.options)
     parts = ["waybench", "play", group.env, "--level", str(row.level), "--index", str(row.index)]
     if group.key != registry.load(group.env).items.public_key:
-        parts += ["--key", value_text(group.key)]
+        parts += ["--key", parameter_text(group.key)]
     defaults: dict[str, Json] = {option.name: option.default for option in environment_options(group.env)}
     for name, value in options.items():
         if name in defaults and value not in (defaults[name], None):
-            parts += ["-T", f"{name}={value_text(value)}"]
+            parts += ["-T", f"{name}={parameter_text(value)}"]
     prefix = options.get(PREFIX)
     if isinstance(prefix, str) and not prefix.startswith(RECORDED):  # of a file nothing but its digest is known here
         parts += ["-T", f"{PREFIX}={prefix}"]

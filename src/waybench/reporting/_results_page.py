@@ -19,8 +19,8 @@ from waybench.reporting.tables._task_tables import aggregate_tables_of_model, cl
 from waybench.results import Estimate, Row
 from waybench.results.estimates import headline_spec
 from waybench.results.formatting import one_line
-from waybench.results.results import Cluster, RunKey, setting
-from waybench.results.results._groups import named_settings
+from waybench.results.results import Cluster, RunKey, setting_text
+from waybench.results.results._groups import displayed_settings
 
 _LONGEST_LIST = 60  # characters
 
@@ -118,13 +118,16 @@ def write_results_page(site: Site, total: Estimate) -> None:
     sampling_units = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units
     anchors = {batch.cluster: batch.anchor for level in levels for batch in level.batches if batch.cluster}
     pooled = [*estimates, total] if env.items.pooled and len(estimates) > 1 else estimates
-    level_name, named = presentation.level.capitalize(), named_settings(group)
+    level_name, named = presentation.level.capitalize(), displayed_settings(group)
     site.page(
         f"results/{site.pages[group]}",
         "results.html",
         **shared,
-        settings=[*(setting(name, value, group.env) for name, value in named.items()), *_clusters(rows, presentation)],
-        defaults=[setting(name, value, group.env) for name, value in group.settings.items() if name not in named],
+        settings=[
+            *(setting_text(name, value, group.env) for name, value in named.items()),
+            *_clusters(rows, presentation),
+        ],
+        defaults=[setting_text(name, value, group.env) for name, value in group.settings.items() if name not in named],
         origins=list(dict.fromkeys(row.origin for row in rows if row.origin)),
         total=total,
         by_level=level_table(view, headline, [level.estimate for level in levels], total, sampling_units),

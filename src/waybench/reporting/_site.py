@@ -54,7 +54,7 @@ from waybench.results.horizons._horizons import success_curves
 from waybench.results.horizons._references import SuccessCurve
 from waybench.results.papers import Paper
 from waybench.results.results import RunKey, Simulated, family_of, group_by, labels, without_searches
-from waybench.results.results._groups import chosen_labels
+from waybench.results.results._groups import changed_setting_labels
 
 MOST_OTHERS = 12  # other players that a page names
 
@@ -337,7 +337,7 @@ def page_name(group: RunKey) -> str:
     identity = json.dumps([group.env, group.model, group.settings], sort_keys=True)
     family_, _, variant = group.env.partition("/")
     env = [] if family_ in group.task or variant in group.task else [group.env]
-    settings = " ".join([group.task, *env, *chosen_labels(group)])
+    settings = " ".join([group.task, *env, *changed_setting_labels(group)])
     # Room for what tells the pages of one model apart, however long its name is.
     return f"{slug(f'{group.model[: max(24, READABLE - 1 - len(settings))]} {settings}', identity)}.html"
 

@@ -34,8 +34,8 @@ from waybench.results.estimates._difficulty import spreads_over_sets
 from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.horizons._references import SuccessCurve
 from waybench.results.papers import ATTEMPTS, SETS
-from waybench.results.results import RunKey, group_by, setting
-from waybench.results.results._groups import distinguishing_settings, named_settings
+from waybench.results.results import RunKey, group_by, setting_text
+from waybench.results.results._groups import displayed_settings, distinguishing_settings
 from waybench.results.results._rows import is_perfect
 
 
@@ -184,7 +184,7 @@ def _section(
         attempt_table(view, totals),
         conduct_table(view, groups, total_of),
     )
-    settings = [setting(name, value, ordered[0].env) for name, value in named_settings(ordered[0]).items()]
+    settings = [setting_text(name, value, ordered[0].env) for name, value in displayed_settings(ordered[0]).items()]
     # The groups of searches have horizons and no scores.
     searches = dict.fromkeys(curve.group for curve in compared.curves if curve.group not in groups)
     return Section(

@@ -11,7 +11,7 @@ from waybench.core import DataError, Episode, Stream, UsageError, play_to_end, p
 from waybench.envs.bandit._game import SETTINGS, Bandit, BanditRules, Machines, decode, draw_beta, thompson
 from waybench.results import LoggedEpisode, overall
 from waybench.results.results._anchors import ReferenceLookup
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 
 ENVIRONMENT = waybench.load("bandit/arms")
 RULES = BanditRules(published=True)
@@ -288,7 +288,9 @@ def test_the_floor_is_chance_and_the_ceiling_the_best_machine(protocol: str) -> 
             LoggedEpisode("m", "t", play_to_end(ENVIRONMENT, one, policy(player), {"protocol": protocol}).record())
             for one in ENVIRONMENT.source(level=5).head(30)
         ]
-        (found,) = overall(row(each, anchors=known.scores(each.record, row(each).group)) for each in episodes)
+        (found,) = overall(
+            measured_row(each, anchors=known.scores(each.record, measured_row(each).group)) for each in episodes
+        )
         assert found.rescaled is not None
         assert (found.rescaled.floor, found.rescaled.ceiling) == (10.0, 50.0)
         assert found.rescaled.floor_player == "a random player, on average,"

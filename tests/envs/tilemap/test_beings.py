@@ -11,7 +11,7 @@ from waybench.envs.tilemap._players import oracle_is_ceiling
 from waybench.results import LoggedEpisode, overall
 from waybench.results.results import exclude
 from waybench.results.results._anchors import ReferenceLookup
-from waybench.results.results._measured_row import row
+from waybench.results.results._measured_row import measured_row
 
 HUNTED = {"enemies": 2}  # with -T level=2 the published complaint: the oracle had 37.3, the greedy player 54.4
 PROTOCOLS = ("paper", "sound")
@@ -124,7 +124,7 @@ def _rescaled(options: dict[str, Any], level: int, numbers: tuple[int, ...]) -> 
     for number in numbers:
         record = play_to_end(GTB, GTB.source(level=level).item(number), policy("heuristic"), options).record()
         episode = LoggedEpisode(model="m", task="t", record=record, log="")
-        found.append(row(episode, anchors=known.scores(record, row(episode).group)))
+        found.append(measured_row(episode, anchors=known.scores(record, measured_row(episode).group)))
     [total] = overall(exclude(found))
     return total.rescaled
 

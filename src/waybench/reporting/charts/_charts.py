@@ -139,7 +139,7 @@ def _free(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 def _fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Return the estimates of those that differ in the number of examples alone, at one level, which have fewest."""
-    same = group_by(estimates, lambda estimate: (estimate.group.without(EXAMPLES), estimate.level))
+    same = group_by(estimates, lambda estimate: (estimate.group.without_option(EXAMPLES), estimate.level))
     return [
         estimate
         for alike in same.values()

@@ -116,7 +116,7 @@ def points_by_examples(estimates: Iterable[Estimate], headline: HeadlineSpec) ->
 
     A line is what is the same but for that number; lines of one point are left out.
     """
-    lines = group_by(rank_by_merit(estimates).items(), lambda ranked_one: ranked_one[0].without(EXAMPLES))
+    lines = group_by(rank_by_merit(estimates).items(), lambda ranked_one: ranked_one[0].without_option(EXAMPLES))
     tracks: dict[RunKey, dict[int, IntervalEstimate]] = {}
     for group, ranked_groups in lines.items():
         means = {

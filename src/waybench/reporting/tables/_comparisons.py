@@ -35,8 +35,8 @@ from waybench.results.estimates._difficulty import Spread
 from waybench.results.formatting import NOTHING, change_text, difference_text, known_ends, mean_text, one_line
 from waybench.results.frames import Column
 from waybench.results.papers import STATISTICS, Paper
-from waybench.results.published import PublishedMatch, match_published, published_number, result_text, row_label
-from waybench.results.results import RunKey, labels, setting
+from waybench.results.published import PublishedMatch, match_published, published_number_text, result_text, row_label
+from waybench.results.results import RunKey, labels, setting_text
 from waybench.results.results._groups import distinguishing_settings
 from waybench.results.stats import CONFIDENCE, IntervalEstimate
 from waybench.results.stats._verdicts import Verdict
@@ -256,7 +256,7 @@ def pair_tables(view: TaskView, ordered: Sequence[RunKey], pairs: Iterable[Compa
     for groups in comparable:
         # The settings of play and of the set that are not the same in all tables.
         settings = ", ".join(
-            one_line(setting(name, value), 60)
+            one_line(setting_text(name, value), 60)
             for name, value in groups[0].settings.items()
             if name in names and any(repr(others[0].settings.get(name)) != repr(value) for others in comparable)
         )
@@ -365,7 +365,7 @@ def _published_table(id: str, block: PublishedMatch, pages: Mapping[RunKey, str]
     published = [
         (
             TableCell(row_label(row)),
-            [TableCell(published_number(value), kind="score") for value in row.values],
+            [TableCell(published_number_text(value), kind="score") for value in row.values],
         )
         for row in block.rows
     ]

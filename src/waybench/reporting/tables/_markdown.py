@@ -9,7 +9,7 @@ from waybench.envs import registry
 from waybench.reporting.tables._leaders import Leader, Leaders
 from waybench.reporting.tables._table import BLANK, Table, TableCell, TableColumn, notes
 from waybench.results.formatting import LOST, NOTHING, one_line
-from waybench.results.results import RunKey, setting
+from waybench.results.results import RunKey, setting_text
 from waybench.results.stats import CONFIDENCE
 
 _COLUMNS = 6  # of numbers; a wider table goes on in another one, with the models' names again
@@ -74,7 +74,7 @@ def _contradicts(text: str, group: RunKey) -> bool:
     name, _, value = text.partition(": ")
     return any(
         option_name.replace("_", " ") == name
-        and setting(option_name, has) != text
+        and setting_text(option_name, has) != text
         and value in (choices.get(option_name) or (value,))
         for option_name, has in group.settings.items()
     )

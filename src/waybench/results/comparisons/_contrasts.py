@@ -27,7 +27,7 @@ from waybench.results.horizons import SHARES, Horizon
 from waybench.results.horizons._horizons import axis_items
 from waybench.results.horizons._text import place_text
 from waybench.results.results import LONGEST, ItemKey, Row, RunKey, environment_options, group_by
-from waybench.results.results._groups import other_settings
+from waybench.results.results._groups import key_without_settings
 from waybench.results.stats._horizon_ratios import HorizonRatio, horizon_ratio
 
 # Of tables of costs, beside which they stand.
@@ -103,7 +103,7 @@ class ContrastEffect(Effect):
     @property
     def group_without_option(self) -> RunKey:
         """The group without the option, whose values stand in columns of their own."""
-        return self.group.without(self.contrast.option)
+        return self.group.without_option(self.contrast.option)
 
 
 def contrast_effects(all_rows: Iterable[Row]) -> list[ContrastEffect]:
@@ -123,7 +123,7 @@ def contrast_effects(all_rows: Iterable[Row]) -> list[ContrastEffect]:
     for names in dict.fromkeys(options):
         have = {env for env, declared in contrasts.items() if any(contrast.option == names[0] for contrast in declared)}
         of_option = [side for side in scores if _group(side).env in have]
-        alike = group_by(of_option, lambda side, names=names: other_settings(_group(side), *names))
+        alike = group_by(of_option, lambda side, names=names: key_without_settings(_group(side), *names))
         for sides in alike.values():
             env = _group(sides[0]).env
             by_value = {_value(_group(side), names): side for side in sides}
@@ -278,9 +278,11 @@ def contrast_profiles(effects: Iterable[ContrastEffect], horizons: Iterable[Hori
         horizons: The horizons of the same results.
     """
     at_half = [horizon for horizon in horizons if horizon.share == SHARES[0]]
-    by_rest = group_by(at_half, lambda horizon: other_settings(horizon.group, _option(horizon.group)))
+    by_rest = group_by(at_half, lambda horizon: key_without_settings(horizon.group, _option(horizon.group)))
     profiles: list[Profile] = []
-    for rest, alike in group_by(effects, lambda effect: other_settings(effect.group, effect.contrast.option)).items():
+    for rest, alike in group_by(
+        effects, lambda effect: key_without_settings(effect.group, effect.contrast.option)
+    ).items():
         group, option = alike[0].group, alike[0].contrast.option
         declared = _declared(group.env, option)
         axis = group.environment.difficulty.axes[0].name if group.environment.difficulty.axes else ""
@@ -291,7 +293,7 @@ def contrast_profiles(effects: Iterable[ContrastEffect], horizons: Iterable[Hori
         }
         ordered = {str(value): by_value[str(value)] for value in declared.choices if str(value) in by_value}
         if ordered and declared.separate_tables:
-            profiles.append(Profile(group.without(option), ordered, alike))
+            profiles.append(Profile(group.without_option(option), ordered, alike))
     return profiles
 
 
@@ -405,7 +407,7 @@ def compare_costs(first: Iterable[Row], second: Iterable[Row]) -> list[CostDiffe
 
 
 def _demand_key(effect: ContrastEffect) -> tuple[Contrast, Hashable]:
-    return effect.contrast, comparison_key(effect.group.without(effect.contrast.option))
+    return effect.contrast, comparison_key(effect.group.without_option(effect.contrast.option))
 
 
 def _costs(effect: ContrastEffect) -> ItemScores:

@@ -27,7 +27,7 @@ from waybench.results.results import (
     metric_values,
     with_observed_bounds,
 )
-from waybench.results.results._groups import TEST_SETTINGS, other_settings
+from waybench.results.results._groups import TEST_SETTINGS, key_without_settings
 
 MODEL = "model"  # what varies, where it is not an option
 SOLVED = "solved"  # what every environment can be compared by, beside its metrics
@@ -66,7 +66,9 @@ def match_groups(groups: Iterable[RunKey], varies: str = MODEL) -> list[list[Run
         varies: `MODEL`, or the name of an option.
     """
     return list(
-        group_by(groups, comparison_key if varies == MODEL else lambda group: other_settings(group, varies)).values()
+        group_by(
+            groups, comparison_key if varies == MODEL else lambda group: key_without_settings(group, varies)
+        ).values()
     )
 
 

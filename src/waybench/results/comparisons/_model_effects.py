@@ -35,8 +35,8 @@ from waybench.results.results import (
     item_values,
     metric_values,
     model_settings,
-    setting,
-    setting_order,
+    setting_sort_key,
+    setting_text,
     with_observed_bounds,
 )
 from waybench.results.stats import IntervalEstimate
@@ -158,7 +158,9 @@ class SettingEffect:
     @property
     def values(self) -> tuple[str, str]:
         """The two values, in words: "reasoning effort: low" and "reasoning effort: high"."""
-        first, second = (setting(self.name, dict(group.options).get(self.name)) for group in (self.first, self.second))
+        first, second = (
+            setting_text(self.name, dict(group.options).get(self.name)) for group in (self.first, self.second)
+        )
         return first, second
 
     @property
@@ -209,7 +211,7 @@ def setting_effects(all_rows: Iterable[Row]) -> list[SettingEffect]:
     effects: list[SettingEffect] = []
     for name in names:
         for number, groups in enumerate(match_groups(items, name)):
-            in_order = sorted(groups, key=lambda group, name=name: setting_order(dict(group.options).get(name)))
+            in_order = sorted(groups, key=lambda group, name=name: setting_sort_key(dict(group.options).get(name)))
             pairs = (_setting_effect(name, first, second, items, number) for first, second in combinations(in_order, 2))
             effects += [effect for effect in pairs if effect is not None]
     return adjust_effects(effects)

@@ -20,7 +20,7 @@ from waybench.results.formatting import (
     one_line,
     width,
 )
-from waybench.results.results import LONGEST, ItemKey, count_items, group_by, setting
+from waybench.results.results import LONGEST, ItemKey, count_items, group_by, setting_text
 from waybench.results.stats import IntervalEstimate
 from waybench.results.stats._paired import ALPHA
 from waybench.results.stats._verdicts import Verdict
@@ -211,7 +211,7 @@ def comparison_lines(comparison: Comparison, *, settings: bool = True) -> Iterat
         first, second = of_sides.values()
         names = [name for name in {**first, **second} if repr(first.get(name)) != repr(second.get(name))]
         for letter, values in of_sides.items() if names else ():
-            text = ", ".join(setting(name, values.get(name)) for name in names)
+            text = ", ".join(setting_text(name, values.get(name)) for name in names)
             yield f"{letter} with {one_line(text, 2 * LONGEST)}."
     sent_back = [side.reasoning_sent_back for side in (comparison.first, comparison.second)]
     if all(sent_back) and len(set(sent_back)) > 1:

@@ -16,10 +16,10 @@ from waybench.results.results import (
     GroupResult,
     Row,
     RunKey,
+    are_perfect,
     attempts_to_average,
     group_by,
     group_by_item,
-    perfect_attempts,
 )
 from waybench.results.stats import Array
 from waybench.results.stats._difficulty import IndexGain, index_gain
@@ -148,7 +148,7 @@ def _item_results(group: RunKey, rows: Sequence[Row], axis: Axis, variables: Seq
     for key, attempts in group_by_item(rows).items():
         level = attempts[0].axes.get(axis.name)
         if level is not None and level > 0:
-            counted = attempts_to_average(attempts, perfect_attempts(attempts, head))
+            counted = attempts_to_average(attempts, are_perfect(attempts, head))
             solved = sum(row.succeeded for row in counted) / len(counted)
             values = [attempts[0].variables.get(name) for name in variables]
             numbers = [np.nan if value is None else value for value in values]

@@ -26,13 +26,13 @@ from waybench.results.results import (
     ItemKey,
     Row,
     RunKey,
+    attempts_by_item,
     group_by,
     group_by_item,
     item_key,
     item_values,
     metric_values,
     rows,
-    whole_items,
     with_observed_bounds,
 )
 from waybench.results.results._normalized import NormalizedScore, beaten_ceilings, normalize_score, without_ceilings
@@ -75,7 +75,7 @@ class Estimate:
             one are skipped, the items at which the player is good have fewer attempts in it: a player that scores 100
             at half of the items and 0 at the others, always, has 25 here with three attempts and 50 in `single`.
         metrics: Of every metric that is defined for some attempt, what a single attempt gives on average: the mean
-            over items of `single_attempt`.
+            over items of `single_attempt_mean`.
         variance: How much of the headline metric's variance is between items, and how much between attempts at one.
             None where an item's score is that of its best attempt: attempts after a perfect one are skipped, so the
             others are no random sample. None also where no item was attempted twice.
@@ -155,7 +155,7 @@ class Estimate:
 
     @property
     def single(self) -> IntervalEstimate | None:
-        """Mean headline value of a single attempt at each item; see `single_attempt`."""
+        """Mean headline value of a single attempt at each item; see `single_attempt_mean`."""
         return self.metrics.get(self.headline)
 
     def metric_or_aggregate(self, name: str) -> IntervalEstimate | None:
@@ -311,7 +311,7 @@ def _estimate_of_rows(group: RunKey, level: int | None, rows: Sequence[Row]) -> 
     valid = group_by((row for row in rows if not row.exclusion_reason), item_key)
     tried = group_by_item(rows)
     # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
-    planned, attempted = whole_items(valid), whole_items(tried)
+    planned, attempted = attempts_by_item(valid), attempts_by_item(tried)
     counted = [row for item in tried.values() for row in item]
     guided, is_streamed = any(row.guided for row in rows), any(row.is_streamed for row in rows)
     judged = Counter[str]()

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from waybench.core import End
 from waybench.results.formatting import counts_text
 from waybench.results.frames import Column, Frame, group_frame
-from waybench.results.results import GroupResult, ItemKey, Row, RunKey, group_by, group_by_item, whole_items
+from waybench.results.results import GroupResult, ItemKey, Row, RunKey, attempts_by_item, group_by, group_by_item
 from waybench.results.stats import IntervalEstimate, clustered_mean
 
 THOUSAND = 1000.0
@@ -78,7 +78,7 @@ def ledger(all_rows: Iterable[Row]) -> list[LedgerEntry]:
 
 
 def _ledger_entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
-    tried = whole_items(group_by_item(rows))
+    tried = attempts_by_item(group_by_item(rows))
     counted = [row for item in tried.values() for row in item]
     lost = [row for row in rows if not row.is_included]
     guided = any(row.guided for row in rows)

@@ -20,7 +20,7 @@ from waybench.results.formatting import (
     width,
 )
 from waybench.results.logs import is_human
-from waybench.results.results import Row, RunKey, group_by, labels, setting_names, settings_order
+from waybench.results.results import Row, RunKey, group_by, labels, setting_names, settings_sort_key
 from waybench.results.stats import IntervalEstimate, LostAttempts
 
 _STAR = f"* {LOST}"
@@ -166,7 +166,7 @@ def rank_by_merit(estimates: Iterable[Estimate]) -> dict[RunKey, dict[int, Estim
         group: RunKey,
     ) -> tuple[bool, bool, tuple[bool, float, float], str, tuple[tuple[int, float, str], ...]]:
         embedded, guided, model = player_key(group)
-        return embedded, guided, best[player_key(group)], model, settings_order(group, names)
+        return embedded, guided, best[player_key(group)], model, settings_sort_key(group, names)
 
     return {group: dict(sorted(by_group[group].items())) for group in sorted(by_group, key=group_sort_key)}
 

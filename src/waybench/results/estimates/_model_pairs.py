@@ -373,5 +373,5 @@ def _common_cells(first: Estimate, second: Estimate) -> tuple[Cell, Cell] | None
         {key: ours[key]._replace(score=theirs[key].score) for key in common},
     )
     is_cut = first.rescaled.is_below_floor or second.rescaled.is_below_floor
-    first_cell, second_cell = (normalized_cell(items, cut=is_cut).scaled(CEILING) for items in sides)
+    first_cell, second_cell = (normalized_cell(items, cut_at_floor=is_cut).scaled(CEILING) for items in sides)
     return first_cell, second_cell

@@ -7,7 +7,7 @@ from math import comb
 
 from waybench.core import Metric
 from waybench.results.estimates._bounds import Items
-from waybench.results.results import ItemKey, Row, whole_items
+from waybench.results.results import ItemKey, Row, attempts_by_item
 from waybench.results.results._rows import ItemValues
 from waybench.results.stats import IntervalEstimate
 
@@ -62,7 +62,7 @@ def pass_rates(
     sizes = {row.sizes.get(head.name, 1) for row in attempts}
     if head.better != "higher" or head.bounds != (0, 1) or not (values <= {0, 1} and sizes <= {0, 1}):
         return ()
-    most = max((len(_attempt_successes(item, head)) for item in whole_items(items).values()), default=0)
+    most = max((len(_attempt_successes(item, head)) for item in attempts_by_item(items).values()), default=0)
     rates = (
         (
             k,
@@ -106,7 +106,7 @@ def _mean_pass_rate(
     items: Items, *, head: Metric, k: int, share_of: Callable[[int, int, int], float]
 ) -> IntervalEstimate | None:
     shares: dict[ItemKey, float] = {}
-    for key, item in whole_items(items).items():
+    for key, item in attempts_by_item(items).items():
         results = _attempt_successes(item, head)
         if len(results) >= k:
             shares[key] = share_of(len(results), sum(results), k)

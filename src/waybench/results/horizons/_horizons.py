@@ -33,11 +33,11 @@ from waybench.results.results import (
     ItemKey,
     Row,
     RunKey,
+    are_perfect,
     attempts_to_average,
     count_items,
     group_by,
     group_by_item,
-    perfect_attempts,
     with_observed_bounds,
 )
 from waybench.results.stats import FIXED_DESIGN, Array, Fit
@@ -236,7 +236,7 @@ def _items(tried: Mapping[ItemKey, Sequence[Row]], axis: Axis, head: Metric) -> 
     for key, rows in tried.items():
         at = next((row.axes[axis.name] for row in rows if row.axes.get(axis.name) is not None), None)
         if at is not None and at > 0:
-            counted = attempts_to_average(rows, perfect_attempts(rows, head))
+            counted = attempts_to_average(rows, are_perfect(rows, head))
             solved = sum(row.succeeded for row in counted) / len(counted)
             items.append(_Item(key, at, solved, len(counted), len(rows)))
     return items
@@ -257,7 +257,7 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     (`Difficulty.is_success`), or the share of its attempts that were. Where attempts end with a perfect one, items at
     which a player is good have fewer of them, and all attempts as trials would give too small a horizon: where mazes of
     one dimension are not equally hard, 90 % intervals would cover the true horizon in only 42 to 90 % of cases. So an
-    item counts as the expected result of one attempt (`single_attempt`).
+    item counts as the expected result of one attempt (`single_attempt_mean`).
 
     Items are clustered as they were drawn. Left out are episodes with a teacher, who solved them, and axes of which
     fewer than two difficulties were tried.

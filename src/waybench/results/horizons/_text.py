@@ -25,7 +25,7 @@ from waybench.results.results import (
     group_by,
     labels,
     setting_names,
-    settings_order,
+    settings_sort_key,
 )
 from waybench.results.stats._fit import BELOW, BEYOND, HORIZON_CONFIDENCE, MAYBE, NEVER
 from waybench.results.stats._horizon_ratios import HorizonRatio, horizon_ratio
@@ -90,7 +90,9 @@ def horizon_table(horizons: Iterable[Horizon]) -> str:
         by_group = group_by(env_horizons, lambda horizon: horizon.group)
         models = list(dict.fromkeys(group.model for group in by_group))
         settings = setting_names(by_group)
-        for group in sorted(by_group, key=lambda group: (models.index(group.model), settings_order(group, settings))):
+        for group in sorted(
+            by_group, key=lambda group: (models.index(group.model), settings_sort_key(group, settings))
+        ):
             lines.append([names[group], *(_numbered_text(horizon, marks) for horizon in by_group[group])])
         lines += reference_lines(env_horizons)
         notes = [title, align_columns(lines), *(f"[{number}] {mark}" for number, mark in enumerate(marks, start=1))]

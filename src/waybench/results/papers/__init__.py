@@ -47,9 +47,9 @@ class Command:
         """The arguments of `waybench run`, without models."""
         arguments = list(self.tasks)
         for name, value in self.parameters.items():
-            arguments += ["-T", f"{name}={value_text(value)}"]
+            arguments += ["-T", f"{name}={parameter_text(value)}"]
         for name, values in self.each.items():
-            arguments += ["--each", f"{name}={','.join(map(value_text, values))}"]
+            arguments += ["--each", f"{name}={','.join(map(parameter_text, values))}"]
         return arguments
 
     @property
@@ -60,7 +60,7 @@ class Command:
         return join(["waybench", "run", *self.arguments, "--model", "MODEL"])
 
 
-def value_text(value: Json) -> str:
+def parameter_text(value: Json) -> str:
     """Return a parameter's value as the command line takes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -107,7 +107,7 @@ class PublishedBlock:
     statistic: str = MEAN
     over: str = ""
 
-    def fits(self, env: str, settings: Mapping[str, Json]) -> bool:
+    def matches(self, env: str, settings: Mapping[str, Json]) -> bool:
         """Return whether results of an environment with some settings are of the setting that the block names."""
         return env == self.env and all(
             (settings.get(name) or 0) == (value or 0) for name, value in self.options.items()
@@ -235,75 +235,75 @@ def read_paper(name: str, content: Mapping[str, Any]) -> Paper:
     """
     paper_entry = TomlEntry(content, f"{name}.toml")
     tables: list[PaperTable] = []
-    for entry in paper_entry.take("tables", tuple):
+    for entry in paper_entry.take_value("tables", tuple):
         identity = cast("Mapping[str, Any]", entry).get("id", "?") if isinstance(entry, Mapping) else "?"
         part = TomlEntry(entry, f"{name}.toml, {identity}")
-        tables.append(_table(part))
-        part.done()
+        tables.append(_read_table(part))
+        part.reject_unknown_names()
     ids = [table.id for table in tables]
     twice = {table_id for table_id in ids if ids.count(table_id) > 1}
     if twice:
         paper_entry.fail(f"two tables of the id {', '.join(sorted(twice))}")
     paper = Paper(
         name=name,
-        title=paper_entry.text("title"),
-        source=paper_entry.text("source"),
-        about=paper_entry.text("about", ""),
+        title=paper_entry.take_text("title"),
+        source=paper_entry.take_text("source"),
+        about=paper_entry.take_text("about", ""),
         tables=tuple(tables),
-        authors=paper_entry.texts("authors"),
-        year=paper_entry.take("year", int, 0) or None,
+        authors=paper_entry.take_texts("authors"),
+        year=paper_entry.take_value("year", int, 0) or None,
     )
-    paper_entry.done()
+    paper_entry.reject_unknown_names()
     return paper
 
 
-def _table(entry: TomlEntry) -> PaperTable:
+def _read_table(entry: TomlEntry) -> PaperTable:
     return PaperTable(
-        id=entry.text("id"),
-        shows=entry.text("shows"),
-        report=entry.text("report"),
-        agreement=entry.text("agreement"),
-        commands=entry.parts("commands", _command),
-        published=entry.parts("published", _block),
-        numbers=entry.parts("numbers", _numbers),
-        embedded=entry.parts("embedded", _read_embedded),
+        id=entry.take_text("id"),
+        shows=entry.take_text("shows"),
+        report=entry.take_text("report"),
+        agreement=entry.take_text("agreement"),
+        commands=entry.read_tables("commands", _read_command),
+        published=entry.read_tables("published", _read_block),
+        numbers=entry.read_tables("numbers", _read_number_table),
+        embedded=entry.read_tables("embedded", _read_embedded),
     )
 
 
-def _command(entry: TomlEntry) -> Command:
+def _read_command(entry: TomlEntry) -> Command:
     command = Command(
-        tasks=entry.texts("tasks"),
-        parameters=entry.optional_table("parameters"),
-        each=entry.optional_table("each"),
-        line=entry.text("line", ""),
-        files=entry.optional_table("files"),
-        needs=entry.texts("needs"),
-        by_hand=entry.text("by_hand", ""),
+        tasks=entry.take_texts("tasks"),
+        parameters=entry.take_optional_table("parameters"),
+        each=entry.take_optional_table("each"),
+        line=entry.take_text("line", ""),
+        files=entry.take_optional_table("files"),
+        needs=entry.take_texts("needs"),
+        by_hand=entry.take_text("by_hand", ""),
     )
     if bool(command.tasks) is bool(command.line):
         entry.fail("give tasks, or a line")
     return command
 
 
-def _block(entry: TomlEntry) -> PublishedBlock:
-    metrics, level = entry.texts("metrics"), entry.take("level", int, 0)
+def _read_block(entry: TomlEntry) -> PublishedBlock:
+    metrics, level = entry.take_texts("metrics"), entry.take_value("level", int, 0)
     kinds = [kind for kind in _KINDS if kind in entry.left]
     if len(kinds) != 1:
         entry.fail(f"give one of {', '.join(_KINDS)}")
-    model = entry.text("model") if kinds == ["counts"] else ""
-    lines = entry.take(kinds[0], tuple)
-    rows = [row for line in lines for row in _rows(entry, kinds[0], model, line)]
+    model = entry.take_text("model") if kinds == ["counts"] else ""
+    lines = entry.take_value(kinds[0], tuple)
+    rows = [row for line in lines for row in _read_rows(entry, kinds[0], model, line)]
     if any(len(row.values) != len(metrics) for row in rows):
         entry.fail(f"each row needs {len(metrics)} numbers, as there are metrics")
     block = PublishedBlock(
-        env=entry.text("env"),
-        setting=entry.text("setting"),
+        env=entry.take_text("env"),
+        setting=entry.take_text("setting"),
         metrics=metrics,
         rows=tuple(rows),
         level=level or None,
-        options=entry.optional_table("options"),
-        statistic=entry.text("statistic", MEAN),
-        over=entry.text("over", ""),
+        options=entry.take_optional_table("options"),
+        statistic=entry.take_text("statistic", MEAN),
+        over=entry.take_text("over", ""),
     )
     if block.over not in ("", SETS, ATTEMPTS):
         entry.fail(f"over is neither {SETS} nor {ATTEMPTS}: {block.over!r}")
@@ -312,21 +312,21 @@ def _block(entry: TomlEntry) -> PublishedBlock:
     return block
 
 
-def _rows(entry: TomlEntry, kind: str, model: str, line: Any) -> Iterable[PublishedRow]:
+def _read_rows(entry: TomlEntry, kind: str, model: str, line: Any) -> Iterable[PublishedRow]:
     """Yield the rows of one line of a block: a model with its numbers, a pair of models, or the counts of a map."""
     match kind, line:
         case "rows", (str(name), *_):
-            yield PublishedRow(name, _values(entry, line[1:]))
+            yield PublishedRow(name, _read_numbers(entry, line[1:]))
         case "pairs", (str(first), str(second), a, b):
-            yield PublishedRow(first, _values(entry, [a]), versus=second)
-            yield PublishedRow(second, _values(entry, [b]), versus=first)
+            yield PublishedRow(first, _read_numbers(entry, [a]), versus=second)
+            yield PublishedRow(second, _read_numbers(entry, [b]), versus=first)
         case "counts", (str(cluster), int(solved), int(attempted)) if 0 <= solved <= attempted and attempted:
             yield PublishedRow(model, (Decimal(solved) / attempted,), cluster=cluster)
         case _:
             entry.fail(f"{kind}: unfit line {str(line)[:60]}")
 
 
-def _values(entry: TomlEntry, values: Iterable[Any]) -> tuple[Decimal | None, ...]:
+def _read_numbers(entry: TomlEntry, values: Iterable[Any]) -> tuple[Decimal | None, ...]:
     """Return numbers; an empty text stands for one that is not printed or cannot be read."""
     numbers: list[Decimal | None] = []
     for value in values:
@@ -339,31 +339,33 @@ def _values(entry: TomlEntry, values: Iterable[Any]) -> tuple[Decimal | None, ..
     return tuple(numbers)
 
 
-def _numbers(entry: TomlEntry) -> Numbers:
-    columns = entry.texts("columns")
+def _read_number_table(entry: TomlEntry) -> Numbers:
+    columns = entry.take_texts("columns")
     rows: list[tuple[str, tuple[Decimal | str | None, ...]]] = []
-    for line in entry.take("rows", tuple):
+    for line in entry.take_value("rows", tuple):
         match line:
             case (str(name), *_) if len(line) == len(columns) + 1:
                 cells = cast("tuple[Any, ...]", line[1:])
-                rows.append((name, tuple(c if c and isinstance(c, str) else _values(entry, [c])[0] for c in cells)))
+                rows.append(
+                    (name, tuple(c if c and isinstance(c, str) else _read_numbers(entry, [c])[0] for c in cells))
+                )
             case _:
                 entry.fail(f"rows: unfit line {str(line)[:60]}")
-    return Numbers(title=entry.text("title"), columns=columns, rows=tuple(rows))
+    return Numbers(title=entry.take_text("title"), columns=columns, rows=tuple(rows))
 
 
 def _read_embedded(entry: TomlEntry) -> Embedded:
-    values: dict[str, Json] = entry.optional_table("values")
-    numbers = dict(zip(values, _values(entry, values.values()), strict=True))
+    values: dict[str, Json] = entry.take_optional_table("values")
+    numbers = dict(zip(values, _read_numbers(entry, values.values()), strict=True))
     return Embedded(
-        player=entry.text("player"),
-        env=entry.text("env"),
+        player=entry.take_text("player"),
+        env=entry.take_text("env"),
         values={name: float(value) for name, value in numbers.items() if value is not None},
-        tolerance=float(entry.take("tolerance", Decimal, Decimal(FOUR_DECIMALS))),
-        command=entry.take("command", int, 0),
-        parameters=entry.optional_table("parameters"),
-        published=entry.text("published", ""),
-        why=entry.text("why", ""),
+        tolerance=float(entry.take_value("tolerance", Decimal, Decimal(FOUR_DECIMALS))),
+        command=entry.take_value("command", int, 0),
+        parameters=entry.take_optional_table("parameters"),
+        published=entry.take_text("published", ""),
+        why=entry.take_text("why", ""),
     )
 
 

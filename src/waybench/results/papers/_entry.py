@@ -20,7 +20,7 @@ class TomlEntry:
     def fail(self, problem: str) -> NoReturn:
         raise DataError(f"{self.where}: {problem}")
 
-    def take(self, name: str, kind: type[Any], default: Any = None) -> Any:
+    def take_value(self, name: str, kind: type[Any], default: Any = None) -> Any:
         """Return a value; it has to be there if there is no default."""
         if name not in self.left:
             if default is None:
@@ -31,28 +31,28 @@ class TomlEntry:
             self.fail(f"{name} is no {kind.__name__}: {str(value)[:40]!r}")
         return value
 
-    def text(self, name: str, default: str | None = None) -> str:
+    def take_text(self, name: str, default: str | None = None) -> str:
         """Return a text without the blanks around it."""
-        return self.take(name, str, default).strip()
+        return self.take_value(name, str, default).strip()
 
-    def texts(self, name: str) -> tuple[str, ...]:
-        texts: tuple[Any, ...] = self.take(name, tuple, ())
+    def take_texts(self, name: str) -> tuple[str, ...]:
+        texts: tuple[Any, ...] = self.take_value(name, tuple, ())
         if not all(isinstance(text, str) for text in texts):
             self.fail(f"{name}: not all are texts")
         return texts
 
-    def optional_table(self, name: str) -> dict[str, Any]:
-        return dict(self.take(name, dict, {}))
+    def take_optional_table(self, name: str) -> dict[str, Any]:
+        return dict(self.take_value(name, dict, {}))
 
-    def parts(self, name: str, read: Callable[["TomlEntry"], T]) -> tuple[T, ...]:
+    def read_tables(self, name: str, read: Callable[["TomlEntry"], T]) -> tuple[T, ...]:
         """Return what is read of each table of an array of tables."""
         entries: list[T] = []
-        for number, content in enumerate(self.take(name, tuple, ()), start=1):
+        for number, content in enumerate(self.take_value(name, tuple, ()), start=1):
             part = TomlEntry(content, f"{self.where}, {name} {number}")
             entries.append(read(part))
-            part.done()
+            part.reject_unknown_names()
         return tuple(entries)
 
-    def done(self) -> None:
+    def reject_unknown_names(self) -> None:
         if self.left:
             self.fail(f"unknown: {', '.join(self.left)}")

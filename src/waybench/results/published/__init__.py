@@ -92,7 +92,7 @@ def with_statistic(name: str, statistic: str) -> str:
     return f"{name}, {STATISTICS[statistic]}" if statistic else name
 
 
-def published_number(value: Decimal | str | None) -> str:
+def published_number_text(value: Decimal | str | None) -> str:
     """Return a published number with the digits that the paper prints."""
     if isinstance(value, str):
         return value
@@ -100,7 +100,7 @@ def published_number(value: Decimal | str | None) -> str:
 
 
 def match_published(
-    levels: Sequence[Estimate],
+    level_estimates: Sequence[Estimate],
     totals: Sequence[Estimate],
     tables: Iterable[tuple[Paper, PaperTable]],
     spreads: Mapping[str, Sequence[Spread]],
@@ -108,7 +108,7 @@ def match_published(
     """Yield the published means of some tables with the results that stand beside them.
 
     Args:
-        levels: The estimates by level.
+        level_estimates: The estimates by level.
         totals: The estimates over all levels.
         tables: The tables.
         spreads: SETS -> the spreads over several sets of items; ATTEMPTS -> those over several attempts.
@@ -127,25 +127,25 @@ def match_published(
             results = [
                 result
                 for spread in spreads.get(block.over, ())
-                if spread.level == block.level and block.fits(spread.group.env, spread.group.settings)
+                if spread.level == block.level and block.matches(spread.group.env, spread.group.settings)
                 for result in _spread_results(spread, spread_names[spread.group], block, metrics)
             ]
             if not results:
                 fitting = [
                     estimate
-                    for estimate in (totals if block.level is None else levels)
-                    if estimate.level == block.level and block.fits(estimate.group.env, estimate.group.settings)
+                    for estimate in (totals if block.level is None else level_estimates)
+                    if estimate.level == block.level and block.matches(estimate.group.env, estimate.group.settings)
                 ]
-                results = [_result(estimate, names[estimate.group], metrics) for estimate in fitting]
+                results = [_result_of_estimate(estimate, names[estimate.group], metrics) for estimate in fitting]
             results.sort(key=lambda result: result.group.embedded)
             yield PublishedMatch(
                 paper=paper, table=table, block=block, metrics=tuple(metrics), rows=tuple(rows), results=tuple(results)
             )
 
 
-def _published_rows(table: PaperTable, block: PublishedBlock, columns: int) -> Iterator[PublishedRow]:
+def _published_rows(table: PaperTable, block: PublishedBlock, n_columns: int) -> Iterator[PublishedRow]:
     """Yield the rows of a block of means, each followed by the rows of its margins."""
-    unknown = (None,) * (columns - len(block.metrics))
+    unknown = (None,) * (n_columns - len(block.metrics))
     setting = block.env, block.level, block.setting, block.metrics
     others = [
         other
@@ -177,8 +177,8 @@ def _statistic(number: SetSpread, statistic: str) -> float:
     return {MEAN: number.average, "margin_min": number.margin_min, "margin_max": number.margin_max}[statistic]
 
 
-def _result(estimate: Estimate, label: str, metrics: Sequence[Metric]) -> Result:
-    means = tuple(find_estimate(estimate, metric.name) for metric in metrics)
+def _result_of_estimate(estimate: Estimate, label: str, metrics: Sequence[Metric]) -> Result:
+    means = tuple(metric_estimate(estimate, metric.name) for metric in metrics)
     # A metric of easy questions, for example, is of fewer items than were played.
     left_out = {metric.left_out for metric in metrics}
     counts = [mean.n for mean, metric in zip(means, metrics, strict=True) if mean and metric.name not in left_out]
@@ -192,7 +192,7 @@ def result_text(mean: IntervalEstimate | float | None, metric: Metric) -> str:
     return f"{mean:,.{max(3, decimals(metric))}f}".replace("-", "−")
 
 
-def find_estimate(estimate: Estimate, name: str) -> IntervalEstimate | None:
+def metric_estimate(estimate: Estimate, name: str) -> IntervalEstimate | None:
     """Return the estimate of a metric or an aggregate, or of a series over all of its steps."""
     curve = estimate.curves.get(name)
     return estimate.metric_or_aggregate(name) or (curve.average if curve else None)
@@ -236,25 +236,25 @@ def published_text(tables: Iterable[PublishedMatch], numbers: Iterable[Numbers] 
         tables: The published rows with the results beside them; those without rows of all items are left out.
         numbers: Published numbers that are values of no metric.
     """
-    parts = [_table(table) for table in tables if table.rows]
+    parts = [_match_text(table) for table in tables if table.rows]
     for counts in numbers:
         lines = [[f"{counts.title}, published (not run here)", *counts.columns]]
-        lines += [[name, *map(published_number, row)] for name, row in counts.rows]
+        lines += [[name, *map(published_number_text, row)] for name, row in counts.rows]
         parts.append(align_columns(lines))
     return "\n\n".join(parts)
 
 
-def _table(table: PublishedMatch) -> str:
-    head = f"{registry.load(table.block.env).title}: {table.block.setting}"
-    lines = [[head, *(metric.title for metric in table.metrics)]]
+def _match_text(match: PublishedMatch) -> str:
+    head = f"{registry.load(match.block.env).title}: {match.block.setting}"
+    lines = [[head, *(metric.title for metric in match.metrics)]]
     kinds = [""]
-    for result in table.results:
+    for result in match.results:
         name = with_statistic(f"{one_line(result.label, 60)} ({result.sample})", result.statistic)
-        lines.append([name, *map(result_text, result.means, table.metrics)])
+        lines.append([name, *map(result_text, result.means, match.metrics)])
         kinds.append("run")
-    lines.append([f"{table.table.title}, published (not run here):", *("" for _ in table.metrics)])
+    lines.append([f"{match.table.title}, published (not run here):", *("" for _ in match.metrics)])
     kinds.append("published")
-    for row in table.rows:
-        lines.append([f"  {row_label(row)}", *map(published_number, row.values)])
+    for row in match.rows:
+        lines.append([f"  {row_label(row)}", *map(published_number_text, row.values)])
         kinds.append("published")
     return align_columns(lines, kinds)

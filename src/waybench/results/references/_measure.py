@@ -118,7 +118,7 @@ class Budget(NamedTuple):
     seconds: float = inf
 
 
-def measure(
+def measure_reference_scores(
     environment: AnyEnvironment, source: Source[Any], options: Options, budget: Budget, attempts: int = 1
 ) -> ReferenceScores:
     """Play items of a source to find their reference scores.
@@ -135,7 +135,7 @@ def measure(
         budget: How many items are played.
         attempts: Attempts at an item, where its score is that of the best one (`Scoring.best_of`).
     """
-    return _Measurement(environment, source, options, attempts).run(budget)
+    return _Measurement(environment, source, options, attempts).reference_scores(budget)
 
 
 class _Costs(NamedTuple):
@@ -144,7 +144,7 @@ class _Costs(NamedTuple):
     players: float
     constant: float
 
-    def total(self, items: int, replies: int) -> float:
+    def total_cost(self, items: int, replies: int) -> float:
         """Return what items take, half of which a constant reply is chosen on."""
         half, tried = items // 2, 0
         for before, after, count in zip((0, _FIRST, _SECOND), (_FIRST, _SECOND, half), _STAGES, strict=True):
@@ -170,7 +170,7 @@ class _Measurement:
             hashes = {source.item(number).instance.hash for number in range(self._space)}
             self._space = self._space if len(hashes) == self._space else None
 
-    def run(self, budget: Budget) -> ReferenceScores:
+    def reference_scores(self, budget: Budget) -> ReferenceScores:
         count = self._affordable_item_count(budget)
         space = self._space if self._space is not None and self._space <= count else None
         if space is not None:
@@ -184,29 +184,33 @@ class _Measurement:
                 best.append(best[number - space])
                 clusters.append(number // space)
                 continue
-            record = self._records(number, oracle)[0]
+            record = self._attempt_records(number, oracle)[0]
             best.append(self._head.of(record))
-            clusters.append(number // space if space else self._cluster(number, record))
+            clusters.append(number // space if space else self._cluster_of_item(number, record))
             if is_ceiling is not None and not is_ceiling(record):  # then nothing can be normalised by these scores
                 return ReferenceScores(
                     silence=None, random=None, constant=None, reply="", ceiling=None, items=space or count
                 )
-        worst = worse_end(self._head, *self._head.range_of(self._records(0, oracle)[0]))
-        choosing, measuring = halves(clusters)
-        reply = self._best_constant(choosing) if measuring else None
+        worst = worse_bound(self._head, *self._head.range_of(self._attempt_records(0, oracle)[0]))
+        choosing, measuring = split_by_cluster(clusters)
+        reply = self._best_constant_reply(choosing) if measuring else None
         player = None if reply is None else ConstantPolicy(reply)
-        constant = [player and self._score(number, player) for number in measuring]
-        silence = [self._score(number, policy("null")) for number in numbers]
+        constant = [player and self._cached_score(number, player) for number in measuring]
+        silence = [self._cached_score(number, policy("null")) for number in numbers]
 
-        def reference(values: Sequence[float | None], at: Sequence[int] = numbers) -> Reference | None:
-            return _reference_of_rounds(values, space) if space else mean_reference(values, [clusters[n] for n in at])
+        def mean_score(values: Sequence[float | None], item_numbers: Sequence[int] = numbers) -> Reference | None:
+            return (
+                _reference_of_rounds(values, space)
+                if space
+                else mean_reference(values, [clusters[n] for n in item_numbers])
+            )
 
         return ReferenceScores(
-            silence=reference([worst if value is None else value for value in silence]),
-            random=reference([self._score(number, policy("random")) for number in numbers]),
-            constant=reference(constant, measuring),
+            silence=mean_score([worst if value is None else value for value in silence]),
+            random=mean_score([self._cached_score(number, policy("random")) for number in numbers]),
+            constant=mean_score(constant, measuring),
             reply=reply or "",
-            ceiling=reference(best),
+            ceiling=mean_score(best),
             items=space or count,
         )
 
@@ -216,29 +220,29 @@ class _Measurement:
             return budget.items
         pilot = range(min(_PILOT, budget.items))
         for player in ("oracle", "null", "random"):  # what is imported and compiled once is no part of the costs
-            self._play(0, policy(player))
+            self._best_attempt_score(0, policy(player))
         spent = [(perf_counter(), self._turns)]
         for number in pilot:
             for player in ("oracle", "null", "random"):
-                self._play(number, policy(player))
+                self._best_attempt_score(number, policy(player))
         spent.append((perf_counter(), self._turns))
-        replies = self._replies(pilot)
+        replies = self._candidate_replies(pilot)
         spent.append((perf_counter(), self._turns))
         for number in pilot:
-            self._play(number, ConstantPolicy(replies[number % len(replies)] if replies else ""))
+            self._best_attempt_score(number, ConstantPolicy(replies[number % len(replies)] if replies else ""))
         spent.append((perf_counter(), self._turns))
         affordable = budget.items
         for of, most in enumerate((budget.seconds, budget.turns)):
             costs = _Costs((spent[1][of] - spent[0][of]) / len(pilot), (spent[3][of] - spent[2][of]) / len(pilot))
             counts = range(len(pilot), budget.items + 1)
-            fitting = bisect_right(counts, most, key=lambda items, costs=costs: costs.total(items, len(replies)))
+            fitting = bisect_right(counts, most, key=lambda items, costs=costs: costs.total_cost(items, len(replies)))
             affordable = min(affordable, max(len(pilot), len(pilot) + fitting - 1))
         return affordable
 
-    def _records(self, number: int, player: Policy) -> list[EpisodeRecord]:
+    def _attempt_records(self, item_number: int, player: Policy) -> list[EpisodeRecord]:
         """Return a player's attempts at an item, as many as can differ; each item has a luck of its own."""
         repeats = 1 if self._is_deterministic and player.name != "random" else self._attempts
-        item, first = self._cached_item(number), number * self._attempts + 1
+        item, first = self._cached_item(item_number), item_number * self._attempts + 1
         records = [
             play_to_end(self._environment, item, player, self._options, attempt=first + repeat).record()
             for repeat in range(repeats)
@@ -246,51 +250,55 @@ class _Measurement:
         self._turns += sum(len(record.turns) for record in records)
         return records
 
-    def _play(self, number: int, player: Policy) -> float | None:
-        values = [value for record in self._records(number, player) if (value := self._head.of(record)) is not None]
+    def _best_attempt_score(self, item_number: int, player: Policy) -> float | None:
+        values = [
+            value
+            for record in self._attempt_records(item_number, player)
+            if (value := self._head.of(record)) is not None
+        ]
         return float(self._better(values)) if values else None
 
-    def _score(self, number: int, player: Policy) -> float | None:
+    def _cached_score(self, item_number: int, player: Policy) -> float | None:
         """Return a player's score at an item; where nothing is left to chance it is played once in all rounds."""
         is_fixed = self._is_deterministic and player.name != "random"
-        index = number % self._space if self._space and is_fixed else number
+        index = item_number % self._space if self._space and is_fixed else item_number
         name = player.text if isinstance(player, ConstantPolicy) else f"\0{player.name}"
         if (name, index) not in self._values:
-            self._values[name, index] = self._play(number, player)
+            self._values[name, index] = self._best_attempt_score(item_number, player)
         return self._values[name, index]
 
-    def _cached_item(self, number: int) -> Item[Any]:
-        index = number % self._space if self._space else number
+    def _cached_item(self, item_number: int) -> Item[Any]:
+        index = item_number % self._space if self._space else item_number
         if index not in self._items:
             self._items[index] = self._source.item(index)
         return self._items[index]
 
-    def _cluster(self, number: int, record: EpisodeRecord) -> Hashable:
+    def _cluster_of_item(self, item_number: int, record: EpisodeRecord) -> Hashable:
         cluster = self._environment.items.cluster
-        return number if cluster is None else cluster(record)
+        return item_number if cluster is None else cluster(record)
 
-    def _replies(self, numbers: Sequence[int]) -> list[str]:
+    def _candidate_replies(self, item_numbers: Sequence[int]) -> list[str]:
         """Return replies to try: the most frequent legal actions of the first states on the oracle's way."""
         counts: Counter[str] = Counter()
-        for number in numbers[:_LOOKED_AT]:
-            replies = replies_on_the_way(self._environment, self._cached_item(number), self._options)
+        for number in item_numbers[:_LOOKED_AT]:
+            replies = replies_on_oracle_path(self._environment, self._cached_item(number), self._options)
             counts.update(list(dict.fromkeys(replies)))
         return [text for text, _ in counts.most_common(MOST_CONSTANTS)]
 
-    def _best_constant(self, numbers: Sequence[int]) -> str | None:
+    def _best_constant_reply(self, item_numbers: Sequence[int]) -> str | None:
         """Return the constant reply that is best at some items; None where there is none to try.
 
         All are tried on the first items, the best of them on more, and the best two on all.
         """
-        remaining, sign = self._replies(numbers), -1 if self._head.better == "lower" else 1
+        remaining, sign = self._candidate_replies(item_numbers), -1 if self._head.better == "lower" else 1
         totals: dict[str, list[float]] = {text: [] for text in remaining}
         begin = 0
-        for count, end in zip((*_STAGES[1:], 1), (_FIRST, _SECOND, len(numbers)), strict=True):
-            for number in numbers[begin:end]:
+        for count, end in zip((*_STAGES[1:], 1), (_FIRST, _SECOND, len(item_numbers)), strict=True):
+            for number in item_numbers[begin:end]:
                 for text in remaining:
-                    value = self._score(number, ConstantPolicy(text))
+                    value = self._cached_score(number, ConstantPolicy(text))
                     totals[text] += [] if value is None else [value]
-            begin = max(begin, min(end, len(numbers)))
+            begin = max(begin, min(end, len(item_numbers)))
             remaining = sorted(
                 (text for text in remaining if totals[text]),
                 key=lambda text: (-round(sign * fsum(totals[text]) / len(totals[text]), 9), text),
@@ -298,7 +306,7 @@ class _Measurement:
         return remaining[0] if remaining else None
 
 
-def replies_on_the_way(environment: AnyEnvironment, item: Item[Any], options: Options) -> list[str]:
+def replies_on_oracle_path(environment: AnyEnvironment, item: Item[Any], options: Options) -> list[str]:
     """Return the replies that name legal actions of the first states on the oracle's way at an item."""
     episode: Episode[Any, Any, Any] = Episode(environment, item, dict(options))
     player = policy("oracle")
@@ -345,7 +353,7 @@ def _reference_of_rounds(values: Sequence[float | None], items: int) -> Referenc
     return Reference(mean, error if error > _ROUNDING * max(1.0, abs(mean)) else 0.0, items * max(1, rounds - 1) + 1)
 
 
-def halves(clusters: Sequence[Hashable]) -> tuple[list[int], list[int]]:
+def split_by_cluster(clusters: Sequence[Hashable]) -> tuple[list[int], list[int]]:
     """Return the numbers of the items of every second cluster, and of the others."""
     side: dict[Hashable, int] = {}
     halves: tuple[list[int], list[int]] = [], []
@@ -354,6 +362,6 @@ def halves(clusters: Sequence[Hashable]) -> tuple[list[int], list[int]]:
     return halves
 
 
-def worse_end(head: Metric, low: float | None, high: float | None) -> float | None:
+def worse_bound(metric: Metric, low: float | None, high: float | None) -> float | None:
     """Return the worse one of two bounds of a metric."""
-    return high if head.better == "lower" else low
+    return high if metric.better == "lower" else low

@@ -40,47 +40,46 @@ class Setting:
         return json.dumps([self.env, self.version, self.level, self.played, self.drawn], sort_keys=True)
 
 
-def setting_of(
+def reference_setting(
     environment: Environment[Any, Any, Any],
     level: int,
-    played: Mapping[str, Json],
-    drawn: Mapping[str, Json],
+    play_options: Mapping[str, Json],
+    item_options: Mapping[str, Json],
 ) -> Setting:
     """Return the setting of items and options of play.
 
     Args:
         environment: The environment.
         level: The level.
-        played: Resolved options of play.
-        drawn: Options of the items; those of other things, and those that only say how many items there are, are left
-            out.
+        play_options: Resolved options of play.
+        item_options: Options of the items; others, and those that only say how many items there are, are left out.
     """
     plain = registry.load(environment.items.twin or environment.id)
-    protocol = str(played["protocol"])
+    protocol = str(play_options["protocol"])
     usual = environment.resolve_options({"protocol": protocol})
     defaults = {option.name: option.default for option in environment.items.options if not option.is_count}
-    changed = {name: value for name, value in played.items() if name not in usual or value != usual[name]}
+    changed = {name: value for name, value in play_options.items() if name not in usual or value != usual[name]}
     changed.pop(LANGUAGE, None)  # the same actions are read in each, so that floors and ceilings are the same
     return Setting(
         plain.id,
         plain.version,
         level,
         {"protocol": protocol, **changed},
-        {name: value for name, value in drawn.items() if name in defaults and value != defaults[name]},
+        {name: value for name, value in item_options.items() if name in defaults and value != defaults[name]},
     )
 
 
 def stored_scores(setting: Setting) -> ReferenceScores | None:
     """Return the reference scores that are stored of a setting; None without any, as for another version."""
-    return _table().get(setting.name)
+    return _scores_by_setting().get(setting.name)
 
 
 @cache
-def _table() -> Mapping[str, ReferenceScores]:
+def _scores_by_setting() -> Mapping[str, ReferenceScores]:
     table: dict[str, ReferenceScores] = {}
     best_random: dict[str, dict[int, Reference]] = {}
     for line in json.loads(read_text(__file__, FILE))["scores"]:
-        setting, scores, attempts = _read(line)
+        setting, scores, attempts = _read_line(line)
         if scores.random is not None and "attempts" in line:
             best_random.setdefault(setting.name, {})[attempts] = scores.random
         if attempts == 1:
@@ -88,7 +87,7 @@ def _table() -> Mapping[str, ReferenceScores]:
     return {name: replace(scores, best_random=best_random.get(name, {}), name=name) for name, scores in table.items()}
 
 
-def to_line(setting: Setting, scores: ReferenceScores, attempts: int | None = None) -> dict[str, Json]:
+def stored_line(setting: Setting, scores: ReferenceScores, attempts: int | None = None) -> dict[str, Json]:
     """Return a line of the file: a setting and its reference scores, each as mean, standard error and clusters.
 
     Args:
@@ -110,7 +109,7 @@ def to_line(setting: Setting, scores: ReferenceScores, attempts: int | None = No
     }
 
 
-def _read(line: Mapping[str, Any]) -> tuple[Setting, ReferenceScores, int]:
+def _read_line(line: Mapping[str, Any]) -> tuple[Setting, ReferenceScores, int]:
     """Return what a line says: the setting, its scores, and attempts at an item."""
     env, version, level, played = (line[name] for name in ("env", "version", "level", "played"))
     silence, random, constant, ceiling = (Reference(*line[player]) if player in line else None for player in _PLAYERS)

@@ -24,17 +24,17 @@ from waybench.core._defects import reraise_as_defect
 from waybench.core._designs import SHOWN
 from waybench.core._items import split_isomorphic_label
 from waybench.envs import registry
-from waybench.results.references import Budget, measure, setting_of
+from waybench.results.references import Budget, measure_reference_scores, reference_setting
 from waybench.results.references._measure import (
     KEY,
     LADDER_ATTEMPTS,
     MOST_CONSTANTS,
     ConstantPolicy,
     ReferenceScores,
-    replies_on_the_way,
+    replies_on_oracle_path,
 )
 from waybench.results.references._stored import Setting, stored_scores
-from waybench.results.results._groups import RunKey, follows_from_others
+from waybench.results.results._groups import RunKey, is_derived_option
 from waybench.results.results._rows import ReferenceBounds, Row
 
 MOST_TURNS = 500  # an episode that may last longer is not played again
@@ -77,17 +77,17 @@ class ReferenceLookup:
         environment = registry.load(record.env)
         if (known := known_bounds(environment, record)) is not None:
             return known
-        setting = _setting_of(environment, record, group)
-        scores = setting and self._of_setting(environment, record, setting)
+        setting = _setting_of_record(environment, record, group)
+        scores = setting and self._scores_of_setting(environment, record, setting)
         if (scores is not None and scores.ceiling is not None) or not self._plays_items:
             return scores
         name = _item_name(record)
         if name not in self._of_items:
-            can_play = _can_play(environment, record)
-            self._of_items[name] = _play_item(environment, record, name) if can_play else None
+            can_play = _can_replay_item(environment, record)
+            self._of_items[name] = _bounds_of_played_item(environment, record, name) if can_play else None
         return self._of_items[name]
 
-    def _of_setting(
+    def _scores_of_setting(
         self, environment: Environment[Any, Any, Any], record: EpisodeRecord, setting: Setting
     ) -> ReferenceScores | None:
         isomorph = split_isomorphic_label(str(record.item["key"]))[1]
@@ -98,7 +98,7 @@ class ReferenceLookup:
         name = f"{setting.name} {isomorph}"
         if name not in self._of_settings:
             self._of_settings[name] = None
-            if not _can_play(environment, record):
+            if not _can_replay_item(environment, record):
                 return None
             with suppress(WaybenchError):  # options of items that have another form in results
                 plain = registry.load(setting.env)
@@ -106,7 +106,10 @@ class ReferenceLookup:
                 if isomorph and plain.items.isomorph is not None:
                     source = IsomorphicSource(source, plain.items.isomorph, plain.items.prove, isomorph)
                 attempts = LADDER_ATTEMPTS if environment.scoring.best_of else (1,)
-                scores = [measure(environment, source, dict(record.options), _BUDGET, count) for count in attempts]
+                scores = [
+                    measure_reference_scores(environment, source, dict(record.options), _BUDGET, count)
+                    for count in attempts
+                ]
                 best_random = {count: one.random for count, one in zip(attempts, scores, strict=True) if one.random}
                 self._of_settings[name] = replace(scores[0], best_random=best_random, origin="measured", name=name)
         return self._of_settings[name]
@@ -129,22 +132,17 @@ def with_reference_bounds(records: Iterable[EpisodeRecord], rows: Iterable[Row])
     return anchored_rows
 
 
-def _setting_of(environment: Environment[Any, Any, Any], record: EpisodeRecord, group: RunKey) -> Setting | None:
+def _setting_of_record(environment: Environment[Any, Any, Any], record: EpisodeRecord, group: RunKey) -> Setting | None:
     """Return the setting of a record whose item was drawn by key; None for items of files, and of texts from files."""
     label, _ = split_isomorphic_label(str(record.item["key"]))
     is_drawn = is_public_key(label, environment.items.public_key) or LABEL.fullmatch(label) is not None
     options = dict(group.options)
-    if (
-        not is_drawn
-        or options.get(SHOWN[0])
-        or PREFIX in record.options
-        or any(map(follows_from_others, record.options))
-    ):
+    if not is_drawn or options.get(SHOWN[0]) or PREFIX in record.options or any(map(is_derived_option, record.options)):
         return None
-    return setting_of(environment, record.item["level"], record.options, options)
+    return reference_setting(environment, record.item["level"], record.options, options)
 
 
-def _can_play(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> bool:
+def _can_replay_item(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> bool:
     playing = environment.playing
     if playing.check_options or (playing.not_replayable is not None and playing.not_replayable(record)):
         return False
@@ -153,25 +151,25 @@ def _can_play(environment: Environment[Any, Any, Any], record: EpisodeRecord) ->
     return episode.play.guide is None and episode.limits.turns <= MOST_TURNS and characters <= MOST_CHARACTERS
 
 
-def _play_item(environment: Environment[Any, Any, Any], record: EpisodeRecord, name: str) -> ReferenceBounds:
+def _bounds_of_played_item(
+    environment: Environment[Any, Any, Any], record: EpisodeRecord, name: str
+) -> ReferenceBounds:
     item, options = environment.item(record.instance), dict(record.options)
-    texts = evenly_spaced_values(list(dict.fromkeys(replies_on_the_way(environment, item, options))), MOST_CONSTANTS)
+    texts = evenly_spaced_values(list(dict.fromkeys(replies_on_oracle_path(environment, item, options))), MOST_CONSTANTS)
 
-    def value(player: Policy, attempt: int = 1) -> float | None:
-        return environment.scoring.metrics[0].of(
-            play_to_end(environment, item, player, options, attempt=attempt).record()
-        )
+    def score(player: Policy, attempt: int = 1) -> float | None:
+        return environment.scoring.metrics[0].of(play_to_end(environment, item, player, options, attempt=attempt).record())
 
-    values = {text: value(ConstantPolicy(text)) for text in texts}
+    values = {text: score(ConstantPolicy(text)) for text in texts}
     best = play_to_end(environment, item, policy("oracle"), options).record()
     is_ceiling = environment.players.oracle_is_ceiling is None or environment.players.oracle_is_ceiling(best)
     attempts = range(1, (LADDER_ATTEMPTS[-1] if environment.scoring.best_of else 1) + 1)
     return ReferenceBounds(
-        nothing=value(policy("null")),
+        nothing=score(policy("null")),
         constants={text: value for text, value in values.items() if value is not None},
         ceiling=environment.scoring.metrics[0].of(best) if is_ceiling else None,
         name=name,
-        random=tuple(number for attempt in attempts if (number := value(policy("random"), attempt)) is not None),
+        random=tuple(number for attempt in attempts if (number := score(policy("random"), attempt)) is not None),
         was_played=True,
     )
 

@@ -19,7 +19,7 @@ def exclude(episode_rows: Iterable[Row]) -> list[Row]:
     Runs that differ in what happened to reasoning become different groups before that (`with_reasoning_history`).
     There are four reasons:
 
-    * "does not replay": the caller says that re-simulation does not confirm the record (see `row`);
+    * "does not replay": the caller says that re-simulation does not confirm the record (see `measured_row`);
     * "unfinished": the episode has no end, because a person quit or the stored replies ran out;
     * "repeated": several runs of one model have the same settings. All attempts at an item come from the last run that
       has one without an infrastructure error there, or else from the last run, since attempts of different runs are
@@ -34,31 +34,31 @@ def exclude(episode_rows: Iterable[Row]) -> list[Row]:
     all_rows = with_reasoning_history(with_original_clusters(episode_rows))
     runs = {run: number for number, run in enumerate(dict.fromkeys(row.run for row in all_rows))}
 
-    def attempts(key: Callable[[Row], Hashable]) -> Iterable[list[int]]:
+    def row_numbers_by(key: Callable[[Row], Hashable]) -> Iterable[list[int]]:
         """Return the numbers of the rows that count so far, those of one key together."""
         valid = [number for number, row in enumerate(all_rows) if not row.exclusion_reason]
         return group_by(valid, lambda number: key(all_rows[number])).values()
 
-    def item(row: Row) -> Hashable:
+    def item_identity(row: Row) -> Hashable:
         return row.group, row.level, row.item, row.instance
 
-    def mark(numbers: Iterable[int], reason: str) -> None:
+    def exclude_rows(numbers: Iterable[int], reason: str) -> None:
         for number in numbers:
             all_rows[number] = replace(all_rows[number], exclusion_reason=reason)
 
-    for numbers in attempts(item):
+    for numbers in row_numbers_by(item_identity):
         last = max((all_rows[number] for number in numbers), key=lambda row: (not row.error, runs[row.run]))
-        mark((number for number in numbers if all_rows[number].run != last.run), REPEATED)
-    for numbers in attempts(lambda row: (item(row), row.attempt)):
+        exclude_rows((number for number in numbers if all_rows[number].run != last.run), REPEATED)
+    for numbers in row_numbers_by(lambda row: (item_identity(row), row.attempt)):
         latest = max(numbers, key=lambda number: (not all_rows[number].error, number))
-        mark((number for number in numbers if number != latest), REPEATED)
-    for numbers in attempts(item):
+        exclude_rows((number for number in numbers if number != latest), REPEATED)
+    for numbers in row_numbers_by(item_identity):
         scoring = registry.load(all_rows[numbers[0]].group.env).scoring
         unguided = [all_rows[number] for number in numbers if scoring.best_of and not all_rows[number].guided]
         headline = scoring.metrics[0]
         perfect = [row.attempt for row in unguided if is_perfect(row.metrics[headline.name], headline)]
         if perfect:
-            mark((number for number in numbers if all_rows[number].attempt > min(perfect)), AFTER_PERFECT)
+            exclude_rows((number for number in numbers if all_rows[number].attempt > min(perfect)), AFTER_PERFECT)
     return all_rows
 
 
@@ -74,7 +74,7 @@ def with_original_clusters(rows: Iterable[Row]) -> list[Row]:
     if not any(number for (_, number), _ in numbered):
         return all_rows
     originals: dict[Hashable, tuple[int, Cluster]] = {}
-    places = [_original_place(row, key) for (key, _), row in numbered]
+    places = [_original_item_identity(row, key) for (key, _), row in numbered]
     for place, ((_, number), row) in zip(places, numbered, strict=True):
         if not row.cluster.key:
             originals[place] = min(originals.get(place, (number, row.cluster)), (number, row.cluster))
@@ -84,11 +84,11 @@ def with_original_clusters(rows: Iterable[Row]) -> list[Row]:
     ]
 
 
-def _original_place(row: Row, key: str) -> Hashable:
+def _original_item_identity(row: Row, original_key: str) -> Hashable:
     """Return what an isomorphic item has in common with its original, where `key` is that of the original set."""
     items, options = row.group.environment.items, dict(row.group.options)
     drawn = tuple(repr(options.get(option.name)) for option in items.options)
-    return items.twin or row.group.env, drawn, key, row.level, row.item
+    return items.twin or row.group.env, drawn, original_key, row.level, row.item
 
 
 def with_reasoning_history(rows: Iterable[Row]) -> list[Row]:
@@ -103,13 +103,13 @@ def with_reasoning_history(rows: Iterable[Row]) -> list[Row]:
     without = {run for run, rows_of_run in by_run.items() if {row.reasoning_sent_back for row in rows_of_run} == {NONE}}
     groups_with = {group for group, _ in by_run.keys() - without}
 
-    def group(row: Row) -> RunKey:
+    def corrected_group(row: Row) -> RunKey:
         if row.group not in groups_with:
             return row.group
         if (row.group, row.run) in without:
             return row.group.with_setting(REASONING_HISTORY, NONE)
         asked_for = dict(row.group.options).get(REASONING_HISTORY)
         is_known = asked_for == NONE and (row.group, row.run) in by_run
-        return row.group.without(REASONING_HISTORY) if is_known else row.group
+        return row.group.without_option(REASONING_HISTORY) if is_known else row.group
 
-    return [replace(row, group=group(row)) for row in all_rows] if groups_with else all_rows
+    return [replace(row, group=corrected_group(row)) for row in all_rows] if groups_with else all_rows

@@ -82,10 +82,10 @@ class RunKey:
         These are those options that declare it (`Option.separate_tables`), such as a prefix, where they do not have
         their default; and those whose values are compared (`Contrast`), whatever they are.
         """
-        options, compared = dict(self.options), _compared(self.env)
+        options, compared = dict(self.options), _compared_options(self.env)
         return tuple(
             f"{name}: {options[name]}"
-            for name, default in _apart(self.env).items()
+            for name, default in _separating_defaults(self.env).items()
             if name in options and (options[name] != default or name in compared)
         )
 
@@ -96,22 +96,22 @@ class RunKey:
     @property
     def difficulty_options(self) -> tuple[str, ...]:
         """Those of its options, in words, that make items easier or harder than by default (`Option.effect`)."""
-        shifting = _shifting(self.env)
+        shifting = _difficulty_defaults(self.env)
         return tuple(f"{name}: {value}" for name, value in self.options if value != shifting.get(name, value))
 
     @property
     def is_default(self) -> bool:
         """Whether all options that keep scores out of others' tables have their defaults."""
         options = dict(self.options)
-        return all(options.get(name, default) == default for name, default in _apart(self.env).items())
+        return all(options.get(name, default) == default for name, default in _separating_defaults(self.env).items())
 
-    def without(self, option: str) -> "RunKey":
+    def without_option(self, name: str) -> "RunKey":
         """Return the group with one option left out."""
-        return replace(self, options=tuple((name, value) for name, value in self.options if name != option))
+        return replace(self, options=tuple((name, value) for name, value in self.options if name != name))
 
     def with_setting(self, name: str, value: Json) -> "RunKey":
         """Return the group with another value of one setting."""
-        return replace(self, options=(*self.without(name).options, (name, value)))
+        return replace(self, options=(*self.without_option(name).options, (name, value)))
 
     def without_key(self) -> "RunKey":
         """Return the group of any set of items."""
@@ -155,27 +155,27 @@ def option_defaults(env: str) -> Mapping[str, Json]:
 
 
 @cache
-def _apart(env: str) -> Mapping[str, Json]:
+def _separating_defaults(env: str) -> Mapping[str, Json]:
     """Return the defaults of the options that make something else of an environment."""
     options = (*environment_options(env), *registry.load(env).extension_options)
     return {option.name: option.default for option in options if option.separate_tables}
 
 
 @cache
-def _shifting(env: str) -> Mapping[str, Json]:
+def _difficulty_defaults(env: str) -> Mapping[str, Json]:
     """Return the defaults of the options of an environment that make its items easier or harder."""
     options = (*environment_options(env), *registry.load(env).extension_options)
     return {option.name: option.default for option in options if option.effect in (EASIER, HARDER)}
 
 
 @cache
-def _compared(env: str) -> frozenset[str]:
+def _compared_options(env: str) -> frozenset[str]:
     """Return the options of an environment whose values it declares to be compared."""
     return frozenset(contrast.option for contrast in registry.load(env).scoring.contrasts)
 
 
 @cache  # every row asks for each of its options
-def follows_from_others(name: str) -> bool:
+def is_derived_option(name: str) -> bool:
     """Return whether other options name what is in an option of records, so that groups do not have it."""
     return any(name in extension.content for extension in PLAY_EXTENSIONS)
 
@@ -193,7 +193,7 @@ def hashable_setting(value: Json, default: Json) -> Json:
 def environment_options(env: str) -> tuple[Option, ...]:
     """Return all options of an environment: of play, but for those that the name of a wording has, and of its items."""
     environment = registry.load(env)
-    played = (option for option in environment.playing.options if not follows_from_others(option.name))
+    played = (option for option in environment.playing.options if not is_derived_option(option.name))
     return (*played, *environment.items.options)
 
 
@@ -224,9 +224,9 @@ def labels(groups: Iterable[RunKey]) -> dict[RunKey, str]:
     for group in all_groups:
         rivals = [other for other in all_groups if (other.model, other.env) == (group.model, group.env)]
         settings = ", ".join(
-            _brief(name, value, group.env)
+            _short_setting_text(name, value, group.env)
             for name, value in _distinguishing_items(group, rivals)
-            if _is_named(name, value, rivals)
+            if _is_setting_named(name, value, rivals)
         )
         name = one_line(group.model, LONGEST) or "(no name)"
         by_group[group] = f"{name} ({one_line(settings, LONGEST)})" if settings else name
@@ -246,19 +246,19 @@ def short_labels(groups: Iterable[RunKey]) -> dict[RunKey, str]:
     return short if len(set(short.values())) == len(short) and all(short.values()) else names
 
 
-def _is_named(name: str, value: Json, rivals: Iterable[RunKey]) -> bool:
+def _is_setting_named(name: str, value: Json, groups: Iterable[RunKey]) -> bool:
     if value is False:
-        return any(rival.settings.get(name) is None for rival in rivals)
+        return any(rival.settings.get(name) is None for rival in groups)
     return value is not None
 
 
-def distinguishing_settings(group: RunKey, among: Iterable[RunKey]) -> list[str]:
+def distinguishing_settings(group: RunKey, groups: Iterable[RunKey]) -> list[str]:
     """Return those of a group's settings, in words, that are not the same for all of some groups."""
-    return [setting(name, value, group.env) for name, value in _distinguishing_items(group, among)]
+    return [setting_text(name, value, group.env) for name, value in _distinguishing_items(group, groups)]
 
 
-def _distinguishing_items(group: RunKey, among: Iterable[RunKey]) -> list[tuple[str, Json]]:
-    others = [other.settings for other in among]
+def _distinguishing_items(group: RunKey, groups: Iterable[RunKey]) -> list[tuple[str, Json]]:
+    others = [other.settings for other in groups]
     return [
         (name, value)
         for name, value in group.settings.items()
@@ -266,15 +266,15 @@ def _distinguishing_items(group: RunKey, among: Iterable[RunKey]) -> list[tuple[
     ]
 
 
-def chosen_labels(group: RunKey) -> list[str]:
+def changed_setting_labels(group: RunKey) -> list[str]:
     """Return those of a group's settings, in few words, that are not left to their default.
 
     Unlike `distinguishing_settings` it depends on no other group.
     """
-    return [_brief(name, value, group.env) for name, value in chosen_settings(group).items()]
+    return [_short_setting_text(name, value, group.env) for name, value in changed_settings(group).items()]
 
 
-def chosen_settings(group: RunKey) -> dict[str, Json]:
+def changed_settings(group: RunKey) -> dict[str, Json]:
     """Return a group's settings that are not the default, and the key of a set that is not public."""
     env = group.environment
     defaults: dict[str, Json] = {option.name: option.default for option in environment_options(group.env)}
@@ -282,10 +282,10 @@ def chosen_settings(group: RunKey) -> dict[str, Json]:
     return settings | ({} if group.key == env.items.public_key else {"key": group.key})
 
 
-def named_settings(group: RunKey) -> dict[str, Json]:
+def displayed_settings(group: RunKey) -> dict[str, Json]:
     """Return the settings that pages name: task, version, protocol and key, and those that are not the default."""
     always = {name: group.settings[name] for name in _ALWAYS if name in group.settings}
-    return always | chosen_settings(group)
+    return always | changed_settings(group)
 
 
 def model_settings(group: RunKey) -> dict[str, Json]:
@@ -294,31 +294,31 @@ def model_settings(group: RunKey) -> dict[str, Json]:
     return {name: value for name, value in group.options if name not in others}
 
 
-def other_settings(group: RunKey, *names: str) -> Hashable:
+def key_without_settings(group: RunKey, *names: str) -> Hashable:
     """Return what groups that differ in some settings alone have in common, whatever order the others are in."""
     others = frozenset((key, repr(value)) for key, value in group.options if key not in names and value is not None)
     return replace(group, options=()), others
 
 
-def _brief(name: str, value: Json, env: str) -> str:
+def _short_setting_text(name: str, value: Json, env: str) -> str:
     """Return a setting in as few words as tell it apart: "matrix", "exit hint", "no exit hint", "requests: 5"."""
     if isinstance(value, bool):
         return f"{'' if value else 'no '}{name.replace('_', ' ')}"
     is_plain = isinstance(value, str) and not _number_title(name, value, env)
-    return str(value) if is_plain else setting(name, value, env)
+    return str(value) if is_plain else setting_text(name, value, env)
 
 
 @cache
-def _number_titles(env: str) -> Mapping[str, str]:
+def _number_titles_by_option(env: str) -> Mapping[str, str]:
     return {option.name: option.number_title for option in environment_options(env) if option.number_title}
 
 
 def _number_title(name: str, value: Json, env: str) -> str:
     """Return what a number of an option is called that is otherwise true or false; "" where it has no name."""
-    return _number_titles(env).get(name, "") if env and isinstance(value, str) and value.isdigit() else ""
+    return _number_titles_by_option(env).get(name, "") if env and isinstance(value, str) and value.isdigit() else ""
 
 
-def setting(name: str, value: Json, env: str = "") -> str:
+def setting_text(name: str, value: Json, env: str = "") -> str:
     """Return a setting in words: "exit hint: yes", "wording: matrix"; of an environment "teacher steps: 3", too."""
     if name == STREAM:  # the mark of scores that have no rank, since results decided when to stop
         return f"stopped by a comparison of {value}"
@@ -332,7 +332,7 @@ def setting_names(groups: Iterable[RunKey]) -> list[str]:
     return list(dict.fromkeys(name for group in groups for name in group.settings))
 
 
-def settings_order(group: RunKey, names: Iterable[str]) -> tuple[tuple[int, float, str], ...]:
+def settings_sort_key(group: RunKey, names: Iterable[str]) -> tuple[tuple[int, float, str], ...]:
     """Return what groups of one model are sorted by: their settings, numbers as numbers, a word's default first.
 
     Args:
@@ -343,10 +343,10 @@ def settings_order(group: RunKey, names: Iterable[str]) -> tuple[tuple[int, floa
         option.name: option.default for option in environment_options(group.env) if isinstance(option.default, str)
     }
     values = {name: value for name, value in group.settings.items() if value != defaults.get(name)}
-    return tuple(setting_order(values.get(name)) for name in names)
+    return tuple(setting_sort_key(values.get(name)) for name in names)
 
 
-def setting_order(value: Json) -> tuple[int, float, str]:
+def setting_sort_key(value: Json) -> tuple[int, float, str]:
     """Return what values of a setting are sorted by: the default, numbers, efforts, and other texts."""
     if value is None:
         return 0, 0.0, ""

@@ -40,8 +40,8 @@ from waybench.results.results._groups import (
     SEARCHED,
     Cluster,
     RunKey,
-    follows_from_others,
     hashable_setting,
+    is_derived_option,
     option_defaults,
 )
 from waybench.results.results._rows import (
@@ -56,7 +56,7 @@ from waybench.results.results._rows import (
 from waybench.results.results._simulation import Simulated, simulate, with_outcomes
 
 
-def row(
+def measured_row(
     episode: LoggedEpisode,
     *,
     confirmed: bool = True,
@@ -110,7 +110,7 @@ def row(
         variables = () if unmeasured else environment.difficulty.item_variables
         replies = [turn.reply for turn in record.own_turns]
         return Row(
-            group=_group(environment, episode, published, searched),
+            group=_run_key(environment, episode, published, searched),
             level=item["level"],
             item=str(item["id"]),
             instance=record.instance_hash,
@@ -124,7 +124,7 @@ def row(
                 metric.name: None if (value := metrics.get(metric.name)) is None else float(value)
                 for metric in scoring.metrics
             },
-            axes=_axes(searched.axes, record, strict=not unmeasured) if confirmed else {},
+            axes=_axis_values(searched.axes, record, strict=not unmeasured) if confirmed else {},
             variables={variable.name: variable.of(record) for variable in variables},
             sizes={metric.name: float(metric.per(record)) for metric in shares if metric.per is not None},
             ranges=record_ranges(environment, record) if confirmed else {},
@@ -176,7 +176,7 @@ def row(
         ) from None
 
 
-def _axes(axes: Sequence[Axis], record: EpisodeRecord, *, strict: bool) -> dict[str, float | None]:
+def _axis_values(axes: Sequence[Axis], record: EpisodeRecord, *, strict: bool) -> dict[str, float | None]:
     """Return what makes an item hard; of an episode without a result, as far as the item alone tells it."""
     values: dict[str, float | None] = {}
     for axis in axes:
@@ -202,13 +202,13 @@ def _search_axes(environment: Environment[Any, Any, Any], search: Mapping[str, A
     return _Searched("", index, (*first, *environment.difficulty.axes[len(first) :]))
 
 
-def _group(
+def _run_key(
     environment: Environment[Any, Any, Any], episode: LoggedEpisode, published: str, searched: _Searched
 ) -> RunKey:
     record, defaults = episode.record, option_defaults(episode.record.env)
     options: dict[str, Any] = {
         **defaults,
-        **{name: value for name, value in record.options.items() if not follows_from_others(name)},
+        **{name: value for name, value in record.options.items() if not is_derived_option(name)},
         **({WORDING: wording_name_with_options(environment, record.options)} if WORDING in record.options else {}),
         **episode.settings,
         **({EXAMPLES: len(record.examples)} if record.examples else {}),
@@ -237,7 +237,7 @@ def _probe_tokens(record: EpisodeRecord) -> tuple[int, int] | None:
     return spent if any(spent) else None
 
 
-def measurable(
+def measure_episodes(
     episodes: Iterable[LoggedEpisode],
     *,
     prices: Mapping[str, Price] | None = None,
@@ -264,7 +264,9 @@ def measurable(
         try:
             again = simulate(episode) if confirm else Simulated(confirmed=True)
             episode = with_outcomes(episode, again)
-            episode_rows.append(row(episode, price=price, confirmed=not again.mismatch, not_simulated=again.skipped))
+            episode_rows.append(
+                measured_row(episode, price=price, confirmed=not again.mismatch, not_simulated=again.skipped)
+            )
             measured.append(episode)
         except WaybenchError as error:
             problem = skipped_part(episode.log, error, episode.sample)
@@ -280,8 +282,8 @@ def rows(
     on_problem: Callable[[Skipped], None] | None = None,
     confirm: bool = False,
 ) -> list[Row]:
-    """Return one row for each episode that can be measured: the rows of `measurable`."""
-    return measurable(episodes, on_problem=on_problem, confirm=confirm)[1]
+    """Return one row for each episode that can be measured: the rows of `measure_episodes`."""
+    return measure_episodes(episodes, on_problem=on_problem, confirm=confirm)[1]
 
 
 class Verified(NamedTuple):
@@ -318,23 +320,23 @@ class Verifier:
         self._prices, self.on_problem = prices, on_problem
         self._anchoring = ReferenceLookup()
 
-    def verify(self, recorded: LoggedEpisode, again: Simulated | None = None) -> Verified | None:
+    def verify(self, recorded: LoggedEpisode, simulated: Simulated | None = None) -> Verified | None:
         """Return an episode with its row; None if it cannot be measured.
 
         Args:
             recorded: The episode.
-            again: What a simulation of it has said; None to simulate it here.
+            simulated: The result of its simulation; None to simulate it here.
         """
         try:
-            again = again or simulate(recorded)
-            episode = with_outcomes(recorded, again)
-            episode_row = row(
+            simulated = simulated or simulate(recorded)
+            episode = with_outcomes(recorded, simulated)
+            episode_row = measured_row(
                 episode,
-                confirmed=not again.mismatch,
+                confirmed=not simulated.mismatch,
                 price=self._prices.get(episode.model),
-                not_simulated=again.skipped,
+                not_simulated=simulated.skipped,
             )
-            if again.confirmed:
+            if simulated.confirmed:
                 anchors = self._anchoring.scores(episode.record, episode_row.group)
                 episode_row = replace(episode_row, anchors=anchors)
         except Exception as error:  # a record is data from outside: it is not to take the others with it
@@ -342,4 +344,4 @@ class Verifier:
                 skipped_part(recorded.log, defect_or_same_error(recorded.record.env, error), recorded.sample)
             )
             return None
-        return Verified(episode, episode_row, again)
+        return Verified(episode, episode_row, simulated)

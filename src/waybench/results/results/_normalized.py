@@ -7,7 +7,7 @@ from math import fsum, hypot
 from typing import NamedTuple
 
 from waybench.core import Json, Metric, Range
-from waybench.results.references._measure import Reference, ReferenceScores, halves, mean_reference
+from waybench.results.references._measure import Reference, ReferenceScores, mean_reference, split_by_cluster
 from waybench.results.results._rows import ItemKey, ItemValues, ReferenceBounds, Row, group_by_item, headline_values
 from waybench.results.stats import CONFIDENCE, IntervalEstimate, LostAttempts, clustered_mean
 from waybench.results.stats._cells import Cell
@@ -41,7 +41,7 @@ class ItemRange(NamedTuple):
     ends: Range
 
 
-def normalized_cell(items: Mapping[ItemKey, ItemRange], *, cut: bool = False) -> Cell:
+def normalized_cell(items: Mapping[ItemKey, ItemRange], *, cut_at_floor: bool = False) -> Cell:
     """Return the cell of scores between floor and ceiling: that of the scores, scaled.
 
     Floor and ceiling are the means over the items' levels, and the same for all items, so that the cell's value and
@@ -49,7 +49,7 @@ def normalized_cell(items: Mapping[ItemKey, ItemRange], *, cut: bool = False) ->
 
     Args:
         items: The items, at least one, with a distance between the mean floor and ceiling.
-        cut: Whether an item's score below the floor counts as 0.
+        cut_at_floor: Whether an item's score below the floor counts as 0.
     """
     count = len(items)
     floor = fsum(item.floor for item in items.values()) / count
@@ -59,7 +59,7 @@ def normalized_cell(items: Mapping[ItemKey, ItemRange], *, cut: bool = False) ->
         bounds = [bound for item in items.values() if (bound := item.ends[side]) is not None]
         ends.append((outer(bounds) - floor) / room if len(bounds) == count else None)
     values = [(item.score - floor) / room for item in items.values()]
-    if cut:
+    if cut_at_floor:
         values, ends[0] = [max(0.0, value) for value in values], 0.0
     return Cell.from_values(values, [key.cluster for key in items], ends[0], ends[1])
 
@@ -173,15 +173,15 @@ def normalize_score(scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], 
         tenth of the range of scores: where chance does nearly as well as is possible, a single failure costs many times
         that distance, and no number of items would give an interval that says anything.
     """
-    references = _references(scores, items, head)
+    references = _reference_scores(scores, items, head)
     if references is None:
         return None
     # A player that never needs its last attempt has had it, as a random one has: the floor is the same for both.
     rows = (row for key in scores.values for row in items[key])
-    sign, attempts = _sign(head), max(max(row.attempt, row.most_attempts) for row in rows)
-    floors = {player: _Side.of(player, references, attempts) for player in (_SILENCE, _RANDOM, _CONSTANT)}
+    sign, attempts = _better_sign(head), max(max(row.attempt, row.most_attempts) for row in rows)
+    floors = {player: _Side.from_references(player, references, attempts) for player in (_SILENCE, _RANDOM, _CONSTANT)}
     known = {player: side for player, side in floors.items() if side is not None}
-    ceiling = _Side.of(_CEILING, references, attempts)
+    ceiling = _Side.from_references(_CEILING, references, attempts)
     if not known or ceiling is None:
         return None
     # Of equally good ones the first.
@@ -222,11 +222,11 @@ def _signed_bounds(row: Row, head: Metric) -> Range:
     low, high = row.ranges.get(head.name, (head.low, head.high))
     high = None if head.far_bounds else high
     worst, best = (high, low) if head.better == "lower" else (low, high)
-    sign = _sign(head)
+    sign = _better_sign(head)
     return None if worst is None else sign * worst, None if best is None else sign * best
 
 
-def _sign(head: Metric) -> int:
+def _better_sign(head: Metric) -> int:
     return -1 if head.better == "lower" else 1
 
 
@@ -244,7 +244,7 @@ class _Side(NamedTuple):
     values: Sequence[float]
 
     @classmethod
-    def of(cls, player: str, references: Sequence[ReferenceScores], attempts: int) -> "_Side | None":
+    def from_references(cls, player: str, references: Sequence[ReferenceScores], attempts: int) -> "_Side | None":
         """Return the scores of a player; None where they are not known at an item."""
         by_name = {one.name: _player_score(one, player, attempts) for one in references}
         known = {name: score for name, score in by_name.items() if score is not None}
@@ -252,7 +252,7 @@ class _Side(NamedTuple):
             return None
         counts, values = Counter(one.name for one in references), [known[one.name].mean for one in references]
         errors = {
-            f"{player} {name}": counts[name] / len(references) * _error(score)
+            f"{player} {name}": counts[name] / len(references) * _error_with_t(score)
             for name, score in known.items()
             if score.error
         }
@@ -267,12 +267,12 @@ def _player_score(references: ReferenceScores, player: str, attempts: int) -> Re
     return score
 
 
-def _error(score: Reference) -> float:
+def _error_with_t(score: Reference) -> float:
     """Return the standard error, larger for few clusters as Student's t is."""
     return score.error * t_quantile(_TAIL, max(1, score.clusters - 1)) / _QUANTILE
 
 
-def _references(
+def _reference_scores(
     scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], head: Metric
 ) -> list[ReferenceScores] | None:
     """Return the reference scores of each item; None where those of one are not known."""
@@ -288,7 +288,7 @@ def _references(
             if nothing is None:
                 return None
             (played if one.was_played else known)[key] = nothing, one
-    of_items = _known_scores(known, head) | _scores_of_items(played, head)
+    of_items = _known_scores(known, head) | _played_scores(played, head)
     references = [one if isinstance(one, ReferenceScores) else of_items.get(key) for key, one in anchors.items()]
     found = [one for one in references if one is not None]
     return found if found and len(found) == len(anchors) else None
@@ -297,20 +297,22 @@ def _references(
 _Bounds = Mapping[ItemKey, tuple[float, ReferenceBounds]]  # with the score of saying nothing
 
 
-def _gains(bounds: _Bounds, head: Metric) -> dict[str, float]:
+def _reply_gains(bounds: _Bounds, head: Metric) -> dict[str, float]:
     """Return by how much constant replies are better than saying nothing, in all; where one means nothing, by 0."""
     gains: dict[str, float] = defaultdict(float)
     for nothing, one in bounds.values():
         for text, value in one.constants.items():
-            gains[text] += (value - nothing) * _sign(head)
+            gains[text] += (value - nothing) * _better_sign(head)
     # Rounded, since the last digits depend on the order of the items.
     return {text: round(gain, 9) for text, gain in gains.items()}
 
 
 def _best_reply(bounds: _Bounds, keys: Sequence[ItemKey], head: Metric) -> tuple[str, list[ItemKey]]:
     """Return the constant reply that is best at every second cluster, and the items of the others."""
-    choosing, measuring = ([keys[number] for number in half] for half in halves([key.cluster for key in keys]))
-    gains = _gains({key: bounds[key] for key in choosing}, head)
+    choosing, measuring = (
+        [keys[number] for number in half] for half in split_by_cluster([key.cluster for key in keys])
+    )
+    gains = _reply_gains({key: bounds[key] for key in choosing}, head)
     return min(gains, key=lambda text: (-gains[text], text), default=""), measuring
 
 
@@ -320,7 +322,7 @@ def _known_scores(bounds: _Bounds, head: Metric) -> dict[ItemKey, ReferenceScore
     A constant reply counts if it is better than saying nothing also at items that it was not chosen on.
     """
     reply, others = _best_reply(bounds, sorted(bounds), head)
-    if _gains({key: bounds[key] for key in others}, head).get(reply, 0.0) <= 0:
+    if _reply_gains({key: bounds[key] for key in others}, head).get(reply, 0.0) <= 0:
         reply = ""
     return {
         key: ReferenceScores(
@@ -336,7 +338,7 @@ def _known_scores(bounds: _Bounds, head: Metric) -> dict[ItemKey, ReferenceScore
     }
 
 
-def _scores_of_items(bounds: _Bounds, head: Metric) -> dict[ItemKey, ReferenceScores]:
+def _played_scores(bounds: _Bounds, head: Metric) -> dict[ItemKey, ReferenceScores]:
     """Return the reference scores of items that were played themselves; none of a single cluster.
 
     The best constant reply is chosen on every second cluster and measured on the others: the best of many replies at
@@ -426,7 +428,7 @@ def beaten_ceilings(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
 
 
 def _excess(score: float, ceiling: float, head: Metric) -> float:
-    return _sign(head) * (score - ceiling)
+    return _better_sign(head) * (score - ceiling)
 
 
 def without_ceilings(rows: Sequence[Row], names: Collection[str]) -> Sequence[Row]:

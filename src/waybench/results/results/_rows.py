@@ -280,31 +280,33 @@ def is_perfect(score: float | None, metric: Metric) -> bool:
     return score is not None and score == bound
 
 
-def single_attempt(values: Sequence[float], perfect: Sequence[bool]) -> float:
+def single_attempt_mean(values: Sequence[float], is_perfect_attempt: Sequence[bool]) -> float:
     """Estimate the mean of a single attempt at an item from attempts that stop after the first perfect one.
 
     The plain mean would be biased by the stopping. The first attempt alone is not; nor is its mean over all orders in
     which the attempts before the perfect one could have come (Rao and Blackwell), which has a smaller variance: the
     first attempt's value if that was perfect, otherwise the mean over the attempts that were not.
     """
-    counted = attempts_to_average(values, perfect)
+    counted = attempts_to_average(values, is_perfect_attempt)
     return fsum(counted) / len(counted)
 
 
-def attempts_to_average(attempts: Sequence[T], perfect: Sequence[bool]) -> Sequence[T]:
-    """Return the attempts at an item whose mean estimates a single attempt; see `single_attempt`."""
+def attempts_to_average(attempts: Sequence[T], is_perfect_attempt: Sequence[bool]) -> Sequence[T]:
+    """Return the attempts at an item whose mean estimates a single attempt; see `single_attempt_mean`."""
     return (
-        attempts[:1] if perfect[0] else [attempt for attempt, done in zip(attempts, perfect, strict=True) if not done]
+        attempts[:1]
+        if is_perfect_attempt[0]
+        else [attempt for attempt, done in zip(attempts, is_perfect_attempt, strict=True) if not done]
     )
 
 
-def perfect_attempts(item: Sequence[Row], head: Metric) -> list[bool]:
+def are_perfect(attempts: Sequence[Row], head: Metric) -> list[bool]:
     """Return of each attempt at an item whether it was perfect, so that no other had to follow."""
-    return _perfections(item, head, item[0].group.environment.scoring.best_of)
+    return _are_perfect(attempts, head, attempts[0].group.environment.scoring.best_of)
 
 
-def _perfections(item: Sequence[Row], head: Metric, stops: bool) -> list[bool]:
-    return [stops and not row.guided and is_perfect(row.metrics[head.name], head) for row in item]
+def _are_perfect(attempts: Sequence[Row], head: Metric, best_of: bool) -> list[bool]:
+    return [best_of and not row.guided and is_perfect(row.metrics[head.name], head) for row in attempts]
 
 
 class ItemKey(NamedTuple):
@@ -332,21 +334,21 @@ def group_by_item(rows: Iterable[Row]) -> dict[ItemKey, list[Row]]:
     return {key: sorted(item, key=lambda row: row.attempt) for key, item in counted.items()}
 
 
-def whole_items(items: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Row]]:
+def attempts_by_item(items: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Row]]:
     """Return the attempts by item, also where each attempt at an item is a cluster of its own.
 
     So it is where a level has a single item: what is drawn there are attempts, and intervals are over them.
     """
-    places = group_by(items, _place)
+    places = group_by(items, _identity_without_cluster)
     return {keys[0]: [row for key in keys for row in items[key]] for keys in places.values()}
 
 
 def count_items(keys: Iterable[ItemKey]) -> int:
     """Return the number of items among some keys: one that was attempted five times is one item."""
-    return len(set(map(_place, keys)))
+    return len(set(map(_identity_without_cluster, keys)))
 
 
-def _place(key: ItemKey) -> tuple[int, str, str]:
+def _identity_without_cluster(key: ItemKey) -> tuple[int, str, str]:
     return key.level, key.item, key.instance
 
 
@@ -366,8 +368,8 @@ def item_values(
     for key, item in items.items():
         defined = [(value, row) for row in item if (value := value_of(row)) is not None]
         if defined:
-            perfect = _perfections([row for _, row in defined], head, stops)
-            values[key] = single_attempt([value for value, _ in defined], perfect)
+            perfect = _are_perfect([row for _, row in defined], head, stops)
+            values[key] = single_attempt_mean([value for value, _ in defined], perfect)
     return values
 
 

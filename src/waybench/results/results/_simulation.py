@@ -38,7 +38,7 @@ def simulate(episode: LoggedEpisode) -> Simulated:
     read: list[str] = []
     executed: list[str] = []
 
-    def check_reading(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+    def record_reading(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
         play = again.play
         action = None if turn.action is None else play.game.decode(turn.action)
         read.append("" if action is None else play.wording.render(action, again.state)[:_LONGEST])
@@ -47,7 +47,7 @@ def simulate(episode: LoggedEpisode) -> Simulated:
         executed.append("" if done is None else play.wording.action_name(done, again.state)[:_LONGEST])
 
     try:
-        turns = replay(env, record, watch=check_reading).turns
+        turns = replay(env, record, watch=record_reading).turns
     except LiveError as reason:  # nothing of it is drawn, for anything may stand in it
         return Simulated(confirmed=False, skipped=str(reason))
     except DefectError:  # no reply, whatever it is, makes an environment raise
@@ -65,10 +65,10 @@ def simulate(episode: LoggedEpisode) -> Simulated:
     )
 
 
-def with_outcomes(episode: LoggedEpisode, again: Simulated) -> LoggedEpisode:
+def with_outcomes(episode: LoggedEpisode, simulated: Simulated) -> LoggedEpisode:
     """Return an episode with the outcomes of its simulation."""
-    if not again.outcomes:
+    if not simulated.outcomes:
         return episode
-    turns = zip(episode.record.turns, again.outcomes, strict=True)
+    turns = zip(episode.record.turns, simulated.outcomes, strict=True)
     judged = tuple(turn._replace(outcome=outcome) for turn, outcome in turns)
     return replace(episode, record=replace(episode.record, turns=judged))

@@ -198,8 +198,8 @@ def clustered_mean(
     the bounds, since their error shrinks towards a bound as that of a share does. Where each cluster is wholly at one
     bound, and either all at the same one or all of one size, clusters are a binomial sample: it is then Wilson's for
     their number, with the normal quantile; so that ten mazes all solved say 72 to 100 %, not a certain 100 %. Where
-    single values are partly at a bound, the error allows for rare ones at the other bound (`variance_with_unseen`). Elsewhere
-    it is Student's t around the mean, cut at the bound that there is.
+    single values are partly at a bound, the error allows for rare ones at the other bound (`variance_with_unseen`).
+    Elsewhere it is Student's t around the mean, cut at the bound that there is.
 
     Fewer than six clusters give no interval: by any rule it would be too short for values that are not 0 or 1, and too
     long to be of use for those that are. Neither do clusters that are all alike between the bounds, which do not

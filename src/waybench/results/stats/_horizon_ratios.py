@@ -178,8 +178,8 @@ def _binned_distribution(values: Array, weights: Array) -> _Distribution:
 def _gap_around_horizon(fit: Fit, middle: float, share: float) -> tuple[float, float]:
     """Return the tried difficulties around a horizon; those around any falling curve's where the fitted one is wrong.
 
-    An adaptive search closes the gap between tried difficulties itself. The bounds of `Fit.minimum_interval` are for one
-    horizon. Their difference would be twice as wide as a ratio needs.
+    An adaptive search closes the gap between tried difficulties itself. The bounds of `Fit.minimum_interval` are for
+    one horizon. Their difference would be twice as wide as a ratio needs.
     """
     low, high = _tried_difficulties_around(fit, middle)
     least, most = fit.minimum_interval(share, HORIZON_CONFIDENCE)

@@ -16,7 +16,7 @@ from waybench.results import Estimate, Row, overall, read_logs
 from waybench.results.formatting import NO_RANK, lost_text
 from waybench.results.logs import LoggedEpisode, Skipped
 from waybench.results.papers import papers
-from waybench.results.results import RunKey, group_by, measurable, without_searches
+from waybench.results.results import RunKey, group_by, measure_episodes, without_searches
 
 _FOLDER = "src/waybench/evaluation/tasks/catalogue"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -56,7 +56,7 @@ def read_results(
     Raises:
         UsageError: If there are no results.
     """
-    episodes, rows = measurable(
+    episodes, rows = measure_episodes(
         read_logs(*folders, on_problem=on_problem), on_problem=on_problem or (lambda _: None), confirm=True
     )
     fixed_rows = set(map(id, without_searches(rows)))
