@@ -70,7 +70,7 @@ class Agent:
 
 
 def agents_of_rows(all_rows: Iterable[Row]) -> list[Agent]:
-    """Return every model that has played published settings with human scores; the best agents first, models before.
+    """Return an agent for every model that played published settings with human scores, models and the best first.
 
     Groups with different options, those of the prompt included, are separate agents. Where the same setting was played
     with several sets of items, the largest set counts.
@@ -105,7 +105,7 @@ def agents_of_rows(all_rows: Iterable[Row]) -> list[Agent]:
 
 
 def _agent_key(group: RunKey) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
-    """Return what the groups of one agent have in common."""
+    """Return the model, whether it is embedded, and the settings that all groups of one agent share."""
     defaults = {option.name: option.default for option in environment_options(group.env)}
     settings = [
         (name, value)
@@ -133,7 +133,7 @@ class HumanScore(NamedTuple):
 
 
 def _human_score(group: RunKey, rows: Sequence[Row]) -> HumanScore | None:
-    """Return the human-normalised score of one setting; that of a single attempt, by item."""
+    """Return a group's human-normalised score, from the mean of single attempts at each item; None if undefined."""
     declared = group.environment.scoring.metrics
     head, metrics = declared[0], [with_observed_bounds(metric, rows) for metric in declared]
     scaled = next(metric for metric in metrics if metric.name == HUMAN)
@@ -156,7 +156,7 @@ def _human_score(group: RunKey, rows: Sequence[Row]) -> HumanScore | None:
 def _capability_interval(
     capability: Capability, scores: Mapping[str, HumanScore], formula: str
 ) -> tuple[float, float] | None:
-    """Return the interval of a capability: of a weighted mean of independent means.
+    """Return the 95 % interval of a capability, a weighted mean of independent means.
 
     The errors of independent means add in squares, and Student's t has the degrees of freedom of Welch and
     Satterthwaite (Biometrics Bulletin 2, 1946). It is cut at what the games' least and greatest scores come to. None if
@@ -188,11 +188,11 @@ def _capability_interval(
 
 
 def _capability_bound(weights: Mapping[str, int], scores: Mapping[str, HumanScore], side: int) -> float | None:
-    """Return the capabilities of the games' least (0) or greatest (1) scores; None if one has no such end."""
+    """Return the capability if every game had its least (side 0) or greatest (1) score; None if one is unbounded."""
     ends = [end * weight for game, weight in weights.items() if (end := scores[game].bounds[side]) is not None]
     return sum(ends) / sum(weights.values()) if len(ends) == len(weights) else None
 
 
 def _critical_t(freedom: float) -> float:
-    """Return how many standard errors an interval goes to each side."""
+    """Return the critical value of Student's t for the ends of a 95 % interval."""
     return t_quantile((1 - CONFIDENCE) / 2, freedom)

@@ -50,7 +50,7 @@ class LostRows:
     def lost_attempts_of_item_mean(
         self, mean_of: Callable[[Items], IntervalEstimate | None], metrics: Iterable[Metric] = ()
     ) -> LostAttempts:
-        """Return the lost attempts with the bounds of a number."""
+        """Return the lost attempts with the least and greatest mean over items, as computed by `mean_of`."""
         values = [mean.value for items in self.filled if (mean := mean_of(items)) is not None]
         names = {metric.name for metric in metrics}
         open_low, open_high = (not values or not names.isdisjoint(unbounded) for unbounded in self.unbounded)
@@ -102,18 +102,20 @@ def lost_rows(rows: Sequence[Row], metrics: Sequence[Metric], *, best_of: bool) 
 
 
 def _is_lost(row: Row, included_attempts: set[tuple[ItemKey, int]]) -> bool:
+    """Return whether a row's result is lost; an unfinished attempt is not if it was played again."""
     if row.exclusion_reason == UNFINISHED:  # it may have been played again
         return (item_key(row), row.attempt) not in included_attempts
     return row.exclusion_reason == UNCONFIRMED or (row.error and not row.exclusion_reason)
 
 
 def _mean_size(metric: Metric, rows: Iterable[Row]) -> float:
-    """Return what a share of a lost attempt is taken to be a share of: the mean of the others, or 1."""
+    """Return the mean denominator of a share metric over the included rows; 1 without any."""
     sizes = [size for row in rows if row.is_included and (size := row.sizes.get(metric.name))]
     return math.fsum(sizes) / len(sizes) if sizes else 1.0
 
 
 def _bound_of_lost_value(row: Row, metric: Metric, side: int) -> float | None:
+    """Return the least (side 0) or greatest (1) value of a metric in a lost row; if unconfirmed, the worst in both."""
     if row.exclusion_reason == UNCONFIRMED and metric.better:
         side = 1 if metric.better == "lower" else 0
     if metric.per is not None:
@@ -124,7 +126,7 @@ def _bound_of_lost_value(row: Row, metric: Metric, side: int) -> float | None:
 def _filled_lost_row(
     row: Row, metrics: Sequence[Metric], sizes: Mapping[str, float], side: int, *, is_perfect: bool | None
 ) -> Row:
-    """Return a lost row with the least (0) or the greatest (1) values that its episode can have."""
+    """Return a lost row with the least (side 0) or greatest (1) values that its episode can have."""
     values = {metric.name: _bound_of_lost_value(row, metric, side) for metric in metrics}
     values = {
         name: value if value is None or name not in sizes else value * sizes[name] for name, value in values.items()
@@ -229,7 +231,7 @@ def mean_curve(
 
 
 def curve_contributions(series: Sequence[Sequence[float]]) -> tuple[float, list[float]]:
-    """Return the mean of a curve over its steps, and what each episode moves it by.
+    """Return the mean of a curve over its steps, and each episode's contribution to it.
 
     With P_k the mean at step k of K, and n_k the number of episodes that have it, an episode with numbers x_k moves
     the curve's mean by the sum over its steps of (x_k - P_k) / (n_k * K): the linearised ratio of every step (as in
@@ -263,7 +265,7 @@ class ClusterVariables:
         self._keys: list[tuple[str, Cluster, str] | None] = []  # of each episode
 
     def add(self, row: Row, record: EpisodeRecord) -> None:
-        """Take the next episode."""
+        """Add the next episode."""
         declared = row.group.environment.difficulty.explanatory_variables
         key = None
         if declared is not None and declared.by_metric and row.is_included:
@@ -273,7 +275,7 @@ class ClusterVariables:
         self._keys.append(key)
 
     def by_group(self, all_rows: Sequence[Row]) -> dict[RunKey, dict[Cluster, Variables]]:
-        """Return the variables of every cluster with an episode that counts, for each group.
+        """Return, for each group, the variables of every cluster with an included episode.
 
         Args:
             all_rows: The rows of the episodes, in their order; some may have been excluded since.
@@ -293,6 +295,7 @@ class ClusterVariables:
 
 
 def _mean_variables(variables_of_episodes: Sequence[Variables]) -> Variables:
+    """Return the mean of each variable over episodes; None if one episode has none."""
     means: dict[str, float | None] = {}
     for name in variables_of_episodes[0]:
         values = [variables[name] for variables in variables_of_episodes]
@@ -328,7 +331,7 @@ class Repeats(GroupResult):
 
 
 def repeats_of_groups(all_rows: Iterable[Row]) -> list[Repeats]:
-    """Return the repeats of every group that has at least two of them over all of its items.
+    """Return the metrics over repeats of every group with at least two attempts that were made at all of its items.
 
     Attempts that are missing somewhere, for an infrastructure error or since an earlier one was perfect, are no
     repeats of the whole, and are left out.
@@ -344,7 +347,7 @@ def repeats_of_groups(all_rows: Iterable[Row]) -> list[Repeats]:
 
 
 def complete_attempts(rows: Iterable[Row]) -> dict[int, list[Row]]:
-    """Return the attempts with the same number at all items of a group, by their number."""
+    """Return the rows of each attempt that was made at every item of a group, by the attempt's number."""
     all_rows = list(rows)
     items = {(row.level, row.item, row.instance) for row in all_rows if not row.exclusion_reason}
     by_attempt = group_by((row for row in all_rows if row.is_included), lambda row: row.attempt)
@@ -352,6 +355,7 @@ def complete_attempts(rows: Iterable[Row]) -> dict[int, list[Row]]:
 
 
 def _metric_over_repeats(attempts: Sequence[Sequence[Row]], metric: Metric) -> Repeat | None:
+    """Return a metric's mean over repeats with its standard error; None with fewer than two values."""
     means: list[float] = []
     for rows in attempts:
         values = [value for row in rows if (value := row.metrics[metric.name]) is not None]

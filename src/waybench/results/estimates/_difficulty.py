@@ -47,7 +47,7 @@ class ItemDifficulty:
 
     @property
     def index(self) -> ItemIndex | None:
-        """The index, as a search for a horizon takes it; None if there is none."""
+        """The index as searches for a horizon take it; None if there is none."""
         if self.gain is None:
             return None
         index = self.gain.index
@@ -57,7 +57,7 @@ class ItemDifficulty:
 
     @property
     def weights(self) -> dict[str, float]:
-        """What a doubling of each variable is worth, in doublings of the level; none without an index."""
+        """By variable, how many doublings of the level a doubling of it is worth; empty without an index."""
         weights: list[float] = self.gain.index.weights.tolist() if self.gain else []
         return dict(zip(self.variables, weights, strict=False))
 
@@ -112,6 +112,7 @@ def item_difficulties(all_rows: Iterable[Row]) -> list[ItemDifficulty]:
 
 
 def _item_difficulty(env: str, separate_by: tuple[str, ...], axis: Axis, env_rows: Sequence[Row]) -> ItemDifficulty:
+    """Return the difficulty index of one environment's items, fitted on the rows of all groups."""
     variables = tuple(variable.name for variable in registry.load(env).difficulty.item_variables)
     results = [
         result
@@ -144,6 +145,7 @@ def _item_difficulty(env: str, separate_by: tuple[str, ...], axis: Axis, env_row
 
 
 def _item_results(group: RunKey, rows: Sequence[Row], axis: Axis, variables: Sequence[str]) -> Iterable[_Result]:
+    """Yield a group's result at each item that has a level above 0 on an axis."""
     head = group.environment.scoring.metrics[0]
     for key, attempts in group_by_item(rows).items():
         level = attempts[0].axes.get(axis.name)
@@ -156,7 +158,7 @@ def _item_results(group: RunKey, rows: Sequence[Row], axis: Axis, variables: Seq
 
 
 def difficulty_text(difficulties: Iterable[ItemDifficulty]) -> str:
-    """Return what the indices add to levels, a line for each environment that has one; "" without any."""
+    """Return a line for each index: how many times as steeply as with the level success falls; "" without any."""
     lines: list[str] = []
     for difficulty in difficulties:
         if difficulty.gain is not None:
@@ -209,7 +211,7 @@ class Regression(GroupResult):
 def regressions(
     all_rows: Iterable[Row], cluster_variables: Mapping[RunKey, Mapping[Cluster, Variables]]
 ) -> list[Regression]:
-    """Return the regressions of every group whose environment declares explanatory variables."""
+    """Return regressions of metrics on variables of clusters, for groups whose environment declares variables."""
     all_regressions: list[Regression] = []
     for group, rows in group_by(all_rows, lambda row: row.group).items():
         declared = group.environment.difficulty.explanatory_variables
@@ -229,6 +231,7 @@ def regressions(
 
 
 def _regression_slope(variable: str, pairs: Sequence[tuple[float | None, float]]) -> Slope:
+    """Return the line of a variable's regression over (variable, metric) pairs, one for each cluster."""
     both = [(value, rate) for value, rate in pairs if value is not None]
     line = regression_line([value for value, _ in both], [rate for _, rate in both])
     if isinstance(line, str):
@@ -272,7 +275,7 @@ class Spread(GroupResult):
 
 
 def spreads_over_sets(estimates: Iterable[Estimate]) -> list[Spread]:
-    """Return the spread of every level of which at least two sets were run with the same model and settings.
+    """Return the spread over sets of items, at every level that was run with two sets and the same settings.
 
     Args:
         estimates: The estimates by level; those over all levels are ignored.
@@ -304,6 +307,7 @@ def spreads_over_attempts(all_rows: Iterable[Row]) -> list[Spread]:
 
 
 def _spread_of_estimates(group: RunKey, level: int, keys: Sequence[str], estimates: Sequence[Estimate]) -> Spread:
+    """Return the spread of metrics and curves over estimates, one for each set or attempt (`keys`)."""
     return Spread(
         group=group,
         level=level,
@@ -318,6 +322,7 @@ def _spread_of_estimates(group: RunKey, level: int, keys: Sequence[str], estimat
 
 
 def _spread_by_name(sets: Iterable[Mapping[str, float]]) -> dict[str, SetSpread]:
+    """Return by name the spread over sets of every number that at least two sets have."""
     values_of_sets = list(sets)
     names = dict.fromkeys(name for values in values_of_sets for name in values)
     of_name = {name: [values[name] for values in values_of_sets if name in values] for name in names}

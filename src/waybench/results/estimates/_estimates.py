@@ -143,7 +143,7 @@ class Estimate:
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """The bounds of `best`, the lower one first; None where no attempt was lost, where there are no two of them."""
+        """The least and the greatest value of `best` with its lost attempts; None if there are no two bounds."""
         if self.lost is None or self.guided or self.lost.lowest is None or self.lost.highest is None:
             return None
         return self.lost.lowest, self.lost.highest
@@ -164,7 +164,7 @@ class Estimate:
 
     @property
     def counts(self) -> ItemCounts:
-        """What the score comes from; with the solved items where each of them gained all or nothing."""
+        """Numbers of items and attempts; of solved items, too, where each item's score is all or nothing."""
         scoring, (low, high) = self.group.environment.scoring, self.ranges[self.headline]
         counts = ItemCounts(self.items, self.attempts)
         is_single = scoring.best_of or self.attempts == self.items
@@ -176,12 +176,12 @@ class Estimate:
 
     @property
     def few_items(self) -> str:
-        """What stands in the place of the score's interval where it has too few items: "3 items: 2 solved"."""
+        """Text in place of the score's interval where there are too few items: "3 items: 2 solved"."""
         return self.counts.few_text(self.best.clusters) if self.best else ""
 
     @property
     def too_few(self) -> dict[str, str]:
-        """By metric or aggregate, a note where its interval takes more items than there are (`SampleSize`)."""
+        """By metric or aggregate, a note that there are too few items for its interval (`SampleSize`)."""
         environment = self.group.environment
         notes = {
             metric.name: too_few_note(self.metric_or_aggregate(metric.name), metric)
@@ -208,12 +208,12 @@ class Estimate:
 
     @property
     def tokens(self) -> float | None:
-        """Mean tokens of an attempt, of requests and replies."""
+        """Mean number of tokens in an attempt's requests and replies."""
         return None if self.input_tokens is None else self.input_tokens + (self.output_tokens or 0)
 
     @property
     def requests(self) -> float | None:
-        """Mean replies of an attempt."""
+        """Mean number of requests in an attempt."""
         return self.replies / self.attempts if self.attempts else None
 
     def to_json(self) -> dict[str, Json]:
@@ -278,6 +278,7 @@ def overall(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> lis
 def _estimates_of_samples(
     samples: Sequence[tuple[RunKey, int | None, Sequence[Row]]], cache: KnownEstimates | None
 ) -> list[Estimate]:
+    """Return the estimate of each sample of rows, without ceilings that a player exceeds."""
     beaten = beaten_ceilings(sample for _, _, sample in samples)
     memo = {} if cache is None else cache
     estimates: list[Estimate] = []
@@ -291,7 +292,7 @@ def _estimates_of_samples(
 
 
 def _cached_estimate(group: RunKey, level: int | None, rows: Sequence[Row], cache: KnownEstimates) -> Estimate | None:
-    """Return the estimate of these very rows; that of the only level is that over all levels, without curves."""
+    """Return the cached estimate of exactly these rows; of a single level, also as that over all levels."""
     for cached_rows, cached in cache.get(group, ()):
         if len(cached_rows) == len(rows) and all(map(is_, cached_rows, rows)):
             if cached.level == level:
@@ -302,6 +303,7 @@ def _cached_estimate(group: RunKey, level: int | None, rows: Sequence[Row], cach
 
 
 def _estimate_of_rows(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate:
+    """Return the estimate of one group's rows at one level, or at all levels (None)."""
     environment = group.environment
     # What attempts are perfect is declared; the bounds of numbers are those of these episodes.
     head, metrics = (
@@ -322,7 +324,7 @@ def _estimate_of_rows(group: RunKey, level: int | None, rows: Sequence[Row]) -> 
     def with_lost_attempts(
         value_of: Callable[[Items], IntervalEstimate | None], *metrics: Metric
     ) -> IntervalEstimate | None:
-        """Return a number with the attempts that it lacks; without an interval where results decided when to stop."""
+        """Return a mean over items with its lost attempts; in a stopped stream, without an interval."""
         mean = value_of(tried)
         if mean is not None and is_streamed:
             mean = replace(mean, low=None, high=None)
@@ -450,6 +452,7 @@ def metric_cluster_values(rows: Iterable[Row], metric_names: Collection[str]) ->
 def _aggregate_estimate(
     attempts_by_item: Mapping[ItemKey, Sequence[Row]], head: Metric, aggregate: Aggregate
 ) -> IntervalEstimate | None:
+    """Return an aggregate over the items at which all of its metrics are defined; None without any."""
     columns = [metric_values(attempts_by_item, head, metric).values for metric in aggregate.metrics]
     # Sorted: sums of floats depend on the order, and the order of logs depends on which episode ended first.
     keys = sorted(key for key in attempts_by_item if all(key in values for values in columns))
@@ -459,10 +462,12 @@ def _aggregate_estimate(
 
 
 def _mean_of_attempts(attempts: Iterable[Row], metric: Metric) -> IntervalEstimate | None:
+    """Return the mean of a metric over attempts, with its clustered interval; None without a value."""
     pairs = [(value, row.cluster) for row in attempts if (value := row.metrics[metric.name]) is not None]
     return clustered_mean([value for value, _ in pairs], [cluster for _, cluster in pairs], *metric.interval_bounds)
 
 
 def _mean_of_known(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the values that are not None; None without any."""
     numbers = [value for value in values if value is not None]
     return fsum(numbers) / len(numbers) if numbers else None

@@ -22,12 +22,12 @@ class LevelCoverage(NamedTuple):
 
 
 def task_levels(estimates: Iterable[Estimate]) -> list[int]:
-    """Return all levels of a task, rising: those that some model ran, and those that its ladder declares."""
+    """Return all levels of a task, rising: those that some model ran or its ladder declares."""
     return sorted({level for one in estimates for level in (one.level, *one.declared_levels) if level is not None})
 
 
 def level_coverage(estimates: Sequence[Estimate], all_levels: Sequence[int]) -> LevelCoverage:
-    """Return the levels that a model's mean stands for.
+    """Return the levels that a model's mean covers, and the share of them that it ran.
 
     Where its ladder ended, these are all levels that its own run declares, so that no other model changes the mean.
     Logs of older versions declare none: then they are those of the task, as other models ran or declare them.
@@ -47,7 +47,7 @@ def level_coverage(estimates: Sequence[Estimate], all_levels: Sequence[int]) -> 
 
 
 def ladder_ended(estimates: Sequence[Estimate]) -> bool:
-    """Return whether a ladder ended at the last of some levels, so that nothing was reached beyond it.
+    """Return whether a ladder ended at the last of some levels, since nothing was solved there.
 
     It did where nothing was reached at this level, nor at the levels before it as far as its patience goes. After
     something was, the next level was not requested, or is still to come; and nothing follows from an infrastructure

@@ -49,11 +49,11 @@ class LedgerEntry(GroupResult):
 
     @property
     def stand_ins(self) -> list[str]:
-        """The names of models that answered, where they are not the requested one."""
+        """The names of the answering models that differ from the requested one."""
         return [name for name in self.answered if not is_same_model(self.group.model, name)]
 
     def mean_per_item(self, total: float | None) -> float | None:
-        """Return what an item took with all its attempts; None if it is not known.
+        """Return the mean of a total over items, all attempts at each together; None if it is not known.
 
         Args:
             total: The total of the attempts whose tokens are known, such as `cost`.
@@ -67,7 +67,7 @@ def is_same_model(requested: str, answered: str) -> bool:
 
 
 def ledger(all_rows: Iterable[Row]) -> list[LedgerEntry]:
-    """Return an entry for every model, task and settings, in order of first appearance.
+    """Return an entry with tokens, time, cost and solved items for every model, task and settings.
 
     What is solved for a token or a dollar is a ratio of sums over items, and its interval is that of a ratio, clustered
     as the items were drawn (see `clustered_mean`; Cochran, Sampling Techniques, 3rd ed. 1977, chapter 6): easy items
@@ -111,10 +111,12 @@ def _ledger_entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
 
 
 def _is_item_solved(attempts: Sequence[Row]) -> bool:
+    """Return whether some attempt at an item solved it."""
     return any(row.end == End.SOLVED for row in attempts)
 
 
 def _thousand_tokens(attempts: Sequence[Row]) -> float | None:
+    """Return the tokens of all attempts at an item, in thousands; None if those of one are not known."""
     tokens = total_if_known(row.tokens for row in attempts)
     return None if tokens is None else tokens / THOUSAND
 
@@ -124,7 +126,7 @@ def _ratio_over_items(
     numerator_of: Callable[[Sequence[Row]], float | None],
     denominator_of: Callable[[Sequence[Row]], float | None],
 ) -> IntervalEstimate | None:
-    """Return the sum over items of a part by that of a whole, over the items of which both are known."""
+    """Return the ratio of two sums over items, with its interval; items at which either is unknown are left out."""
     parts = [(key.cluster, numerator_of(item), denominator_of(item)) for key, item in attempts_by_item.items()]
     used = [
         (cluster, float(numerator), float(size)) for cluster, numerator, size in parts if numerator is not None and size
@@ -135,7 +137,7 @@ def _ratio_over_items(
 
 
 def total_if_known(values: Iterable[N | None]) -> N | None:
-    """Return a sum, None if some value is not known, or there is none."""
+    """Return the sum of values; None if one of them is None, or without values."""
     numbers = list(values)
     return None if None in numbers else _total_of_known(numbers)
 

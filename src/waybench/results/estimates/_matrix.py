@@ -80,7 +80,7 @@ class MatrixRow:
 
     @property
     def ranked_in(self) -> frozenset[Family]:
-        """The families of its mean, which models that are ranked together share; none if it has no rank."""
+        """The families over which the row is ranked; empty if it has no rank."""
         has_rank = self.kind != "reference" and not self.lost and self.mean is not None and self.mean.interval
         return frozenset(family for family, cell in self.cells.items() if cell.score) if has_rank else frozenset()
 
@@ -142,7 +142,7 @@ class Matrix:
 
 
 def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
-    """Return the matrix of models by families.
+    """Return the matrix of normalised scores, models by families.
 
     A cell is the mean of the normalised scores (`Estimate.rescaled`) of a family's tasks, and a row's mean is that of
     its cells. A task that a model ran with several settings has the mean over these. Where a model's ladder ended, the
@@ -211,7 +211,7 @@ def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
 
 
 def _without_agents_beside_bare_models(rows: Sequence[Row]) -> list[Row]:
-    """Return rows without those of agents of a model that was run in the same environment without one."""
+    """Return rows without agents of models that were also run without one in the same environment."""
     agents = {group for group in {row.group for row in rows} if dict(group.options).get(AGENT)}
     bare = {(row.group.model, row.group.env) for row in rows if row.group not in agents}
     return [row for row in rows if row.group not in agents or (row.group.model, row.group.env) not in bare]
@@ -222,6 +222,7 @@ def _family_score(
     n_tasks: int,
     why_no_score: Callable[[Estimate], str],
 ) -> FamilyScore:
+    """Return a model's score in a family, from each task's estimate, its estimates by level, and all levels."""
     notes: dict[str, None] = {}
     scores: dict[tuple[str, tuple[str, ...]], list[Score]] = {}
     for total, estimates, all_levels in results:
@@ -253,7 +254,7 @@ def _why_no_score(total: Estimate, rows: Sequence[Row]) -> str:
 
 
 def _task_score(total: Estimate, coverage: LevelCoverage) -> tuple[Score | None, list[str]]:
-    """Return a task's normalised score, scaled by the share of levels that count, and what limits its comparison."""
+    """Return a task's normalised score, scaled by the share of levels that it ran, and notes on its limits."""
     if total.rescaled is None:
         return None, []
     first, end = coverage.levels[0], coverage.levels[-1]
@@ -321,7 +322,7 @@ def matrix_text(matrix: Matrix, max_width: int = 100) -> str:
 
 
 def _families_without_score(matrix: Matrix) -> list[str]:
-    """Return the families in which some model has no normalised score, each with the reasons."""
+    """Return the titles of families in which some model has no normalised score, each with the reasons."""
     families: list[str] = []
     for family in matrix.families:
         reasons = {cell.why_none for row in matrix.rows if (cell := row.cells.get(family)) and cell.score is None}
@@ -331,11 +332,12 @@ def _families_without_score(matrix: Matrix) -> list[str]:
 
 
 def short_title(family: Family) -> str:
-    """Return a family's title without what stands in brackets: "Mazes (AliciaBench)" is "Mazes"."""
+    """Return a family's title without its part in brackets: "Mazes (AliciaBench)" is "Mazes"."""
     return family.title.partition(" (")[0]
 
 
 def _leading_cells(row: MatrixRow, has_ranks: bool) -> list[str]:
+    """Return the first cells of a model's line: its name, its mean and, where there are ranks, its rank."""
     rank = (NOTHING if row.why_no_rank else "") if row.rank is None else "–".join(dict.fromkeys(map(str, row.rank)))
     name = row.model.removeprefix("waybench/") if row.kind == "reference" else row.model
     return [
@@ -346,6 +348,7 @@ def _leading_cells(row: MatrixRow, has_ranks: bool) -> list[str]:
 
 
 def _score_cell_text(score: Score | None, *, with_interval: bool = False) -> str:
+    """Return a score as text, such as "63" or "63 (51 to 74)"; a dash without a score."""
     if score is None:
         return NOTHING
     value = score_text(score.value)
@@ -356,6 +359,7 @@ def _score_cell_text(score: Score | None, *, with_interval: bool = False) -> str
 
 
 def _family_column(matrix: Matrix, family: Family) -> list[str]:
+    """Return a column of texts: the family's title, and each model's score with its mark."""
     cells = [row.cells.get(family) for row in matrix.rows]
     texts = ["" if cell is None else f"{_score_cell_text(cell.score)}{_cell_mark(cell)}" for cell in cells]
     if any(text.endswith(("*", _FEW)) for text in texts):
@@ -364,6 +368,7 @@ def _family_column(matrix: Matrix, family: Family) -> list[str]:
 
 
 def _cell_mark(cell: FamilyScore) -> str:
+    """Return a star if the comparison of a score is limited, a dagger if it is of few items, or ""."""
     if cell.notes or cell.lost:
         return "*"
     return _FEW if cell.score and cell.score.few_items() else ""
@@ -376,12 +381,14 @@ def _heading_lines(column: Sequence[str]) -> list[str]:
 
 
 def _column_width(column: Sequence[str]) -> int:
+    """Return the width of a column in characters, its heading wrapped."""
     return max(map(len, (*_heading_lines(column), *column[1:])))
 
 
 def _aligned_table(
     leading_lines: Sequence[Sequence[str]], family_columns: Sequence[Sequence[str]], kinds: Sequence[str]
 ) -> str:
+    """Return a table of names, means and family columns, whose headings may take several lines."""
     headings = [_heading_lines(column) for column in family_columns]
     height = max((len(heading) for heading in headings), default=1)
     lines = [

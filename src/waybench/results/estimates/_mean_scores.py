@@ -37,11 +37,12 @@ class Score:
     errors: Mapping[str, float] = field(default_factory=dict[str, float], repr=False, compare=False)
 
     def few_items(self, *, solved: bool = True) -> str:
-        """Return what stands in the place of the interval below six clusters (`ItemCounts.few_text`)."""
+        """Return the text in place of an interval below six clusters, such as "3 items: 2 solved"."""
         return self.counts.few_text(self._n_clusters, solved=solved)
 
     @property
     def _n_clusters(self) -> int:
+        """Number of independent clusters in all cells."""
         return len({cluster for cell, _ in self.cells for cluster in cell.clusters})
 
     def to_json(self) -> dict[str, Json]:
@@ -63,13 +64,13 @@ class Score:
 
     @property
     def shown_interval(self) -> tuple[float, float] | None:
-        """The interval as it is printed: its ends are cut at floor and ceiling; None where it says nothing."""
+        """The interval as it is printed, cut at floor and ceiling; None where there is none to print."""
         low, high = (cut_end(end, self.value, CEILING) for end in (self.low, self.high))
         mean = IntervalEstimate(self.value, low, high, self.counts.items, self._n_clusters)
         return known_ends(mean, bounds=(0, CEILING))
 
     def interval_text(self, separator: str) -> str:
-        """Return the interval as it is printed, its ends cut at floor and ceiling, or what stands in its place.
+        """Return the interval as it is printed, or the text in its place.
 
         Args:
             separator: The text between the ends, such as " to ".
@@ -86,7 +87,7 @@ def score_text(value: float) -> str:
 
 
 def percent_score(normalized: NormalizedScore, counts: ItemCounts, score_at_ceiling: float = CEILING) -> Score:
-    """Return a normalised score in per cent; one that is below the floor for certain counts as 0.
+    """Return a normalised score in per cent; 0 if its whole interval is below the floor.
 
     Args:
         normalized: The score, 1 at the ceiling.
@@ -108,7 +109,7 @@ def percent_score(normalized: NormalizedScore, counts: ItemCounts, score_at_ceil
 
 
 def mean_score(scores: Sequence[Score]) -> Score | None:
-    """Return the mean of scores; None without any. Its interval is that of all their cells (`Functional`)."""
+    """Return the mean of scores, with the interval of all their cells (`Functional`); None without scores."""
     if not scores:
         return None
     value = math.fsum(score.value for score in scores) / len(scores)
@@ -125,7 +126,7 @@ def mean_score(scores: Sequence[Score]) -> Score | None:
 
 
 def _lost_attempts_of_mean(scores: Sequence[Score]) -> LostAttempts | None:
-    """Return the attempts that a mean of scores lacks; of the scores that lack none, the number is not counted."""
+    """Return the lost attempts of a mean of scores, with its bounds; None without any."""
     lacking = [score.lost for score in scores if score.lost]
     if not lacking:
         return None

@@ -42,7 +42,7 @@ class HeadlineSpec:
     aggregate: str = ""
 
     def mean(self, estimate: Estimate) -> IntervalEstimate | None:
-        """Return its mean: of the best attempts for a metric, over the steps for a series."""
+        """Return the headline in an estimate: the mean of best attempts, or a series' mean over its steps."""
         if self.aggregate:
             return estimate.aggregates.get(self.aggregate)
         if not self.series:
@@ -51,12 +51,12 @@ class HeadlineSpec:
         return curve.average if curve else None
 
     def lost_attempts(self, estimate: Estimate) -> LostAttempts | None:
-        """Return the attempts that its mean lacks, also where that has no value; None if it lacks none."""
+        """Return the lost attempts of the headline in an estimate; None without any."""
         mean = self.mean(estimate)
         return estimate.lost if mean is None else mean.lost
 
     def value(self, row: Row) -> float | None:
-        """Return its value in one episode."""
+        """Return the headline in one episode."""
         if self.aggregate:
             return None
         if not self.series:
@@ -66,7 +66,7 @@ class HeadlineSpec:
 
 
 def headline_spec(env: Environment[Any, Any, Any], guided: bool) -> HeadlineSpec:
-    """Return the measure of an environment's episodes.
+    """Return the number by which an environment's episodes are judged.
 
     Args:
         env: The environment.
@@ -79,7 +79,7 @@ def headline_spec(env: Environment[Any, Any, Any], guided: bool) -> HeadlineSpec
 
 
 def headline_specs(env: Environment[Any, Any, Any], guided: bool) -> list[HeadlineSpec]:
-    """Return the headline numbers of sets of episodes: `headline_spec`, and without a teacher the aggregates."""
+    """Return the headlines of sets of episodes: `headline_spec` and, without a teacher, headline aggregates."""
     of_sets = (
         []
         if guided
@@ -118,7 +118,7 @@ def as_metric(summary: Series | Aggregate) -> Metric:
 
 
 def merit_key(estimates: Sequence[Estimate]) -> tuple[float, float]:
-    """Return a sort key of a group over all its levels; greater is better.
+    """Return a sort key of a group from its estimates by level; greater is better.
 
     Levels that were not run add nothing: a ladder ends where nothing was reached. Where lower is better, the distance
     from the worst possible value counts. Where there is no worst value, the number of levels comes first.
@@ -172,7 +172,7 @@ def rank_by_merit(estimates: Iterable[Estimate]) -> dict[RunKey, dict[int, Estim
 
 
 def score_tables_text(estimates: Iterable[Estimate], max_width: int = 100, *, totals: Iterable[Estimate] = ()) -> str:
-    """Return the scores as an aligned table of plain text, one for each environment, and one more with a teacher.
+    """Return the scores as tables of plain text, one for each environment, and one more with a teacher.
 
     Each value of an option whose scores are not comparable (`Option.separate_tables`) has a table of its own, and so
     has each aggregate, after its environment's table. A table's first cell says what is in it where that is no score
@@ -220,6 +220,7 @@ def score_tables_text(estimates: Iterable[Estimate], max_width: int = 100, *, to
 
 
 def _table_title(env: Environment[Any, Any, Any], headline: HeadlineSpec, separate_by: Sequence[str]) -> str:
+    """Return the first cell of a table: the environment, its separate options and, unless usual, the headline."""
     name = ", ".join((env.title, *separate_by))
     description = ", ".join(part for part in (headline.metric.title, better_text(headline.metric)) if part)
     if headline.series:
@@ -229,6 +230,7 @@ def _table_title(env: Environment[Any, Any, Any], headline: HeadlineSpec, separa
 
 
 def _level_cell_text(estimate: Estimate | None, headline: HeadlineSpec) -> str:
+    """Return the cell of a level: its score, "n/a" without a result, or "" if it was not run."""
     if estimate is None:
         return ""
     star = "*" if estimate.lost else ""
@@ -239,7 +241,7 @@ def _level_cell_text(estimate: Estimate | None, headline: HeadlineSpec) -> str:
 
 
 def _reference_note(title: str, estimate: Estimate, headline: HeadlineSpec) -> str:
-    """Return a note on a cell's floor and ceiling; "" if they are not known."""
+    """Return a line with floor and ceiling of a level and who scores the floor; "" if they are not known."""
     rescaled = estimate.rescaled
     if rescaled is None or headline.aggregate or headline.series:
         return ""
@@ -250,7 +252,7 @@ def _reference_note(title: str, estimate: Estimate, headline: HeadlineSpec) -> s
 
 
 def _column_blocks(lines: Sequence[Sequence[str]], max_width: int) -> Iterator[list[list[str]]]:
-    """Yield a table's columns as tables that are narrow enough, each of the first column and at least another one."""
+    """Yield a table's columns in blocks that fit a width, each with the first column and at least another one."""
     if any("*" in cell for line in lines for cell in line[1:]):  # room for a star in every cell aligns the numbers
         lines = [[line[0], *(cell if cell.endswith("*") else f"{cell} " for cell in line[1:])] for line in lines]
     first, *others = zip(*lines, strict=True)

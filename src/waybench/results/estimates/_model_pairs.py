@@ -41,6 +41,7 @@ class ModelEstimates(NamedTuple):
 
 
 def _count_column(name: str, doc: str) -> "Column[ModelPair]":
+    """Return a column for an attribute that is a whole number, headed by its name."""
     return Column(name, int, doc, heading=name.capitalize(), text=lambda pair: f"{getattr(pair, name):,}")
 
 
@@ -130,7 +131,7 @@ class ModelPair:
 
     @property
     def difference_text(self) -> str:
-        """The difference with its interval in words: "+3.2 (−0.5 to +6.9)"."""
+        """The difference with its interval as text: "+3.2 (−0.5 to +6.9)"."""
         mean = self.difference
         if mean is None:
             return NOTHING
@@ -138,7 +139,7 @@ class ModelPair:
 
     @property
     def p_text(self) -> str:
-        """The adjusted p value in words; or its own, where the pair is in no family of tests."""
+        """The adjusted p value as text, or the p value itself if the pair left the family of tests."""
         return adjusted_p_text(self.p, self.adjusted)
 
     def to_json(self) -> dict[str, Json]:
@@ -147,6 +148,7 @@ class ModelPair:
 
 
 def _signed_score_text(value: float) -> str:
+    """Return a difference of scores with its sign and one decimal."""
     return f"{value:+.1f}".replace("-", "−")
 
 
@@ -177,11 +179,12 @@ def compare_models(
 
 
 def _comparable_totals(rows: Sequence[Row]) -> list[Estimate]:
+    """Return estimates over all levels, without searches, teachers, and isomorphs of original items."""
     return [total for total in overall(original_rows(without_searches(rows))) if not total.guided]
 
 
 def compare_pairs(estimates_of_pairs: Iterable[tuple[ModelEstimates, ModelEstimates]]) -> list[ModelPair]:
-    """Compare pairs of models, all of which are one family of tests.
+    """Compare pairs of models, with p values adjusted over all of these pairs.
 
     A pair is compared at the items of tasks and levels that both ran: no other model enters it, and neither does the 0
     that a level counts which only one of them reached.
@@ -198,7 +201,7 @@ def compare_pairs(estimates_of_pairs: Iterable[tuple[ModelEstimates, ModelEstima
 
 
 def ranked_pairs(groups: Sequence[Sequence[str]], totals: Mapping[str, Sequence[Estimate]]) -> list[ModelPair]:
-    """Return all pairs of models that are ranked together, of all groups as one family of tests.
+    """Return all pairs of models within each group, with p values adjusted over all groups.
 
     Of a task, results with equal settings are paired; of one that each ran once with others, these two, if their scores
     have one scale. A pair without six common clusters in a task of each family is not comparable.
@@ -212,7 +215,7 @@ def ranked_pairs(groups: Sequence[Sequence[str]], totals: Mapping[str, Sequence[
 
 
 def rank_ranges(groups: Sequence[Sequence[str]], pairs: Iterable[ModelPair]) -> dict[str, tuple[int, int]]:
-    """Return the best and the worst rank of each model within its group; of a model alone there is none.
+    """Return the best and the worst rank of each model within its group; a model alone has none.
 
     They say how many models are better, and how many are not worse.
 
@@ -235,7 +238,7 @@ def rank_ranges(groups: Sequence[Sequence[str]], pairs: Iterable[ModelPair]) -> 
 
 
 def order_notes(pairs: Iterable[ModelPair], means: Mapping[str, float]) -> list[str]:
-    """Return sentences on where pairs differ from the order of means, or go round in a circle.
+    """Return sentences on pairs whose order differs from that of the means, and on circles among three models.
 
     Both can be, where models ran different items: a pair is at those that both ran.
 
@@ -290,7 +293,7 @@ def model_pairs_text(pairs: Sequence[ModelPair]) -> str:
 
 
 def _compare_pair(first: ModelEstimates, second: ModelEstimates) -> ModelPair:
-    """Return two models' difference in mean normalised scores, or why there is none."""
+    """Return the difference of two models in mean normalised scores, or why there is none."""
     names = first.model, second.model
     lost = [side.model for side in (first, second) if any(total.lost for total in side.totals)]
     if lost:
@@ -323,13 +326,14 @@ def _compare_pair(first: ModelEstimates, second: ModelEstimates) -> ModelPair:
 
 
 def _pair_without_difference(first: str, second: str, why_not: str) -> ModelPair:
+    """Return a pair of models that cannot be compared, with the reason."""
     return ModelPair(first=first, second=second, families=0, tasks=0, items=0, paired=None, why_not=why_not)
 
 
 def _normalized_estimates_by_task(
     first: Sequence[Estimate], second: Sequence[Estimate]
 ) -> dict[tuple[str, tuple[str, ...]], tuple[list[Estimate], list[Estimate]]]:
-    """Return both models' estimates by task, empty where one did not run it."""
+    """Return both models' normalised estimates by task; an empty list where one did not run it."""
     sides = [
         group_by((total for total in side if total.rescaled), lambda total: (total.group.env, total.group.separate_by))
         for side in (first, second)
@@ -340,13 +344,13 @@ def _normalized_estimates_by_task(
 def _pairs_with_equal_settings(
     first: Sequence[Estimate], second: Sequence[Estimate]
 ) -> list[tuple[Estimate, Estimate]]:
-    """Return the estimates of two models with equal settings; of one task that each ran once, these two."""
+    """Return the pairs of estimates with equal settings; without any, the only estimates of both models."""
     equal = [(one, other) for one in first for other in second if one.group.settings == other.group.settings]
     return equal or ([(first[0], second[0])] if len(first) == len(second) == 1 else [])
 
 
 def _common_cells(first: Estimate, second: Estimate) -> tuple[Cell, Cell] | None:
-    """Return the cells of the items that both have in per cent, normalised by the first one's floors and ceilings.
+    """Return both models' cells at their common items, in per cent by the first one's floors and ceilings.
 
     Where one of them is below the floor of the whole task, which counts as 0 in means, no item of either counts as less
     than 0: the range from the worst score possible to the ceiling can be many times that from the floor, and all

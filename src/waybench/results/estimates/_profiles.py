@@ -133,7 +133,7 @@ class JointData:
 
 
 def model_profiles(all_rows: Iterable[Row], *, include_references: bool = False) -> Profiles:
-    """Return the profiles of models, from the joint model of `stats.joint_abilities`.
+    """Return the profiles of models: abilities, deviations by family, and predicted scores of families not run.
 
     Results are items' scores between floor and ceiling, from 0 to 1: where a model ran a task with several settings,
     their mean. Difficulties depend on the task and on its first axis, or on the level where there is no axis.
@@ -162,7 +162,7 @@ def model_profiles(all_rows: Iterable[Row], *, include_references: bool = False)
 
 
 def joint_data(rows: Sequence[Row], *, include_references: bool = False) -> JointData:
-    """Return what the joint model is fitted on."""
+    """Return the models' results in each family, on which the joint model of abilities is fitted."""
     totals = [
         total
         for total in overall(rows)
@@ -179,6 +179,7 @@ def joint_data(rows: Sequence[Row], *, include_references: bool = False) -> Join
 def _family_results(
     models: Sequence[str], totals: Sequence[Estimate], rows_by_group: Mapping[RunKey, Sequence[Row]]
 ) -> FamilyResults:
+    """Return the models' normalised results at the items of a family, with covariates and item weights."""
     shares_by_item: dict[_Item, dict[str, list[float]]] = {}
     levels: dict[_Item, float] = {}
     for total in totals:
@@ -211,6 +212,7 @@ def _family_results(
 
 
 def _profiles_from_abilities(data: JointData, scores: Matrix, abilities: Abilities) -> Profiles:
+    """Return the profiles from fitted abilities and the matrix of measured scores."""
     measured = {row.model: row for row in scores.rows}
     rows: list[Profile] = []
     for column, model in enumerate(data.models):
@@ -296,7 +298,7 @@ def profiles_text(profiles: Profiles, max_width: int = 100) -> str:
 
 
 def _ability_tables(profiles: Profiles, max_width: int) -> list[str]:
-    """Return the table, in parts below each other where the families do not fit side by side."""
+    """Return the table of abilities and scores, split where the families do not fit side by side."""
     first = [
         ["", "general ability"],
         *([_model_name(row), _signed_interval_text(row.general)] for row in profiles.rows),
@@ -314,33 +316,38 @@ def _ability_tables(profiles: Profiles, max_width: int) -> list[str]:
 
 
 def _aligned_table(leading_lines: list[list[str]], columns: list[list[str]]) -> str:
+    """Return the table of leading cells and family columns as aligned text."""
     return align_columns(
         [[*line, *cells] for line, cells in zip(leading_lines, zip(*columns, strict=True), strict=True)]
     )
 
 
 def _model_name(profile: Profile) -> str:
+    """Return a profile's model name for a table, with a star if attempts are lost."""
     name = profile.model.removeprefix("waybench/") if profile.kind == "reference" else profile.model
     return one_line(name, LONGEST_NAME) + ("*" if profile.lost else "")
 
 
 def _score_cell_text(cell: ProfileCell) -> str:
+    """Return a measured score, or a predicted one in square brackets, as text."""
     if cell.predicted:
         return f"[{score_text(cell.predicted.value)}]"
     return score_text(cell.measured.value) if cell.measured else ""
 
 
 def _interval_ends_text(interval: Interval) -> str:
+    """Return the ends of an interval of scores as text: "12 to 48"."""
     return f"{score_text(interval.low)} to {score_text(interval.high)}"
 
 
 def _signed_interval_text(interval: Interval) -> str:
+    """Return an estimate with its interval, all with signs: "+0.4 (−0.1 to +0.9)"."""
     ends = [f"{end:+.1f}".replace("-", "−") for end in interval]
     return f"{ends[0]} ({ends[1]} to {ends[2]})"
 
 
 def _explanation_sentences(profiles: Profiles) -> list[str]:
-    """Return the sentences below a profile: what its numbers mean, and which families it leaves out."""
+    """Return the sentences below a profile: the meaning of its numbers, and the families left out."""
     shared, count = profiles.shared, len(profiles.rows)
     texts = [
         "Scores are normalised (0 floor, 100 ceiling). General ability: 0 is the average of models, 1 is one standard "

@@ -77,7 +77,7 @@ def pass_rates(
 
 
 def _attempt_counts(most: int) -> Iterator[int]:
-    """Yield the powers of two from 2 up to a number, and this number."""
+    """Yield the powers of two from 2 to below the most attempts, and this number."""
     k = 2
     while k < most:
         yield k
@@ -87,24 +87,25 @@ def _attempt_counts(most: int) -> Iterator[int]:
 
 
 def _attempt_successes(attempts: Sequence[Row], head: Metric) -> list[bool]:
-    """Return whether each attempt succeeds; those that have no value, or are a share of nothing, are left out."""
+    """Return whether each attempt at an item succeeds; attempts without a value are left out."""
     results = ((row.metrics[head.name], row.sizes.get(head.name, 1.0)) for row in attempts)
     return [value > size / 2 for value, size in results if value is not None and size]
 
 
 def pass_any(attempts: int, solved: int, k: int) -> float:
-    """Return the share of all choices of k attempts at an item of which at least one is solved; k <= attempts."""
+    """Return pass@k of an item: the share of choices of k of its attempts with at least one solved."""
     return 1 - comb(attempts - solved, k) / comb(attempts, k)
 
 
 def pass_all(attempts: int, solved: int, k: int) -> float:
-    """Return the share of all choices of k attempts at an item of which all are solved; k <= attempts."""
+    """Return pass^k of an item: the share of choices of k of its attempts that are all solved."""
     return comb(solved, k) / comb(attempts, k)
 
 
 def _mean_pass_rate(
     items: Items, *, head: Metric, k: int, share_of: Callable[[int, int, int], float]
 ) -> IntervalEstimate | None:
+    """Return the mean of pass@k or pass^k, which `share_of` computes, over items with k attempts or more."""
     shares: dict[ItemKey, float] = {}
     for key, item in attempts_by_item(items).items():
         results = _attempt_successes(item, head)

@@ -58,6 +58,7 @@ def run_score(rows: Sequence[Row], bounds: Sequence[Range]) -> RunScore:
 
 
 def _mean_of_scores(scores: Sequence[Score]) -> Score | None:
+    """Return the mean of scores, without an interval where one has no cells; None without scores."""
     if len(scores) < 2:
         return scores[0] if scores else None
     if all(score.cells for score in scores):
@@ -66,7 +67,7 @@ def _mean_of_scores(scores: Sequence[Score]) -> Score | None:
 
 
 def _setting_score(estimate: Estimate, rows: Sequence[Row], bounds: _Bounds) -> tuple[Score | None, bool]:
-    """Return the score of one environment with one setting, and whether it is from 0 to 100."""
+    """Return the score of one environment with one setting, and whether its scale is 0 to 100."""
     is_chosen = any(row.adaptive for row in rows)
     if estimate.rescaled is not None and not is_chosen:
         return percent_score(estimate.rescaled, estimate.counts), True
@@ -110,6 +111,7 @@ class _Value(NamedTuple):
 
 
 def _cell_of_values(metric: Metric, values: Sequence[_Value], is_rescaled: bool) -> Cell:
+    """Return the cell of item values, as per cent of their bounds if `is_rescaled`."""
     clusters, sizes = [value.cluster for value in values], [value.size for value in values]
     if not is_rescaled:
         return Cell.from_values([value.value for value in values], clusters, *metric.interval_bounds, sizes)
@@ -118,7 +120,7 @@ def _cell_of_values(metric: Metric, values: Sequence[_Value], is_rescaled: bool)
 
 
 def _rescale_lost_attempts(lost: LostAttempts, metric: Metric, bounds: set[Range]) -> LostAttempts:
-    """Return lost attempts with their bounds as scores; without bounds where items have different ones."""
+    """Return lost attempts with their bounds in per cent; without bounds where items have different ones."""
     low, high = next(iter(bounds))
     if len(bounds) > 1 or low is None or high is None:
         return replace(lost, lowest=None, highest=None)

@@ -68,7 +68,7 @@ class UnreadableReplies:
 
     @property
     def text(self) -> str:
-        """A warning in one or two lines; the reply is shown on one line, its control characters as pictures."""
+        """The warning as text: the share of unreadable replies, their most frequent reason and an example."""
         share = f"{100 * self.count / self.replies:.0f} %"
         model, example = one_line(self.group.model, _LONGEST_NAME), one_line(self.example, 90)
         return (
@@ -80,7 +80,7 @@ class UnreadableReplies:
 
 
 def unreadable_replies(episodes: Sequence[LoggedEpisode], all_rows: Sequence[Row]) -> list[UnreadableReplies]:
-    """Return the groups of which more than 20 % of the replies could not be read, without the embedded players.
+    """Return the groups of models with more than 20 % unreadable replies.
 
     Args:
         episodes: The episodes.
@@ -154,7 +154,7 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[RunKey] = ())
 
 
 def _fit_names(lines: Sequence[Sequence[str]], shorter_names: Sequence[str]) -> list[list[str]]:
-    """Return the lines with names that leave room for the numbers; the shorter ones if the others are too long."""
+    """Return the lines with names that leave room for the numbers, the shorter names if necessary."""
     names, *numbers = zip(*lines, strict=True)
     longest = max(_SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(width, column)) for column in numbers)) - 2
     names = [name.strip() for name in names[1:]]
@@ -164,7 +164,7 @@ def _fit_names(lines: Sequence[Sequence[str]], shorter_names: Sequence[str]) -> 
 
 
 def _pass_rate_lines(totals: Sequence[Estimate]) -> list[str]:
-    """Return lines with the reliability of each model at each task with several attempts, under what they say."""
+    """Return a line with pass@k and pass^k for each model at each task with several attempts."""
     names = labels(total.group for total in totals)
 
     def pass_rate_line(total: Estimate, rates: PassRates) -> str:
@@ -186,7 +186,7 @@ def _refusals_line(total: Estimate, name: str) -> str:
 
 
 def _note_lines(totals: Sequence[Estimate], searched: Collection[RunKey]) -> list[str]:
-    """Return the lines on missing and unconfirmed episodes, and on intervals from too few items."""
+    """Return the lines on lost and unconfirmed episodes, refusals, and intervals from too few items."""
     names = labels(total.group for total in totals)
     lost = [line for total in totals if (line := _lost_attempts_line(total, names[total.group]))]
     lost += [_LOST] * any(total.lost and total.group not in searched for total in totals)
@@ -203,7 +203,7 @@ def _note_lines(totals: Sequence[Estimate], searched: Collection[RunKey]) -> lis
 
 
 def _legend_lines(totals: Sequence[Estimate], searched: Collection[RunKey], headings: Sequence[str]) -> Iterator[str]:
-    """Yield what the columns mean, and the marks of a table."""
+    """Yield lines that explain the columns with these headings, and marks."""
     if any(total.attempts > total.items and not total.group.environment.scoring.best_of for total in totals):
         yield "n: different items; an item has several episodes here"
     yield from (text for key, text in _LEGEND.items() if any(key in title for title in headings))
@@ -212,7 +212,7 @@ def _legend_lines(totals: Sequence[Estimate], searched: Collection[RunKey], head
 
 
 def _summary_cells(total: Estimate, headline: HeadlineSpec, rows: Sequence[Row], is_searched: bool) -> list[str]:
-    """Return the cells of a line; a second measure of the same episodes has its score alone."""
+    """Return the cells of a group's line; a headline aggregate has only count, levels and score."""
     few = "" if headline.series or headline.aggregate else total.few_items
     mean, lost = headline.mean(total), headline.lost_attempts(total)
     score = NOTHING if is_searched else _mean_with_interval_text(mean, headline.metric, lost=lost, few_items=few)
@@ -242,6 +242,7 @@ def _summary_cells(total: Estimate, headline: HeadlineSpec, rows: Sequence[Row],
 
 
 def _normalized_score_text(score: NormalizedScore) -> str:
+    """Return a normalised score in per cent with its interval, or "below floor"."""
     return (
         _BELOW
         if score.is_below_floor and not score.mean.lost
@@ -266,7 +267,7 @@ def _mean_with_interval_text(
     lost: LostAttempts | None = None,
     few_items: str = "",
 ) -> str:
-    """Return a mean with its interval, its few items (`Estimate.few_items`) or, where attempts are lost, its bounds.
+    """Return a mean with its interval, or the few items or the bounds in its place.
 
     Such as "66.7 [42.1, 84.8]", "66.7 [3 items: 2 solved]" and "100.0 (40.0 to 100.0)".
     """
@@ -287,11 +288,12 @@ def _mean_with_interval_text(
 
 
 def _percent_text(value: float | None) -> str:
+    """Return a share in per cent, without decimals; a dash if it is not known."""
     return NOTHING if value is None else f"{100 * value:.0f} %"
 
 
 def _share_without_action(rows: Iterable[Row]) -> float | None:
-    """Return the share of steps at which no action was named; None where a reply always names one or is unparsed."""
+    """Return the share of steps whose reply names no action; None where there is no such metric."""
     metrics_by_row = [row.metrics for row in rows if row.is_included and row.metrics.get(_UNNAMED) is not None]
     steps = sum(metrics.get(_STEPS) or 0.0 for metrics in metrics_by_row)
     return sum(metrics[_UNNAMED] or 0.0 for metrics in metrics_by_row) / steps if steps else None
@@ -300,6 +302,7 @@ def _share_without_action(rows: Iterable[Row]) -> float | None:
 def _task_title(
     group: RunKey, headline: HeadlineSpec, separate_by: Sequence[str], estimates: Sequence[Estimate]
 ) -> str:
+    """Return the title above a task's lines: task, environment, headline, attempts and options."""
     env = group.environment
     attempts = max(estimate.most_attempts for estimate in estimates)
     is_same = all(estimate.n_planned == attempts * estimate.items for estimate in estimates)
@@ -337,7 +340,7 @@ def _not_replayed_line(total: Estimate, name: str) -> str:
 
 
 def _without_empty_columns(lines: Sequence[Sequence[str]], *, has_scores: bool) -> list[list[str]]:
-    """Return the lines without those columns that say nothing: all cells empty, or unknown beside the score's."""
+    """Return the lines without columns that are empty or unknown in every line."""
     always = ("", "n", "score [95 %]") if has_scores else ("", "n")
     visible: list[tuple[str, ...]] = []
     for head, *cells in zip(*lines, strict=True):

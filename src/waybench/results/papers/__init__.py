@@ -61,7 +61,7 @@ class Command:
 
 
 def parameter_text(value: Json) -> str:
-    """Return a parameter's value as the command line takes it."""
+    """Return a parameter's value as text for the command line: true is "true"."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -108,7 +108,7 @@ class PublishedBlock:
     over: str = ""
 
     def matches(self, env: str, settings: Mapping[str, Json]) -> bool:
-        """Return whether results of an environment with some settings are of the setting that the block names."""
+        """Return whether results of an environment with these settings belong beside the block's numbers."""
         return env == self.env and all(
             (settings.get(name) or 0) == (value or 0) for name, value in self.options.items()
         )
@@ -228,7 +228,7 @@ class Paper:
 
 
 def read_paper(name: str, content: Mapping[str, Any]) -> Paper:
-    """Return a paper from its name and the content of its file, whose arrays are tuples.
+    """Return a paper from its name and the parsed content of its TOML file, with arrays as tuples.
 
     Raises:
         DataError: If something is missing, unknown or of another type.
@@ -327,7 +327,7 @@ def _read_rows(entry: TomlEntry, kind: str, model: str, line: Any) -> Iterable[P
 
 
 def _read_numbers(entry: TomlEntry, values: Iterable[Any]) -> tuple[Decimal | None, ...]:
-    """Return numbers; an empty text stands for one that is not printed or cannot be read."""
+    """Return numbers from TOML values; None for an empty text, which stands for an unreadable one."""
     numbers: list[Decimal | None] = []
     for value in values:
         if value == "":
@@ -340,6 +340,7 @@ def _read_numbers(entry: TomlEntry, values: Iterable[Any]) -> tuple[Decimal | No
 
 
 def _read_number_table(entry: TomlEntry) -> Numbers:
+    """Return a table of published numbers that are values of no metric."""
     columns = entry.take_texts("columns")
     rows: list[tuple[str, tuple[Decimal | str | None, ...]]] = []
     for line in entry.take_value("rows", tuple):
@@ -355,6 +356,7 @@ def _read_number_table(entry: TomlEntry) -> Numbers:
 
 
 def _read_embedded(entry: TomlEntry) -> Embedded:
+    """Return the published result of an embedded player."""
     values: dict[str, Json] = entry.take_optional_table("values")
     numbers = dict(zip(values, _read_numbers(entry, values.values()), strict=True))
     return Embedded(
@@ -379,7 +381,7 @@ PAPERS: Mapping[str, Callable[[], Mapping[str, Any]]] = {
 
 
 def find_paper(name: str) -> Paper:
-    """Return a paper.
+    """Return the paper of a name.
 
     Raises:
         UsageError: If there is none of this name.

@@ -18,10 +18,11 @@ class TomlEntry:
         self.left = dict(cast("Mapping[str, Any]", content))
 
     def fail(self, problem: str) -> NoReturn:
+        """Raise a `DataError` that says where the problem is."""
         raise DataError(f"{self.where}: {problem}")
 
     def take_value(self, name: str, kind: type[Any], default: Any = None) -> Any:
-        """Return a value; it has to be there if there is no default."""
+        """Remove a value of a type from the table and return it, or the default; without one it is required."""
         if name not in self.left:
             if default is None:
                 self.fail(f"{name} is missing")
@@ -32,20 +33,22 @@ class TomlEntry:
         return value
 
     def take_text(self, name: str, default: str | None = None) -> str:
-        """Return a text without the blanks around it."""
+        """Remove a text and return it without the blanks around it."""
         return self.take_value(name, str, default).strip()
 
     def take_texts(self, name: str) -> tuple[str, ...]:
+        """Remove an array of texts and return it; empty if it is missing."""
         texts: tuple[Any, ...] = self.take_value(name, tuple, ())
         if not all(isinstance(text, str) for text in texts):
             self.fail(f"{name}: not all are texts")
         return texts
 
     def take_optional_table(self, name: str) -> dict[str, Any]:
+        """Remove a table and return it; empty if it is missing."""
         return dict(self.take_value(name, dict, {}))
 
     def read_tables(self, name: str, read: Callable[["TomlEntry"], T]) -> tuple[T, ...]:
-        """Return what is read of each table of an array of tables."""
+        """Remove an array of tables and return what a function reads from each."""
         entries: list[T] = []
         for number, content in enumerate(self.take_value(name, tuple, ()), start=1):
             part = TomlEntry(content, f"{self.where}, {name} {number}")
@@ -54,5 +57,6 @@ class TomlEntry:
         return tuple(entries)
 
     def reject_unknown_names(self) -> None:
+        """Raise a `DataError` if values are left that nobody took."""
         if self.left:
             self.fail(f"unknown: {', '.join(self.left)}")

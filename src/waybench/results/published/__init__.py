@@ -66,7 +66,7 @@ class PublishedMatch:
 
 
 def find_metric(env: str, name: str) -> Metric:
-    """Return a metric of an environment, or an aggregate or a series as one.
+    """Return an environment's metric of a name, or its aggregate or series of this name as a metric.
 
     Raises:
         UsageError: If it has none of this name.
@@ -82,13 +82,13 @@ def find_metric(env: str, name: str) -> Metric:
 
 
 def row_label(row: PublishedRow) -> str:
-    """Return the name of a published row."""
+    """Return the label of a published row: its model, with the other model and the statistic where it has them."""
     name = f"{row.model}, where {row.versus} answered too" if row.versus else row.model
     return with_statistic(name, row.statistic)
 
 
 def with_statistic(name: str, statistic: str) -> str:
-    """Return the name of a row with what its numbers are."""
+    """Return a row's name followed by the title of its statistic, such as "Avg"; unchanged without one."""
     return f"{name}, {STATISTICS[statistic]}" if statistic else name
 
 
@@ -105,7 +105,7 @@ def match_published(
     tables: Iterable[tuple[Paper, PaperTable]],
     spreads: Mapping[str, Sequence[Spread]],
 ) -> Iterator[PublishedMatch]:
-    """Yield the published means of some tables with the results that stand beside them.
+    """Yield the published means of some tables, each block with the results of the same setting.
 
     Args:
         level_estimates: The estimates by level.
@@ -166,7 +166,7 @@ def _published_rows(table: PaperTable, block: PublishedBlock, n_columns: int) ->
 
 
 def _spread_results(spread: Spread, label: str, block: PublishedBlock, metrics: Sequence[Metric]) -> Iterator[Result]:
-    """Yield the average and the margins over sets or attempts."""
+    """Yield the average and the margins over sets or attempts, as one result each."""
     numbers = [spread.metrics.get(metric.name) or spread.curves.get(metric.name) for metric in metrics]
     for statistic in (MEAN, "margin_min", "margin_max"):
         values = tuple(None if number is None else _statistic(number, statistic) for number in numbers)
@@ -178,6 +178,7 @@ def _statistic(number: SetSpread, statistic: str) -> float:
 
 
 def _result_of_estimate(estimate: Estimate, label: str, metrics: Sequence[Metric]) -> Result:
+    """Return an estimate's values of some metrics, labelled with its number of items."""
     means = tuple(metric_estimate(estimate, metric.name) for metric in metrics)
     # A metric of easy questions, for example, is of fewer items than were played.
     left_out = {metric.left_out for metric in metrics}
@@ -186,14 +187,14 @@ def _result_of_estimate(estimate: Estimate, label: str, metrics: Sequence[Metric
 
 
 def result_text(mean: IntervalEstimate | float | None, metric: Metric) -> str:
-    """Return a number of a run; one over sets or attempts has three decimals at least, as margins are small."""
+    """Return a result as text; averages and margins over sets or attempts have three decimals or more."""
     if mean is None or isinstance(mean, IntervalEstimate):
         return mean_text(mean.value if mean else None, metric)
     return f"{mean:,.{max(3, decimals(metric))}f}".replace("-", "−")
 
 
 def metric_estimate(estimate: Estimate, name: str) -> IntervalEstimate | None:
-    """Return the estimate of a metric or an aggregate, or of a series over all of its steps."""
+    """Return the estimate of a metric or an aggregate, or a series' mean over its steps; None without any."""
     curve = estimate.curves.get(name)
     return estimate.metric_or_aggregate(name) or (curve.average if curve else None)
 
@@ -245,6 +246,7 @@ def published_text(tables: Iterable[PublishedMatch], numbers: Iterable[Numbers] 
 
 
 def _match_text(match: PublishedMatch) -> str:
+    """Return an aligned table of results and, below them, the published rows."""
     head = f"{registry.load(match.block.env).title}: {match.block.setting}"
     lines = [[head, *(metric.title for metric in match.metrics)]]
     kinds = [""]

@@ -145,7 +145,7 @@ class _Costs(NamedTuple):
     constant: float
 
     def total_cost(self, items: int, replies: int) -> float:
-        """Return what items take, half of which a constant reply is chosen on."""
+        """Return the cost of playing so many items, with so many constant replies tried on half of them."""
         half, tried = items // 2, 0
         for before, after, count in zip((0, _FIRST, _SECOND), (_FIRST, _SECOND, half), _STAGES, strict=True):
             tried += min(replies, count) * max(0, min(half, after) - before)
@@ -171,6 +171,7 @@ class _Measurement:
             self._space = self._space if len(hashes) == self._space else None
 
     def reference_scores(self, budget: Budget) -> ReferenceScores:
+        """Return the reference scores from as many items as the budget allows."""
         count = self._affordable_item_count(budget)
         space = self._space if self._space is not None and self._space <= count else None
         if space is not None:
@@ -240,7 +241,7 @@ class _Measurement:
         return affordable
 
     def _attempt_records(self, item_number: int, player: Policy) -> list[EpisodeRecord]:
-        """Return a player's attempts at an item, as many as can differ; each item has a luck of its own."""
+        """Return the records of a player's attempts at an item; of a deterministic player, of one attempt."""
         repeats = 1 if self._is_deterministic and player.name != "random" else self._attempts
         item, first = self._cached_item(item_number), item_number * self._attempts + 1
         records = [
@@ -251,6 +252,7 @@ class _Measurement:
         return records
 
     def _best_attempt_score(self, item_number: int, player: Policy) -> float | None:
+        """Play an item and return the best score of the player's attempts; None if undefined."""
         values = [
             value
             for record in self._attempt_records(item_number, player)
@@ -259,7 +261,7 @@ class _Measurement:
         return float(self._better(values)) if values else None
 
     def _cached_score(self, item_number: int, player: Policy) -> float | None:
-        """Return a player's score at an item; where nothing is left to chance it is played once in all rounds."""
+        """Return a player's score at an item; without chance, an item is played once in all rounds."""
         is_fixed = self._is_deterministic and player.name != "random"
         index = item_number % self._space if self._space and is_fixed else item_number
         name = player.text if isinstance(player, ConstantPolicy) else f"\0{player.name}"
@@ -274,11 +276,12 @@ class _Measurement:
         return self._items[index]
 
     def _cluster_of_item(self, item_number: int, record: EpisodeRecord) -> Hashable:
+        """Return the cluster of an item; its number where each item is a cluster of its own."""
         cluster = self._environment.items.cluster
         return item_number if cluster is None else cluster(record)
 
     def _candidate_replies(self, item_numbers: Sequence[int]) -> list[str]:
-        """Return replies to try: the most frequent legal actions of the first states on the oracle's way."""
+        """Return the most frequent legal replies in the first states that the oracle visits."""
         counts: Counter[str] = Counter()
         for number in item_numbers[:_LOOKED_AT]:
             replies = replies_on_oracle_path(self._environment, self._cached_item(number), self._options)
@@ -286,7 +289,7 @@ class _Measurement:
         return [text for text, _ in counts.most_common(MOST_CONSTANTS)]
 
     def _best_constant_reply(self, item_numbers: Sequence[int]) -> str | None:
-        """Return the constant reply that is best at some items; None where there is none to try.
+        """Return the constant reply with the best mean score at some items; None without candidates.
 
         All are tried on the first items, the best of them on more, and the best two on all.
         """
@@ -307,7 +310,7 @@ class _Measurement:
 
 
 def replies_on_oracle_path(environment: AnyEnvironment, item: Item[Any], options: Options) -> list[str]:
-    """Return the replies that name legal actions of the first states on the oracle's way at an item."""
+    """Return all legal replies in the first states that the oracle visits at an item."""
     episode: Episode[Any, Any, Any] = Episode(environment, item, dict(options))
     player = policy("oracle")
     replies: list[str] = []
@@ -318,6 +321,7 @@ def replies_on_oracle_path(environment: AnyEnvironment, item: Item[Any], options
 
 
 def _legal_replies(episode: Episode[Any, Any, Any]) -> list[str]:
+    """Return the replies that name legal actions of the current state: at most 16, and none of over 200 characters."""
     play = episode.play
     actions = evenly_spaced_values(play.game.legal(episode.state), MOST_CONSTANTS)
     replies = [play.wording.render(action, episode.state) for action in actions]
@@ -339,7 +343,7 @@ def mean_reference(values: Sequence[float | None], clusters: Sequence[Hashable])
 
 
 def _reference_of_rounds(values: Sequence[float | None], items: int) -> Reference | None:
-    """Return the mean of several rounds over the same complete set of items; None where a value is not defined.
+    """Return the mean of several rounds over the same set of items; None where a value is not defined.
 
     As no other items exist, its error is that of chance within items alone. A single round has none.
     """
@@ -354,7 +358,7 @@ def _reference_of_rounds(values: Sequence[float | None], items: int) -> Referenc
 
 
 def split_by_cluster(clusters: Sequence[Hashable]) -> tuple[list[int], list[int]]:
-    """Return the numbers of the items of every second cluster, and of the others."""
+    """Return the numbers of the items of every second cluster, and those of the others."""
     side: dict[Hashable, int] = {}
     halves: tuple[list[int], list[int]] = [], []
     for number, cluster in enumerate(clusters):
@@ -363,5 +367,5 @@ def split_by_cluster(clusters: Sequence[Hashable]) -> tuple[list[int], list[int]
 
 
 def worse_bound(metric: Metric, low: float | None, high: float | None) -> float | None:
-    """Return the worse one of two bounds of a metric."""
+    """Return the worse of two bounds of a metric."""
     return high if metric.better == "lower" else low

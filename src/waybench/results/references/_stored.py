@@ -36,7 +36,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """A name that no other setting has."""
+        """A unique name of the setting."""
         return json.dumps([self.env, self.version, self.level, self.played, self.drawn], sort_keys=True)
 
 
@@ -46,7 +46,7 @@ def reference_setting(
     play_options: Mapping[str, Json],
     item_options: Mapping[str, Json],
 ) -> Setting:
-    """Return the setting of items and options of play.
+    """Return the setting on which reference scores of a level depend, from options of play and of items.
 
     Args:
         environment: The environment.
@@ -70,12 +70,13 @@ def reference_setting(
 
 
 def stored_scores(setting: Setting) -> ReferenceScores | None:
-    """Return the reference scores that are stored of a setting; None without any, as for another version."""
+    """Return the stored reference scores of a setting; None without any, as for another version."""
     return _scores_by_setting().get(setting.name)
 
 
 @cache
 def _scores_by_setting() -> Mapping[str, ReferenceScores]:
+    """Return the stored reference scores by the setting's name."""
     table: dict[str, ReferenceScores] = {}
     best_random: dict[str, dict[int, Reference]] = {}
     for line in json.loads(read_text(__file__, FILE))["scores"]:
@@ -88,7 +89,7 @@ def _scores_by_setting() -> Mapping[str, ReferenceScores]:
 
 
 def stored_line(setting: Setting, scores: ReferenceScores, attempts: int | None = None) -> dict[str, Json]:
-    """Return a line of the file: a setting and its reference scores, each as mean, standard error and clusters.
+    """Return the JSON of a setting with its reference scores, each as mean, standard error and clusters.
 
     Args:
         setting: The setting.
@@ -110,7 +111,7 @@ def stored_line(setting: Setting, scores: ReferenceScores, attempts: int | None 
 
 
 def _read_line(line: Mapping[str, Any]) -> tuple[Setting, ReferenceScores, int]:
-    """Return what a line says: the setting, its scores, and attempts at an item."""
+    """Return the setting, its scores, and the number of attempts at an item, from the JSON of a line."""
     env, version, level, played = (line[name] for name in ("env", "version", "level", "played"))
     silence, random, constant, ceiling = (Reference(*line[player]) if player in line else None for player in _PLAYERS)
     scores = ReferenceScores(

@@ -90,6 +90,7 @@ class ReferenceLookup:
     def _scores_of_setting(
         self, environment: Environment[Any, Any, Any], record: EpisodeRecord, setting: Setting
     ) -> ReferenceScores | None:
+        """Return the stored scores of a setting, or else measure them on independent items."""
         isomorph = split_isomorphic_label(str(record.item["key"]))[1]
         if not isomorph and (stored := stored_scores(setting)) is not None:
             return stored
@@ -133,7 +134,7 @@ def with_reference_bounds(records: Iterable[EpisodeRecord], rows: Iterable[Row])
 
 
 def _setting_of_record(environment: Environment[Any, Any, Any], record: EpisodeRecord, group: RunKey) -> Setting | None:
-    """Return the setting of a record whose item was drawn by key; None for items of files, and of texts from files."""
+    """Return the setting of a record for its reference scores; None unless its item was drawn by key."""
     label, _ = split_isomorphic_label(str(record.item["key"]))
     is_drawn = is_public_key(label, environment.items.public_key) or LABEL.fullmatch(label) is not None
     options = dict(group.options)
@@ -143,6 +144,7 @@ def _setting_of_record(environment: Environment[Any, Any, Any], record: EpisodeR
 
 
 def _can_replay_item(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> bool:
+    """Return whether a record's item can be played again here, without a teacher and within limits of size."""
     playing = environment.playing
     if playing.check_options or (playing.not_replayable is not None and playing.not_replayable(record)):
         return False
@@ -154,6 +156,7 @@ def _can_replay_item(environment: Environment[Any, Any, Any], record: EpisodeRec
 def _bounds_of_played_item(
     environment: Environment[Any, Any, Any], record: EpisodeRecord, name: str
 ) -> ReferenceBounds:
+    """Return floor and ceiling of a record's item from playing it without a model."""
     item, options = environment.item(record.instance), dict(record.options)
     texts = evenly_spaced_values(list(dict.fromkeys(replies_on_oracle_path(environment, item, options))), MOST_CONSTANTS)
 
@@ -175,7 +178,7 @@ def _bounds_of_played_item(
 
 
 def known_bounds(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> ReferenceBounds | None:
-    """Return the floor and the ceiling of a record's item that its environment knows without playing it.
+    """Return floor and ceiling of a record's item that its environment knows without playing; None if it does not.
 
     They are those of whole episodes, so that nothing is known of an episode with a prefix.
     """
@@ -185,6 +188,6 @@ def known_bounds(environment: Environment[Any, Any, Any], record: EpisodeRecord)
 
 
 def _item_name(record: EpisodeRecord) -> str:
-    """Return a name of the item with the options of play, the same for all its attempts."""
+    """Return a name of an item with its options of play."""
     options = json.dumps(dict(record.options), sort_keys=True, default=str)
     return f"{record.env} {options} {record.instance_hash}"

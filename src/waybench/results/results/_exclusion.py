@@ -14,7 +14,7 @@ NONE = "none"  # of the reasoning of earlier turns
 
 
 def exclude(episode_rows: Iterable[Row]) -> list[Row]:
-    """Mark the rows that never count as excluded, and give isomorphic items the clusters of their originals.
+    """Return rows with their reasons for exclusion, and isomorphic items in the clusters of their originals.
 
     Runs that differ in what happened to reasoning become different groups before that (`with_reasoning_history`).
     There are four reasons:
@@ -35,7 +35,7 @@ def exclude(episode_rows: Iterable[Row]) -> list[Row]:
     runs = {run: number for number, run in enumerate(dict.fromkeys(row.run for row in all_rows))}
 
     def row_numbers_by(key: Callable[[Row], Hashable]) -> Iterable[list[int]]:
-        """Return the numbers of the rows that count so far, those of one key together."""
+        """Return the numbers of the rows that are not excluded so far, grouped by a key."""
         valid = [number for number, row in enumerate(all_rows) if not row.exclusion_reason]
         return group_by(valid, lambda number: key(all_rows[number])).values()
 
@@ -63,7 +63,7 @@ def exclude(episode_rows: Iterable[Row]) -> list[Row]:
 
 
 def with_original_clusters(rows: Iterable[Row]) -> list[Row]:
-    """Return rows in which isomorphic items have the clusters of their originals: they are no other observations.
+    """Return rows with isomorphic items in the clusters of their originals, since they are not independent.
 
     That is for clusters that are instances. The original of an item is that of the same name in the set of the same key
     and source options, in the same environment or its twin. Where the rows have no original, forms of an item have the
@@ -85,14 +85,14 @@ def with_original_clusters(rows: Iterable[Row]) -> list[Row]:
 
 
 def _original_item_identity(row: Row, original_key: str) -> Hashable:
-    """Return what an isomorphic item has in common with its original, where `key` is that of the original set."""
+    """Return a key that an isomorphic item and its original share; `original_key` is that of the set."""
     items, options = row.group.environment.items, dict(row.group.options)
     drawn = tuple(repr(options.get(option.name)) for option in items.options)
     return items.twin or row.group.env, drawn, original_key, row.level, row.item
 
 
 def with_reasoning_history(rows: Iterable[Row]) -> list[Row]:
-    """Return rows whose setting `reasoning_history` is what happened, where it is known to be something else.
+    """Return rows with the setting `reasoning_history` changed to what happened, where that is known.
 
     A run without any reasoning of earlier turns is apart from runs that sent some back: a server that refuses it, or an
     agent that leaves it out, makes another test of the same settings. Where a provider sent reasoning back in spite of

@@ -77,7 +77,7 @@ class RunKey:
 
     @property
     def separate_by(self) -> tuple[str, ...]:
-        """Those of its settings, in words, that keep its scores out of others' tables.
+        """Those of its settings, as texts, that keep its scores out of others' tables.
 
         These are those options that declare it (`Option.separate_tables`), such as a prefix, where they do not have
         their default; and those whose values are compared (`Contrast`), whatever they are.
@@ -90,12 +90,12 @@ class RunKey:
         )
 
     def guess_rates(self, axis: str) -> Mapping[float, float]:
-        """Return by difficulty the rates at which luck succeeds, where the environment declares them."""
+        """Return the success rate of guessing by difficulty on an axis; empty if none is declared."""
         return self.environment.difficulty.guess_rates_on(axis, dict(self.options))
 
     @property
     def difficulty_options(self) -> tuple[str, ...]:
-        """Those of its options, in words, that make items easier or harder than by default (`Option.effect`)."""
+        """Those of its options, as texts, that make items easier or harder than by default (`Option.effect`)."""
         shifting = _difficulty_defaults(self.env)
         return tuple(f"{name}: {value}" for name, value in self.options if value != shifting.get(name, value))
 
@@ -106,7 +106,7 @@ class RunKey:
         return all(options.get(name, default) == default for name, default in _separating_defaults(self.env).items())
 
     def without_option(self, name: str) -> "RunKey":
-        """Return the group with one option left out."""
+        """Return the group without one option."""
         return replace(self, options=tuple((name, value) for name, value in self.options if name != name))
 
     def with_setting(self, name: str, value: Json) -> "RunKey":
@@ -114,7 +114,7 @@ class RunKey:
         return replace(self, options=(*self.without_option(name).options, (name, value)))
 
     def without_key(self) -> "RunKey":
-        """Return the group of any set of items."""
+        """Return the group with an empty key, the same for all sets of items."""
         return replace(self, key="")
 
     def to_json(self) -> dict[str, Json]:
@@ -150,33 +150,33 @@ class Cluster(NamedTuple):
 
 @cache  # every row asks for them
 def option_defaults(env: str) -> Mapping[str, Json]:
-    """Return the defaults of an environment's options, but for those that only say how many items there are."""
+    """Return the defaults of an environment's options, without those that only say how many items there are."""
     return {option.name: option.default for option in environment_options(env) if not option.is_count}
 
 
 @cache
 def _separating_defaults(env: str) -> Mapping[str, Json]:
-    """Return the defaults of the options that make something else of an environment."""
+    """Return the defaults of an environment's options whose scores have tables of their own."""
     options = (*environment_options(env), *registry.load(env).extension_options)
     return {option.name: option.default for option in options if option.separate_tables}
 
 
 @cache
 def _difficulty_defaults(env: str) -> Mapping[str, Json]:
-    """Return the defaults of the options of an environment that make its items easier or harder."""
+    """Return the defaults of an environment's options that make its items easier or harder."""
     options = (*environment_options(env), *registry.load(env).extension_options)
     return {option.name: option.default for option in options if option.effect in (EASIER, HARDER)}
 
 
 @cache
 def _compared_options(env: str) -> frozenset[str]:
-    """Return the options of an environment whose values it declares to be compared."""
+    """Return the names of the options whose values an environment declares to be compared."""
     return frozenset(contrast.option for contrast in registry.load(env).scoring.contrasts)
 
 
 @cache  # every row asks for each of its options
 def is_derived_option(name: str) -> bool:
-    """Return whether other options name what is in an option of records, so that groups do not have it."""
+    """Return whether a recorded option only holds content that another option names, so that groups omit it."""
     return any(name in extension.content for extension in PLAY_EXTENSIONS)
 
 
@@ -191,7 +191,7 @@ def hashable_setting(value: Json, default: Json) -> Json:
 
 
 def environment_options(env: str) -> tuple[Option, ...]:
-    """Return all options of an environment: of play, but for those that the name of a wording has, and of its items."""
+    """Return all options of an environment, of play and of items, without derived ones."""
     environment = registry.load(env)
     played = (option for option in environment.playing.options if not is_derived_option(option.name))
     return (*played, *environment.items.options)
@@ -209,7 +209,7 @@ class Family(NamedTuple):
 
 
 def family_of(env_id: str) -> Family:
-    """Return an environment's family; its title is that of the environment if its presentation declares no other."""
+    """Return an environment's family."""
     env = registry.load(env_id)
     return Family(env.presentation.family or env_id.partition("/")[0], env.presentation.title or env.title)
 
@@ -234,30 +234,32 @@ def labels(groups: Iterable[RunKey]) -> dict[RunKey, str]:
 
 
 def name_with_agent(model: str, agent: str) -> str:
-    """Return the label of a model with an agent around it, as `labels` gives it; without one the model's name."""
+    """Return a model's label with the agent around it, as in `labels`."""
     name = one_line(model, LONGEST) or "(no name)"
     return f"{name} ({one_line(agent, LONGEST)})" if agent else name
 
 
 def short_labels(groups: Iterable[RunKey]) -> dict[RunKey, str]:
-    """Return labels of groups without the providers' names, where the rest tells all groups apart."""
+    """Return labels without the providers' names; with them where groups would have the same label."""
     names = labels(groups)
     short = {group: re.sub(r"\A[^ ]*/(?=.)", "", name) for group, name in names.items()}
     return short if len(set(short.values())) == len(short) and all(short.values()) else names
 
 
 def _is_setting_named(name: str, value: Json, groups: Iterable[RunKey]) -> bool:
+    """Return whether a label names a setting: not a default, nor "no" where the others have "yes"."""
     if value is False:
         return any(rival.settings.get(name) is None for rival in groups)
     return value is not None
 
 
 def distinguishing_settings(group: RunKey, groups: Iterable[RunKey]) -> list[str]:
-    """Return those of a group's settings, in words, that are not the same for all of some groups."""
+    """Return as texts those of a group's settings that are not the same in all of some groups."""
     return [setting_text(name, value, group.env) for name, value in _distinguishing_items(group, groups)]
 
 
 def _distinguishing_items(group: RunKey, groups: Iterable[RunKey]) -> list[tuple[str, Json]]:
+    """Return name and value of those of a group's settings that are not the same in all of some groups."""
     others = [other.settings for other in groups]
     return [
         (name, value)
@@ -267,7 +269,7 @@ def _distinguishing_items(group: RunKey, groups: Iterable[RunKey]) -> list[tuple
 
 
 def changed_setting_labels(group: RunKey) -> list[str]:
-    """Return those of a group's settings, in few words, that are not left to their default.
+    """Return short texts of a group's settings that are not left to their default.
 
     Unlike `distinguishing_settings` it depends on no other group.
     """
@@ -275,7 +277,7 @@ def changed_setting_labels(group: RunKey) -> list[str]:
 
 
 def changed_settings(group: RunKey) -> dict[str, Json]:
-    """Return a group's settings that are not the default, and the key of a set that is not public."""
+    """Return a group's settings that are not the default, and its key unless that is public."""
     env = group.environment
     defaults: dict[str, Json] = {option.name: option.default for option in environment_options(group.env)}
     settings = {name: value for name, value in group.options if value != defaults.get(name)}
@@ -283,7 +285,7 @@ def changed_settings(group: RunKey) -> dict[str, Json]:
 
 
 def displayed_settings(group: RunKey) -> dict[str, Json]:
-    """Return the settings that pages name: task, version, protocol and key, and those that are not the default."""
+    """Return the settings that pages show: task, version, protocol, key, and those that are not the default."""
     always = {name: group.settings[name] for name in _ALWAYS if name in group.settings}
     return always | changed_settings(group)
 
@@ -295,13 +297,13 @@ def model_settings(group: RunKey) -> dict[str, Json]:
 
 
 def key_without_settings(group: RunKey, *names: str) -> Hashable:
-    """Return what groups that differ in some settings alone have in common, whatever order the others are in."""
+    """Return a key of a group that ignores some settings and the order of the others."""
     others = frozenset((key, repr(value)) for key, value in group.options if key not in names and value is not None)
     return replace(group, options=()), others
 
 
 def _short_setting_text(name: str, value: Json, env: str) -> str:
-    """Return a setting in as few words as tell it apart: "matrix", "exit hint", "no exit hint", "requests: 5"."""
+    """Return a setting as a short text: "matrix", "exit hint", "no exit hint", "requests: 5"."""
     if isinstance(value, bool):
         return f"{'' if value else 'no '}{name.replace('_', ' ')}"
     is_plain = isinstance(value, str) and not _number_title(name, value, env)
@@ -310,16 +312,17 @@ def _short_setting_text(name: str, value: Json, env: str) -> str:
 
 @cache
 def _number_titles_by_option(env: str) -> Mapping[str, str]:
+    """Return the titles for numbers of options that are otherwise true or false, by option."""
     return {option.name: option.number_title for option in environment_options(env) if option.number_title}
 
 
 def _number_title(name: str, value: Json, env: str) -> str:
-    """Return what a number of an option is called that is otherwise true or false; "" where it has no name."""
+    """Return the title of a number that is given for a Boolean option; "" where it has none."""
     return _number_titles_by_option(env).get(name, "") if env and isinstance(value, str) and value.isdigit() else ""
 
 
 def setting_text(name: str, value: Json, env: str = "") -> str:
-    """Return a setting in words: "exit hint: yes", "wording: matrix"; of an environment "teacher steps: 3", too."""
+    """Return a setting as text: "exit hint: yes", "wording: matrix"."""
     if name == STREAM:  # the mark of scores that have no rank, since results decided when to stop
         return f"stopped by a comparison of {value}"
     name = _number_title(name, value, env) or name
@@ -333,7 +336,7 @@ def setting_names(groups: Iterable[RunKey]) -> list[str]:
 
 
 def settings_sort_key(group: RunKey, names: Iterable[str]) -> tuple[tuple[int, float, str], ...]:
-    """Return what groups of one model are sorted by: their settings, numbers as numbers, a word's default first.
+    """Return a sort key of a group among those of one model, by its settings.
 
     Args:
         group: The group.
@@ -347,7 +350,7 @@ def settings_sort_key(group: RunKey, names: Iterable[str]) -> tuple[tuple[int, f
 
 
 def setting_sort_key(value: Json) -> tuple[int, float, str]:
-    """Return what values of a setting are sorted by: the default, numbers, efforts, and other texts."""
+    """Return a sort key of a setting's value: the default first, then numbers, efforts, and other texts."""
     if value is None:
         return 0, 0.0, ""
     if isinstance(value, int | float):

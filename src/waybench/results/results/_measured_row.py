@@ -64,7 +64,7 @@ def measured_row(
     anchors: ReferenceScores | ReferenceBounds | None = None,
     not_simulated: str = "",
 ) -> Row:
-    """Return an episode's row.
+    """Return the row of an episode.
 
     Args:
         episode: The episode.
@@ -177,7 +177,7 @@ def measured_row(
 
 
 def _axis_values(axes: Sequence[Axis], record: EpisodeRecord, *, strict: bool) -> dict[str, float | None]:
-    """Return what makes an item hard; of an episode without a result, as far as the item alone tells it."""
+    """Return an item's difficulty on each axis; unless `strict`, an axis that cannot be computed is left out."""
     values: dict[str, float | None] = {}
     for axis in axes:
         with nullcontext() if strict else suppress(Exception):
@@ -194,6 +194,7 @@ class _Searched(NamedTuple):
 
 
 def _search_axes(environment: Environment[Any, Any, Any], search: Mapping[str, Any]) -> _Searched:
+    """Return the option along which a search goes, its difficulty index, and the axes of its episodes."""
     axis = search.get("axis")
     if isinstance(axis, str) and axis in OPTION_AXES:
         return _Searched(axis, None, (OPTION_AXES[axis],))
@@ -205,6 +206,7 @@ def _search_axes(environment: Environment[Any, Any, Any], search: Mapping[str, A
 def _run_key(
     environment: Environment[Any, Any, Any], episode: LoggedEpisode, published: str, searched: _Searched
 ) -> RunKey:
+    """Return the group of an episode: its model, task and settings."""
     record, defaults = episode.record, option_defaults(episode.record.env)
     options: dict[str, Any] = {
         **defaults,
@@ -232,6 +234,7 @@ def _run_key(
 
 
 def _probe_tokens(record: EpisodeRecord) -> tuple[int, int] | None:
+    """Return the input and output tokens of a record's probes; None if they are not known."""
     usages = [probe.usage for probe in record.probes if probe.usage]
     spent = sum(usage.input_tokens for usage in usages), sum(usage.output_tokens for usage in usages)
     return spent if any(spent) else None
@@ -244,7 +247,7 @@ def measure_episodes(
     on_problem: Callable[[Skipped], None] | None = None,
     confirm: bool = False,
 ) -> tuple[list[LoggedEpisode], list[Row]]:
-    """Return the episodes that can be measured, in the given order, and the row of each, as `exclude` leaves it.
+    """Return the episodes that can be measured, in the given order, and their rows after `exclude`.
 
     Args:
         episodes: The episodes; those of a later run come later.
@@ -303,7 +306,7 @@ class Verified(NamedTuple):
 def verify_episodes(
     episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price], on_problem: Callable[[Skipped], None]
 ) -> Iterator[Verified]:
-    """Yield each episode that can be measured, simulated again and with its row, in the given order; see `Verifier`."""
+    """Yield each episode that can be measured, with its row and the result of its simulation."""
     verifier = Verifier(prices, on_problem)
     yield from (result for recorded in episodes if (result := verifier.verify(recorded)) is not None)
 
@@ -321,7 +324,7 @@ class Verifier:
         self._anchoring = ReferenceLookup()
 
     def verify(self, recorded: LoggedEpisode, simulated: Simulated | None = None) -> Verified | None:
-        """Return an episode with its row; None if it cannot be measured.
+        """Simulate an episode and return it with its row; None if it cannot be measured.
 
         Args:
             recorded: The episode.

@@ -42,7 +42,7 @@ class ItemRange(NamedTuple):
 
 
 def normalized_cell(items: Mapping[ItemKey, ItemRange], *, cut_at_floor: bool = False) -> Cell:
-    """Return the cell of scores between floor and ceiling: that of the scores, scaled.
+    """Return the cell of normalised scores: 0 at the mean floor and 1 at the mean ceiling of the items.
 
     Floor and ceiling are the means over the items' levels, and the same for all items, so that the cell's value and
     limits are those of the score itself on another scale.
@@ -116,7 +116,7 @@ class NormalizedScore:
 
     @property
     def origin_note(self) -> str:
-        """What limits floor and ceiling, in a few words; "" where they are known or stored."""
+        """On which items the floor was measured, in a few words; "" where it is known or stored."""
         if self.origin == "items":
             return "floor from these items"
         return f"floor from {self.reference_items} other items" if self.origin == "measured" else ""
@@ -137,7 +137,7 @@ class NormalizedScore:
 
     @property
     def floor_player(self) -> str:
-        """Who scores the floor: "an empty reply", "“Rock” in every turn"."""
+        """The player whose score is the floor: "an empty reply", "“Rock” in every turn"."""
         if self.constant:
             return f"“{self.constant[:_NAMED]}” in every turn"
         return "a random player, on average," if self.chance else "an empty reply"
@@ -218,7 +218,7 @@ def normalize_score(scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], 
 
 
 def _signed_bounds(row: Row, head: Metric) -> Range:
-    """Return the bounds of an item's score that intervals take into account, signed so that more is better."""
+    """Return the worst and the best score of an item, signed so that more is better; None if unbounded."""
     low, high = row.ranges.get(head.name, (head.low, head.high))
     high = None if head.far_bounds else high
     worst, best = (high, low) if head.better == "lower" else (low, high)
@@ -227,6 +227,7 @@ def _signed_bounds(row: Row, head: Metric) -> Range:
 
 
 def _better_sign(head: Metric) -> int:
+    """Return -1 where lower is better, otherwise 1."""
     return -1 if head.better == "lower" else 1
 
 
@@ -260,7 +261,7 @@ class _Side(NamedTuple):
 
 
 def _player_score(references: ReferenceScores, player: str, attempts: int) -> Reference | None:
-    """Return a player's score, that of a random one with as many attempts as were measured, if fewer."""
+    """Return a player's reference score; of a random one, that with the most measured attempts up to a number."""
     if player == _RANDOM and (fitting := [count for count in references.best_random if count <= attempts]):
         return references.best_random[max(fitting)]
     score: Reference | None = getattr(references, player)
@@ -268,7 +269,7 @@ def _player_score(references: ReferenceScores, player: str, attempts: int) -> Re
 
 
 def _error_with_t(score: Reference) -> float:
-    """Return the standard error, larger for few clusters as Student's t is."""
+    """Return the standard error times the ratio of Student's quantile to the normal one, for few clusters."""
     return score.error * t_quantile(_TAIL, max(1, score.clusters - 1)) / _QUANTILE
 
 
@@ -298,7 +299,7 @@ _Bounds = Mapping[ItemKey, tuple[float, ReferenceBounds]]  # with the score of s
 
 
 def _reply_gains(bounds: _Bounds, head: Metric) -> dict[str, float]:
-    """Return by how much constant replies are better than saying nothing, in all; where one means nothing, by 0."""
+    """Return for each constant reply how much better than an empty reply it is, summed over items."""
     gains: dict[str, float] = defaultdict(float)
     for nothing, one in bounds.values():
         for text, value in one.constants.items():
@@ -308,7 +309,7 @@ def _reply_gains(bounds: _Bounds, head: Metric) -> dict[str, float]:
 
 
 def _best_reply(bounds: _Bounds, keys: Sequence[ItemKey], head: Metric) -> tuple[str, list[ItemKey]]:
-    """Return the constant reply that is best at every second cluster, and the items of the others."""
+    """Return the constant reply that is best at every second cluster, and the items of the other clusters."""
     choosing, measuring = (
         [keys[number] for number in half] for half in split_by_cluster([key.cluster for key in keys])
     )
@@ -317,7 +318,7 @@ def _best_reply(bounds: _Bounds, keys: Sequence[ItemKey], head: Metric) -> tuple
 
 
 def _known_scores(bounds: _Bounds, head: Metric) -> dict[ItemKey, ReferenceScores]:
-    """Return the reference scores of items whose environment knows them, without an error.
+    """Return the reference scores of items that their environment knows, without an error.
 
     A constant reply counts if it is better than saying nothing also at items that it was not chosen on.
     """
@@ -339,7 +340,7 @@ def _known_scores(bounds: _Bounds, head: Metric) -> dict[ItemKey, ReferenceScore
 
 
 def _played_scores(bounds: _Bounds, head: Metric) -> dict[ItemKey, ReferenceScores]:
-    """Return the reference scores of items that were played themselves; none of a single cluster.
+    """Return the reference scores of items that were played themselves; empty for a single cluster.
 
     The best constant reply is chosen on every second cluster and measured on the others: the best of many replies at
     the very same few items would be better by chance than it is elsewhere.
@@ -428,11 +429,12 @@ def beaten_ceilings(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
 
 
 def _excess(score: float, ceiling: float, head: Metric) -> float:
+    """Return by how much a score is better than a ceiling."""
     return _better_sign(head) * (score - ceiling)
 
 
 def without_ceilings(rows: Sequence[Row], names: Collection[str]) -> Sequence[Row]:
-    """Return rows; those whose reference scores have one of these names lose their ceiling."""
+    """Return rows without the ceilings of the reference scores that have these names."""
     return [
         replace(row, anchors=row.anchors.without_ceiling()) if row.anchors and row.anchors.name in names else row
         for row in rows

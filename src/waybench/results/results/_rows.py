@@ -44,11 +44,12 @@ def record_ranges(environment: Environment[Any, Any, Any], record: EpisodeRecord
 
 @lru_cache(maxsize=4096)  # most episodes of a run have the same ones, and each row keeps them
 def _intern_ranges(ranges: tuple[tuple[str, Range], ...]) -> Ranges:
+    """Return the ranges by name, the same object for equal ranges."""
     return MappingProxyType(dict(ranges))
 
 
 def joint_ranges(environment: Environment[Any, Any, Any], rows: Iterable[HasRanges]) -> Ranges:
-    """Return the ranges of all metrics and series for several rows at once, by name."""
+    """Return by name the ranges of all metrics and series over several rows."""
     records, scoring = list(rows), environment.scoring
     return {metric.name: with_observed_bounds(metric, records).bounds for metric in (*scoring.metrics, *scoring.series)}
 
@@ -255,7 +256,7 @@ class Row:
 
 
 def without_searches(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows whose items were played whatever the results were (`Row.adaptive`). Scores come from these."""
+    """Return the rows whose items were not chosen by results (`Row.adaptive`), from which scores come."""
     return [row for row in rows if not row.adaptive]
 
 
@@ -267,7 +268,7 @@ def original_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def group_by(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Return values by a key, in order of first appearance."""
+    """Return lists of values by their key, in order of first appearance."""
     groups: dict[K, list[T]] = defaultdict(list)
     for value in values:
         groups[key(value)].append(value)
@@ -275,7 +276,7 @@ def group_by(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 
 def is_perfect(score: float | None, metric: Metric) -> bool:
-    """Return whether no attempt can be better than one of this score."""
+    """Return whether a score is the best value possible of a metric."""
     bound = {"higher": metric.high, "lower": metric.low}.get(metric.better)
     return score is not None and score == bound
 
@@ -292,7 +293,7 @@ def single_attempt_mean(values: Sequence[float], is_perfect_attempt: Sequence[bo
 
 
 def attempts_to_average(attempts: Sequence[T], is_perfect_attempt: Sequence[bool]) -> Sequence[T]:
-    """Return the attempts at an item whose mean estimates a single attempt; see `single_attempt_mean`."""
+    """Return the attempts whose mean estimates a single attempt; see `single_attempt_mean`."""
     return (
         attempts[:1]
         if is_perfect_attempt[0]
@@ -301,11 +302,12 @@ def attempts_to_average(attempts: Sequence[T], is_perfect_attempt: Sequence[bool
 
 
 def are_perfect(attempts: Sequence[Row], head: Metric) -> list[bool]:
-    """Return of each attempt at an item whether it was perfect, so that no other had to follow."""
+    """Return whether each attempt at an item was perfect, so that no other had to follow."""
     return _are_perfect(attempts, head, attempts[0].group.environment.scoring.best_of)
 
 
 def _are_perfect(attempts: Sequence[Row], head: Metric, best_of: bool) -> list[bool]:
+    """Return whether each attempt at an item was perfect; never where its best attempt is not its score."""
     return [best_of and not row.guided and is_perfect(row.metrics[head.name], head) for row in attempts]
 
 
@@ -324,18 +326,18 @@ class ItemKey(NamedTuple):
 
 
 def item_key(row: Row) -> ItemKey:
-    """Return the identity of a row's item."""
+    """Return the key of a row's item, which all attempts at it share."""
     return ItemKey(row.level, row.item, row.instance, row.cluster)
 
 
 def group_by_item(rows: Iterable[Row]) -> dict[ItemKey, list[Row]]:
-    """Return the attempts that count by item, in their order; items without one are left out."""
+    """Return the included attempts of each item, in their order; items without any are left out."""
     counted = group_by((row for row in rows if row.is_included), item_key)
     return {key: sorted(item, key=lambda row: row.attempt) for key, item in counted.items()}
 
 
 def attempts_by_item(items: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Row]]:
-    """Return the attempts by item, also where each attempt at an item is a cluster of its own.
+    """Return the attempts by item, joining items whose attempts are a cluster each.
 
     So it is where a level has a single item: what is drawn there are attempts, and intervals are over them.
     """
@@ -344,11 +346,12 @@ def attempts_by_item(items: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, li
 
 
 def count_items(keys: Iterable[ItemKey]) -> int:
-    """Return the number of items among some keys: one that was attempted five times is one item."""
+    """Return the number of different items among some keys, whatever their clusters."""
     return len(set(map(_identity_without_cluster, keys)))
 
 
 def _identity_without_cluster(key: ItemKey) -> tuple[int, str, str]:
+    """Return level, name and instance of an item."""
     return key.level, key.item, key.instance
 
 
@@ -386,7 +389,7 @@ class ItemValues(NamedTuple):
 
     @property
     def clusters(self) -> list[Cluster]:
-        """What each item was drawn with."""
+        """The cluster of each item."""
         return [key.cluster for key in self.values]
 
     def mean(self, bounds: Range) -> IntervalEstimate | None:
@@ -395,7 +398,7 @@ class ItemValues(NamedTuple):
 
 
 def metric_values(items: Mapping[ItemKey, Sequence[Row]], head: Metric, metric: Metric) -> ItemValues:
-    """Return a metric's values at some items."""
+    """Return a metric's values, the mean of a single attempt at each item."""
     values = item_values(items, head, lambda row: row.metrics[metric.name])
     if metric.per is None:
         return ItemValues(values, None)
@@ -419,7 +422,7 @@ def _best_values(items: Mapping[ItemKey, Sequence[Row]], metric: Metric) -> dict
 
 
 def headline_values(items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> ItemValues:
-    """Return each item's score: the best attempt or the mean of single ones, as the environment says (`best_of`)."""
+    """Return each item's score: that of its best attempt or the mean of a single one, as declared (`best_of`)."""
     first = next(iter(items.values()), None)
     if first and first[0].group.environment.scoring.best_of:
         return ItemValues(_best_values(items, head), None)

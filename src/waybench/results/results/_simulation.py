@@ -39,6 +39,7 @@ def simulate(episode: LoggedEpisode) -> Simulated:
     executed: list[str] = []
 
     def record_reading(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+        """Append how the simulation read a turn's reply, and the action that was carried out instead."""
         play = again.play
         action = None if turn.action is None else play.game.decode(turn.action)
         read.append("" if action is None else play.wording.render(action, again.state)[:_LONGEST])
@@ -66,7 +67,7 @@ def simulate(episode: LoggedEpisode) -> Simulated:
 
 
 def with_outcomes(episode: LoggedEpisode, simulated: Simulated) -> LoggedEpisode:
-    """Return an episode with the outcomes of its simulation."""
+    """Return an episode with its outcomes replaced by those of a simulation, where they differ."""
     if not simulated.outcomes:
         return episode
     turns = zip(episode.record.turns, simulated.outcomes, strict=True)

@@ -82,7 +82,7 @@ class Abilities:
 
 
 def joint_abilities(families: Sequence[FamilyResults]) -> Abilities:
-    """Fit the joint model.
+    """Return the abilities of models from the joint model, fitted on their results in all families.
 
     Args:
         families: The results, with the same models in the same order. Each family has at least one result.
@@ -124,11 +124,11 @@ class _Model:
         ]
 
     def _family_slice(self, family: int) -> slice:
-        """Return the slice of the parameters that holds a family's abilities."""
+        """Return the slice of the unknowns that holds the models' abilities in a family."""
         return slice(family * self._models, (family + 1) * self._models)
 
     def _prior_covariance(self, hyper: Array) -> Array:
-        """Return the prior covariance of the unknowns."""
+        """Return the prior covariance of the unknowns, given the logarithms of slopes and variances."""
         slopes, deviation = self._slopes_and_deviation(hyper)
         covariance = np.zeros((self._size, self._size))
         same_model = np.eye(self._models)
@@ -149,14 +149,16 @@ class _Model:
         return covariance
 
     def _slopes_and_deviation(self, hyper: Array) -> tuple[Array, float]:
-        """Return the slopes and the standard deviation of deviations."""
+        """Return the slopes and the standard deviation of deviations from their logarithms."""
         return np.exp(hyper[0] + hyper[2:]), _DEVIATION_MEDIAN * float(np.exp(hyper[1]))
 
     def _hyper_penalty(self, hyper: Array) -> float:
+        """Return the negative log prior of slopes and variances, but for a constant."""
         spreads = np.array([_SLOPE, _DEVIATION, *[_SLOPES] * self._count])
         return float(np.square(hyper / spreads).sum()) / 2
 
     def _family_likelihood(self, family_number: int, unknowns: Array) -> _Likelihood:
+        """Return the likelihood of one family's results, given the unknowns."""
         family, spread = self._families[family_number], self._spreads[family_number]
         abilities, design = unknowns[self._family_slice(family_number)], family.covariates
         odds = abilities + (design @ unknowns[self._coefficients[family_number]])[:, None]
@@ -184,7 +186,7 @@ class _Model:
         )
 
     def _posterior_mode(self, unknowns: Array, prior: Array) -> tuple[Array, Array, Array]:
-        """Return the mode of the unknowns, and the likelihood's precision and shift there."""
+        """Return the posterior mode of the unknowns, and the likelihood's precision and shift there."""
         precision, shift = np.zeros((self._size, self._size)), np.zeros(self._size)
         value = -np.inf
         before, step, size = unknowns, np.zeros(self._size), 1.0
@@ -211,10 +213,11 @@ class _Model:
         return before, precision, shift
 
     def _solve_prior(self, prior: Array, unknowns: Array) -> Array:
+        """Return the inverse of the prior covariance times the unknowns."""
         return np.asarray(np.linalg.solve(prior + 1e-9 * np.eye(self._size), unknowns), dtype=np.float64)
 
     def _negative_log_evidence(self, hyper: Array, precision: Array, shift: Array) -> float:
-        """Return the negative logarithm of the evidence, but for a constant, with the likelihood taken as normal."""
+        """Return the negative log evidence, but for a constant, with the likelihood taken as normal."""
         prior = self._prior_covariance(hyper)
         both = np.eye(self._size) + prior @ precision
         sign, size = np.linalg.slogdet(both)
@@ -223,7 +226,7 @@ class _Model:
         return float(size - shift @ np.linalg.solve(both, prior @ shift)) / 2 + self._hyper_penalty(hyper)
 
     def _fit_modes(self) -> tuple[Array, Array, Array, Array]:
-        """Return the mode of slopes and variances, that of the unknowns, and the likelihood's precision and shift."""
+        """Return the modes of slopes and variances and of the unknowns, and the likelihood's precision and shift."""
         hyper, unknowns = np.zeros(2 + self._count), np.zeros(self._size)
         precision, shift = np.zeros((self._size, self._size)), np.zeros(self._size)
         bounds = [(-4.0, 4.0), (-3.0, 3.0), *[(-2.0, 2.0)] * self._count]
@@ -248,7 +251,7 @@ class _Model:
         return hyper, unknowns, precision, shift
 
     def abilities(self, rng: np.random.Generator) -> Abilities:
-        """Return the abilities with their uncertainty."""
+        """Return the abilities with their intervals, from draws of the posterior."""
         hyper, mode, precision, shift = self._fit_modes()
         covariance = _inverse_with_floor(_hessian(lambda at: self._negative_log_evidence(at, precision, shift), hyper))
         hypers = rng.multivariate_normal(hyper, covariance, _DRAWS, method="eigh")
@@ -289,7 +292,7 @@ class _Model:
     def _score_intervals(
         self, family_number: int, mode: Array, draws: Array, rng: np.random.Generator
     ) -> list[Interval]:
-        """Return of each model the expected score in a family, with the predictive interval of a run's score."""
+        """Return each model's expected score in a family, with the predictive interval of a run's score."""
         family, coefficients = self._families[family_number], self._coefficients[family_number]
         nodes = self._family_likelihood(family_number, mode).nodes
         grid = np.linspace(-_LARGEST, _LARGEST, 241)
@@ -314,7 +317,7 @@ class _Model:
         return intervals
 
     def _weak_scores(self, family_number: int, mode: Array, draws: Array, residuals: Array) -> list[Interval | None]:
-        """Return the scores of models without results, with an ability one standard deviation of deviations lower."""
+        """Return the scores of models without results in a family, for abilities one standard deviation lower."""
         lower = draws.copy()
         lower[:, self._family_slice(family_number)] -= residuals[:, None]
         is_missing: Any = np.isnan(self._families[family_number].shares).all(axis=0)  # of one model for each column
@@ -325,7 +328,7 @@ class _Model:
         return [score if is_unknown else None for score, is_unknown in zip(scores, unknown, strict=True)]
 
     def _dispersion(self, family_number: int, mode: Array, nodes: Array) -> float:
-        """Return the variance of results by that of results that are 0 or 1; graded ones vary less."""
+        """Return the variance of results divided by that of results of 0 and 1; graded ones vary less."""
         family = self._families[family_number]
         base = (
             mode[self._family_slice(family_number)]
@@ -345,12 +348,13 @@ def _nearest_positive_semidefinite(matrix: Array) -> Array:
 
 
 def _inverse_with_floor(curvature: Array) -> Array:
+    """Return the inverse of a matrix whose eigenvalues below 0.5 are raised to it."""
     values, vectors = np.linalg.eigh(curvature)
     return (vectors / np.maximum(values, 0.5)) @ vectors.T
 
 
 def _hessian(function: Callable[[Array], float], point: Array) -> Array:
-    """Return the second derivatives of a function by central differences."""
+    """Return the second derivatives of a function at a point, by central differences."""
     size = len(point)
     shifts, hessian = np.eye(size) * _STEP, np.zeros((size, size))
     middle = function(point)
@@ -363,5 +367,6 @@ def _hessian(function: Callable[[Array], float], point: Array) -> Array:
 
 
 def _interval_of_draws(draws: Array) -> Interval:
+    """Return the mean of draws with its 90 % interval."""
     low, high = np.quantile(draws, [(1 - PROFILE_CONFIDENCE) / 2, (1 + PROFILE_CONFIDENCE) / 2])
     return Interval(float(draws.mean()), float(low), float(high))

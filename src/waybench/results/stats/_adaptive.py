@@ -110,7 +110,7 @@ class HorizonEstimate(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """Half the interval's width, as a part of the value."""
+        """Half the width of the interval, divided by the value."""
         return (self.high - self.low) / (2 * self.value)
 
 
@@ -126,7 +126,7 @@ class Seeker:
     """
 
     def __init__(self, rule: StoppingRule, lowest: float, highest: float, prior: CurvePrior | None = None) -> None:
-        """Lay out the curves.
+        """Lay out the grid of curves.
 
         Args:
             rule: When the search stops.
@@ -145,11 +145,11 @@ class Seeker:
         self._bins = bins[self._order]
 
     def state(self, trials: Sequence[Trial]) -> "State":
-        """Return what is known after some trials."""
+        """Return the posterior distribution after some trials."""
         return State(self._curves, self.rule, tuple(trials))
 
     def next(self, trials: Sequence[Trial], candidates: Sequence[Candidate], budget: float | None = None) -> Decision:
-        """Return which candidates to try next, or why the search stops.
+        """Return the candidates to try next, or the reason to stop.
 
         Args:
             trials: What has been tried.
@@ -196,7 +196,7 @@ class Seeker:
 
 
 def _expected_rates_and_information(weights: Array, rates: Array, starts: Indices) -> tuple[Array, Array]:
-    """Return the expected success rate of a trial at each difficulty, and what its result tells of the horizon's bin.
+    """Return each candidate's expected success rate, and its mutual information with the horizon's bin.
 
     Returns:
         The rates, and the mutual information in nats.
@@ -223,7 +223,7 @@ class State:
 
     @cached_property
     def fit(self) -> Fit:
-        """The curves after the trials, each of another item."""
+        """The posterior distribution of curves, with each trial at another item."""
         at = np.array([trial.at for trial in self.trials], dtype=np.float64)
         solved = np.array([trial.solved for trial in self.trials], dtype=np.float64)
         places, number = np.unique(at, return_inverse=True)
@@ -238,17 +238,17 @@ class State:
 
     @cached_property
     def horizon(self) -> HorizonEstimate:
-        """The horizon, as the curves have it."""
+        """The horizon by the posterior distribution of curves."""
         return HorizonEstimate(*self.fit.horizon(self.rule.share, HORIZON_CONFIDENCE))
 
     @cached_property
     def reported_horizon(self) -> HorizonEstimate:
-        """The horizon as it is reported: where a plateau may be below the share, its interval is wider."""
+        """The horizon as it is reported, with a wider interval where a plateau may be below the share."""
         return HorizonEstimate(*self.fit.widened_horizon(self.rule.share, HORIZON_CONFIDENCE))
 
     @cached_property
     def plateau_side(self) -> str:
-        """The side of the horizon where a plateau may be below the share (`HorizonPosition`); "" where it is not."""
+        """The horizon's side (`HorizonPosition`) where a plateau may be below the share; otherwise ""."""
         if not self.trials or not self.fit.plateau_side(self.rule.share):
             return ""
         return self.fit.horizon_position(self.rule.share, HORIZON_CONFIDENCE).side
@@ -262,13 +262,13 @@ class State:
 
     @property
     def spent(self) -> float:
-        """The cost of the trials; where it is not known, the expected cost."""
+        """The cost of all trials, the expected one where it is not known."""
         return fsum(
             trial.expected_cost * self.cost_ratio if trial.cost is None else trial.cost for trial in self.trials
         )
 
     def stop_reason(self, lowest: float, highest: float) -> str:
-        """Return why to stop, a key of `STOPS`; "" to go on."""
+        """Return the reason to stop, a key of `STOPS`; "" to go on."""
         if len(self.trials) >= FEWEST:
             if (
                 lowest <= self.horizon.low
@@ -300,7 +300,7 @@ class Forecast(NamedTuple):
 
 
 def forecast_searches(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Forecast]:
-    """Return what searches of simulated players take, of horizons all over the range, the cheapest first.
+    """Return number and cost of the trials in searches of simulated players, the cheapest first.
 
     The players' curves have one usual shape, episodes cost what was expected, and there is no budget.
 
@@ -322,7 +322,7 @@ def forecast_searches(rule: StoppingRule, candidates: Sequence[Candidate]) -> li
 def simulate_search(
     seeker: Seeker, candidates: Sequence[Candidate], rates: Sequence[float], rng: np.random.Generator
 ) -> tuple[list[Trial], str]:
-    """Run a search on a simulated player; return its trials, at the expected costs, and the reason why it stopped."""
+    """Search for a simulated player's horizon; return the trials, at expected costs, and the reason for the end."""
     trials: list[Trial] = []
     remaining = list(candidates)
     while not (decision := seeker.next(trials, remaining)).stop:

@@ -23,7 +23,7 @@ def assume_shares(
     icc: float = 0.0,
     forms: int = 0,
 ) -> PowerAssumptions:
-    """Return assumptions for shares of solved items.
+    """Return power assumptions for comparing two models' shares of solved items.
 
     The better model solves more by the difference that is looked for, or the other one less where that is beyond 1.
     With K attempts at an item the variance of a model's value is p (1 - p) (1 + (K - 1) r) / K, with r the correlation
@@ -59,21 +59,26 @@ def assume_shares(
     effect = 1 + (size - 1) * icc
 
     def value_variances(delta: float) -> tuple[float, float]:
+        """Return the variance of an item's value for each of two models that differ by delta."""
         second_rate = _second_rate(rate, delta)
         return rate * (1 - rate) * first_part, second_rate * (1 - second_rate) * second_part
 
     def unpaired_variance(delta: float) -> float:
+        """Return the mean of both variances of an item's value."""
         return sum(value_variances(delta)) / 2
 
     def difference_variance(delta: float) -> float:
+        """Return the variance of an item's difference between the models."""
         if disagree is not None:
             return _checked_disagreement(rate, delta, disagree) - delta**2
         return sum(value_variances(delta)) - 2 * _covariance(rate, _second_rate(rate, delta), correlation)
 
     def disagreement(delta: float) -> float:
+        """Return the share of items that exactly one model solves."""
         return difference_variance(delta) + delta**2
 
     def unseen_share(delta: float) -> float:
+        """Return the share of clusters that are at a bound, from which rare values are allowed for."""
         second_rate, draws = _second_rate(rate, delta), size * attempts
         first = _probability_all_alike(rate, draws, first_part * effect / size)
         second = _probability_all_alike(second_rate, draws * second_forms, second_part * effect / size)
@@ -126,6 +131,7 @@ def _probability_all_alike(rate: float, n_results: float, variance_ratio: float)
 
 
 def _second_rate(rate: float, delta: float) -> float:
+    """Return the other model's share of solved items, at a difference from the first one's."""
     second_rate = rate + delta if rate + delta <= 1 else rate - delta
     if second_rate < 0:
         raise ValueError(f"a difference of {delta:g} from a share of {rate:g} is beyond 0 and 1: choose another --rate")
@@ -143,7 +149,7 @@ def _covariance(first: float, second: float, correlation: float) -> float:
 
 
 def _checked_disagreement(rate: float, delta: float, disagree: float) -> float:
-    """Return a share of disagreement if it is possible: one model cannot alone solve more than it solves."""
+    """Return a share of disagreement; ValueError unless it is possible with these rates."""
     low, high = sorted((rate, _second_rate(rate, delta)))
     least, most = high - low, min(low + high, 2 - low - high)
     if not least - 1e-12 <= disagree <= most + 1e-12:

@@ -53,7 +53,7 @@ class Cell:
         high: float | None = None,
         sizes: Sequence[float] | None = None,
     ) -> "Cell":
-        """Return the cell of some values.
+        """Return the cell of some values, summed by cluster.
 
         Args:
             values: The values; with sizes, each is a total of its size.
@@ -91,23 +91,23 @@ class Cell:
 
     @property
     def shares(self) -> Numbers:
-        """Each cluster's share of the whole size."""
+        """Each cluster's share of the total size."""
         return self.sizes / self.sizes.sum()
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of the mean's error (`satterthwaite_freedom`); 1 where one cluster has everything."""
+        """Degrees of freedom of the mean's error (`satterthwaite_freedom`); 1 for a single cluster with any size."""
         return satterthwaite_freedom(self.sizes) if self.shares.max() <= 1 - ALIKE else 1.0
 
     @property
     def residuals(self) -> Numbers:
-        """CR2-adjusted residuals: their squares sum to the variance of the mean (`robust_mean`)."""
+        """CR2-adjusted residuals by cluster: their squares sum to the variance of the mean (`robust_mean`)."""
         scale = np.sqrt(np.maximum(1 - self.shares, 1e-12))
         return (self.totals - self.value * self.sizes) / self.sizes.sum() / scale
 
     @property
     def at_bounds(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which clusters are wholly at the lower bound, and which at the upper one."""
+        """Masks of the clusters with all values at the lower bound, and at the upper one."""
         if self.low is None or self.high is None:
             return np.zeros(len(self.totals), bool), np.zeros(len(self.totals), bool)
         near = ALIKE * (self.high - self.low) * self.sizes
@@ -118,7 +118,7 @@ class Cell:
 
     @property
     def unit_scaled(self) -> "Cell":
-        """The same cell of values from 0 to 1, where there are two bounds."""
+        """The cell with its bounds scaled to 0 and 1."""
         assert self.low is not None and self.high is not None
         totals = (self.totals - self.low * self.sizes) / (self.high - self.low)
         return replace(self, totals=totals, low=0.0, high=1.0)
@@ -132,12 +132,12 @@ class Cell:
         return IntervalEstimate(value, left, right, n=self.n, clusters=len(self.clusters))
 
     def scaled(self, factor: float) -> "Cell":
-        """Return the cell of all values times a factor, more than 0."""
+        """Return the cell with all values and bounds multiplied by a factor above 0."""
         low, high = (None if end is None else factor * end for end in (self.low, self.high))
         return replace(self, totals=factor * self.totals, low=low, high=high)
 
     def shifted(self, amount: float) -> "Cell":
-        """Return the cell of all values plus an amount; so are the bounds."""
+        """Return the cell with an amount added to all values and bounds."""
         low, high = (None if end is None else end + amount for end in (self.low, self.high))
         return replace(self, totals=self.totals + amount * self.sizes, low=low, high=high)
 
@@ -184,7 +184,7 @@ def clustered_mean(
     confidence: float = CONFIDENCE,
     fewest: int = FEWEST_CLUSTERS,
 ) -> IntervalEstimate | None:
-    """Return the mean of all values, with a confidence interval, by default of 95 %, for values that come in clusters.
+    """Return the mean of values that come in clusters, with its confidence interval.
 
     The mean is a ratio, of the sum of the clusters' totals to the sum of their sizes. Its standard error is that of
     the linearised ratio (Cochran, Sampling Techniques, 3rd ed. 1977, chapter 9A), which is also the cluster-robust
@@ -228,7 +228,7 @@ def clustered_mean(
 
 
 def variance_with_unseen(variance: float, share: float, at_bounds: float, sizes: NDArray[np.float64]) -> float:
-    """Return the variance of a mean of single values from 0 to 1 with what rare values at the bounds may add.
+    """Return a variance of a mean of values from 0 to 1, raised for rare values at a bound.
 
     Nine mazes with full marks and one with 95 % say hardly more of the mazes that fail than ten with full marks do. So
     the variance is that after half a value at either bound was added, each with the weight of the part that is at a
@@ -246,7 +246,7 @@ def variance_with_unseen(variance: float, share: float, at_bounds: float, sizes:
 
 
 def wilson_interval(share: float, trials: float, quantile: float, low: float, high: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share, which SciPy has for whole numbers of trials alone, between two bounds."""
+    """Return Wilson's interval of a share for any number of trials, scaled from (0, 1) to the bounds low and high."""
     square = quantile**2 / trials
     middle, half = share + square / 2, (square * (share * (1 - share) + square / 4)) ** 0.5
     lower, upper = max(0.0, (middle - half) / (1 + square)), min(1.0, (middle + half) / (1 + square))

@@ -36,14 +36,13 @@ class Functional:
     """
 
     def __init__(self, cells: Sequence[Cell], weights: Sequence[float]) -> None:
-        """See the class."""
         self.cells, self.weights = list(cells), np.asarray(weights, dtype=np.float64)
         self.clusters = sorted({name for cell in cells for name in cell.clusters}, key=repr)
         position = {name: index for index, name in enumerate(self.clusters)}
         self._where = [np.array([position[name] for name in cell.clusters], dtype=np.intp) for cell in cells]
 
     def _cluster_table(self, cell_rows: Sequence[Numbers]) -> Numbers:
-        """Return a matrix of cells by clusters, 0 where a cell has no such cluster."""
+        """Return one row of numbers for each cell by all clusters (columns); 0 where a cell lacks a cluster."""
         table = np.zeros((len(self.cells), len(self.clusters)))
         for number, (where, row) in enumerate(zip(self._where, cell_rows, strict=True)):
             table[number, where] = row
@@ -56,12 +55,12 @@ class Functional:
 
     @cached_property
     def contributions(self) -> Numbers:
-        """The CR2-adjusted residual of each cluster in each cell, cells by clusters."""
+        """The CR2-adjusted residual of each cluster in each cell; shape (cells, clusters)."""
         return self._cluster_table([cell.residuals for cell in self.cells])
 
     @cached_property
     def shares(self) -> Numbers:
-        """Each cluster's share of each cell."""
+        """Each cluster's share of each cell's size; shape (cells, clusters)."""
         return self._cluster_table([cell.shares for cell in self.cells])
 
     @cached_property
@@ -70,7 +69,7 @@ class Functional:
         return self.weights @ self.shares
 
     def cluster_means(self, cells: Sequence[Cell]) -> Numbers:
-        """Return the weighted mean of each cluster alone in other cells; not a number where it has no size.
+        """Return the weighted mean of each cluster in other cells; NaN where a cluster has no size.
 
         Args:
             cells: Cells with the clusters and sizes of these.
@@ -83,7 +82,7 @@ class Functional:
 
     @cached_property
     def greatest_even_weight(self) -> float:
-        """The greatest weight of a cluster, had each cell clusters of one size."""
+        """The greatest weight of a cluster if all clusters of each cell had one size."""
         even = self._cluster_table([np.full(len(cell.totals), 1 / len(cell.totals)) for cell in self.cells])
         return float((self.weights @ even).max())
 
@@ -118,7 +117,7 @@ class Functional:
 
     @cached_property
     def correlations(self) -> Numbers:
-        """Correlations of the cells: from shared clusters, and where a cell has no spread from their overlap."""
+        """Correlations of the cells, from shared clusters; from the clusters' overlap for cells without variance."""
         products = self.contributions @ self.contributions.T
         overlap = self.shares @ self.shares.T
         spread, norm = np.sqrt(np.diag(products)), np.sqrt(np.diag(overlap))
@@ -203,7 +202,6 @@ class Difference:
     """
 
     def __init__(self, first: Sequence[Cell], second: Sequence[Cell], weights: Sequence[float]) -> None:
-        """See the class."""
         self._first, self._second, self._weights = list(first), list(second), list(weights)
         self.value = float(
             np.dot(self._weights, [one.value - other.value for one, other in zip(first, second, strict=True)])
@@ -251,17 +249,17 @@ class Difference:
 
     @property
     def swapped(self) -> "Difference":
-        """The difference of the second model from the first."""
+        """The second model minus the first."""
         return Difference(self._second, self._first, self._weights)
 
     @property
     def range(self) -> float | None:
-        """The greatest difference possible, in the cells' units; None without two bounds."""
+        """The greatest difference possible; None without two bounds."""
         return self._scale if self._bounded else None
 
     @cached_property
     def _is_binary(self) -> bool:
-        """Whether every cluster of both is at a bound, and all weigh the same."""
+        """Whether every cluster of both models is at a bound, and all have the same weight."""
         weights = self._mean.weight_by_cluster
         return (
             bool(self._sides)
@@ -271,13 +269,13 @@ class Difference:
 
     @cached_property
     def _weight_at_bound(self) -> float:
-        """The share of clusters, by weight, in which either model's value is at a bound."""
+        """The total weight of clusters in which either model's value is at a bound."""
         is_at_bound = _is_at_bound(self._sides[0]) | _is_at_bound(self._sides[1])
         return float(self._mean.weight_by_cluster[is_at_bound].sum())
 
     @property
     def omits_rare_extremes(self) -> bool:
-        """Whether values at the bounds may exist that nothing in the data tells of: then they are not in the test.
+        """Whether values at the bounds may exist that did not occur: then the test does not allow for them.
 
         They are graded, none of fewer than 50 clusters is at a bound, and one that is would move the mean by much.
         """
@@ -285,12 +283,12 @@ class Difference:
 
     @property
     def _delta(self) -> float:
-        """The difference from 0, where it is the least one possible, to 1, where it is the greatest."""
+        """The difference scaled to 0 (the least possible) to 1 (the greatest possible)."""
         return min(1.0, max(0.0, (self._mean.value + 1) / 2))
 
     @cached_property
     def _variance(self) -> float:
-        """The variance of delta, with what was not seen; without bounds that of the difference."""
+        """The variance of delta, raised for unseen values; without bounds, the variance of the difference."""
         if not self._bounded:
             return self._mean.variance
         weights, delta = self._mean.weight_by_cluster, self._delta
@@ -316,13 +314,14 @@ class Difference:
 
     @property
     def _statistic(self) -> float:
+        """The absolute value of the statistic that is compared with Student's t."""
         if self._bounded:
             return abs(self._delta - 0.5) * (4 * (self._effective_trials or 0.0)) ** 0.5
         return abs(self._mean.value) / self._variance**0.5
 
     @property
     def _effective_trials(self) -> float | None:
-        """Number of independent trials that give delta this variance; None where nothing is known of it.
+        """Number of independent trials that give delta this variance; None if it has no variance.
 
         Where all differences are the greatest possible, it is what it tends to: the effective number of clusters.
         """
@@ -352,13 +351,13 @@ class Difference:
         return min(low * self._scale, self.value), max(high * self._scale, self.value)
 
     def mean(self, confidence: float = CONFIDENCE) -> IntervalEstimate:
-        """Return the difference with its interval, which has no ends where nothing is known of them."""
+        """Return the difference with its interval, without ends where they are not known."""
         low, high = self.interval(confidence) or (None, None)
         return IntervalEstimate(self.value, low, high, sum(cell.n for cell in self._first), self.groups)
 
 
 def _is_between_bounds(cell: Cell) -> bool:
-    """Return whether a cell has two bounds with all clusters between them.
+    """Return whether a cell has two bounds, and all clusters are within them.
 
     Not so where items have ranges of their own: the bounds of a normalised score are then those of their mean.
     """
@@ -369,4 +368,5 @@ def _is_between_bounds(cell: Cell) -> bool:
 
 
 def _is_at_bound(values: Numbers) -> NDArray[np.bool_]:
+    """Return which values are 0 or 1."""
     return (np.abs(values) <= ALIKE) | (np.abs(values - 1) <= ALIKE)

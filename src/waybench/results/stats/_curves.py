@@ -58,12 +58,12 @@ class Trials:
     trials: Array
 
     def weighted(self, weight: float) -> "Trials":
-        """Return it with each trial counting as a part of one."""
+        """Return the trials, each counted with a weight."""
         return replace(self, solved=self.solved * weight, trials=self.trials * weight)
 
 
 def monotone_bounds(trials: Trials, share: float, confidence: float) -> tuple[float, float]:
-    """Return the difficulties between which a success rate falls below a share, for any curve that never rises.
+    """Return the difficulties between which any falling success rate passes a share, with a confidence.
 
     For each gap between neighbouring difficulties, the best curve that falls below the share in this gap is compared
     with the best one of all by their likelihoods (isotonic regression; Banerjee and Wellner, "Likelihood ratio tests
@@ -87,7 +87,7 @@ def monotone_bounds(trials: Trials, share: float, confidence: float) -> tuple[fl
 
 
 def _monotone_log_likelihoods(solved: Array, trials: Array, least_rate: float) -> Array:
-    """Return the greatest log-likelihood of the first 0, 1, 2, ... counts, of rates that never rise nor go below one.
+    """Return the greatest log-likelihoods of the first 0, 1, 2, ... counts, of falling rates from 1 to a least one.
 
     It is the isotonic regression by pooling adjacent violators; where its rates are below the least one, this is best.
     """
@@ -105,7 +105,7 @@ def _monotone_log_likelihoods(solved: Array, trials: Array, least_rate: float) -
 
 
 def is_good_fit(trials: Trials, rates: Array) -> bool:
-    """Return whether trials agree with a fitted curve, at 1 %: False for a plateau or a dip that it cannot have.
+    """Return whether trials agree with a fitted curve at 1 %: False for a plateau or a dip.
 
     Neighbouring difficulties with few trials are pooled. The deviance is compared with the chi-squared distribution.
     """
@@ -124,7 +124,7 @@ def is_good_fit(trials: Trials, rates: Array) -> bool:
 
 
 def _pool_trials(trials: Array) -> Sequence[tuple[int, int]]:
-    """Return the first and the end of neighbouring difficulties that have enough trials together."""
+    """Return ranges (first, end) of neighbouring difficulties that have enough trials together."""
     pools: list[tuple[int, int]] = []
     first = 0
     for end in range(1, len(trials) + 1):
@@ -161,7 +161,7 @@ class CurvePrior:
     guess_rates: tuple[tuple[float, float], ...] = ()
 
     def with_guess_rates(self, rates: Mapping[float, float]) -> "CurvePrior":
-        """Return it with rates of luck that are known, by difficulty, in place of a guess rate that is estimated.
+        """Return the prior with known guess rates, by difficulty, in place of an estimated one.
 
         Raises:
             ValueError: If a rate is not between 0 and 0.5, or greater than that of an easier item.
@@ -177,18 +177,18 @@ class CurvePrior:
         return np.asarray(np.log2(x) if self.log else x, dtype=np.float64)
 
     def from_scale(self, x: float) -> float:
-        """Return a difficulty from that scale."""
+        """Return the difficulty of a value on that scale."""
         return float(2**x) if self.log else float(x)
 
 
 def _upper_tail(link: str, x: Array) -> Array:
-    """Return the upper tail of a link's distribution, for x from -inf (1) to inf (0)."""
+    """Return the upper tail probability of a link's distribution at x."""
     tail, _, width = _LINKS[link]
     return np.asarray(tail(x / width), dtype=np.float64)
 
 
 def _upper_tail_inverse(link: str, share: Array) -> Array:
-    """Return where the upper tail is a share; the inverse of `_tail`."""
+    """Return the values at which a link's upper tail is a share."""
     _, inverse, width = _LINKS[link]
     return np.asarray(inverse(share), dtype=np.float64) * width
 
@@ -210,7 +210,7 @@ class Curves:
         """Lay out the grid.
 
         Args:
-            shape: What is taken for granted.
+            shape: The prior assumptions about curves.
             lowest: The least difficulty that can be tried, above 0 if the shape counts in doublings.
             highest: The greatest one.
         """
@@ -256,7 +256,7 @@ class Curves:
         self._reaches: dict[float, Array] = {}
 
     def clear_caches(self) -> None:
-        """Give back the memory of what is kept for further trials."""
+        """Free the memory of results that are kept for further trials."""
         self._logs_cache.clear()
         self._likelihood, self._cells = (None, np.empty(0)), (b"", np.empty(0, dtype=np.int16))
 
@@ -277,12 +277,12 @@ class Curves:
         return luck + (1 - luck) * rates
 
     def _guess_rates_at(self, x: Array) -> Array:
-        """Return the known guess rates at some places on the shape's scale."""
+        """Return the known guess rates at values on the prior's scale."""
         at, rates = zip(*self.shape.guess_rates, strict=True)
         return np.interp(x, self.shape.to_scale(np.array(at)), rates)
 
     def rate_cells(self, at: Array) -> NDArray[np.int16]:
-        """Return the success rates of all curves (columns) at some difficulties (rows), in thousandths, rounded down.
+        """Return the success rates of all curves (columns) at some difficulties (rows), in whole thousandths.
 
         The last ones are kept: players of a fixed design have the same difficulties.
         """
@@ -298,7 +298,7 @@ class Curves:
         return self._cells[1]
 
     def _tails_at(self, at: Array) -> Array:
-        """Return each different tail (rows) at some difficulties (columns); the last ones are kept."""
+        """Return each different upper tail (rows) at some difficulties (columns); the last result is kept."""
         places = at.tobytes()
         if self._tails[0] != places:
             selected = self._steady
@@ -310,7 +310,7 @@ class Curves:
         return self._tails[1]
 
     def weighted_rate_sums(self, at: Array, weights: Array) -> Array:
-        """Return the sums of all curves' success rates at some difficulties (columns) by some weights (rows).
+        """Return weighted sums of all curves' success rates at some difficulties (columns); a row for each weighting.
 
         It is `weights @ rates(at)`, in a fraction of the time: curves that differ in their ends alone are added up
         first, for they have the same tail.
@@ -328,13 +328,13 @@ class Curves:
         return luck * weights.sum(axis=1)[:, None] + (1 - luck) * sums
 
     def posterior(self, log_likelihood: Array) -> Array:
-        """Return the posterior probability of each curve, by its log-likelihood; the sum is 1."""
+        """Return the posterior probability of each curve from its log-likelihood; they sum to 1."""
         log = self._prior + log_likelihood
         weights = np.exp(log - log.max())
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
     def log_likelihood(self, trials_done: Trials) -> Array:
-        """Return the log-likelihood of each curve; that of the last trials is kept, for fits that weigh them anew."""
+        """Return the log-likelihood of each curve; the result for the last trials is kept."""
         if self._likelihood[0] is trials_done:
             return self._likelihood[1]
         log = np.zeros_like(self._prior)
@@ -347,14 +347,14 @@ class Curves:
         return log
 
     def log_rates(self, at: float) -> tuple[Array, Array]:
-        """Return the logarithms of the curves' rates of success and failure at a difficulty."""
+        """Return the logarithms of each curve's rates of success and of failure at a difficulty."""
         if at not in self._logs_cache:
             rates = np.clip(self.rates(np.array([at]))[:, 0], 1e-9, 1 - 1e-9)
             self._logs_cache[at] = np.log(rates), np.log1p(-rates)
         return self._logs_cache[at]
 
     def horizons(self, share: float) -> Array:
-        """Return for each curve, on the shape's scale, where it falls below a share; -inf if it never is above."""
+        """Return where each curve falls below a share, on the prior's scale; -inf if it is below it everywhere."""
         if share not in self._reaches:
             places = self._horizons_with_luck(share) if self.shape.guess_rates else self._horizons_without_luck(share)
             places.flags.writeable = False  # it is kept
@@ -362,7 +362,7 @@ class Curves:
         return self._reaches[share]
 
     def _horizons_without_luck(self, share: float) -> Array:
-        """Return where each curve falls below a share without luck; -inf if it never is above."""
+        """Return each curve's horizon without known guess rates; -inf if it is below the share everywhere."""
         part = (share - self.guess) / (1 - self.guess - self.lapse)
         places = np.full(part.shape, -np.inf)
         for number, link in enumerate(self.shape.links):
@@ -373,7 +373,7 @@ class Curves:
         return places
 
     def _horizons_with_luck(self, share: float) -> Array:
-        """Return the same with the known guess rates, by bisection: both the curves and the rates fall."""
+        """Return each curve's horizon with the known guess rates, by bisection: curves and rates both fall."""
         (easiest, most), (hardest, least) = self.shape.guess_rates[0], self.shape.guess_rates[-1]
         first, last = (float(end) for end in self.shape.to_scale(np.array([easiest, hardest])))
         # Outside the known difficulties the rate of luck is constant, so that there the place is that of another share.
@@ -394,7 +394,7 @@ class Curves:
         return places
 
     def _tails_at_own_places(self, selection: Indices, places: Array) -> Array:
-        """Return the tail of each of some curves at a place of its own, on the shape's scale."""
+        """Return the upper tail of each selected curve at its own place on the prior's scale."""
         tails = self.slope[selection] * (places - self.middle[selection])
         for number, link in enumerate(self.shape.links):
             of_link = self._link[selection] == number

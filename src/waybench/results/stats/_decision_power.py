@@ -27,7 +27,7 @@ class DecisionForecast(NamedTuple):
 def forecast_decisions(
     rule: DecisionRule, disagree: float, difference: float, most_units: int, *, size: int = 1, icc: float = 0.0
 ) -> DecisionForecast:
-    """Return what a comparison of two models takes until it is decided, by simulated streams with a fixed key.
+    """Return how many units a comparison of two models takes until it is decided, from simulated streams.
 
     Args:
         rule: When it ends.

@@ -43,7 +43,7 @@ class DifficultyIndex:
     weights: Array
 
     def evaluate(self, levels: Array, variables: Array) -> Array:
-        """Return the indices of items.
+        """Return the difficulty indices of items.
 
         Args:
             levels: Their levels, above 0.
@@ -53,6 +53,7 @@ class DifficultyIndex:
         return doublings + self._residuals(doublings, np.log2(1 + variables)) @ self.weights
 
     def _residuals(self, doublings: Array, variables: Array) -> Array:
+        """Return the variables less their expected values at the items' levels; 0 where one is unknown."""
         return np.nan_to_num(variables - self.starts - np.outer(doublings, self.rises))
 
 
@@ -110,6 +111,7 @@ class _Results:
     clusters: Array
 
     def selected(self, mask: npt.NDArray[np.bool_]) -> "_Results":
+        """Return the results at which a mask is True."""
         return _Results(
             self.solved[mask],
             self.players[mask],
@@ -194,12 +196,13 @@ def index_gain(
 
 
 def _varies(column: Array) -> bool:
+    """Return whether the known values of a column are not all equal."""
     values = column[~np.isnan(column)]
     return bool(len(values)) and float(np.ptp(values)) > 0
 
 
 def _fit_index(results: _Results) -> DifficultyIndex | None:
-    """Fit an index; None if success does not fall with the level."""
+    """Return an index fitted on all results; None if success does not fall with the level."""
     columns = results.variables.T
     lines = [_least_squares_line(results.doublings, column) for column in columns]
     starts, rises = (np.array(ends) for ends in zip(*lines, strict=True))
@@ -217,7 +220,7 @@ def _fit_index(results: _Results) -> DifficultyIndex | None:
 
 
 def _least_squares_line(doublings: Array, column: Array) -> tuple[float, float]:
-    """Return the least-squares line of a variable by the level."""
+    """Return start and rise of the least-squares line of a variable by log2 of the level."""
     is_known = ~np.isnan(column)
     if not is_known.any():
         return 0.0, 0.0
@@ -228,7 +231,7 @@ def _least_squares_line(doublings: Array, column: Array) -> tuple[float, float]:
 
 
 def _marginal_and_conditional_slopes(results: _Results) -> tuple[float, float, float, float] | None:
-    """Return marginal and conditional slope and the log losses, in bits; None if success does not fall."""
+    """Return marginal and conditional slope and their log losses, in bits; None if success does not fall."""
     indices = np.empty(len(results.solved))
     for fold in range(_FOLDS):
         # The clusters of one group of the jackknife are in different folds.
@@ -251,7 +254,7 @@ def _marginal_and_conditional_slopes(results: _Results) -> tuple[float, float, f
 
 
 def _slope_and_loss(results: _Results, difficulties: Array) -> tuple[float, float]:
-    """Return by how much the log odds of success fall along a scale, and the mean log loss."""
+    """Return by how much the log odds of success fall per unit of difficulty, and the mean log loss in bits."""
     design = np.column_stack([results.players, difficulties - results.doublings.mean()])
     prior = [*[_PLAYER_SPREAD] * results.players.shape[1], _LEVEL_SPREAD]
     coefficients = logistic_coefficients(design, results.solved, 1 / np.square(prior))

@@ -72,7 +72,7 @@ class Fit:
 
     @cached_property
     def probable_curves(self) -> tuple[Indices, Array]:
-        """The numbers of the curves that are probable enough to count, and their probabilities."""
+        """Numbers and posterior probabilities of the curves that are probable enough to matter."""
         relevant = np.flatnonzero(self.weights > NO_WEIGHT * self.weights.max())
         return relevant, self.weights[relevant]
 
@@ -96,7 +96,7 @@ class Fit:
         return low, high
 
     def horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
-        """Return the median of the difficulty at which a share is solved, and the ends of its interval."""
+        """Return the posterior median of the horizon for a share, and the ends of its interval."""
         tail = (1 - confidence) / 2
         relevant, weights = self.probable_curves
         bounds = quantiles(self.curves.horizons(share)[relevant], weights, (0.5, tail, 1 - tail))
@@ -104,12 +104,12 @@ class Fit:
         return median, low, high
 
     def probability_unreached(self, share: float) -> float:
-        """Return the posterior probability of the curves that are nowhere above a share."""
+        """Return the posterior probability of the curves that are below a share everywhere."""
         relevant, weights = self.probable_curves
         return float(weights[np.isneginf(self.curves.horizons(share)[relevant])].sum() / weights.sum())
 
     def plateau_side(self, share: float) -> str:
-        """Return what is known of the success rate at the easiest items, where it may be below a share.
+        """Return whether the success rate may be below a share even at the easiest items.
 
         Returns:
             "plateau" where it may be, so that there may be no horizon: the horizon is not identified; "never" where it
@@ -131,16 +131,16 @@ class Fit:
 
     @cached_property
     def horizon_summaries(self) -> dict[float, Any]:
-        """What comparisons need of its horizons, by share (`horizon_ratio`): each summary is computed once."""
+        """Cache by share of the summaries of its horizons that comparisons need (`horizon_ratio`)."""
         return {}
 
     @cached_property
     def _effective_trials(self) -> Trials:
-        """As many independent trials as these are worth."""
+        """The trials divided by the design effect."""
         return self.trials_done.weighted(1 / self.design)
 
     def minimum_interval(self, share: float, confidence: float) -> tuple[float, float]:
-        """Return what an interval of a horizon has to contain, whatever the curves say.
+        """Return the interval that a horizon's interval has to contain, whatever the curves say.
 
         This is where the success rate most probably crosses the share if nothing is assumed but that it falls: curves
         without plateaus would place the horizon too precisely. If the curves do not fit, these bounds have the
@@ -162,7 +162,7 @@ class Fit:
         return wide if is_wide or self.is_adaptive else monotone_bounds(trials, share, LEAST_CONFIDENCE)
 
     def widened_horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
-        """Return a horizon whose interval contains the gap between tried difficulties that its median lies in.
+        """Return a horizon whose interval contains the gap between tried difficulties around its median.
 
         Nothing was tried within that gap. Where every item was solved at its lower end and none at its upper end, the
         data fit a step anywhere between the two equally well, and a narrower interval would come from the prior of
@@ -180,7 +180,7 @@ class Fit:
         return median, min(low, least), max(high, most)
 
     def horizon_position(self, share: float, confidence: float) -> HorizonPosition:
-        """Return where the horizon is, and as far as the trials can tell.
+        """Return the horizon's value, interval and side, as far as the trials can tell.
 
         Where all trials were solved the horizon is beyond the hardest level, and where none was, below the easiest:
         between these it would be a guess from what is taken for granted of curves. It is below the easiest, too, where
@@ -201,7 +201,7 @@ class Fit:
 
 
 def _cached_curves(shape: CurvePrior, lowest: float, highest: float) -> Curves:
-    """Return a grid of curves; the last few are kept, for fits of several players over a range use the same ones."""
+    """Return a grid of curves over a range; the last few grids are kept."""
     for number, curves in enumerate(_grids):
         if (curves.shape, curves.lowest, curves.highest) == (shape, lowest, highest):
             _grids.append(_grids.pop(number))
@@ -221,7 +221,7 @@ def fit_curves(
     sizes: Sequence[int] | None = None,
     searched: tuple[float, float] | None = None,
 ) -> Fit:
-    """Return the curves after some trials.
+    """Return the posterior distribution of curves after some trials.
 
     Trials of one cluster depend on each other. Their log-likelihood is divided by the design effect, the ratio of what
     the clusters' residuals vary by to what they would if trials were independent: a quasi-likelihood (McCullagh,
@@ -229,7 +229,7 @@ def fit_curves(
     where a trial is the mean of several attempts, not below what it would be if these were independent.
 
     Args:
-        shape: What is taken for granted.
+        shape: The prior assumptions about curves.
         at: Each trial's difficulty.
         solved: 1 where it was solved, 0 where not; between them where a trial is the mean of several attempts.
         clusters: Number of each trial's cluster, from 0.

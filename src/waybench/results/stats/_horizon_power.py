@@ -52,14 +52,14 @@ class _Grid:
         self._prior = np.log(curves.posterior(np.zeros(len(order)))[order]).astype(np.float32)
 
     def posteriors(self, solved: Array, items: int) -> Array:
-        """Return the posterior of each run (rows) over the bins of horizons, by the items solved at each level."""
+        """Return each run's posterior (rows) over bins of horizons, from the items solved at each level."""
         successes = solved.astype(np.float32)
         logs = successes @ self._solved + (items - successes) @ self._failed + self._prior
         weights = np.add.reduceat(np.exp(logs - logs.max(axis=1, keepdims=True)), self._starts, axis=1)
         return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
 
     def are_first_greater(self, first: Array, second: Array, alpha: float) -> NDArray[np.bool_]:
-        """Return of each pair of posteriors whether the first horizon is shown to be the greater one."""
+        """Return for each pair of posteriors whether the first horizon is shown to be the greater one."""
         below, other_below = np.cumsum(first, axis=1), np.cumsum(second, axis=1)
         other_order = ((below - first / 2) * second).sum(axis=1)
         medians = (_WIDTH * self._bins[(sums < 0.5).sum(axis=1)] for sums in (below, other_below))
@@ -69,11 +69,12 @@ class _Grid:
 
 @lru_cache(maxsize=1)
 def _cached_grid(levels: tuple[float, ...]) -> _Grid:
+    """Return the grid of some levels; the last one is kept."""
     return _Grid(levels)
 
 
 def horizon_power(plan: HorizonPlan, factor: float, items: int, *, alpha: float = ALPHA) -> float:
-    """Return the power that so many items of each level have to tell two 50 % horizons apart.
+    """Return the power to tell two 50 % horizons apart with a number of items at each level.
 
     The horizons are a factor apart, around the middle of the levels. The power is the share of 500 simulated pairs of
     runs in which twice the posterior probability of the other order is below alpha, and in which the gaps between tried
@@ -89,6 +90,7 @@ def horizon_power(plan: HorizonPlan, factor: float, items: int, *, alpha: float 
     middle, slope = (grid.at[0] + grid.at[-1]) / 2, 2 * math.log(9) / plan.fall
 
     def simulated_posteriors(shift: float) -> Array:
+        """Return the posteriors of a batch of runs whose horizon is shifted from the middle, in doublings."""
         rates = 1 / (1 + np.exp(slope * (grid.at - middle - shift)))
         return grid.posteriors(rng.binomial(items, rates, (_BATCH, len(rates))).astype(np.float64), items)
 
@@ -101,7 +103,7 @@ def horizon_power(plan: HorizonPlan, factor: float, items: int, *, alpha: float 
 
 
 def items_for_horizons(plan: HorizonPlan, factor: float, *, alpha: float = ALPHA, power: float = POWER) -> int | None:
-    """Return how many items of each level it takes to tell two horizons apart, to a tenth; None if no number does.
+    """Return the number of items at each level that tells two horizons apart, to a tenth; None if none does.
 
     Horizons in neighbouring gaps between levels are never distinguished: then more levels help, and no more items.
     The arguments are those of `horizon_power`, with the wanted power.
@@ -111,7 +113,7 @@ def items_for_horizons(plan: HorizonPlan, factor: float, *, alpha: float = ALPHA
 
 
 def detectable_factor(plan: HorizonPlan, items: int, *, alpha: float = ALPHA, power: float = POWER) -> float | None:
-    """Return the least factor between two horizons that so many items of each level tell apart, to 2 %.
+    """Return the least factor between two horizons that some items at each level tell apart, to 2 %.
 
     It is None if no factor within the levels is. The arguments are those of `horizon_power`, with the wanted power.
     """

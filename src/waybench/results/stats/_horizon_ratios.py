@@ -33,7 +33,7 @@ class HorizonRatio(NamedTuple):
     larger: int = 0
 
     def significantly_larger(self, p: float) -> int:
-        """Return which horizon is larger, 1 or -1, if `p`, perhaps adjusted, is significant; otherwise 0."""
+        """Return which horizon is larger, 1 (first) or -1, if a p value is significant; otherwise 0."""
         return self.larger if p < _ALPHA else 0
 
 
@@ -71,7 +71,7 @@ class _Summary(NamedTuple):
 
 
 def horizon_order(first: Fit, second: Fit, share: float = 0.5) -> HorizonOrder:
-    """Return which of two horizons is probably larger, with its p value; the players' trials are independent.
+    """Return which of two horizons of independent fits is probably larger, with the p value.
 
     The p value is twice the posterior probability of the other order, summed over both grids of curves. It is 1 where
     the gaps between tried difficulties meet in which the horizons lie, and where one of them is not identified.
@@ -87,7 +87,7 @@ def horizon_order(first: Fit, second: Fit, share: float = 0.5) -> HorizonOrder:
 
 
 def _probability_not_above(least: _Distribution, most: _Distribution) -> float:
-    """Return the probability that the least that one may be is not above the most that the other may be."""
+    """Return the probability that a value of `least` is not above one of `most`, with ties as one half."""
     reversed_sums = np.cumsum(most.weights[::-1])[::-1]
     above = np.concatenate([reversed_sums, [0.0]])
     first, last = (np.searchsorted(most.values, least.values, side=side) for side in ("left", "right"))
@@ -95,7 +95,7 @@ def _probability_not_above(least: _Distribution, most: _Distribution) -> float:
 
 
 def horizon_ratio(first: Fit, second: Fit, share: float = 0.5) -> HorizonRatio:
-    """Return the ratio of two horizons; the players' trials are independent.
+    """Return the ratio of two horizons of independent fits.
 
     What a fit says outside the levels that were tested comes from its prior. So a horizon there is only known to be
     above the hardest or below the easiest level, and bounds the ratio on one side. Where a plateau may be below the
@@ -130,17 +130,18 @@ def horizon_ratio(first: Fit, second: Fit, share: float = 0.5) -> HorizonRatio:
 
 
 def _posterior_points(fit: Fit, share: float) -> Array:
+    """Return equally probable values of a horizon, on the curves' scale."""
     tails = (np.arange(_POINTS) + 0.5) / _POINTS
     return np.array(quantiles(fit.curves.horizons(share), fit.weights, tails.tolist()), dtype=np.float64)
 
 
 def _finite_points(fit: Fit, points: Array) -> Array:
-    """Return points of which none is infinite, so that they can be subtracted."""
+    """Return points with those at -inf raised to far below the easiest level."""
     return np.maximum(points, fit.curves.shape.to_scale(fit.trials_done.at[:1]) - _FAR)
 
 
 def _point_limits(fit: Fit, points: Array) -> tuple[Array, Array]:
-    """Return the least and the greatest that points of a horizon's posterior may stand for."""
+    """Return the least and the greatest horizons that each point may stand for, given what was tried."""
     tried = fit.curves.shape.to_scale(fit.trials_done.at)
     has_failure, has_success = _has_failure_and_success(fit)
     low = np.where(points < tried[0], -np.inf, np.minimum(points, tried[-1]))
@@ -150,13 +151,13 @@ def _point_limits(fit: Fit, points: Array) -> tuple[Array, Array]:
 
 
 def _has_failure_and_success(fit: Fit) -> tuple[bool, bool]:
-    """Return whether some trial failed, and whether some was solved."""
+    """Return whether some trial failed, and whether some trial was solved."""
     done = fit.trials_done
     return bool((done.solved < done.trials).any()), bool((done.solved > 0).any())
 
 
 def _horizon_summary(fit: Fit, share: float) -> _Summary:
-    """Return what the trials say of a horizon; it is worked out once."""
+    """Return the summary of a horizon; it is computed once for each fit and share."""
     if share not in fit.horizon_summaries:
         has_failure, has_success = _has_failure_and_success(fit)
         relevant, weights = fit.probable_curves
@@ -171,12 +172,13 @@ def _horizon_summary(fit: Fit, share: float) -> _Summary:
 
 
 def _binned_distribution(values: Array, weights: Array) -> _Distribution:
+    """Return the distribution of values that are rounded down to cells."""
     cells, where = np.unique(np.floor(values * _CELLS), return_inverse=True)
     return _Distribution(cells, np.bincount(where, weights=weights).astype(np.float64))
 
 
 def _gap_around_horizon(fit: Fit, middle: float, share: float) -> tuple[float, float]:
-    """Return the tried difficulties around a horizon; those around any falling curve's where the fitted one is wrong.
+    """Return the gap between tried difficulties around a horizon, wider where the curves do not fit.
 
     An adaptive search closes the gap between tried difficulties itself. The bounds of `Fit.minimum_interval` are for
     one horizon. Their difference would be twice as wide as a ratio needs.
@@ -190,7 +192,7 @@ def _gap_around_horizon(fit: Fit, middle: float, share: float) -> tuple[float, f
 
 
 def _tried_difficulties_around(fit: Fit, middle: float) -> tuple[float, float]:
-    """Return the tried difficulties around a horizon; infinite outside them."""
+    """Return the tried difficulties next to a value; infinite outside them."""
     tried = fit.curves.shape.to_scale(fit.trials_done.at)
     if middle < tried[0]:
         return -np.inf, float(tried[0])
@@ -200,9 +202,10 @@ def _tried_difficulties_around(fit: Fit, middle: float) -> tuple[float, float]:
 
 
 def _exact_quantile(values: Array, share: float) -> float:
+    """Return a quantile that is one of the values, without interpolation."""
     return float(np.quantile(values, share, method="inverted_cdf"))  # no interpolation: some values are infinite
 
 
 def _power_of_two_if_finite(difference: float) -> float | None:
-    """Return 2 to the power of a difference of logarithms; None if that is not finite."""
+    """Return 2 to the power of a difference of logarithms; None if that is infinite."""
     return float(2**difference) if np.isfinite(difference) else None

@@ -25,13 +25,13 @@ FEWEST_CLUSTERS = 6  # below which a mean has no interval and no rank, and no te
 
 @lru_cache(maxsize=4096)
 def t_quantile(tail: float, freedom: float) -> float:
-    """Return the value that Student's t exceeds with a probability."""
+    """Return the value that Student's t exceeds with a probability `tail`."""
     return -float(special.stdtrit(freedom, tail))
 
 
 @lru_cache(maxsize=64)
 def normal_quantile(tail: float) -> float:
-    """Return the value that a standard normal variable exceeds with a probability."""
+    """Return the value that a standard normal variable exceeds with a probability `tail`."""
     return -float(special.ndtri(tail))
 
 
@@ -54,13 +54,13 @@ class RobustMean(NamedTuple):
 
 
 def cluster_numbers(clusters: Sequence[Hashable]) -> tuple[NDArray[np.intp], int]:
-    """Return the number of each value's cluster, from 0 in order of appearance, and how many there are."""
+    """Return each value's cluster number, from 0 in order of appearance, and the number of clusters."""
     numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
     return np.array([numbers[cluster] for cluster in clusters], dtype=np.intp), len(numbers)
 
 
 def cluster_totals(numbers: NDArray[np.intp], values: Sequence[float] | Numbers | None) -> Numbers:
-    """Return the sum of the values in each cluster; of ones without values."""
+    """Return the sum of the values in each cluster, by their cluster numbers; without values, their counts."""
     weights = None if values is None else np.asarray(values, dtype=np.float64)
     return np.bincount(numbers, weights=weights).astype(np.float64)
 
@@ -94,13 +94,13 @@ def robust_mean(totals: Numbers, sizes: Numbers) -> RobustMean | None:
 
 
 def clustered_error(values: Sequence[float], clusters: Sequence[Hashable]) -> RobustMean | None:
-    """Return the mean of clustered values with its standard error; see `robust_mean`."""
+    """Return the mean of clustered values with its standard error (`robust_mean`)."""
     where, _ = cluster_numbers(clusters)
     return robust_mean(cluster_totals(where, values), cluster_totals(where, None)) if len(values) else None
 
 
 def variance_upper_factor(count: int) -> float:
-    """Return by what a variance of so many values is multiplied for the upper end of its one-sided 80 % interval.
+    """Return the factor from a variance of so many values to the upper end of its one-sided 80 % interval.
 
     For estimates that must not be too small (Browne, Statistics in Medicine 14, 1995, 1933).
     """
@@ -108,7 +108,7 @@ def variance_upper_factor(count: int) -> float:
 
 
 def satterthwaite_freedom(sizes: Numbers) -> float:
-    """Return the degrees of freedom of the CR2 error of a mean over clusters of some sizes; see `robust_mean`."""
+    """Return the degrees of freedom of the CR2 error of a mean over clusters of these sizes (`robust_mean`)."""
     shares = sizes / sizes.sum()
     leverage = shares**2 / (1 - shares)
     # Sum of the squared elements of a matrix with the shares, which sum to 1, on its diagonal.
@@ -129,7 +129,7 @@ def mcnemar_mid_p(won: int, lost: int) -> float:
 
 
 def holm_adjusted(p_values: Sequence[float]) -> list[float]:
-    """Return p values adjusted for their number (Holm, Scandinavian Journal of Statistics 6, 1979, 65-70)."""
+    """Return p values adjusted by Holm's procedure (Scandinavian Journal of Statistics 6, 1979, 65-70)."""
     adjusted, greatest = [0.0] * len(p_values), 0.0
     for rank, position in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         greatest = max(greatest, p_values[position] * (len(p_values) - rank))
@@ -171,7 +171,7 @@ class LostAttempts:
         return self.planned - self.lost
 
     def scaled(self, factor: float, shift: float = 0.0) -> "LostAttempts":
-        """Return the lost attempts of the mean times a factor, after a number is subtracted from it."""
+        """Return the lost attempts with their bounds less a shift and times a factor."""
         ends = [None if end is None else (end - shift) * factor for end in (self.lowest, self.highest)]
         lowest, highest = ends if factor >= 0 else reversed(ends)
         return LostAttempts(self.lost, self.planned, lowest, highest)
@@ -199,7 +199,7 @@ class IntervalEstimate:
 
     @property
     def is_few(self) -> bool:
-        """Whether it comes from too few clusters for an interval."""
+        """Whether there are too few clusters for an interval."""
         return self.clusters < FEWEST_CLUSTERS
 
 
@@ -211,7 +211,7 @@ def jackknife_estimate(
     high: float | None = None,
     scale: tuple[Callable[[float], float], Callable[[float], float]] | None = None,
 ) -> IntervalEstimate | None:
-    """Return a number made of several means, with a 95 % confidence interval for values that come in clusters.
+    """Return a function of several means, with a 95 % jackknife interval over clusters.
 
     The interval is that of the jackknife over clusters: each is left out in turn, and of Tukey's pseudo-values, which
     are as good as independent, it is Student's t with G - 1 degrees of freedom (Miller, Biometrika 61, 1974). It is
@@ -263,6 +263,7 @@ def jackknife_estimate(
 
 
 def unequal_lengths_error(values: Sequence[object], clusters: Sequence[Hashable]) -> ValueError:
+    """Return the error for values and clusters of different numbers."""
     return ValueError(f"{len(values)} values and {len(clusters)} clusters: give one cluster for each value")
 
 
@@ -275,7 +276,7 @@ def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float
 
 
 def regression_line(variable: Sequence[float], rates: Sequence[float]) -> tuple[float, float, float, float] | str:
-    """Return the slope of a least-squares line, its 95 % confidence interval and its p-value, or why there is none.
+    """Return slope, ends of its 95 % interval, and p value of a least-squares line, or why there is none.
 
     The variable is standardised: less its mean, by its sample standard deviation (n - 1). So slopes of different
     variables can be compared. Interval and p-value are those of Student's t with n - 2 degrees of freedom.

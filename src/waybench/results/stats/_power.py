@@ -76,7 +76,7 @@ class ItemsNeeded:
 
 
 def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *, alpha: float = ALPHA) -> float:
-    """Return the power that so many items, given to both models, have for a difference.
+    """Return the power to detect a difference with a number of items that both models are given.
 
     For items that are solved or not, in clusters of one item, it is the unconditional power of McNemar's test with the
     mid-p value: the test's power given the number of items on which the models disagree (a binomial test of 1/2),
@@ -120,7 +120,7 @@ class PlannedErrors(NamedTuple):
 
 
 def planned_errors(assumptions: PowerAssumptions, delta: float, clusters: float) -> PlannedErrors:
-    """Return the standard errors that a difference has in clusters of one size.
+    """Return the standard errors of a difference in a planned number of clusters.
 
     With V / 4 the variance of (difference + 1) / 2, the error is 2 sqrt(V_d / (1 - difference ^ 2)), where V_d is that
     variance and what unseen values at the bounds add (`Difference`). The sample's variance has G - 1 degrees of
@@ -142,7 +142,7 @@ def planned_errors(assumptions: PowerAssumptions, delta: float, clusters: float)
 
 @cache
 def _gauss_legendre_nodes() -> tuple[Numbers, Numbers]:
-    """Return probabilities and their weights: Gauss and Legendre's on the unit interval."""
+    """Return nodes and weights of Gauss-Legendre quadrature on the unit interval."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     return np.asarray((nodes + 1) / 2, dtype=np.float64), np.asarray(weights / 2, dtype=np.float64)
 
@@ -167,7 +167,7 @@ def _mcnemar_power(disagree: float, delta: float, items: int, alpha: float) -> f
 def items_needed(
     assumptions: PowerAssumptions, delta: float, *, alpha: float = ALPHA, power: float = POWER
 ) -> ItemsNeeded:
-    """Return how many items it takes to detect a difference: the least with this power (`achieved_power`).
+    """Return the least number of items that detects a difference with a power (`achieved_power`).
 
     With other items for each model it is that of a z test of two means; for items that are solved or not, with the
     correction by which it agrees with Fisher's exact test (Casagrande, Pike and Smith, Biometrics 34, 1978, 483-486).
@@ -188,7 +188,7 @@ def items_needed(
 
 
 def least_number(power_of: Callable[[int], float], power: float, fewest: int = FEWEST_CLUSTERS) -> int:
-    """Return the least number with a power, which grows with the number.
+    """Return the least number that has a power, which grows with the number.
 
     Args:
         power_of: A number -> its power.
@@ -204,12 +204,13 @@ def least_number(power_of: Callable[[int], float], power: float, fewest: int = F
 def detectable_difference(
     assumptions: PowerAssumptions, items: int, *, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:
-    """Return the least difference that so many items, given to both models, detect; None if none is.
+    """Return the least difference that a number of items, given to both models, detects; None if none is.
 
     The arguments are those of `achieved_power`, with the wanted power.
     """
 
     def missing_power(delta: float) -> float:
+        """Return by how much the power for a difference is below the wanted one."""
         try:
             return power - achieved_power(assumptions, delta, items, alpha=alpha)
         except ValueError:  # there can be no such difference
@@ -231,7 +232,7 @@ def pilot_assumptions(
     *,
     single: bool,
 ) -> PowerAssumptions:
-    """Return assumptions from a pilot: variances, disagreement and the design effect of clusters.
+    """Return power assumptions from a pilot: variances, disagreement and the design effect of clusters.
 
     Of several models these are means over all pairs at the items that both have. Of a single one there is its variance;
     the other model's is taken to be as large, and a correlation is assumed. A small pilot is wrong by chance: variances
@@ -267,6 +268,7 @@ def pilot_assumptions(
     disagree = _share_upper_limit(disagree, round(items / size))
 
     def difference_variance(delta: float) -> float:
+        """Return the variance of an item's difference for a difference in means."""
         return max(disagree, delta) - delta**2 if two_valued else variance
 
     differing = (
@@ -296,7 +298,7 @@ def _share_upper_limit(share: float, count: int) -> float:
 
 
 def _share_at_bounds(sides: Sequence[Mapping[K, float]], cluster_of: Callable[[K], Hashable]) -> float:
-    """Return the share of clusters in which some model's mean at the common items is at a bound, 0 or 1."""
+    """Return the share of clusters in which some model's mean at the common items is 0 or 1."""
     clusters: defaultdict[Hashable, list[K]] = defaultdict(list)
     for key in sides[0]:
         if all(key in side for side in sides):
@@ -306,7 +308,7 @@ def _share_at_bounds(sides: Sequence[Mapping[K, float]], cluster_of: Callable[[K
 
 
 def _difference_statistics(differences: Sequence[tuple[Hashable, float]]) -> tuple[float, float, float, float]:
-    """Return the variance of some values, the share that are not 0, their design effect and the size of a cluster.
+    """Return variance, share of nonzero values, design effect and mean cluster size of (cluster, value) pairs.
 
     The design effect is how many times as large as for independent values the clustered variance of their mean is
     (Kish, Survey Sampling, 1965), at least 1: a pilot says too little for less.

@@ -43,19 +43,19 @@ class DecisionRule:
 
     @property
     def bets(self) -> tuple[float, ...]:
-        """The bets, each a share of the wealth that is put at risk."""
+        """The bets: shares of the wealth that are put at risk."""
         count = _CLUSTER_BETS if self.clusters else _ITEM_BETS
         least = _LEAST_CLUSTER_BET if self.clusters else 2 * self.margin
         return tuple(least * (_GREATEST_BET / least) ** (number / (count - 1)) for number in range(count))
 
     @property
     def better_threshold(self) -> float:
-        """The evidence against a model at which it is worse than another one: 40 for two models."""
+        """The evidence at which a model is shown to be worse than another one: 40 for two models."""
         return self.models / _ALPHA * self.tasks
 
     @property
     def tie_threshold(self) -> float:
-        """The evidence at which a model is not worse than another by more than the margin: 20 for two models."""
+        """The evidence at which a model is shown not to be worse by more than the margin: 20 for two models."""
         return (self.models - 1) / _ALPHA * self.tasks
 
 
@@ -72,7 +72,7 @@ class ConfidenceLimits(NamedTuple):
 
 
 def score_differences(scores: npt.ArrayLike) -> Matrices:
-    """Return how much each model is ahead of each other one in a unit.
+    """Return by how much each model's mean score in a unit is above that of each other one.
 
     Args:
         scores: Of each model its scores, from 0 to 1, at the items of the unit; NaN for one that is lost. Shape
@@ -104,7 +104,7 @@ class Race:
     """
 
     def __init__(self, rule: DecisionRule, shape: tuple[int, ...] = ()) -> None:
-        """Begin.
+        """Begin a race without units.
 
         Args:
             rule: When it ends.
@@ -122,7 +122,7 @@ class Race:
         self.ended_at = np.zeros(shape, dtype=np.int64)
 
     def add_unit(self, ahead: Matrices) -> None:
-        """Take in the next unit, and drop and end where that is certain.
+        """Add the results of the next unit, and drop models or end races where that is certain.
 
         Args:
             ahead: How much each model is ahead (`score_differences`); those of dropped models are not used.
@@ -141,6 +141,7 @@ class Race:
         self.ended_at = np.where(open_races & is_over, self.units, self.ended_at)
 
     def _update_wealth(self, mu: float, ahead: Matrices) -> Matrices:
+        """Multiply the wealth of the bets against a mean of mu by a unit's factors; return the mean wealth."""
         wealth = self._wealth[mu]
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             wealth *= (1 - self._bets) + self._bets * (1 + ahead) / (1 + mu)
@@ -151,19 +152,20 @@ class Race:
 
     @property
     def unbeaten(self) -> npt.NDArray[np.bool_]:
-        """Of each model, whether it is live and shown to be best, or within the margin of the best; shape (..., k)."""
+        """Mask of the live models that are shown to be best or within the margin of the best; shape (..., k)."""
         sure = self.not_worse >= self.rule.tie_threshold
         rivals = self._others & self.live[..., None, :]
         return np.asarray(self.live & (sure | ~rivals).all(axis=-1))
 
     def _is_tied(self) -> npt.NDArray[np.bool_]:
+        """Return which races end with a tie."""
         # Two models are tied when neither is worse; of several, one is enough.
         every = np.all if self.rule.models == 2 else np.any
         return np.asarray(every(self.unbeaten, axis=-1))
 
 
 def evidence(ahead: npt.ArrayLike, mu: float, bets: Sequence[float]) -> float:
-    """Return the evidence after some units that the mean difference is above a hypothetical one.
+    """Return the evidence that the mean difference is above a hypothetical one.
 
     Args:
         ahead: The differences, in the order of the stream.
@@ -183,7 +185,7 @@ def evidence(ahead: npt.ArrayLike, mu: float, bets: Sequence[float]) -> float:
 def confidence_sequence(
     ahead: npt.ArrayLike, behind: npt.ArrayLike, bets: Sequence[float], threshold: float
 ) -> ConfidenceLimits:
-    """Return the means against which there is less evidence than a threshold, by bisection.
+    """Return the ends of the confidence sequence: the means with less evidence against them than a threshold.
 
     At all looks together, the true mean is within with a probability of 1 - 2 / threshold.
 
@@ -197,6 +199,7 @@ def confidence_sequence(
 
 
 def _lower_limit(ahead: npt.ArrayLike, bets: Sequence[float], threshold: float) -> float:
+    """Return the greatest mean that the evidence excludes from below, by bisection."""
     low, high = -1.0, 1.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2

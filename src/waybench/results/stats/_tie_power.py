@@ -48,7 +48,7 @@ def tie_power(assumptions: PowerAssumptions, margin: float, items: float, *, alp
 def items_for_tie(
     assumptions: PowerAssumptions, margin: float, *, alpha: float = ALPHA, power: float = POWER
 ) -> ItemsNeeded:
-    """Return how many items it takes to show that two equal models are tied: the least with this power (`tie_power`).
+    """Return the least number of items that shows two equal models to be tied with a power (`tie_power`).
 
     Raises:
         ValueError: If no number of items has this power: a share of alpha of equal models are shown to differ.

@@ -26,7 +26,7 @@ class TrendTest(NamedTuple):
 
 
 def trend_test(blocks: Sequence[Sequence[float]], order: Sequence[float]) -> TrendTest:
-    """Return Page's test that values rise, or fall, over treatments in a given order.
+    """Return Page's test that values rise, or fall, over ordered treatments.
 
     Within each block the values are ranked, ties with their mean rank; L is the sum of ranks times the ranks of the
     treatments (Page, JASA 58, 1963, 216-230). If the treatments do not differ, every permutation of a block's ranks is
@@ -50,11 +50,12 @@ def trend_test(blocks: Sequence[Sequence[float]], order: Sequence[float]) -> Tre
 
 
 def _two_sided_p(z: float) -> float:
+    """Return the two-sided p value of a standard normal statistic."""
     return erfc(abs(z) / sqrt(2))
 
 
 def _centred_ranks(rows: Numbers) -> Numbers:
-    """Return the ranks within each row, equal values with their mean rank, less the mean of all ranks."""
+    """Return the ranks within each row, ties with their mean rank, less the mean of all ranks."""
     less = (rows[:, :, None] - rows[:, None, :] > ALIKE).sum(axis=2)
     equal = (np.abs(rows[:, :, None] - rows[:, None, :]) <= ALIKE).sum(axis=2)
     return less + (equal - rows.shape[1]) / 2.0

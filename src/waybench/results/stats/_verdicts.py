@@ -37,7 +37,7 @@ class AdjustedP(NamedTuple):
 
 
 def adjust_p_values(tests: Sequence[DifferenceTest]) -> list[AdjustedP]:
-    """Return the p values of a family of tests, adjusted for their number.
+    """Return the p values of a family of tests, adjusted for the number of tests.
 
     A test whose least p value possible is too large for any result to be significant takes no part (Tarone,
     Biometrics 46, 1990, 515-522): K is the least k such that at most k tests have a least p value up to level / k, and
@@ -53,7 +53,7 @@ def adjust_p_values(tests: Sequence[DifferenceTest]) -> list[AdjustedP]:
 
 
 def min_clusters_for_tie(margin: float | None, size: float | None = 1.0) -> int:
-    """Return the number of clusters that a tie takes; 0 where there is none.
+    """Return the least number of clusters that can show a tie; 0 where no tie is defined.
 
     Args:
         margin: The greatest difference in a tie; None where there is none, as for unbounded metrics.
@@ -63,7 +63,7 @@ def min_clusters_for_tie(margin: float | None, size: float | None = 1.0) -> int:
 
 
 def is_interval_within(difference: Difference, margin: float | None) -> bool:
-    """Return whether the 90 % interval is within a margin, whatever the number of clusters; False without a margin."""
+    """Return whether the 90 % interval of a difference is within a margin; False without a margin."""
     ends = difference.interval(1 - 2 * ALPHA)
     return margin is not None and ends is not None and -margin <= ends[0] and ends[1] <= margin
 
@@ -71,7 +71,7 @@ def is_interval_within(difference: Difference, margin: float | None) -> bool:
 def conclude(
     difference: Difference, adjusted: float | None, margin: float | None, *, lower_is_better: bool = False
 ) -> Verdict:
-    """Return the conclusion from a difference.
+    """Return the verdict on a difference.
 
     A difference is shown if the adjusted p value is below 5 %. If it is not, a tie is shown if the difference's 90 %
     interval is within the margin, which is two one-sided tests at 5 % (Schuirmann, J. Pharmacokinetics and
