@@ -158,7 +158,9 @@ def _bounds_of_played_item(
 ) -> ReferenceBounds:
     """Return floor and ceiling of a record's item from playing it without a model."""
     item, options = environment.item(record.instance), dict(record.options)
-    texts = evenly_spaced_values(list(dict.fromkeys(replies_on_oracle_path(environment, item, options))), MOST_CONSTANTS)
+    texts = evenly_spaced_values(
+        list(dict.fromkeys(replies_on_oracle_path(environment, item, options))), MOST_CONSTANTS
+    )
 
     def score(player: Policy, attempt: int = 1) -> float | None:
         return environment.scoring.metrics[0].of(play_to_end(environment, item, player, options, attempt=attempt).record())
