@@ -163,7 +163,9 @@ def _bounds_of_played_item(
     )
 
     def score(player: Policy, attempt: int = 1) -> float | None:
-        return environment.scoring.metrics[0].of(play_to_end(environment, item, player, options, attempt=attempt).record())
+        return environment.scoring.metrics[0].of(
+            play_to_end(environment, item, player, options, attempt=attempt).record()
+        )
 
     values = {text: score(ConstantPolicy(text)) for text in texts}
     best = play_to_end(environment, item, policy("oracle"), options).record()
