@@ -107,7 +107,7 @@ class RunKey:
 
     def without_option(self, name: str) -> "RunKey":
         """Return the group without one option."""
-        return replace(self, options=tuple((name, value) for name, value in self.options if name != name))
+        return replace(self, options=tuple((option, value) for option, value in self.options if option != name))
 
     def with_setting(self, name: str, value: Json) -> "RunKey":
         """Return the group with another value of one setting."""

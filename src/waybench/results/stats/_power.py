@@ -322,7 +322,7 @@ def _difference_statistics(differences: Sequence[tuple[Hashable, float]]) -> tup
     effect = 1.0
     if 1 < groups < count and spread:
         residuals = math.fsum(
-            math.fsum(value - average for value in differences) ** 2 for differences in clusters.values()
+            math.fsum(value - average for value in of_cluster) ** 2 for of_cluster in clusters.values()
         )
         effect = max(1.0, groups / (groups - 1) * residuals / (count * spread))
     return variance(numbers), fmean(value != 0 for value in numbers), effect, count / groups
