@@ -31,16 +31,16 @@ def exports() -> dict[str, list[str]]:
 def imported(text: str, packages: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield (package, name) for each name that a program takes from a package, by import or as its attribute."""
     known = set(packages)
-    tree = ast.parse(text)
+    nodes = list(ast.walk(ast.parse(text)))
     modules: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             for name in node.names:
                 if node.module in known:
                     yield node.module, name.name
                 if f"{node.module}.{name.name}" in known:
                     modules[name.asname or name.name] = f"{node.module}.{name.name}"
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and (package := dotted_name(node.value)):
             yield modules.get(package, package), node.attr
 

@@ -223,12 +223,11 @@ def target(name: str, modules: set[str]) -> str | None:
 
 def at_run_time(text: str) -> ast.AST:
     """Return a module's tree without what stands below `if TYPE_CHECKING`."""
-
-    class Drop(ast.NodeTransformer):
-        def visit_If(self, node: ast.If) -> ast.AST | None:
-            return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
-
-    return Drop().visit(ast.parse(text))
+    tree = ast.parse(text)
+    tree.body = [
+        node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    ]
+    return tree
 
 
 def circles(found: Iterator[Import], modules: set[str]) -> list[list[str]]:

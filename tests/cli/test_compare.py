@@ -277,7 +277,7 @@ def test_searches_are_compared_by_their_horizons_alone(command: Command, tmp_pat
 
 @pytest.mark.slow
 def test_hand_overs_are_compared_by_the_steps_that_are_left(command: Command, tmp_path: Path) -> None:
-    run(tmp_path, "noisy-0.2", "noisy-0.6", task="horizon_dfs", axis="steps_left", level=30, most=120)
+    run(tmp_path, "noisy-0.2", "noisy-0.6", task="horizon_dfs", axis="steps_left", level=12, most=60)
     found = json.loads(command("compare", "noisy-0.2", "noisy-0.6", "--in", tmp_path, "--json", "-").stdout)
     (ratio,) = found["horizons"]
     assert (ratio["axis"], ratio["references"], found["comparisons"]) == ("steps_left", [], [])
