@@ -265,12 +265,16 @@ def _differences(
     differences: dict[str, tuple[int, list[str]]] = {}
     for (first_number, first), (second_number, second) in combinations(enumerate(groups), 2):
         if comparison := compare(scores[first], scores[second], MODEL):
-            differences[f"{first_number} {second_number}"] = comparison.items, _ends(comparison)
-            differences[f"{second_number} {first_number}"] = comparison.items, _ends(comparison.swapped)
+            value, *ends = _difference_and_ends(comparison)
+            swapped = [-value, *(-end for end in reversed(ends))]
+            for pair, values in (
+                (f"{first_number} {second_number}", [value, *ends]),
+                (f"{second_number} {first_number}", swapped),
+            ):
+                differences[pair] = comparison.items, [change_text(each, comparison.metric) for each in values]
     return differences
 
 
-def _ends(comparison: Comparison) -> list[str]:
-    mean, metric = comparison.difference, comparison.metric
-    ends = known_ends(mean, metric, is_change=True) or ()
-    return [change_text(value, metric) for value in (mean.value, *ends)]
+def _difference_and_ends(comparison: Comparison) -> list[float]:
+    mean = comparison.difference
+    return [mean.value, *(known_ends(mean, comparison.metric, is_change=True) or ())]

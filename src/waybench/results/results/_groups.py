@@ -264,8 +264,16 @@ def _distinguishing_items(group: RunKey, groups: Iterable[RunKey]) -> list[tuple
     return [
         (name, value)
         for name, value in group.settings.items()
-        if any(repr(other.get(name)) != repr(value) for other in others)
+        if _differs_from_any(value, [settings.get(name) for settings in others])
     ]
+
+
+def _differs_from_any(value: Json, values: list[Json]) -> bool:
+    """Return whether some of the values differ from one, as 1, 1.0 and True do from each other."""
+    if isinstance(value, str | int | None):  # most are: a report has as many comparisons as pairs of groups
+        return values.count(value) < len(values) or len({*map(type, values)}) > 1
+    text = repr(value)
+    return any(repr(other) != text for other in values)
 
 
 def changed_setting_labels(group: RunKey) -> list[str]:
