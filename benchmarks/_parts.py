@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks._timing import Comparison, compare
 from tests.eval.model_server import Answer, model_server
 from waybench.cli._parts import RunPart, run_part, split
-from waybench.ext.scale._executors import executor
+from waybench.ext.scale._executors import executor_by_name
 
 EPISODES = 200
 DELAY = 0.02  # seconds of each answer
@@ -36,7 +36,9 @@ def parts() -> Iterator[Comparison]:
             run_settings = RunPart(tasks, MODELS, out, settings)
             results = [
                 result
-                for _, result in executor(f"processes:{processes}").map(run_part, split(run_settings, by_task=True))
+                for _, result in executor_by_name(f"processes:{processes}").map(
+                    run_part, split(run_settings, by_task=True)
+                )
             ]
             assert len(results) == 4 and not any(result.error or result.unfinished for result in results), results
 

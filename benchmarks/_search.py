@@ -6,7 +6,7 @@ from typing import Any
 import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Item, Stream, UsageError, play_to_end, policy
-from waybench.data import locate
+from waybench.data import locate_file
 from waybench.envs.search._items import CaseFile
 
 # Name -> file, level, and the episodes per second of processor time that the published program manages over the same
@@ -27,7 +27,7 @@ def _items(name: str) -> tuple[list[Item[Any]], str]:
     file, level, _ = PUBLISHED[name]
     common = {"min": 32, "max": 32 + 2**level} if file.startswith("binary") else {}
     try:
-        path = locate("aqa", file)
+        path = locate_file("aqa", file)
     except UsageError:  # not fetched
         return environment.source(level=level).head(CASES), "generated cases of EASY mode"
     decode, level_of, prove = environment.items.decode, environment.items.level_of, environment.items.prove

@@ -17,7 +17,7 @@ import rustworkx as rx
 from benchmarks._timing import Comparison, Memory, compare
 from waybench._scoring import score_line
 from waybench.core import Stream, UsageError, play_to_end, policy
-from waybench.data import locate
+from waybench.data import locate_file
 from waybench.envs import registry
 from waybench.envs.textmap._instances import published_map
 from waybench.envs.textmap._paths import PathCounts, Paths
@@ -47,7 +47,7 @@ def textmaps() -> Iterator[Comparison | Memory]:
 
 def _published(name: str) -> list[PlaceMap]:
     try:
-        return [published_map(name, locate)]
+        return [published_map(name, locate_file)]
     except UsageError:  # not fetched
         return []
 

@@ -8,7 +8,7 @@ from typing import Any
 import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Item, Stream, UsageError, play_to_end, policy
-from waybench.data import locate
+from waybench.data import locate_file
 from waybench.envs.tilemap._instance import TileMap, tile_list
 from waybench.envs.tilemap._items import MapFile
 
@@ -18,7 +18,7 @@ PUBLISHED_RATE = 50  # maps a second that the published program scores of the or
 def _items() -> tuple[list[Item[Any]], str]:
     environment = waybench.load("tilemap/gtb")
     try:
-        source: Any = MapFile(locate("gtb", "traversal_benchmark.json"), "gtb", published=True)
+        source: Any = MapFile(locate_file("gtb", "traversal_benchmark.json"), "gtb", published=True)
     except UsageError:  # not fetched
         return environment.source(level=3).head(151), "151 generated maps"
     return source.head(len(source)), "the 151 published maps"

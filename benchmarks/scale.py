@@ -25,14 +25,14 @@ from waybench.cli._shards import Request
 from waybench.core import play_to_end, policy, replay
 from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import find_task, load_task
-from waybench.ext.scale._executors import executor
-from waybench.ext.scale.shards._files import Store
+from waybench.ext.scale._executors import executor_by_name
+from waybench.ext.scale.shards._files import ShardFolder
 from waybench.ext.scale.shards._shards import (
     NumberRange,
     Shard,
     ShardPlan,
-    count_part,
-    parts,
+    count_distinct_hashes,
+    divide_into_hash_ranges,
     write_manifest,
     write_shard,
 )
@@ -91,7 +91,7 @@ def generated(name: str, level: int | None) -> tuple[float, float, float]:
         with tempfile.TemporaryDirectory() as folder:
             sizes.append(
                 write_shard(
-                    Store(folder), NumberRange(0, count), request.sampled_rows(NumberRange(0, count)), "jsonl"
+                    ShardFolder(folder), NumberRange(0, count), request.sampled_rows(NumberRange(0, count)), "jsonl"
                 ).bytes
             )
 
@@ -142,17 +142,19 @@ def merged() -> tuple[float, float]:
     hashes = [f"{draw.getrandbits(256):064x}" for _ in range(100_000)]
     shards = [Shard(NumberRange(first, 1), "0" * 64, 1, ".jsonl.gz") for first in range(20_000)]
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(folder)
+        store = ShardFolder(folder)
         shards = [
             write_shard(store, NumberRange(n, 100_000), ((digest, ()) for digest in hashes), "jsonl") for n in range(5)
         ]
-        part = parts([folder], [shards])[0]
-        return seconds(lambda: count_part(part)) / 500_000, seconds(lambda: write_manifest(store, {}, shards)) / 20_000
+        part = divide_into_hash_ranges([folder], [shards])[0]
+        return seconds(lambda: count_distinct_hashes(part)) / 500_000, seconds(
+            lambda: write_manifest(store, {}, shards)
+        ) / 20_000
 
 
 def dispatched() -> float:
     """Return seconds of this process for each job that it gives to others."""
-    engine = executor("processes:2")
+    engine = executor_by_name("processes:2")
     count = 5_000
     return seconds(lambda: sum(1 for _ in engine.map(nothing, range(count))), 1) / count
 
@@ -257,7 +259,7 @@ def _generation(arguments: argparse.Namespace, coefficients: Coefficients) -> No
     for workers in WORKERS:
         for size in (100_000, 10_000):
             jobs = len(ShardPlan(0, items, size))
-            divided = len(parts([""], [[Shard(NumberRange(0, items), "", 0, ".jsonl.gz")]]))
+            divided = len(divide_into_hash_ranges([""], [[Shard(NumberRange(0, items), "", 0, ".jsonl.gz")]]))
             reads = 2 * jobs * divided
             counting = max(
                 math.ceil(divided / workers) * (items / divided * coefficients.hash + 2 * jobs * 0.02),

@@ -13,7 +13,7 @@ Importing the package loads neither numpy nor the evaluation engine. `waybench.c
 
 from typing import TYPE_CHECKING
 
-from waybench._late import late_names
+from waybench._late import lazy_names
 from waybench._version import __version__
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ __all__ = [
     "score",
 ]
 
-__getattr__ = late_names(
+__getattr__ = lazy_names(
     __name__,
     {
         "_analyses": ("Analysis", "compare", "power", "profile"),

@@ -66,8 +66,10 @@ def compare(
     """
     sides = [str(side) for side in (a, b) if side is not None]
     arguments = [*sides, "--metric", metric, "--margin", str(margin)]
-    arguments += _repeated("--in", folders) + _repeated("--task", tasks) + ([] if by is None else [f"--{by}"])
-    return _analysis("compare", arguments, with_numbers=True)
+    arguments += (
+        _repeated_option("--in", folders) + _repeated_option("--task", tasks) + ([] if by is None else [f"--{by}"])
+    )
+    return _analysis_of_command("compare", arguments, with_numbers=True)
 
 
 @says_missing_extra
@@ -85,7 +87,7 @@ def profile(*folders: Places, references: bool = False) -> Analysis:
         waybench.core.UsageError: If there are fewer than two models or families; if `waybench[eval]` is not installed.
     """
     arguments = [*map(str, folders), *(["--references"] if references else [])]
-    return _analysis("profile", arguments, with_numbers=True)
+    return _analysis_of_command("profile", arguments, with_numbers=True)
 
 
 @says_missing_extra
@@ -107,16 +109,17 @@ def power(**options: Json) -> Analysis:
     for name, value in options.items():
         if value is not None and value is not False:
             arguments += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
-    return _analysis("power", arguments)
+    return _analysis_of_command("power", arguments)
 
 
-def _repeated(option: str, values: Places | Sequence[Places]) -> list[str]:
+def _repeated_option(option: str, values: Places | Sequence[Places]) -> list[str]:
+    """Return the command-line arguments of an option that is given once for each value."""
     values = [values] if isinstance(values, str | Path) else values
     return [word for value in values for word in (option, str(value))]
 
 
-def _analysis(command: str, arguments: Sequence[str], *, with_numbers: bool = False) -> Analysis:
-    """Return what a command prints and writes: the command line's own computation."""
+def _analysis_of_command(command: str, arguments: Sequence[str], *, with_numbers: bool = False) -> Analysis:
+    """Return the output of a command as an `Analysis`."""
     import click
 
     from waybench.cli import main

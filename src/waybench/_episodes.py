@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from waybench._scoring import find_environment, scored_episode
+from waybench._scoring import episode_of_line, find_environment
 from waybench.core import (
     End,
     Entry,
@@ -35,7 +35,7 @@ class Prompt(str):
     pictures: list[str]
 
     def __new__(cls, messages: Sequence[Message]) -> "Prompt":
-        """Make the prompt of a conversation."""
+        """Return the prompt of a conversation: the text since the last reply."""
         replies = [number for number, message in enumerate(messages) if message.role == "assistant"]
         new = messages[replies[-1] + 1 :] if replies else messages
         prompt = super().__new__(cls, "\n\n".join(message.text for message in new))
@@ -65,7 +65,7 @@ class EpisodeResult:
 
     @property
     def end(self) -> End | None:
-        """How the episode ended; None if the replies ran out before its end."""
+        """The end of the episode; None if the replies ran out before it."""
         return self.record.end
 
     @property
@@ -78,7 +78,7 @@ class EpisodeResult:
         return f"<EpisodeResult {self.record.env}: {self.end or 'unfinished'}, {metrics}>"
 
 
-class _Replies(Policy):
+class _FunctionPlayer(Policy):
     """A function of text to text as a player."""
 
     def __init__(self, function: Callable[[Prompt], str]) -> None:
@@ -157,11 +157,13 @@ def play(
     source = environment.source(
         key, level, protocol=str(played["protocol"]), **{name: options[name] for name in options if name in drawn}
     )
-    chosen = policy(player) if isinstance(player, str) else player if isinstance(player, Policy) else _Replies(player)
+    chosen = (
+        policy(player) if isinstance(player, str) else player if isinstance(player, Policy) else _FunctionPlayer(player)
+    )
     episode: AnyEpisode = Episode(environment, source.item(index), played, attempt=attempt, player=chosen.name)
     while not episode.done:
         episode.step(chosen.reply(episode))
-    return result(episode)
+    return result_of_episode(episode)
 
 
 def score(line: Mapping[str, Json]) -> EpisodeResult:
@@ -177,11 +179,11 @@ def score(line: Mapping[str, Json]) -> EpisodeResult:
     Raises:
         waybench.core.WaybenchError: If the object is neither, or if a record does not agree with its simulation.
     """
-    return result(scored_episode(dict(line)))
+    return result_of_episode(episode_of_line(dict(line)))
 
 
-def result(episode: AnyEpisode) -> EpisodeResult:
-    """Return the metrics of an episode; none after an infrastructure error."""
+def result_of_episode(episode: AnyEpisode) -> EpisodeResult:
+    """Return an episode with its metrics; they are None after an infrastructure error."""
     record, environment = episode.record(), episode.environment
     if record.end is End.INFRASTRUCTURE:
         return EpisodeResult(record, {metric.name: None for metric in environment.scoring.metrics}, {})

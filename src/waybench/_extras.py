@@ -18,8 +18,8 @@ _REQUIREMENT = re.compile(r"""([\w.-]+).*;.*extra\s*==\s*['"]([\w-]+)['"]""")
 _PACKAGES = {"vl_convert": "vl-convert-python"}
 
 
-def extras() -> dict[str, list[str]]:
-    """Return the extras that this installation declares.
+def packages_by_extra() -> dict[str, list[str]]:
+    """Return the packages of each extra that this installation declares.
 
     Returns:
         Extra -> the names of its packages, in alphabetical order of the extras; empty where waybench is not installed.
@@ -35,8 +35,8 @@ def extras() -> dict[str, list[str]]:
     return dict(sorted(by_extra.items()))
 
 
-def missing_extra(error: ModuleNotFoundError, what: str = "this") -> UsageError | None:
-    """Return what to tell the user of a module that could not be imported.
+def missing_extra_error(error: ModuleNotFoundError, what: str = "this") -> UsageError | None:
+    """Return the error that names the extra to install for a missing module.
 
     Args:
         error: Why the import failed.
@@ -47,7 +47,7 @@ def missing_extra(error: ModuleNotFoundError, what: str = "this") -> UsageError 
     """
     module = (error.name or "").partition(".")[0]
     package = _PACKAGES.get(module, module).replace("_", "-").lower()
-    named = next((extra for extra, packages in extras().items() if package in packages), None)
+    named = next((extra for extra, packages in packages_by_extra().items() if package in packages), None)
     if named is None:
         return None
     problem = "which is not installed"
@@ -58,13 +58,13 @@ def missing_extra(error: ModuleNotFoundError, what: str = "this") -> UsageError 
 
 
 def says_missing_extra(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function raise `UsageError` with the extra to install where a package of an extra is missing."""
+    """Wrap a function so that a missing package of an extra raises a `UsageError` that names the extra."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
         except ModuleNotFoundError as error:
-            raise missing_extra(error, f"{function.__name__}()") or error from None
+            raise missing_extra_error(error, f"{function.__name__}()") or error from None
 
     return call

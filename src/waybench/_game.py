@@ -43,7 +43,7 @@ _TOOLS: list[Json] = [
 
 
 def describe_item(episode: AnyEpisode, kind: str, token: str = "") -> dict[str, Json]:
-    """Return what plays an episode again: its item with its proof, and its options, without key and index.
+    """Return the item, its proof and the options of an episode as JSON, without the key.
 
     Args:
         episode: The episode, not begun.
@@ -66,7 +66,7 @@ def describe_item(episode: AnyEpisode, kind: str, token: str = "") -> dict[str, 
 
 
 def open_item(described: Mapping[str, Any]) -> AnyEpisode:
-    """Begin the episode of an item that `describe_item` describes."""
+    """Return a new episode of the item that `describe_item` describes."""
     environment = registry.load(f"{described['env']}@{described['version']}")
     examples = tuple(environment.items.decode(example) for example in described["examples"])
     instance = environment.items.decode(described["instance"])
@@ -85,7 +85,7 @@ def open_item(described: Mapping[str, Any]) -> AnyEpisode:
 
 
 def play_again(described: Mapping[str, Any], record: EpisodeRecord) -> AnyEpisode:
-    """Return the episode of a record, simulated again.
+    """Return the episode of a record, simulated again on the described item.
 
     Raises:
         DataError: If the record is of another item or other options, or does not agree with its simulation.
@@ -122,38 +122,38 @@ class GameServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, described: Mapping[str, Any], record: Path, address: tuple[str, int]) -> None:
-        super().__init__(address, _Handler)
+        super().__init__(address, _GameRequestHandler)
         self.described, self._record, self._lock = described, record, threading.Lock()
         self.episode = open_item(described)
-        self._write()
+        self._write_record()
 
-    def _write(self) -> None:
+    def _write_record(self) -> None:
         part = self._record.with_name(f"{self._record.name}.part")
         part.write_text(json.dumps(self.episode.record().to_json()), "utf-8")
         os.replace(part, self._record)
 
-    def look(self) -> str:
-        """Return what the game says: all at the start, then the last message."""
+    def latest_text(self) -> str:
+        """Return the first prompt before the first reply, and later the last message."""
         messages = self.episode.messages
         said = messages if not self.episode.turns else messages[-1:]
         return "\n\n".join(message.text for message in said if message.role != "assistant")
 
-    def act(self, reply: str) -> str:
-        """Return what follows a reply."""
+    def text_after_reply(self, reply: str) -> str:
+        """Play a turn and return the environment's message."""
         with self._lock:
             if self.episode.done:
                 return "The game is over."
             text = self.episode.step(Reply(reply)).message
-            self._write()
+            self._write_record()
         return f"{text}\n\nThe game is over.".lstrip() if self.episode.done else text
 
-    def may_read(self, authorization: str) -> bool:
-        """Return whether a request has the token."""
+    def has_record_token(self, authorization: str) -> bool:
+        """Return whether an Authorization header has the token for the record."""
         token = hashlib.sha256(authorization.removeprefix("Bearer ").strip().encode()).hexdigest()
         return bool(self.described["token_sha256"]) and hmac.compare_digest(token, self.described["token_sha256"])
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _GameRequestHandler(BaseHTTPRequestHandler):
     server_version, sys_version = "game", ""
     protocol_version = "HTTP/1.1"
 
@@ -163,16 +163,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/health":
-            self._send(200, {"status": "ok"})
+            self._send_json(200, {"status": "ok"})
         elif self.path == "/look":
-            self._send(200, {"text": self._game.look()})
+            self._send_json(200, {"text": self._game.latest_text()})
         elif self.path == "/record":
-            if self._game.may_read(self.headers.get("Authorization", "")):
-                self._send(200, self._game.episode.record().to_json())
+            if self._game.has_record_token(self.headers.get("Authorization", "")):
+                self._send_json(200, self._game.episode.record().to_json())
             else:
-                self._send(403, {"error": "the record asks for a token"})
+                self._send_json(403, {"error": "the record asks for a token"})
         else:
-            self._send(405 if self.path == "/mcp" else 404, {"error": "there is no such page"})
+            self._send_json(405 if self.path == "/mcp" else 404, {"error": "there is no such page"})
 
     def do_POST(self) -> None:
         try:
@@ -182,22 +182,22 @@ class _Handler(BaseHTTPRequestHandler):
             data: Any = json.loads(self.rfile.read(size))
         except (ValueError, RecursionError):
             self.close_connection = True
-            self._send(400, {"error": "send JSON of at most 1 MiB, with its length"})
+            self._send_json(400, {"error": "send JSON of at most 1 MiB, with its length"})
             return
         if self.path == "/act":
             reply = cast("dict[str, Any]", data).get("reply") if isinstance(data, dict) else None
             if isinstance(reply, str):
-                self._send(200, {"text": self._game.act(reply)})
+                self._send_json(200, {"text": self._game.text_after_reply(reply)})
             else:
-                self._send(400, {"error": 'send {"reply": "..."}'})
+                self._send_json(400, {"error": 'send {"reply": "..."}'})
         elif self.path == "/mcp":
-            answer = self._answer(cast("dict[str, Any]", data) if isinstance(data, dict) else {})
-            self._send(202 if answer is None else 200, answer)
+            answer = self._mcp_response(cast("dict[str, Any]", data) if isinstance(data, dict) else {})
+            self._send_json(202 if answer is None else 200, answer)
         else:
-            self._send(404, {"error": "there is no such page"})
+            self._send_json(404, {"error": "there is no such page"})
 
-    def _answer(self, request: Mapping[str, Any]) -> dict[str, Json] | None:
-        """Return the answer to a request of the Model Context Protocol; None for a notification."""
+    def _mcp_response(self, request: Mapping[str, Any]) -> dict[str, Json] | None:
+        """Return the response to a request of the Model Context Protocol; None for a notification."""
         if "id" not in request:
             return None
         given: Any = request.get("params")
@@ -215,22 +215,23 @@ class _Handler(BaseHTTPRequestHandler):
             case "tools/list":
                 return head | {"result": {"tools": _TOOLS}}
             case "tools/call":
-                return head | {"result": self._call(parameters)}
+                return head | {"result": self._tool_result(parameters)}
             case _:
                 return head | {"error": {"code": -32601, "message": "there is no such method"}}
 
-    def _call(self, parameters: Mapping[str, Any]) -> Json:
+    def _tool_result(self, parameters: Mapping[str, Any]) -> Json:
+        """Return the result of a tool call of the Model Context Protocol."""
         given: Any = parameters.get("arguments")
         reply: Any = cast("dict[str, Any]", given).get("reply") if isinstance(given, dict) else None
         if parameters.get("name") == "look":
-            text, is_error = self._game.look(), False
+            text, is_error = self._game.latest_text(), False
         elif parameters.get("name") == "act" and isinstance(reply, str):
-            text, is_error = self._game.act(reply), False
+            text, is_error = self._game.text_after_reply(reply), False
         else:
             text, is_error = "the tools are look, and act with a reply", True
         return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
-    def _send(self, status: int, data: Json) -> None:
+    def _send_json(self, status: int, data: Json) -> None:
         body = b"" if data is None else json.dumps(data).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import Any
 
 
-def late_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package some of whose modules are slow to import.
+def lazy_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """Return a package's `__getattr__` that imports slow modules when a name of theirs is used.
 
     Args:
         package: The package's name.
@@ -15,17 +15,17 @@ def late_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[
     """
     homes = {name: module for module, names in modules.items() for name in names}
 
-    def get(name: str) -> Any:
+    def import_name(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(f"{package}.{homes[name]}"), name)
         setattr(sys.modules[package], name, value)  # found without this function from now on
         return value
 
-    return get
+    return import_name
 
 
-class LateModule:
+class LazyModule:
     """A module that is imported when one of its names is first used.
 
     Args:

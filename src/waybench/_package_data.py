@@ -27,15 +27,16 @@ def read_toml(module: str, name: str, parse_float: Callable[[str], Any] = float)
         name: The file's name.
         parse_float: Reads a number with a point, for example as a `Decimal`, which keeps its digits.
     """
-    return _freeze(tomllib.loads(read_text(module, name), parse_float=parse_float))
+    return _as_read_only(tomllib.loads(read_text(module, name), parse_float=parse_float))
 
 
-def _freeze(value: Any) -> Any:
+def _as_read_only(value: Any) -> Any:
+    """Return a value with read-only mappings in place of dictionaries, and tuples in place of lists."""
     match value:
         case dict():
             table = cast("dict[str, Any]", value)
-            return {key: _freeze(item) for key, item in table.items()}
+            return {key: _as_read_only(item) for key, item in table.items()}
         case list():
-            return tuple(map(_freeze, cast("list[Any]", value)))
+            return tuple(map(_as_read_only, cast("list[Any]", value)))
         case _:
             return value

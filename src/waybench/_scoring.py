@@ -25,7 +25,7 @@ from waybench.core import unknown_name_message as unknown_name
 from waybench.core._environment import AnyEnvironment
 from waybench.core._episode import AnyEpisode
 from waybench.core._user_files import object_without_duplicates
-from waybench.data import locate
+from waybench.data import locate_file
 from waybench.envs import registry
 
 STOPS = ("stop", "truncated", "overflow", "refused")
@@ -52,7 +52,7 @@ def find_environment(name: str) -> AnyEnvironment:
 
 
 def score_line(line: bytes, number: int) -> dict[str, Json]:
-    """Score one line of a file: stored replies or a record (see `scored_episode`).
+    """Return the score of one line of a file: stored replies or a record (see `episode_of_line`).
 
     Args:
         line: The line, which may be anything.
@@ -68,28 +68,28 @@ def score_line(line: bytes, number: int) -> dict[str, Json]:
 
 
 def score_and_record(
-    line: bytes, number: int, model: str = "", more: Mapping[str, Json] = NOTHING
+    line: bytes, number: int, model: str = "", default_options: Mapping[str, Json] = NOTHING
 ) -> tuple[dict[str, Json], dict[str, Json] | None]:
-    """Score one line of a file, and return the episode's record, too, as a line of a file of records has it.
+    """Return the score of one line of a file, and the record of its episode.
 
     Args:
         line: The line, which may be anything.
         number: Its number in the file, for an error.
         model: The player's name where the line has no "model".
-        more: Options of play of lines of replies that do not have them.
+        default_options: Options of play of lines of replies that do not have them.
 
     Returns:
         What `score_line` returns, and the record; None if the line cannot be scored.
     """
     line_id: dict[str, Json] = {}
     try:
-        data = _read(line)
-        if more and not _is_record(data) and isinstance(data.get("options", {}), dict):
-            data["options"] = {**more, **data.get("options", {})}
+        data = _parse_line(line)
+        if default_options and not _is_record(data) and isinstance(data.get("options", {}), dict):
+            data["options"] = {**default_options, **data.get("options", {})}
         if "id" in data:
             line_id["id"] = _read_field(data, "id", str, int)
-        episode = scored_episode(data)
-        return {**line_id, **_score_fields(data, episode), **line_id}, _stored_record(data, episode, model)
+        episode = episode_of_line(data)
+        return {**line_id, **_line_score(data, episode), **line_id}, _stored_record(data, episode, model)
     except WaybenchError as error:
         why = shorten_long_words(" ".join(str(error).split()))
     except RecursionError:
@@ -99,8 +99,8 @@ def score_and_record(
     return {"line": number, **line_id, "error": why}, None
 
 
-def scored_episode(data: dict[str, Json]) -> AnyEpisode:
-    """Play stored replies, or simulate a stored record again.
+def episode_of_line(data: dict[str, Json]) -> AnyEpisode:
+    """Return the episode of a line's replies, or of its record, simulated again.
 
     Args:
         data: "env", "instance", "replies" (texts, or objects with "text" and "stop"), and optionally "options",
@@ -116,14 +116,14 @@ def scored_episode(data: dict[str, Json]) -> AnyEpisode:
     if _is_record(data):
         record = EpisodeRecord.from_json(data)
         return replay(registry.load(record.env), record)
-    _refuse_lookalikes(data)
+    _refuse_misspelled_fields(data)
     environment = find_environment(_read_field(data, "env", str))
     if data.get("version", environment.version) != environment.version:
         raise DataError(
-            f"the line is for version {_excerpt(data['version'])} of {environment.id}, this is version "
+            f"the line is for version {_value_excerpt(data['version'])} of {environment.id}, this is version "
             f'{environment.version}: drop "version" to score by today\'s rules'
         )
-    replies = [_reply(reply, at) for at, reply in enumerate(_read_field(data, "replies", list))]
+    replies = [_parse_reply(reply, at) for at, reply in enumerate(_read_field(data, "replies", list))]
     options: dict[str, Json] = _read_field(data, "options", dict) if data.get("options") is not None else {}
     attempt = _read_field(data, "attempt", int) if "attempt" in data else 1
     if not 1 <= attempt <= MOST_ATTEMPTS:
@@ -133,7 +133,7 @@ def scored_episode(data: dict[str, Json]) -> AnyEpisode:
     examples: list[Json] = _read_field(data, "examples", list) if "examples" in data else []
     instance, resolve_references = data["instance"], environment.items.resolve_references
     if resolve_references is not None:
-        instance = resolve_references(instance, locate)
+        instance = resolve_references(instance, locate_file)
     item = environment.item(instance, examples)
     if data.get("hash", item.instance.hash) != item.instance.hash:
         raise DataError('"hash" does not match this instance: one of them was changed')
@@ -152,11 +152,13 @@ def scored_episode(data: dict[str, Json]) -> AnyEpisode:
 
 
 def _is_record(data: Mapping[str, Json]) -> bool:
+    """Return whether a line is a record of an episode, and not a line of replies."""
     return "schema" in data and "turns" in data
 
 
-def _score_fields(data: dict[str, Json], episode: AnyEpisode) -> dict[str, Json]:
-    result = _result(episode)
+def _line_score(data: dict[str, Json], episode: AnyEpisode) -> dict[str, Json]:
+    """Return the score of a line of replies, or of a record."""
+    result = _episode_score(episode)
     if _is_record(data):
         return {"id": episode.item.id, **result, "replayed": True}
     if unused := len(data["replies"]) - len(turns_without_prefix(episode.turns)):
@@ -165,7 +167,7 @@ def _score_fields(data: dict[str, Json], episode: AnyEpisode) -> dict[str, Json]
 
 
 def _stored_record(data: dict[str, Json], episode: AnyEpisode, model: str) -> dict[str, Json]:
-    """Return an episode's record with the line's fields about the item's set, the task and the player."""
+    """Return the record of a line's episode, with the line's set, task and player."""
     record = episode.record().to_json()
     kinds = {"id": (str, int), "level": int, "key": str, "index": int}
     fields = {name: data[name] for name, kind in kinds.items() if isinstance(data.get(name), kind)}
@@ -176,7 +178,8 @@ def _stored_record(data: dict[str, Json], episode: AnyEpisode, model: str) -> di
     return record | {name: data[name] for name in ("task", "settings") if name in data}
 
 
-def _result(episode: AnyEpisode) -> dict[str, Json]:
+def _episode_score(episode: AnyEpisode) -> dict[str, Json]:
+    """Return the metrics, the end and the turns of an episode as JSON."""
     record, environment = episode.record(), episode.environment
     scoring = environment.scoring
     metrics: dict[str, Json] | None = None
@@ -188,17 +191,19 @@ def _result(episode: AnyEpisode) -> dict[str, Json]:
         "env": record.env,
         "metrics": metrics,
         "end": None if record.end is None else str(record.end),
-        "turns": [_turn(turn) for turn in record.turns],
+        "turns": [_turn_score(turn) for turn in record.turns],
     }
 
 
-def _turn(turn: TurnRecord) -> dict[str, Json]:
+def _turn_score(turn: TurnRecord) -> dict[str, Json]:
+    """Return the fields of a turn that `waybench score` prints."""
     result: dict[str, Json] = {"outcome": str(turn.outcome), "action": turn.action, "message": turn.message}
     more = {"reason": turn.reason, "executed": turn.executed}
     return result | {name: value for name, value in more.items() if value is not None}
 
 
-def _reply(data: Json, at: int) -> Reply:
+def _parse_reply(data: Json, at: int) -> Reply:
+    """Return a line's reply number `at`; raise a DataError for another form."""
     match data:
         case None:  # how logs store a reply without text
             return Reply("")
@@ -216,22 +221,25 @@ def _reply(data: Json, at: int) -> Reply:
 
 
 def _read_field(data: dict[str, Json], name: str, *kinds: type) -> Any:
+    """Return a field of a line after a check of its type."""
     if name not in data:
         raise DataError(f'"{name}" is missing')
     value = data[name]
     if not isinstance(value, kinds) or isinstance(value, bool):
         names = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
-        raise DataError(f'"{name}" must be {" or ".join(names[kind] for kind in kinds)}, not {_excerpt(value)}')
+        raise DataError(f'"{name}" must be {" or ".join(names[kind] for kind in kinds)}, not {_value_excerpt(value)}')
     return value
 
 
-def _excerpt(value: Json) -> str:
+def _value_excerpt(value: Json) -> str:
+    """Return the beginning of a JSON value, or its kind, for error messages."""
     if isinstance(value, (dict, list)):
         return "an object" if isinstance(value, dict) else "a list"
     return json.dumps(value)[:40]
 
 
-def _refuse_lookalikes(data: Collection[str]) -> None:
+def _refuse_misspelled_fields(data: Collection[str]) -> None:
+    """Raise a DataError for an unknown field whose name is like that of a missing one."""
     # PublishedMatch the field itself, one of nearly its name is the user's own.
     missing = [name for name in _FIELDS if name not in data]
     for name in islice((name for name in data if name not in _FIELDS), _MOST_COMPARED):
@@ -239,11 +247,12 @@ def _refuse_lookalikes(data: Collection[str]) -> None:
             raise DataError(f'unknown field {name[:40]!r}: did you mean "{near[0]}"?')
 
 
-def _read(line: bytes) -> dict[str, Json]:
+def _parse_line(line: bytes) -> dict[str, Json]:
+    """Return the JSON object in a line; raise a DataError if it has none."""
     try:
         text = line.decode("utf-8-sig")
-        _bound(line)
-        data: Json = json.loads(text, parse_constant=_no_number, object_pairs_hook=object_without_duplicates)
+        _check_line_bounds(line)
+        data: Json = json.loads(text, parse_constant=_raise_for_constant, object_pairs_hook=object_without_duplicates)
     except UnicodeDecodeError as error:
         raise DataError(f"the line is not UTF-8 (byte {error.start + 1})") from None
     except json.JSONDecodeError as error:
@@ -255,12 +264,14 @@ def _read(line: bytes) -> dict[str, Json]:
     return cast(dict[str, Json], data)
 
 
-def _bound(line: bytes) -> None:
+def _check_line_bounds(line: bytes) -> None:
+    """Raise a DataError for a line that is too deep or has too many values."""
     try:
         check_json_bounds(line, MOST_VALUES)
     except DataError as error:
         raise DataError(f"the line {str(error).removeprefix('it ')}") from None
 
 
-def _no_number(name: str) -> NoReturn:
+def _raise_for_constant(name: str) -> NoReturn:
+    """Raise a DataError for NaN or Infinity, as `parse_constant` of the json module."""
     raise DataError(f"the line has {name}, which is not valid JSON")

@@ -20,17 +20,17 @@ _MARGIN = 1.3  # cells: how wide the margin for the numbers of rows and columns 
 
 
 def group(classes: str, shapes: Iterable[str], more: str = "") -> str:
-    """Return shapes as a group; they inherit the further attributes."""
+    """Return shapes as a `<g>` element with `more` attributes; "" without shapes."""
     content = "".join(shapes)
     return f'<g class="{classes}"{more and " "}{more}>{content}</g>' if content else ""
 
 
-def title(words: str, *shapes: str) -> str:
-    """Return shapes with a text that a page shows over them."""
+def with_tooltip(words: str, *shapes: str) -> str:
+    """Return shapes as a group with a text that a page shows when the pointer is over them."""
     return f"<g><title>{escape(words)}</title>{''.join(shapes)}</g>"
 
 
-def walk(turn: int, moves: int, shapes: str) -> str:
+def walk_group(turn: int, moves: int, shapes: str) -> str:
     """Return the shapes of one turn as a group that a replay draws move by move.
 
     Args:
@@ -43,22 +43,23 @@ def walk(turn: int, moves: int, shapes: str) -> str:
 
 
 def path(classes: str, colour: str, width: float, lines: Iterable[str], more: str = "") -> str:
-    """Return the data of lines, each of which begins with a move to somewhere, as one path."""
+    """Return lines as one `<path>` element; each line is the data of a path that begins with a move."""
     data = "".join(lines)
-    return f'<path class="{classes}" {_look(colour, width, more)} d="{data}"/>' if data else ""
+    return f'<path class="{classes}" {_stroke_attributes(colour, width, more)} d="{data}"/>' if data else ""
 
 
 def circle(classes: str, colour: str, width: float, middle: Point, radius: float, more: str = "") -> str:
-    """Return a ring, or a dot if the width is 0."""
-    x, y = map(_number, middle)
-    return f'<circle class="{classes}" {_look(colour, width, more)} cx="{x}" cy="{y}" r="{_number(radius)}"/>'
+    """Return a `<circle>` element: a ring, or a dot if the width is 0."""
+    x, y = map(_number_text, middle)
+    position = f'cx="{x}" cy="{y}" r="{_number_text(radius)}"'
+    return f'<circle class="{classes}" {_stroke_attributes(colour, width, more)} {position}/>'
 
 
 def box(classes: str, colour: str, width: float, corner: Point, size: Point, more: str = "") -> str:
-    """Return a rectangle by its upper left corner, and by its width and height."""
-    (x, y), (across, down) = map(_number, corner), map(_number, size)
+    """Return a `<rect>` element by its upper left corner, and its width and height."""
+    (x, y), (across, down) = map(_number_text, corner), map(_number_text, size)
     position = f'x="{x}" y="{y}" width="{across}" height="{down}"'
-    return f'<rect class="{classes}" {_look(colour, width, more)} {position}/>'
+    return f'<rect class="{classes}" {_stroke_attributes(colour, width, more)} {position}/>'
 
 
 def text(
@@ -72,8 +73,8 @@ def text(
     colour: str = _INK,
     more: str = "",
 ) -> str:
-    """Return a line of text; `anchor` ("start", "middle" or "end") is the point of it that is at x."""
-    look = _font(size, anchor, colour, more)
+    """Return a `<text>` element; `anchor` ("start", "middle" or "end") is the point of the text that is at x."""
+    look = _font_attributes(size, anchor, colour, more)
     return f'<text class="{classes}" {look} x="{x:g}" y="{y:g}">{escape(words)}</text>'
 
 
@@ -86,43 +87,46 @@ def texts(
     colour: str = _INK,
     more: str = "",
 ) -> str:
-    """Return lines of text as one group, by x, y and words of each; see `text`."""
+    """Return labels (x, y, words) as one group of `<text>` elements; see `text`."""
     words = (f'<text x="{x:g}" y="{y:g}">{escape(str(label))}</text>' for x, y, label in labels)
-    return group(classes, words, _font(size, anchor, colour, more))
+    return group(classes, words, _font_attributes(size, anchor, colour, more))
 
 
-def _look(colour: str, width: float, more: str) -> str:
+def _stroke_attributes(colour: str, width: float, more: str) -> str:
+    """Return the attributes of a line of this width, or of a filled shape if the width is 0."""
     look = f'fill="none" stroke="{colour}" stroke-width="{width:g}"' if width else f'fill="{colour}"'
     return f"{look}{more and ' '}{more}"
 
 
-def _font(size: float, anchor: str, colour: str, more: str) -> str:
+def _font_attributes(size: float, anchor: str, colour: str, more: str) -> str:
+    """Return the attributes of a text."""
     return f'fill="{colour}" font-size="{round(size, 1):g}" text-anchor="{anchor}"{more and " "}{more}'
 
 
-def _number(value: float) -> str:
+def _number_text(value: float) -> str:
+    """Return a number rounded to two decimals as text."""
     return f"{round(value, 2):.12g}"
 
 
 def point(at: Point) -> str:
-    """Return x and y of a point as the data of a path have them."""
-    return f"{_number(at[0])} {_number(at[1])}"
+    """Return x and y of a point as text for the data of a path."""
+    return f"{_number_text(at[0])} {_number_text(at[1])}"
 
 
 def line(points: Iterable[Point]) -> str:
-    """Return the data of a line along points, each stay left out; "" if nothing moves."""
+    """Return the data of a path along points, without repeated points; "" if nothing moves."""
     stops = [stop for stop, _ in groupby(map(point, points))]
     return "M" + "L".join(stops) if len(stops) > 1 else ""
 
 
 def cross(arm: float) -> str:
-    """Return the data of a cross around where a path is."""
-    half, full = _number(arm), _number(2 * arm)
+    """Return the data of a path that draws a cross at its present position."""
+    half, full = _number_text(arm), _number_text(2 * arm)
     return f"m-{half} -{half}l{full} {full}m0 -{full}l-{full} {full}"
 
 
-def runs(cells: Iterable[V]) -> Iterator[tuple[V, int, int]]:
-    """Yield the runs of equal cells in a row: their value, where the run begins, and its length."""
+def runs_of_equal_cells(cells: Iterable[V]) -> Iterator[tuple[V, int, int]]:
+    """Yield the runs of equal cells in a row as (value, first index, length)."""
     start = 0
     for value, equal in groupby(cells):
         length = sum(1 for _ in equal)
@@ -130,16 +134,17 @@ def runs(cells: Iterable[V]) -> Iterator[tuple[V, int, int]]:
         start += length
 
 
-def cells(classes: str, colour: str, rows: Iterable[Iterable[object]], width: float = 1, more: str = "") -> str:
-    """Return the cells of a board that are true; a width of more than 1 leaves no seam between shapes."""
+def true_cells(classes: str, colour: str, rows: Iterable[Iterable[object]], width: float = 1, more: str = "") -> str:
+    """Return a `<path>` element of the cells of a board that are true."""
     lines = (
-        "".join(f"h{length}" if is_in else f"m{length} 0" for is_in, _, length in runs(map(bool, row))) for row in rows
+        "".join(f"h{length}" if is_in else f"m{length} 0" for is_in, _, length in runs_of_equal_cells(map(bool, row)))
+        for row in rows
     )
     return path(classes, colour, width, (f"M0 {y}.5{data}" for y, data in enumerate(lines) if "h" in data), more)
 
 
-def rule_board(size: tuple[int, int], shapes: Iterable[str], *, grid: bool) -> tuple[Point, Iterable[str]]:
-    """Return the size of a board of cells of size 1, and its shapes.
+def board_with_grid(size: tuple[int, int], shapes: Iterable[str], *, grid: bool) -> tuple[Point, Iterable[str]]:
+    """Return the size of a board of cells of size 1, and its shapes with grid lines.
 
     Args:
         size: Numbers of columns and rows.

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.support import Command, one_line_error
 from tests.data.file_server import FileServer, file_server
 from tests.data.support import files_below, isolate, write_toys
-from waybench.data import downloads
+from waybench.data import published_downloads
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def test_list(command: Command, cache: Path, tmp_path: Path) -> None:
     nothing = command("data", "list").stdout
     assert nothing.startswith(aqa + not_here)
     assert nothing.endswith(toy + not_here)
-    assert nothing.count(not_here) == len(downloads())
+    assert nothing.count(not_here) == len(published_downloads())
     write_toys(cache)
     assert command("data", "list").stdout == nothing.removesuffix(not_here) + f"in {cache}/toy\n"
     assert command("data", "list", "--data-dir", tmp_path).stdout == nothing

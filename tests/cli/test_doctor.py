@@ -11,7 +11,7 @@ import pytest
 from tests.cli.support import Command
 from waybench import __version__
 from waybench.cli import _doctor
-from waybench.data import downloads
+from waybench.data import published_downloads
 
 SECRET = "sk-DONOTSHOW0123456789"
 Usage = namedtuple("Usage", "total used free")
@@ -41,7 +41,7 @@ def test_every_part_is_checked(command: Command) -> None:
     groups = ["Versions", "Keys", "Extras", "Programs", "Data sets", "Disk", "Terminal"]
     assert list(dict.fromkeys(group for group, _ in found)) == groups
     assert found["Versions", "waybench"]["detail"] == __version__
-    assert {name for group, name in found if group == "Data sets"} == set(downloads())
+    assert {name for group, name in found if group == "Data sets"} == set(published_downloads())
     assert {name for group, name in found if group == "Programs"} >= {"luanti", "minedojo"}
     assert {name for group, name in found if group == "Extras"} == {
         "eval",
@@ -91,7 +91,7 @@ def test_a_key_whose_package_is_missing(command: Command, monkeypatch: pytest.Mo
 
 
 def test_data_sets_are_missing_damaged_or_there(command: Command, tmp_path: Path) -> None:
-    name, download = next(iter(downloads().items()))
+    name, download = next(iter(published_downloads().items()))
     assert results(command)["Data sets", name]["advice"].endswith(f"waybench data fetch {name}")
     damaged = tmp_path / "cache" / name / download.files[0].path
     damaged.parent.mkdir(parents=True)

@@ -16,29 +16,29 @@ from waybench.core import UsageError
     [("inspect_ai.model", "eval"), ("vl_convert", "eval"), ("jinja2", "eval"), ("gymnasium", "gym"), ("torch", "hf")],
 )
 def test_a_missing_package_names_its_extra(module: str, extra: str) -> None:
-    found = _extras.missing_extra(ModuleNotFoundError(f"No module named {module!r}", name=module), "this command")
+    found = _extras.missing_extra_error(ModuleNotFoundError(f"No module named {module!r}", name=module), "this command")
     assert str(found).endswith(f": pip install 'waybench[{extra}]'")
 
 
 def test_a_package_in_another_version_is_not_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     error = ModuleNotFoundError(name="mcp.server.mcpserver")  # which came with its second major version
     monkeypatch.setattr(_extras, "extras", lambda: {"mcp": ["mcp"], "openenv": ["openenv"]})
-    assert "the package mcp, which is not installed: pip" in str(_extras.missing_extra(error))
+    assert "the package mcp, which is not installed: pip" in str(_extras.missing_extra_error(error))
     monkeypatch.setitem(sys.modules, "mcp", types.ModuleType("mcp"))
     monkeypatch.setattr(_extras, "version", lambda package: "1.30.0")
-    assert str(_extras.missing_extra(error)) == (
+    assert str(_extras.missing_extra_error(error)) == (
         "this needs the package mcp, in another version than 1.30.0: pip install 'waybench[mcp]'"
     )
 
 
 @pytest.mark.parametrize("module", ["numpy", "no_such_module", "waybench.nothing", None])
 def test_other_modules_are_of_no_extra(module: str | None) -> None:
-    assert _extras.missing_extra(ModuleNotFoundError(name=module)) is None
+    assert _extras.missing_extra_error(ModuleNotFoundError(name=module)) is None
 
 
 def test_every_extra_of_the_project_is_known() -> None:
-    assert set(_extras.extras()) >= {"eval", "gym", "hf", "jericho", "textworld"}
-    assert "inspect-ai" in _extras.extras()["eval"]
+    assert set(_extras.packages_by_extra()) >= {"eval", "gym", "hf", "jericho", "textworld"}
+    assert "inspect-ai" in _extras.packages_by_extra()["eval"]
 
 
 def forget(monkeypatch: pytest.MonkeyPatch, package: str, library: str) -> None:

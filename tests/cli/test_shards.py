@@ -16,7 +16,7 @@ import pytest
 from tests.cli.support import Command, lines_of, one_line_error, watched
 from tests.conftest import PATIENCE
 from waybench.cli import _shards
-from waybench.ext.scale.shards._files import Store
+from waybench.ext.scale.shards._files import ShardFolder
 
 MAZES = ("generate", "maze", "--level", 5, "--key", "k")
 TEN_IN_FOUR = (*MAZES, "--count", 10, "--shard-size", 3, "--executor", "processes:1")
@@ -156,7 +156,7 @@ def test_instances_as_parquet(command: Command, tmp_path: Path) -> None:
 def test_a_url(command: Command) -> None:
     place = "memory://tests/generated"
     command(*MAZES, "--count", 4, "--out", place, "--executor", "processes:1")
-    assert len(Store(place).file_sizes("items")) == 1
+    assert len(ShardFolder(place).file_sizes_by_name("items")) == 1
     result = command("shards", place, "--executor", "processes:1")
     assert "4 items in 1 shard" in result.stdout and "verified" in result.stdout
 
@@ -176,7 +176,7 @@ def test_a_private_key_is_in_no_file(command: Command, tmp_path: Path, monkeypat
 def test_the_need_is_told_and_refused_without_room(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Store, "room", lambda self: 10_000_000)
+    monkeypatch.setattr(ShardFolder, "room", lambda self: 10_000_000)
     result = command(
         "generate", "maze", "--level", 9, "--count", "1e9", "--out", tmp_path / "s", "--executor", "processes:1"
     )

@@ -4,7 +4,7 @@ import pytest
 
 from tests.data.file_server import CONTENTS, toy_set
 from waybench.core import WaybenchError
-from waybench.data import downloads
+from waybench.data import published_downloads
 
 
 def isolate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -15,7 +15,7 @@ def isolate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WAYBENCH_CACHE", str(cache))
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    monkeypatch.setitem(downloads(), "toy", toy_set("http://127.0.0.1:9"))
+    monkeypatch.setitem(published_downloads(), "toy", toy_set("http://127.0.0.1:9"))
     return cache
 
 

@@ -16,7 +16,7 @@ from tests.tasks.test_derived import TURNED
 from waybench.cli._doctor import data
 from waybench.core import CatalogueWarning, Download, Entry, UsageError
 from waybench.core._registry import Registry
-from waybench.data import downloads, fetch, find_download, locate
+from waybench.data import fetch_dataset, find_download, locate_file, published_downloads
 from waybench.envs import registry
 
 CLASHING = replace(
@@ -27,12 +27,12 @@ CLASHING = replace(
         datasets=(replace(TURNED.items.datasets[0], download=replace(toy_set("https://toys.invalid"), name="gtb")),),
     ),
 )
-PUBLISHED = [each for name, each in downloads().items() if name != "toy"]
+PUBLISHED = [each for name, each in published_downloads().items() if name != "toy"]
 
 
 @pytest.mark.parametrize("wanted", PUBLISHED, ids=lambda wanted: wanted.name)
 def test_rows_are_well_formed(wanted: Download) -> None:
-    assert downloads()[wanted.name] is wanted
+    assert published_downloads()[wanted.name] is wanted
     assert re.fullmatch(r"[a-z][a-z0-9_-]*", wanted.name)
     assert wanted.title and wanted.licence and urlsplit(wanted.home).scheme == "https"
     assert wanted.files and wanted.size == sum(file.size for file in wanted.files)
@@ -82,21 +82,21 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
         Entry("toy/turned", 1, "tests.tasks.test_derived:TURNED", "a dial with published items", horizon="dials")
     )
     monkeypatch.setattr("waybench.data.registry", found)
-    downloads.cache_clear()
+    published_downloads.cache_clear()
     yield found
-    downloads.cache_clear()
+    published_downloads.cache_clear()
 
 
 def test_a_data_set_of_another_package_is_listed_and_downloaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: Registry
 ) -> None:
-    assert list(downloads()) == ["aqa", "gtb", "mango", "smartplay", "toy"]
+    assert list(published_downloads()) == ["aqa", "gtb", "mango", "smartplay", "toy"]
     with file_server() as server:
         server.serve()
         monkeypatch.setenv("NO_PROXY", "*")
         monkeypatch.setenv("WAYBENCH_DATA_MIRROR", server.url)
-        assert files_below(fetch("toy", tmp_path)) == CONTENTS
-    assert locate("toy", "one.json", tmp_path).read_bytes() == CONTENTS["one.json"]
+        assert files_below(fetch_dataset("toy", tmp_path)) == CONTENTS
+    assert locate_file("toy", "one.json", tmp_path).read_bytes() == CONTENTS["one.json"]
     listed = CliRunner().invoke(data, ["list", "--data-dir", str(tmp_path)])
     assert (
         f"toy  Toys; licence: MIT; 3 files, 200.0 kB, https://toys.invalid\n     in {tmp_path / 'toy'}\n"
@@ -109,7 +109,7 @@ def test_a_name_of_ours_stays_ours_and_a_broken_package_takes_no_other_data_set_
     target = "tests.data.test_index:CLASHING"
     others.register(Entry("a/clash", 1, target, "a data set with a name that is taken", horizon="dials"))
     with pytest.warns(CatalogueWarning) as caught:
-        found = downloads()
+        found = published_downloads()
     assert found["gtb"].title == "GameTraversalBenchmark maps" and "toy" in found
     assert [str(each.message) for each in caught] == [
         "the data sets of environment a/broken are skipped: ModuleNotFoundError: No module named 'tests.nowhere'",

@@ -16,7 +16,7 @@ from waybench import reporting
 from waybench.cli._report import build
 from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import TASKS, load_task
-from waybench.ext.scale._executors import Ordered, executor
+from waybench.ext.scale._executors import OrderedResults, executor_by_name
 from waybench.reporting import _cache, write_report
 from waybench.reporting._cache import ReportCache
 from waybench.reporting._reading import _Unknown  # pyright: ignore[reportPrivateUsage]
@@ -93,7 +93,7 @@ def test_files_of_records_are_read_in_batches_of_any_order(tmp_path: Path, monke
 def test_workers_elsewhere_simulate_what_the_cache_does_not_have(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workers = Ordered(executor("processes:2"))
+    workers = OrderedResults(executor_by_name("processes:2"))
     write_report(EpisodeBatches(logs), tmp_path / "here")
     monkeypatch.setattr(Verifier, "verify", lambda *_: pytest.fail("an episode was simulated in this process"))
     kept = ReportCache(tmp_path / "kept")

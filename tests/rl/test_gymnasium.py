@@ -187,11 +187,11 @@ def test_the_board_is_drawn() -> None:
 def test_a_text_that_is_too_long_for_shared_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_gymnasium, "LONGEST_SHARED", 40)
     space = Texts()
-    memory = _gymnasium._create(space, 2)
-    _gymnasium._write(space, 1, "ä" * 16, memory)
-    assert tuple(_gymnasium._read(space, memory, 2)) == ("", "ä" * 16)
+    memory = _gymnasium._create_shared_memory(space, 2)
+    _gymnasium._write_to_shared_memory(space, 1, "ä" * 16, memory)
+    assert tuple(_gymnasium._read_from_shared_memory(space, memory, 2)) == ("", "ä" * 16)
     with pytest.raises(UsageError, match="shared_memory"):
-        _gymnasium._write(space, 1, "ä" * 17, memory)
+        _gymnasium._write_to_shared_memory(space, 1, "ä" * 17, memory)
 
 
 def test_wrong_options() -> None:

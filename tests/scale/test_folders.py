@@ -14,7 +14,7 @@ from inspect_ai._util.file import cleanup_s3_sessions
 
 from waybench.core import UsageError
 from waybench.ext.scale import StorageFolder, _folders, is_url
-from waybench.ext.scale._folders import local_copy, mirror_folder
+from waybench.ext.scale._folders import download_folder, mirror_folder
 
 
 @pytest.fixture
@@ -49,16 +49,16 @@ def test_what_is_a_url(text: str, expected: bool) -> None:
 @pytest.mark.parametrize("kind", ["path", "url"])
 def test_a_folder_has_its_files_whole(kind: str, tmp_path: Path, memory: Any) -> None:
     folder = StorageFolder(str(tmp_path / "out") if kind == "path" else "memory://bucket/out")
-    assert folder.names() == {}
-    folder.check()
+    assert folder.file_sizes_by_path() == {}
+    folder.check_writable()
     (tmp_path / "one.eval").write_bytes(b"12345")
     folder.put(tmp_path / "one.eval", "one.eval")
-    assert folder.names() == {"one.eval": 5}
+    assert folder.file_sizes_by_path() == {"one.eval": 5}
     folder.fetch("one.eval", tmp_path / "again" / "one.eval")
     assert (tmp_path / "again" / "one.eval").read_bytes() == b"12345"
     folder.remove("one.eval")
     folder.remove("one.eval")
-    assert folder.names() == {}
+    assert folder.file_sizes_by_path() == {}
 
 
 def test_a_working_folder_goes_to_the_other_and_back(tmp_path: Path, memory: Any) -> None:
@@ -68,12 +68,12 @@ def test_a_working_folder_goes_to_the_other_and_back(tmp_path: Path, memory: Any
         (work / "part.journal").write_text("a turn\n")
         (work / "logs.json").write_text("{}")
     assert not work.exists()
-    assert sorted(folder.names()) == ["first.eval", "part.journal"]
+    assert sorted(folder.file_sizes_by_path()) == ["first.eval", "part.journal"]
     with mirror_folder(folder, work, lambda name: name.endswith(".journal"), told):
         assert [path.name for path in work.iterdir()] == ["part.journal"]
         (work / "part.journal").unlink()  # its part is complete
         log(work / "second.eval")
-    assert sorted(folder.names()) == ["first.eval", "second.eval"]
+    assert sorted(folder.file_sizes_by_path()) == ["first.eval", "second.eval"]
 
 
 def test_a_log_that_is_being_written_replaces_no_whole_one(tmp_path: Path, memory: Any) -> None:
@@ -105,10 +105,10 @@ def test_what_could_not_be_uploaded_is_kept_and_uploaded_next_time(
             (work / "part.journal").write_text("a turn\n")
     assert str(work) in str(found.value) and "run the same command again" in str(found.value)
     assert "\n" not in str(found.value)
-    assert folder.names() == {}
+    assert folder.file_sizes_by_path() == {}
     with mirror_folder(folder, work, everything, told):
         pass
-    assert sorted(folder.names()) == ["one.eval", "part.journal"]
+    assert sorted(folder.file_sizes_by_path()) == ["one.eval", "part.journal"]
 
 
 def test_an_upload_that_was_interrupted_leaves_nothing(tmp_path: Path) -> None:
@@ -154,11 +154,11 @@ def test_a_journal_that_another_part_has_removed_does_not_come_back(tmp_path: Pa
 def test_a_copy_has_what_the_folder_has(tmp_path: Path, memory: Any) -> None:
     memory.pipe_file("/bucket/out/one.eval", b"1")
     memory.pipe_file("/bucket/out/deeper/two.eval", b"22")
-    copy = local_copy("memory://bucket/out", tmp_path)
+    copy = download_folder("memory://bucket/out", tmp_path)
     assert {path.relative_to(copy).as_posix() for path in copy.rglob("*.eval")} == {"one.eval", "deeper/two.eval"}
     memory.rm_file("/bucket/out/one.eval")
     memory.pipe_file("/bucket/out/deeper/two.eval", b"333")
-    assert local_copy("memory://bucket/out", tmp_path) == copy
+    assert download_folder("memory://bucket/out", tmp_path) == copy
     assert [(path.name, path.read_bytes()) for path in copy.rglob("*.eval")] == [("two.eval", b"333")]
 
 
@@ -168,7 +168,7 @@ def test_a_copy_has_what_the_folder_has(tmp_path: Path, memory: Any) -> None:
 )
 def test_a_copy_of_nothing_is_one_line(place: str, says: str, tmp_path: Path, memory: Any) -> None:
     with pytest.raises(UsageError, match=says):
-        local_copy(place, tmp_path)
+        download_folder(place, tmp_path)
 
 
 def test_credentials_in_a_url_are_never_shown() -> None:
@@ -209,7 +209,7 @@ def test_no_name_in_a_bucket_stops_or_leaves_the_copy(name: str, is_copied: bool
         memory.store.clear()
         for path in ("good.eval", name):
             memory.store[f"/bucket/runs/{path}"] = MemoryFile(memory, f"/bucket/runs/{path}", b"log" * number)
-        copy = local_copy("memory://bucket/runs", tmp_path / "cache")
+        copy = download_folder("memory://bucket/runs", tmp_path / "cache")
         copied = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
         assert copied == ({"good.eval", name} if is_copied else {"good.eval"})
         assert [path.name for path in tmp_path.iterdir()] == ["cache"]
@@ -220,7 +220,7 @@ def test_a_file_can_take_the_place_of_a_folder(tmp_path: Path, memory: Any) -> N
         for name in (before, after):
             memory.store.clear()
             memory.store[f"/bucket/runs/{name}"] = MemoryFile(memory, f"/bucket/runs/{name}", b"log")
-            copy = local_copy("memory://bucket/runs", tmp_path)
+            copy = download_folder("memory://bucket/runs", tmp_path)
             assert [path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()] == [name]
 
 
@@ -230,4 +230,4 @@ def test_a_bucket_that_is_larger_than_the_disk_is_one_line(
     memory.pipe_file("/bucket/runs/x.eval", b"log")
     monkeypatch.setattr(StorageFolder, "names", lambda folder: {"x.eval": 1 << 60})  # pyright: ignore
     with pytest.raises(UsageError, match=r"has 1,152,921,504\.6 GB, and .* has room for"):
-        local_copy("memory://bucket/runs", tmp_path)
+        download_folder("memory://bucket/runs", tmp_path)

@@ -22,7 +22,7 @@ from tests.submission.tampering import read, write
 from waybench.cli._app import main
 from waybench.core import Episode, _workers, policy
 from waybench.core._designs import ladder_design, ladder_levels
-from waybench.ext.scale._executors import Ordered, executor
+from waybench.ext.scale._executors import OrderedResults, executor_by_name
 from waybench.submission import verify
 from waybench.submission._archive import MANIFEST, Archive, NotASubmission
 from waybench.submission._logs import verify_logs
@@ -98,7 +98,7 @@ def test_the_verdict_does_not_depend_on_who_simulates_the_records(
     steps: list[tuple[int, int]] = []
     alone, spread, elsewhere = (
         verify(tmp_path / "x.zip", progress=lambda *step: steps.append(step), **by).to_json()
-        for by in ({"processes": 1}, {"processes": 2}, {"workers": Ordered(executor("processes:2"))})
+        for by in ({"processes": 1}, {"processes": 2}, {"workers": OrderedResults(executor_by_name("processes:2"))})
     )
     assert alone == spread == elsewhere
     assert {finding["kind"] for run in alone["runs"] for finding in run["problems"]} >= {"missing", "player"}

@@ -183,10 +183,10 @@ def _format_warning(
 
 def _error_message(error: Exception) -> str:
     """Return the message of an error that the user can mend; raise any other one, which is a bug, again."""
-    from waybench._extras import missing_extra
+    from waybench._extras import missing_extra_error
     from waybench.core import WaybenchError
 
-    if isinstance(error, ModuleNotFoundError) and (missing := missing_extra(error, "this command")):
+    if isinstance(error, ModuleNotFoundError) and (missing := missing_extra_error(error, "this command")):
         return str(missing)
     if isinstance(error, WaybenchError):
         return str(error)
@@ -280,9 +280,9 @@ def _players(_: click.Context) -> Iterator[Item]:
 
 
 def _data_sets(_: click.Context) -> Iterator[Item]:
-    from waybench.data import downloads
+    from waybench.data import published_downloads
 
-    for download in downloads().values():
+    for download in published_downloads().values():
         yield Item(download.name, help=download.title)
 
 

@@ -88,13 +88,13 @@ def _checked_arguments(task: TaskEntry, args: Mapping[str, Any]) -> Mapping[str,
 
 def _write_config(task: TaskEntry, args: Mapping[str, Any], out: Path, *, answers: bool) -> "DatasetConfig":
     from waybench.ext.publish.exports._dataset import DatasetConfig, parquet_path
-    from waybench.ext.scale.shards._files import open_writer, uncompressed_size
+    from waybench.ext.scale.shards._files import open_line_writer, uncompressed_size
 
     path = out / parquet_path(task)
     make_writable_folder(path.parent)
     items: list[Item[Any]] = []
     environments: dict[str, int] = {}
-    with open_writer(path, "parquet") as write:
+    with open_line_writer(path, "parquet") as write:
         for played in items_of_all_levels(task, args):
             write(_row(task, played, answers=answers))
             items.append(played.item)

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import click
 
-from waybench._extras import extras
+from waybench._extras import packages_by_extra
 from waybench._version import __version__
 from waybench.cli._options import AS_JSON, argument, option, with_parameters
 from waybench.cli._output import dumps
 from waybench.core import DataError, DataFile, Download, UsageError, plural
-from waybench.data import cache_dir, downloads, fetch, find_download, folder
+from waybench.data import cache_folder, fetch_dataset, find_download, locate_folder, published_downloads
 from waybench.envs import registry
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
@@ -183,7 +183,7 @@ def _importable(module: str) -> bool:
 
 def _extras() -> Iterator[Check]:
     """Report the extras that pyproject.toml declares."""
-    for extra, names in extras().items():
+    for extra, names in packages_by_extra().items():
         missing = [name for name in names if _version(name) is None]
         if missing:
             needed = "to evaluate models and to write reports" if extra == "eval" else "if you need it"
@@ -210,9 +210,11 @@ def _programs() -> Iterator[Check]:
 
 
 def _data() -> Iterator[Check]:
-    for download in downloads().values():
+    for download in published_downloads().values():
         try:
-            yield Check("", download.name, OK, f"{plural(len(download.files), 'file')} in {folder(download.name)}")
+            yield Check(
+                "", download.name, OK, f"{plural(len(download.files), 'file')} in {locate_folder(download.name)}"
+            )
         except UsageError:
             fetch = f"to play its published items: waybench data fetch {download.name}"
             yield Check("", download.name, NOTE, "missing or incomplete", fetch)
@@ -222,7 +224,7 @@ def _data() -> Iterator[Check]:
 
 def _disk(out: Path) -> Iterator[Check]:
     yield _check_folder("logs", out, "choose another folder with --out")
-    yield _check_folder("data sets", cache_dir(), "set WAYBENCH_CACHE to another folder")
+    yield _check_folder("data sets", cache_folder(), "set WAYBENCH_CACHE to another folder")
     yield _check_folder("temporary files", Path(tempfile.gettempdir()), "set TMPDIR to another folder")
     try:  # numba looks for a folder beside the source and then in the user's cache
         caching: Any = import_module("numba.core.caching")
@@ -289,11 +291,11 @@ def list_(
     data_dir: Path | None = _DATA_DIR,
 ) -> None:
     """List the data sets with their licences, sizes and locations."""
-    for download in downloads().values():
+    for download in published_downloads().values():
         name, properties = download.name, f"licence: {download.licence}; {_contents(download)}, {download.home}"
         click.echo(f"{name}  {download.title}; {properties}")
         try:
-            state = f"in {click.format_filename(folder(name, data_dir))}"
+            state = f"in {click.format_filename(locate_folder(name, data_dir))}"
         except UsageError:
             state = "missing or incomplete"
         except DataError as error:
@@ -324,7 +326,9 @@ def path_(
     data_dir: Path | None = _DATA_DIR,
 ) -> None:
     """Check all files of data set NAME and print its folder."""
-    click.echo(os.fsencode(folder(name, data_dir)))  # as it is, for other programs, even where it is not valid text
+    click.echo(
+        os.fsencode(locate_folder(name, data_dir))
+    )  # as it is, for other programs, even where it is not valid text
 
 
 def _fetch(download: Download, to: Path | None) -> None:
@@ -337,7 +341,7 @@ def _fetch(download: Download, to: Path | None) -> None:
         else:
             n_existing += 1
 
-    home = fetch(download.name, to, progress)
+    home = fetch_dataset(download.name, to, progress)
     existing = f"; {n_existing} of them existed already" if n_existing else ""
     click.echo(f"{download.name}: {_contents(download)} in {click.format_filename(home)}{existing}")
 

@@ -29,7 +29,7 @@ from waybench.core import Environment, Item, Json, UsageError, plural
 from waybench.evaluation.tasks import TASKS, resolve_environment
 from waybench.ext.author import AUTHORED
 from waybench.ext.scale import is_url
-from waybench.ext.scale._executors import executor
+from waybench.ext.scale._executors import executor_by_name
 from waybench.ext.scale.shards._shards import FORMATS, ShardPlan
 from waybench.ext.train import SPLITS
 
@@ -214,7 +214,7 @@ def generate(
         plan = ShardPlan(start, count, shard_size or default_shard_size(count))
         request = Request(env, settings, kind, split, player, reasoning, file_format or "jsonl")
         _check_played(request.choices(), chats)
-        generate_shards(request, out, plan, engine or executor("processes"), shard)
+        generate_shards(request, out, plan, engine or executor_by_name("processes"), shard)
         return
     if is_parquet(out) and not solutions:
         raise UsageError(f"--out {out}: only --solutions are written as Parquet; choose a name that ends in .jsonl")

@@ -18,10 +18,10 @@ import click
 
 from waybench.core import UsageError, read_key
 from waybench.core._secrets import STRONG_BITS, max_key_bits
-from waybench.data import cache_dir
+from waybench.data import cache_folder
 from waybench.ext.scale import is_url
-from waybench.ext.scale._executors import EXECUTORS, Executor, Ordered, executor
-from waybench.ext.scale._folders import local_copy
+from waybench.ext.scale._executors import EXECUTORS, Executor, OrderedResults, executor_by_name
+from waybench.ext.scale._folders import download_folder
 
 _DECLARED = "waybench.cli"
 
@@ -158,13 +158,13 @@ def chosen_executor(name: str | None, address: str, gpus: float = 0) -> Executor
     """Return the executor of a command's options; None if the user gave none."""
     if name is None and not address and not gpus:
         return None
-    return executor(name or "processes", address=address, gpus=gpus, argv=sys.argv[1:])
+    return executor_by_name(name or "processes", address=address, gpus=gpus, argv=sys.argv[1:])
 
 
-def chosen_workers(name: str | None, address: str) -> Ordered | None:
+def chosen_workers(name: str | None, address: str) -> OrderedResults | None:
     """Return what simulates records, as a command's options say; None if the user gave none."""
     engine = chosen_executor(name, address)
-    return None if engine is None else Ordered(engine)
+    return None if engine is None else OrderedResults(engine)
 
 
 PRICES = option(
@@ -230,7 +230,7 @@ class LogPlace(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path; of a URL, that of its copy, in which only what is new or has changed is fetched."""
         if isinstance(value, str) and is_url(value):
-            value = local_copy(value, cache_dir())
+            value = download_folder(value, cache_folder())
         return super().convert(value, param, ctx)
 
 
@@ -253,7 +253,7 @@ def require_folders(folders: Iterable[Path], advice: str = "") -> None:
 
 def is_copy(path: Path) -> bool:
     """Return whether a path is that of a copy of a folder by URL."""
-    return path.is_relative_to(cache_dir() / "folders")
+    return path.is_relative_to(cache_folder() / "folders")
 
 
 _MOST = 10**18  # a number of items; also keeps 1e999999999 from being written out

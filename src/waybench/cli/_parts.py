@@ -27,13 +27,13 @@ from waybench.core import (
     is_public_key,
     parse_budget,
 )
-from waybench.data import cache_dir
+from waybench.data import cache_folder
 from waybench.envs import registry
 from waybench.evaluation.tasks import TaskEntry, find_task, load_task, task_prompts
 from waybench.evaluation.tasks._catalogue import split_args_into_shards
 from waybench.ext.scale import StorageFolder
 from waybench.ext.scale._executors import Executor
-from waybench.ext.scale._folders import digest, mirror_folder
+from waybench.ext.scale._folders import mirror_folder, short_digest
 
 if TYPE_CHECKING:
     from waybench.evaluation._run_progress import RunProgress
@@ -246,7 +246,7 @@ def refuse_secrets(part: RunPart) -> None:
 def working_folder(part: RunPart) -> Path:
     """Return the folder of this machine in which a part works, the same whenever it starts again."""
     tasks = json.dumps([part.tasks, part.models], sort_keys=True, default=str)
-    return cache_dir() / "parts" / digest(StorageFolder(part.out).place, tasks)
+    return cache_folder() / "parts" / short_digest(StorageFolder(part.out).place, tasks)
 
 
 @contextmanager
@@ -259,7 +259,7 @@ def part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
     from waybench.evaluation._run_journals import resumption_file_filter
 
     folder, work = StorageFolder(part.out), working_folder(part)
-    with mirror_folder(folder, work, resumption_file_filter(part.tasks, part.models, folder.path), warn):
+    with mirror_folder(folder, work, resumption_file_filter(part.tasks, part.models, folder.path_of), warn):
         yield work
 
 

@@ -47,7 +47,7 @@ from waybench.envs import registry
 from waybench.evaluation.tasks import resolve_environment
 from waybench.ext.train import TRAINING_KEY
 from waybench.ext.train._episode_file import EpisodeFile
-from waybench.ext.train._session import play_and_source_options
+from waybench.ext.train._session import split_play_and_source_options
 from waybench.people import PlayedEpisode
 from waybench.people._play import play_lines, recorded_player_name, show_result
 
@@ -290,7 +290,7 @@ def openenv(
         raise UsageError("--no-token: leave out --token, or this")
     check_visible_key(key)
     environment = resolve_environment(env)
-    of_play, of_source = play_and_source_options(environment, assignments(parameters, "-T", "key=value"))
+    of_play, of_source = split_play_and_source_options(environment, assignments(parameters, "-T", "key=value"))
     face: Any = import_module("waybench.ext.train.openenv")
     file = EpisodeFile(out, attempts)
     secret = None if no_token else _token(token)
@@ -312,7 +312,7 @@ def openenv(
         click.echo(f"token: {secret}")
     if web:
         click.echo(f"page: http://{host}:{port}/web/" + ("" if token or secret is None else f"?token={secret}"))
-    _serve_http(app, host, port, file.close, ws_max_size=face.LARGEST_BODY)
+    _serve_http(app, host, port, file.end_open_episodes, ws_max_size=face.LARGEST_BODY)
 
 
 @serve.command("mcp", short_help="Let agent products play, by the Model Context Protocol.")

@@ -151,7 +151,7 @@ def build(
     if processes > 1:
         # Matrix products of several processes with several threads each get into each other's way.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from waybench.data import cache_dir
+    from waybench.data import cache_folder
     from waybench.reporting import read_models, write_report
     from waybench.reporting._cache import inputs_key, open_cache
     from waybench.reporting._replays import Replays
@@ -163,7 +163,7 @@ def build(
     price_table = load_prices() if prices is None else prices
     model_table = read_models(models) if models else None
     skipped: list[Skipped] = []
-    cache = open_cache(cache_dir() / "reports", make_writable_folder(out))
+    cache = open_cache(cache_folder() / "reports", make_writable_folder(out))
     replays = Replays(most_replays, most_replays == ALL_REPLAYS, also_replays)
     key = inputs_key(
         folders,

@@ -52,12 +52,12 @@ from waybench.core import (
     parse_budget,
     plural,
 )
-from waybench.data import cache_dir
+from waybench.data import cache_folder
 from waybench.evaluation.tasks import TASKS, TaskEntry, find_task
 from waybench.evaluation.tasks._presets import DEMO, DEMO_HORIZON, DEMO_MODEL
 from waybench.ext.scale import StorageFolder, is_url
 from waybench.ext.scale._executors import Executor, is_on_this_machine
-from waybench.ext.scale._folders import local_copy
+from waybench.ext.scale._folders import download_folder
 
 if TYPE_CHECKING:
     from waybench.evaluation.tasks._estimate import TaskQuote
@@ -145,7 +145,7 @@ def run(settings: RunSettings) -> None:
     if is_local:
         check_log_folder(Path(out))
     if not settings.quote_only:
-        _ = make_writable_folder(Path(out)) if is_local else StorageFolder(out).check()
+        _ = make_writable_folder(Path(out)) if is_local else StorageFolder(out).check_writable()
     for model in models:
         if model.startswith("waybench/"):
             check_player_exists(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
@@ -268,7 +268,7 @@ def _run_with(engine: Executor, parts: Sequence[RunPart], prices: Prices, *, lev
 
 def _summarise(out: str, prices: Prices, unfinished: Sequence[str], *, levels: bool) -> int:
     """Print the summary of a run, whose folder may be elsewhere; return the exit status (`print_summary`)."""
-    folder = local_copy(out, cache_dir()) if is_url(out) else Path(out)
+    folder = download_folder(out, cache_folder()) if is_url(out) else Path(out)
     return print_summary(folder, prices, unfinished, levels=levels, url=out)
 
 

@@ -25,7 +25,7 @@ from waybench.cli._output import MOST_SKIPPED, size_text
 from waybench.core import Json, UsageError, is_public_key, plural
 from waybench.evaluation.tasks import resolve_environment
 from waybench.ext.scale._executors import Executor, is_on_this_machine
-from waybench.ext.scale.shards._files import DIGEST, Store
+from waybench.ext.scale.shards._files import DIGEST, ShardFolder
 from waybench.ext.scale.shards._shards import (
     FORMATS,
     Count,
@@ -33,16 +33,16 @@ from waybench.ext.scale.shards._shards import (
     Shard,
     ShardPlan,
     ToCheck,
-    check_described,
-    check_shard,
-    count_part,
-    describe,
+    count_distinct_hashes,
+    count_items_in_manifest,
+    divide_into_hash_ranges,
     finished_shards,
-    held_items,
-    parts,
+    has_same_description,
+    problem_of_shard,
     read_manifest,
-    remove,
-    total,
+    remove_shard,
+    sum_counts,
+    write_description,
     write_manifest,
     write_shard,
 )
@@ -112,7 +112,7 @@ def make_shard(job: ShardJob) -> Shard:
     """Make a shard, unless it is there."""
     if job.made is not None:
         return job.made
-    return write_shard(Store(job.place), job.items, job.request.rows(job.items), job.request.file_format)
+    return write_shard(ShardFolder(job.place), job.items, job.request.rows(job.items), job.request.file_format)
 
 
 def default_shard_size(item_count: int) -> int:
@@ -131,21 +131,22 @@ def generate_shards(request: Request, folder: str, plan: ShardPlan, engine: Exec
     ):
         raise UsageError(f"{PRIVATE_KEY_IN_JOB} --key env:NAME")
     description = _description(request, plan)
-    store = Store(folder)
-    is_described = check_described(store, description)
-    held = held_items(store)
+    store = ShardFolder(folder)
+    is_described = has_same_description(store, description)
+    held = count_items_in_manifest(store)
     if held is not None and held > plan.count:
         raise UsageError(f"{store.shown} has {held:,} items: give --count {held} or more, or choose another folder")
     there = finished_shards(store, FORMATS[request.file_format])
-    planned = plan.range(only).size if only is not None else plan.count
+    planned = plan.items_of_shard(only).size if only is not None else plan.count
     numbers = range(len(plan)) if only is None else [only]
-    items = planned - sum(shard_range.size for shard_range in there if plan.number(shard_range) in numbers)
+    items = planned - sum(shard_range.size for shard_range in there if plan.shard_number(shard_range) in numbers)
     if items:
         _tell_need(request, store, plan, items)
     if not is_described:
-        describe(store, description)
+        write_description(store, description)
     jobs = [
-        ShardJob(request, store.place, shard_range, there.get(shard_range)) for shard_range in map(plan.range, numbers)
+        ShardJob(request, store.place, shard_range, there.get(shard_range))
+        for shard_range in map(plan.items_of_shard, numbers)
     ]
     missing = [job for job in jobs if job.made is None]
     if only is not None:
@@ -160,17 +161,19 @@ def generate_shards(request: Request, folder: str, plan: ShardPlan, engine: Exec
     _finish(store, description, plan, engine, FORMATS[request.file_format])
 
 
-def _finish(store: Store, description: Mapping[str, Json], plan: ShardPlan, engine: Executor, ending: str) -> None:
+def _finish(
+    store: ShardFolder, description: Mapping[str, Json], plan: ShardPlan, engine: Executor, ending: str
+) -> None:
     there = finished_shards(store, ending)
-    lost = sum(plan.range(number) not in there for number in range(len(plan)))
+    lost = sum(plan.items_of_shard(number) not in there for number in range(len(plan)))
     if lost:
         raise UsageError(f"{store.shown}: {plural(lost, 'shard')} are gone again: run the same command once more")
-    shards = [there[plan.range(number)] for number in range(len(plan))]
+    shards = [there[plan.items_of_shard(number)] for number in range(len(plan))]
     for shard in there.values():
-        full = plan.range(min(max(0, (shard.range.first - plan.start) // plan.size), len(plan) - 1))
+        full = plan.items_of_shard(min(max(0, (shard.range.first - plan.start) // plan.size), len(plan) - 1))
         if shard.range.first == full.first and shard.range.size < full.size:
-            remove(store, shard)  # the last shard of a smaller set, which a full one has replaced
-    store.clear()
+            remove_shard(store, shard)  # the last shard of a smaller set, which a full one has replaced
+    store.remove_scratch_folders()
     count = count_duplicates([store.place], [shards], engine)
     write_manifest(store, description, shards, different=count.different)
     size = size_text(sum(shard.bytes for shard in shards))
@@ -184,7 +187,7 @@ def _finish(store: Store, description: Mapping[str, Json], plan: ShardPlan, engi
 
 def count_duplicates(places: Sequence[str], shards: Sequence[Sequence[Shard]], engine: Executor) -> Count:
     """Count the different items of sets: each part of the hashes is one job."""
-    return total(count for _, count in engine.map(count_part, parts(places, shards)))
+    return sum_counts(count for _, count in engine.map(count_distinct_hashes, divide_into_hash_ranges(places, shards)))
 
 
 def _run(engine: Executor, jobs: Sequence[ShardJob]) -> None:
@@ -230,7 +233,7 @@ def _description(request: Request, plan: ShardPlan) -> dict[str, Json]:
     }
 
 
-def _tell_need(request: Request, store: Store, plan: ShardPlan, items: int) -> None:
+def _tell_need(request: Request, store: ShardFolder, plan: ShardPlan, items: int) -> None:
     """Say what is going to be made, and refuse what has no room."""
     of_file, seconds = _sample_cost(request, plan)
     need = (of_file + DIGEST) * items
@@ -239,7 +242,7 @@ def _tell_need(request: Request, store: Store, plan: ShardPlan, items: int) -> N
         f"and {duration_text(seconds * items)} of processor time",
         err=True,
     )
-    room = store.room()
+    room = store.free_bytes()
     if room is not None and need > room:
         raise UsageError(
             f"{store.shown} needs about {size_text(need)}, and {size_text(room)} are free: choose another folder, or a "
@@ -261,7 +264,7 @@ def _sample_cost(request: Request, plan: ShardPlan) -> tuple[float, float]:
                 if time.process_time() - began > _SAMPLE_SECONDS:
                     return
 
-        shard = write_shard(Store(folder), NumberRange(plan.start, number), rows(), request.file_format)
+        shard = write_shard(ShardFolder(folder), NumberRange(plan.start, number), rows(), request.file_format)
     return shard.bytes / number, (time.process_time() - began) / number
 
 
@@ -303,7 +306,7 @@ def shards(
     sets: list[list[Shard]] = []
     all_problems: list[str] = []
     for name in names:
-        store = Store(name)
+        store = ShardFolder(name)
         paths.append(store.place)
         manifest, members = read_manifest(store)
         sets.append(members)
@@ -334,12 +337,12 @@ def _content_problems(folder: str, manifest: dict[str, Json], shards: Sequence[S
     described = cast("dict[str, Json]", manifest["set"])
     expected = tuple((name, described[name]) for name in _SHARED)
     jobs = [ToCheck(folder, shard, expected) for shard in shards]
-    results = dict(engine.map(check_shard, jobs))
+    results = dict(engine.map(problem_of_shard, jobs))
     return [problem for index in sorted(results) if (problem := results[index]) is not None]
 
 
-def _size_problems(store: Store, shards: Sequence[Shard]) -> list[str]:
-    sizes = store.file_sizes("items")
+def _size_problems(store: ShardFolder, shards: Sequence[Shard]) -> list[str]:
+    sizes = store.file_sizes_by_name("items")
     return [
         f"items/{shard.name}: {'missing' if shard.name not in sizes else f'{sizes[shard.name]:,} bytes'}"
         for shard in shards

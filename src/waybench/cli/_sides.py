@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from waybench.core import AGENT, UsageError, plural, unknown_name_message
-from waybench.data import cache_dir
+from waybench.data import cache_folder
 from waybench.ext.scale import is_url
-from waybench.ext.scale._folders import local_copy
+from waybench.ext.scale._folders import download_folder
 
 if TYPE_CHECKING:
     from waybench.core import Price
@@ -35,7 +35,7 @@ class Side(NamedTuple):
 def read_side(text: str, folders: tuple[Path, ...]) -> Side:
     """Read what A or B says: a folder, a file of records, a folder with logs and a model in it, or a model."""
     if is_url(text):
-        return Side((local_copy(text, cache_dir()),), "")
+        return Side((download_folder(text, cache_folder()),), "")
     path = Path(text)
     if os.path.isdir(path) or os.path.isfile(path):  # False also for a name that is too long to be one
         return Side((path.resolve(),), "")

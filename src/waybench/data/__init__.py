@@ -35,34 +35,36 @@ _ELSEWHERE = "or set WAYBENCH_DATA to the folder of a copy"
 
 
 @cache
-def downloads() -> dict[str, Download]:
-    """Return the published data sets of all environments (`Dataset.download`) by name."""
+def published_downloads() -> dict[str, Download]:
+    """Return the published data sets of all environments by name."""
     by_name: dict[str, Download] = {}
     for entry in sorted(registry.entries, key=lambda entry: entry not in registry.built_in):
         try:
             datasets = registry.load(entry.id).items.datasets
         except Exception as error:  # another package's code; it must not take the other data sets with it
-            _warn(f"the data sets of environment {entry.id} are skipped: {type(error).__name__}: {error}")
+            _warn_about_entry(f"the data sets of environment {entry.id} are skipped: {type(error).__name__}: {error}")
             continue
         for download in (dataset.download for dataset in datasets if dataset.download is not None):
             if by_name.setdefault(download.name, download) != download:
-                _warn(f"environment {entry.id}: a data set {download.name} exists already; this one is skipped")
+                _warn_about_entry(
+                    f"environment {entry.id}: a data set {download.name} exists already; this one is skipped"
+                )
     return dict(sorted(by_name.items()))
 
 
-def _warn(message: str) -> None:
+def _warn_about_entry(message: str) -> None:
     warnings.warn(message, CatalogueWarning, stacklevel=3)
 
 
 def find_download(name: str) -> Download:
-    """Return a data set by its name.
+    """Return a published data set by its name.
 
     Raises:
         UsageError: If there is none of this name.
     """
-    if name not in downloads():
-        raise UsageError(unknown_name_message("data set", name, downloads()))
-    return downloads()[name]
+    if name not in published_downloads():
+        raise UsageError(unknown_name_message("data set", name, published_downloads()))
+    return published_downloads()[name]
 
 
 class LocalFiles:
@@ -76,24 +78,24 @@ class LocalFiles:
         self._folder = folder
 
     def __call__(self, dataset: str, file: str, /) -> Path:
-        """Return where a file lies; see `locate`."""
-        return locate(dataset, file, self._folder)
+        """Return the path of a file of a data set; see `locate_file`."""
+        return locate_file(dataset, file, self._folder)
 
     def names(self, dataset: str, /) -> Sequence[str]:
-        """Return the names of all files of a data set, whether they are here or not."""
+        """Return the names of all files of a data set, whether they are on this machine or not."""
         return [file.path for file in find_download(dataset).files]
 
 
-def cache_dir() -> Path:
-    """Return the folder into which data sets are downloaded: $WAYBENCH_CACHE, or the user's cache of waybench."""
+def cache_folder() -> Path:
+    """Return the folder for downloads: $WAYBENCH_CACHE, or waybench's folder in the user's cache."""
     if path := os.environ.get("WAYBENCH_CACHE"):
         return Path(path)
     pooch: Any = import_module("pooch")  # imported when it is needed, as everywhere; it carries no types
     return Path(pooch.os_cache("waybench"))
 
 
-def locate(name: str, file: str, data_dir: StrPath | None = None) -> Path:
-    """Find a file of a data set.
+def locate_file(name: str, file: str, data_dir: StrPath | None = None) -> Path:
+    """Return the path of a file of a data set on this machine.
 
     A given folder is the only place that counts. Otherwise it is $WAYBENCH_DATA and, for what that has not, the cache.
     In each of them the file lies at NAME/FILE. A given folder can also have the data set's files itself.
@@ -108,15 +110,15 @@ def locate(name: str, file: str, data_dir: StrPath | None = None) -> Path:
         DataError: If the file is there, but cannot be read or is not the published one.
     """
     wanted = find_download(name)
-    entry = _find_file(wanted, file)
-    for home in _homes(data_dir, wanted):
-        if _is_published(home, wanted, entry):
+    entry = _published_file(wanted, file)
+    for home in _possible_folders(data_dir, wanted):
+        if _has_published_file(home, wanted, entry):
             return _file_path(home, entry)
     raise _missing_error(wanted, entry, data_dir)
 
 
-def folder(name: str, data_dir: StrPath | None = None) -> Path:
-    """Find the folder that has all files of a data set, in the places of `locate`.
+def locate_folder(name: str, data_dir: StrPath | None = None) -> Path:
+    """Return the folder on this machine that has all files of a data set.
 
     Args:
         name: The data set.
@@ -128,8 +130,8 @@ def folder(name: str, data_dir: StrPath | None = None) -> Path:
     """
     wanted = find_download(name)
     absent: Sequence[DataFile] = wanted.files
-    for home in _homes(data_dir, wanted):
-        absent = [file for file in wanted.files if not _is_published(home, wanted, file)]
+    for home in _possible_folders(data_dir, wanted):
+        absent = [file for file in wanted.files if not _has_published_file(home, wanted, file)]
         if not absent:
             return home
     raise _missing_error(wanted, absent[0], data_dir)
@@ -139,24 +141,24 @@ def _file_path(home: Path, file: DataFile) -> Path:
     return home.joinpath(*file.path.split("/"))
 
 
-def checksum(path: Path) -> str:
-    """Return a file's SHA-256; it is computed once per process unless the file changes.
+def file_sha256(path: Path) -> str:
+    """Return a file's SHA-256, computed once per process unless the file changes.
 
     Raises:
         OSError: If the file is not there or cannot be read.
     """
     status = path.stat()
-    return _checksum(os.path.abspath(path), (status.st_ino, status.st_size, status.st_mtime_ns))
+    return _cached_file_sha256(os.path.abspath(path), (status.st_ino, status.st_size, status.st_mtime_ns))
 
 
 @cache
-def _checksum(path: str, identity: tuple[int, ...]) -> str:
+def _cached_file_sha256(path: str, identity: tuple[int, ...]) -> str:
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _homes(data_dir: StrPath | None, wanted: Download) -> Iterator[Path]:
-    """Yield the folders in which the files of a data set may lie."""
+def _possible_folders(data_dir: StrPath | None, wanted: Download) -> Iterator[Path]:
+    """Yield the folders in which the files of a data set may be."""
     if data_dir is not None:
         root = user_path(data_dir)
         home = root / wanted.name
@@ -165,11 +167,11 @@ def _homes(data_dir: StrPath | None, wanted: Download) -> Iterator[Path]:
         return
     if variable := os.environ.get("WAYBENCH_DATA"):
         yield user_path(variable) / wanted.name
-    yield cache_dir() / wanted.name
+    yield cache_folder() / wanted.name
 
 
-def _find_file(wanted: Download, path: str) -> DataFile:
-    """Return the file of a data set that has a path; an error names the most similar path."""
+def _published_file(wanted: Download, path: str) -> DataFile:
+    """Return the file of a data set with a path; an error suggests the most similar path."""
     for file in wanted.files:
         if file.path == path:
             return file
@@ -179,11 +181,11 @@ def _find_file(wanted: Download, path: str) -> DataFile:
     raise UsageError(f"data set {wanted.name} has no file {path[:80]!r}{hint}")
 
 
-def _is_published(home: Path, wanted: Download, file: DataFile) -> bool:
-    """Return whether a folder has a file; a file that differs from the published one is an error."""
+def _has_published_file(home: Path, wanted: Download, file: DataFile) -> bool:
+    """Return whether a folder has a published file; raise a DataError if it differs from that."""
     path = _file_path(home, file)
     try:
-        sha256 = checksum(path)
+        sha256 = file_sha256(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
@@ -198,7 +200,7 @@ def _is_published(home: Path, wanted: Download, file: DataFile) -> bool:
 
 
 def _missing_error(wanted: Download, file: DataFile, data_dir: StrPath | None) -> UsageError:
-    roots = [Path(data_dir)] if data_dir is not None else [home.parent for home in _homes(None, wanted)]
+    roots = [Path(data_dir)] if data_dir is not None else [home.parent for home in _possible_folders(None, wanted)]
     places = " or ".join(map(str, roots))
     to = "" if data_dir is None else f" --to {shlex.quote(os.fspath(data_dir))}"
     return UsageError(
@@ -214,8 +216,8 @@ class _Changed(ValueError):
         self.sha256, self.size = sha256, size
 
 
-def fetch(name: str, to: StrPath | None = None, progress: Progress | None = None) -> Path:
-    """Download a data set from where its authors publish it, or from $WAYBENCH_DATA_MIRROR.
+def fetch_dataset(name: str, to: StrPath | None = None, progress: Progress | None = None) -> Path:
+    """Download a data set and return its folder.
 
     Files that are there and right are not downloaded again; a file that differs from the published one is replaced. A
     file gets its name when it is complete and its checksum agrees, so that an interruption leaves no half file.
@@ -233,15 +235,15 @@ def fetch(name: str, to: StrPath | None = None, progress: Progress | None = None
         DataError: If what was downloaded is not the published file; it is not kept.
     """
     wanted = find_download(name)
-    home = (cache_dir() if to is None else Path(to)) / wanted.name
-    addresses = _addresses(wanted)
+    home = (cache_folder() if to is None else Path(to)) / wanted.name
+    addresses = _address_by_file(wanted)
     for file in wanted.files:
         path = _file_path(home, file)
         try:
-            needed = not path.exists() or checksum(path) != file.sha256
+            needed = not path.exists() or file_sha256(path) != file.sha256
             if needed:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                _download(addresses[file.path], home, file)
+                _download_file(addresses[file.path], home, file)
         except OSError as error:
             # pooch words some of these errors itself, and leaves the system's reason to their cause.
             why = error.strerror or getattr(error.__cause__, "strerror", None) or "it cannot be written"
@@ -251,18 +253,18 @@ def fetch(name: str, to: StrPath | None = None, progress: Progress | None = None
     return home
 
 
-def _addresses(wanted: Download) -> dict[str, str]:
-    """Return each file's address."""
+def _address_by_file(wanted: Download) -> dict[str, str]:
+    """Return the address of each file, of the authors or of $WAYBENCH_DATA_MIRROR."""
     mirror = os.environ.get("WAYBENCH_DATA_MIRROR")
     if not mirror:
         return {file.path: file.url for file in wanted.files}
-    if not _is_address(mirror):
+    if not _is_web_address(mirror):
         example = "https://host/prefix, under which files lie as NAME/FILE"
         raise UsageError(f"WAYBENCH_DATA_MIRROR is not an address: set it to one such as {example}, or unset it")
     return {file.path: f"{mirror.rstrip('/')}/{quote(f'{wanted.name}/{file.path}')}" for file in wanted.files}
 
 
-def _is_address(text: str) -> bool:
+def _is_web_address(text: str) -> bool:
     try:
         parts = urlsplit(text)
         reached = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -271,13 +273,14 @@ def _is_address(text: str) -> bool:
         return False
 
 
-def _download(address: str, home: Path, file: DataFile) -> None:
-    """Download one file into the folder of its data set."""
+def _download_file(address: str, home: Path, file: DataFile) -> None:
+    """Download one file into the folder of its data set, and check it."""
     import requests  # pooch takes its errors for reasons to try again
 
     pooch: Any = import_module("pooch")  # it carries no types
 
     def download(url: str, part: str, _: object) -> None:
+        """Download an address to a path, for pooch; raise an error for wrong content."""
         # pooch's own downloader leaves the connection of a failed download open, and reads on for ever.
         with requests.get(url, stream=True, timeout=TIMEOUT) as response, open(part, "wb") as out:
             if 400 <= response.status_code < 500 and response.status_code not in _BUSY:
@@ -288,7 +291,7 @@ def _download(address: str, home: Path, file: DataFile) -> None:
                 out.write(chunk)
                 if out.tell() > file.size + _SURPLUS:
                     break
-        if (sha256 := checksum(Path(part))) != file.sha256:
+        if (sha256 := file_sha256(Path(part))) != file.sha256:
             raise _Changed(sha256, os.path.getsize(part))
         os.chmod(part, 0o644)  # a temporary file is its owner's alone; this one may be shared
 
@@ -300,20 +303,20 @@ def _download(address: str, home: Path, file: DataFile) -> None:
         retry_if_failed=RETRIES,
     )
     try:
-        with _silence(pooch.get_logger()):
+        with _silenced(pooch.get_logger()):
             store.fetch(file.path, downloader=download)
     except _Changed as error:
         raise DataError(
-            f"{_without_credentials(address)} is not the published file and was not kept: expected SHA-256 "
+            f"{_without_user(address)} is not the published file and was not kept: expected SHA-256 "
             f"{file.sha256} ({file.size} bytes), found {error.sha256} ({error.size} bytes); try again, {_ELSEWHERE}"
         ) from None
     except (requests.RequestException, ValueError) as error:
-        raise _download_error(address, _reason(error)) from None
+        raise _download_error(address, _failure_reason(error)) from None
 
 
 @contextmanager
-def _silence(logger: logging.Logger) -> Generator[None, None, None]:
-    """Keep pooch from printing each download on standard error: callers get `progress`."""
+def _silenced(logger: logging.Logger) -> Generator[None, None, None]:
+    """Keep a logger from writing within the block: callers report progress themselves."""
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:
@@ -323,17 +326,17 @@ def _silence(logger: logging.Logger) -> Generator[None, None, None]:
 
 
 def _download_error(address: str, why: str) -> UsageError:
-    return UsageError(f"cannot download {_without_credentials(address)}: {why}; try again later, {_ELSEWHERE}")
+    return UsageError(f"cannot download {_without_user(address)}: {why}; try again later, {_ELSEWHERE}")
 
 
-def _without_credentials(address: str) -> str:
-    """Return an address without the user and password that a mirror's may have."""
+def _without_user(address: str) -> str:
+    """Return an address without user and password, as a mirror's may have."""
     parts = urlsplit(address)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
-def _reason(error: Exception) -> str:
-    """Return in a few words why a download failed; what the libraries say themselves is long and names objects."""
+def _failure_reason(error: Exception) -> str:
+    """Return the reason why a download failed in a few words."""
     import requests
 
     if isinstance(error, requests.Timeout):

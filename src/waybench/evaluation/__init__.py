@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from waybench._late import late_names
+from waybench._late import lazy_names
 
 if TYPE_CHECKING:
     from waybench.evaluation._engine import evaluate
@@ -10,4 +10,4 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate", "read_reply"]
 
-__getattr__ = late_names(__name__, {"_engine": ("evaluate",), "_solver": ("read_reply",)})
+__getattr__ = lazy_names(__name__, {"_engine": ("evaluate",), "_solver": ("read_reply",)})

@@ -5,7 +5,7 @@
 
 from typing import TYPE_CHECKING
 
-from waybench._late import late_names
+from waybench._late import lazy_names
 
 if TYPE_CHECKING:
     from waybench.reporting._reading import read_models
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 
 __all__ = ["read_models", "write_report"]
 
-__getattr__ = late_names(__name__, {"_reading": ("read_models",), "_write": ("write_report",)})
+__getattr__ = lazy_names(__name__, {"_reading": ("read_models",), "_write": ("write_report",)})

@@ -5,7 +5,7 @@ This package exports what a program usually needs; everything else is in its sub
 
 from typing import TYPE_CHECKING
 
-from waybench._late import late_names
+from waybench._late import lazy_names
 
 if TYPE_CHECKING:
     from waybench.results._tables import episode_frame, score_frame
@@ -27,7 +27,7 @@ __all__ = [
     "score_frame",
 ]
 
-__getattr__ = late_names(
+__getattr__ = lazy_names(
     __name__,
     {
         "_tables": ("episode_frame", "score_frame"),

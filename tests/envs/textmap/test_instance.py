@@ -169,9 +169,9 @@ def test_a_published_game_can_be_named(tmp_path: Path) -> None:
 
 
 def test_a_game_that_is_not_here_says_how_to_get_it(tmp_path: Path) -> None:
-    from waybench.data import locate
+    from waybench.data import locate_file
 
     with pytest.raises(UsageError, match="waybench data fetch mango"):
         resolve_game(
-            {"game": "zork1", "src": "attic", "dst": "kitchen", "cutoff": 70}, lambda *of: locate(*of, tmp_path)
+            {"game": "zork1", "src": "attic", "dst": "kitchen", "cutoff": 70}, lambda *of: locate_file(*of, tmp_path)
         )

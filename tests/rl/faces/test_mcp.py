@@ -321,12 +321,12 @@ def test_episodes_that_nobody_uses_are_freed_and_recorded(tmp_path: Path) -> Non
     now[0] = IDLE / 2
     kept = episodes.start("maze/alicia", 5, 1, 1, "")["episode"]
     now[0] = IDLE + 1
-    episodes.look(kept)
+    episodes.prompt_of(kept)
     assert len(episodes) == 1
     with pytest.raises(UsageError, match="unused for too long"):
-        episodes.look(old)
+        episodes.prompt_of(old)
     episodes.start("maze/alicia", 5, 2, 1, "")
-    episodes.close()
+    episodes.end_all_episodes()
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [(line["end"], line["player"]) for line in lines] == [
         ("turn_limit", "agent/a b"),

@@ -31,7 +31,7 @@ from waybench.ext.train import openenv as face
 from waybench.ext.train import split_of
 from waybench.ext.train._episode_file import EpisodeFile
 from waybench.ext.train._session import SPLITS, Session
-from waybench.ext.train.openenv import _Limited
+from waybench.ext.train.openenv import _BodySizeLimit
 
 PATIENCE = 300
 PACKAGE = Path(__file__).parents[3] / "examples" / "openenv"
@@ -81,7 +81,7 @@ def test_the_same_replies_have_the_same_rewards_and_record(env: str, tmp_path: P
             done = result.done
         state = client.state()
     assert rewards == expected.rewards
-    file.close()
+    file.end_open_episodes()
     record = json.loads((tmp_path / "records.jsonl").read_text(encoding="utf-8"))
     assert record.pop("settings") == {"interface": "openenv"}
     if not done:  # the script ends before the episode: the player has left it
@@ -190,7 +190,7 @@ def test_tasks_are_items_of_a_split_and_a_level() -> None:
             assert client.state()["item"] == task["id"]
     environment = face.TextEnvironment("maze/alicia")
     hashes = {
-        name: {environment._make(name, 9).source.item(index).instance.hash for index in range(40)}
+        name: {environment._make_session(name, 9).source.item(index).instance.hash for index in range(40)}
         for name in ("train", "validation", "test")
     }
     assert all(len(found) == 40 for found in hashes.values())
@@ -198,7 +198,7 @@ def test_tasks_are_items_of_a_split_and_a_level() -> None:
     assert {split["name"] for split in face.TextEnvironment("hanoi/rods").list_splits()} < {
         f"{name}-{level}" for name in hashes for level in waybench.load("hanoi/rods").items.sample_levels
     }  # one instance at each level, which is in one split
-    assert split_of(environment._make("test", 9).source.item(3).instance) == "test"
+    assert split_of(environment._make_session("test", 9).source.item(3).instance) == "test"
 
 
 @pytest.mark.parametrize(
@@ -363,7 +363,7 @@ def test_a_body_without_a_length_is_read_to_the_limit_only() -> None:
             await receive()
 
     with pytest.raises(HTTPException) as refused:
-        asyncio.run(_Limited(reader)({"type": "http", "headers": []}, endless, endless))
+        asyncio.run(_BodySizeLimit(reader)({"type": "http", "headers": []}, endless, endless))
     assert refused.value.status_code == 413
     assert read == face.LARGEST_BODY // 65536 + 1
 

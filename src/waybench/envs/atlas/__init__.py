@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from waybench._late import late_names
+from waybench._late import lazy_names
 
 if TYPE_CHECKING:
     from waybench.envs.atlas._environment import WORLD
@@ -10,4 +10,4 @@ if TYPE_CHECKING:
 __all__ = ["WORLD"]
 
 # Tasks name its conditions and levels without the environment's code.
-__getattr__ = late_names(__name__, {"_environment": ("WORLD",)})
+__getattr__ = lazy_names(__name__, {"_environment": ("WORLD",)})

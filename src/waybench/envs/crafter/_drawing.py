@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from waybench._svg import ROUND, box, cells, circle, cross, group, line, path, point, text, title
+from waybench._svg import ROUND, box, circle, cross, group, line, path, point, text, true_cells, with_tooltip
 from waybench.core import Board, Scene, Tile, TurnRecord, plural
 from waybench.envs.crafter._ids import (
     ACHIEVEMENTS,
@@ -109,7 +109,7 @@ def scenes(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> 
             parts=[
                 *_changed_cell_shapes(start.land, world.land),
                 *(
-                    title(NAMES[row[KIND]], _being_svg(row[KIND], row[X], row[Y], 0.5))
+                    with_tooltip(NAMES[row[KIND]], _being_svg(row[KIND], row[X], row[Y], 0.5))
                     for row in being_numbers(world)[1:]
                 ),
                 *_way_shapes(world, way),
@@ -131,7 +131,7 @@ def _ground_shapes(land: bytes) -> Iterator[str]:
     """Yield a path for each kind of ground, and the letters of rare kinds."""
     for kind, tile in _TILES.items():
         rows = ((cell == kind for cell in land[y::SIZE]) for y in range(SIZE))
-        yield cells("crafter-ground", tile.colour, rows, 1.02)
+        yield true_cells("crafter-ground", tile.colour, rows, 1.02)
     yield from (_letter_svg(kind, *divmod(cell, SIZE)) for cell, kind in enumerate(land))
 
 
@@ -156,7 +156,7 @@ def _changed_cell_shapes(before: bytes, now: bytes) -> Iterator[str]:
         if kind != before[cell]:
             x, y = divmod(cell, SIZE)
             square = box("crafter-changed", _TILES[kind].colour, 0, (x + 0.05, y + 0.05), (0.9, 0.9), edge)
-            yield title(NAMES[kind], square, _letter_svg(kind, x, y))
+            yield with_tooltip(NAMES[kind], square, _letter_svg(kind, x, y))
 
 
 def _way_shapes(world: CrafterWorld, way: Sequence[Cell]) -> Iterator[str]:

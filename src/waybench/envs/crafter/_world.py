@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from waybench._late import LateModule
+from waybench._late import LazyModule
 from waybench.core import DataError, Instance, Json, KeyedSource, Stream, UsageError, check_known_fields
 from waybench.envs.crafter._ids import (
     AREA,
@@ -111,9 +111,9 @@ class CrafterWorld(NamedTuple):
 
 
 # What takes long to import is imported when a world is made.
-numpy: Any = LateModule("numpy")
-terrain: Any = LateModule("waybench.envs.crafter._terrain")
-life: Any = LateModule("waybench.envs.crafter._life")
+numpy: Any = LazyModule("numpy")
+terrain: Any = LazyModule("waybench.envs.crafter._terrain")
+life: Any = LazyModule("waybench.envs.crafter._life")
 
 
 def player_numbers(world: CrafterWorld) -> list[int]:

@@ -4,7 +4,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from waybench._svg import ROUND, Point, box, cells, circle, cross, path, point, rule_board, runs, walk
+from waybench._svg import (
+    ROUND,
+    Point,
+    board_with_grid,
+    box,
+    circle,
+    cross,
+    path,
+    point,
+    runs_of_equal_cells,
+    true_cells,
+    walk_group,
+)
 from waybench.core import Board, Json, Picture, Scene, Tile, TurnRecord, TypedAction, plural
 from waybench.envs.maze._game import Maze, MazeState
 from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
@@ -77,7 +89,7 @@ def draw_picture(picture: Picture) -> str:
     maze, size = state.maze, (state.maze.lattice.width, state.maze.lattice.height)
     player = circle("maze-player", _HIT, 0, _cell_middle(maze, state.at), 0.36)
     shapes = [*floor_plan(maze.lattice), player]
-    return Scene("maze", maze_label(maze), *rule_board(size, shapes, grid=picture.grid)).svg()
+    return Scene("maze", maze_label(maze), *board_with_grid(size, shapes, grid=picture.grid)).svg()
 
 
 def turn_legs(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[MazeLeg]:
@@ -122,7 +134,7 @@ def _cell_middle(maze: Maze, cell: int) -> Point:
 def floor_plan(lattice: Lattice) -> list[str]:
     """Return the SVG shapes of the walls and the open cells."""
     size = lattice.width, lattice.height
-    return [box("maze-wall", "#3b4252", 0, (0, 0), size), cells("maze-floor", "#fff", lattice.rows())]
+    return [box("maze-wall", "#3b4252", 0, (0, 0), size), true_cells("maze-floor", "#fff", lattice.rows())]
 
 
 def _path_data(maze: Maze, start: int, moves: Iterable[tuple[str, int]]) -> str:
@@ -134,7 +146,7 @@ def _path_data(maze: Maze, start: int, moves: Iterable[tuple[str, int]]) -> str:
 
 def _shortest_path_svg(maze: Maze, line_width: float) -> str:
     directions = maze.lattice.shortest_path(maze.entrance, maze.exit) or ()
-    way = _path_data(maze, maze.entrance, ((direction, length) for direction, _, length in runs(directions)))
+    way = _path_data(maze, maze.entrance, ((direction, length) for direction, _, length in runs_of_equal_cells(directions)))
     dashes = f'stroke-dasharray="{1.2 * line_width:g} {line_width:g}"'
     return path("maze-shortest reference", "#e69f00", 0.5 * line_width, [way], dashes)
 
@@ -173,7 +185,7 @@ def _leg_svg(maze: Maze, leg: MazeLeg, line_width: float) -> str:
         way = _path_data(maze, end, [leg.blocked] if length else [])
         shapes += path("maze-hit", _HIT, thick, [f"{way}L{at}"], f'{ROUND} stroke-dasharray="0 {2 * thick:g}"')
         shapes += path("maze-hit", _HIT, thick, [f"M{at}{cross(1.2 * line_width)}"], ROUND)
-    return walk(leg.turn, sum(length for _, length in leg.moves), shapes)
+    return walk_group(leg.turn, sum(length for _, length in leg.moves), shapes)
 
 
 def _entrance_and_exit_svg(maze: Maze, line_width: float) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from waybench._svg import ROUND, Point, box, cells, circle, cross, line, path, point, text, title
+from waybench._svg import ROUND, Point, box, circle, cross, line, path, point, text, true_cells, with_tooltip
 from waybench.core import Board, Scene, Tile, TurnRecord, plural
 from waybench.envs.messenger._world import WON, Case, Location, MessengerWorld, begin, role_name
 from waybench.envs.smartplay import AgentState
@@ -50,12 +50,12 @@ def trail(case: Case, turns: Iterable[TurnRecord]) -> Iterator[Positions]:
 def _ground(case: Case) -> Iterator[str]:
     lines = (f"M0 {edge}h{case.size}M{edge} 0v{case.size}" for edge in range(case.size + 1))
     pale = 'fill-opacity="0.2" stroke-width="0.06" rx="0.12"'
-    yield cells("tiles-floor", "#fff", [[True] * case.size] * case.size, 1.02)
+    yield true_cells("tiles-floor", "#fff", [[True] * case.size] * case.size, 1.02)
     yield path("roles-grid", "#888", 0.03, lines, 'stroke-opacity="0.35"')
     for number, actor in enumerate(case.actors):
         colour, letter = _LOOKS[role_name(number)]
         x, y = actor.x, actor.y
-        yield title(
+        yield with_tooltip(
             f"{role_name(number)}: {actor.name}, {actor.kind}",
             box("roles-actor", colour, 0, (x + 0.05, y + 0.05), (0.9, 0.9), f'{pale} stroke="{colour}"'),
             text("roles-letter", x + 0.5, y + 0.55, letter, 0.5, "middle", colour=colour, more='font-weight="bold"'),

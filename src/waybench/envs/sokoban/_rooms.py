@@ -5,10 +5,10 @@ from functools import lru_cache
 from math import comb
 from typing import Any, NamedTuple
 
-from waybench._late import LateModule
+from waybench._late import LazyModule
 from waybench.core import ChoiceGame, DataError, Instance, Json, Searched, Tile, is_array
 
-_solver: Any = LateModule("waybench.envs.sokoban._solver")  # it imports numpy
+_solver: Any = LazyModule("waybench.envs.sokoban._solver")  # it imports numpy
 MOST_FLOOR, MOST_BOXES = 64, 9  # what the solver takes
 PUSH = 1 << 12  # cost of a push where pushes are counted before moves
 _LISTED = 20_000  # positions up to which all of a room are listed

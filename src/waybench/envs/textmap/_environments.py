@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from waybench._late import LateModule
+from waybench._late import LazyModule
 from waybench.core import Board, Environment, Images, Presentation, TurnRecord, TypedAction
 from waybench.envs.textmap._answers import Hop, Trajectory, find_name
 from waybench.envs.textmap._extraction_environment import EXTRACT as _EXTRACT
@@ -17,8 +17,8 @@ from waybench.envs.textmap._prefix import is_reached, seen_names
 from waybench.envs.textmap._texts import ENGLISH
 
 # They are imported when something is drawn.
-_drawing: Any = LateModule("waybench.envs.textmap.drawing._draw")
-_atlas: Any = LateModule("waybench.envs.textmap.drawing._atlas")
+_drawing: Any = LazyModule("waybench.envs.textmap.drawing._draw")
+_atlas: Any = LazyModule("waybench.envs.textmap.drawing._atlas")
 
 _KEYS = {"north": "up", "south": "down", "west": "left", "east": "right"}
 _MOST = 60  # places and actions in a list

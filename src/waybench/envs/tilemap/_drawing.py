@@ -6,7 +6,20 @@ from colorsys import hls_to_rgb
 from html import escape
 from typing import NamedTuple
 
-from waybench._svg import ROUND, Point, box, cells, circle, group, line, path, point, rule_board, texts, walk
+from waybench._svg import (
+    ROUND,
+    Point,
+    board_with_grid,
+    box,
+    circle,
+    group,
+    line,
+    path,
+    point,
+    texts,
+    true_cells,
+    walk_group,
+)
 from waybench.core import Board, DataError, Picture, Scene, Tile, TurnRecord, TypedAction, is_object, plural
 from waybench.envs.tilemap._board import MovePlan, TileState
 from waybench.envs.tilemap._instance import PLAYER, TileMap, objectives_outside, tile_list
@@ -105,7 +118,7 @@ def _ground_shapes(case: TileMap) -> Iterator[str]:
         {(objective.row, objective.column) for objective in case.objectives},
     )
     yield _background_box(case)
-    yield cells("tiles-floor", "#fff", ([sign in stand for sign in row] for row in case.rows), 1.02)
+    yield true_cells("tiles-floor", "#fff", ([sign in stand for sign in row] for row in case.rows), 1.02)
     signs = (
         "".join(" " if sign == PLAYER or (row, column) in numbered else sign for column, sign in enumerate(line))
         for row, line in enumerate(case.rows)
@@ -138,7 +151,7 @@ def _shortest_tour_svg(case: TileMap) -> str:
 def _leg_svg(leg: PlanLeg) -> str:
     way = "".join(_STEPS[name] for name in leg.moves) or f"L{point(_cell_middle(leg.end))}"
     shapes = path("tiles-trail", "#0072b2", 0.22, [f"M{point(_cell_middle(leg.start))}{way}"], ROUND)
-    return walk(leg.turn, len(leg.moves), shapes + circle("tiles-stop", "#0072b2", 0, _cell_middle(leg.end), 0.24))
+    return walk_group(leg.turn, len(leg.moves), shapes + circle("tiles-stop", "#0072b2", 0, _cell_middle(leg.end), 0.24))
 
 
 def _goal_shapes(case: TileMap) -> Iterator[str]:
@@ -165,7 +178,7 @@ def draw_picture(picture: Picture) -> str:
         texts("tiles-sign", (sign for sign in signs if sign[2] not in stand), 0.72, colour="#fff"),
     ]
     label = f"Map of {case.height} by {case.width} tiles"
-    return Scene("tiles", label, *rule_board((case.width, case.height), parts, grid=picture.grid)).svg()
+    return Scene("tiles", label, *board_with_grid((case.width, case.height), parts, grid=picture.grid)).svg()
 
 
 def _key_signs(state: TileState) -> str:

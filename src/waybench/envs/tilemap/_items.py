@@ -6,7 +6,7 @@ from math import isqrt
 from pathlib import Path
 from typing import Any
 
-from waybench._late import LateModule
+from waybench._late import LazyModule
 from waybench._package_data import read_toml
 from waybench.core import (
     DataError,
@@ -34,7 +34,7 @@ from waybench.core._datasets import ItemRecord
 from waybench.envs.tilemap._instance import PLAYER, TileMap, decode, objectives_outside, prove
 from waybench.envs.tilemap.worlds._tiles import BIOMES
 
-_world: Any = LateModule("waybench.envs.tilemap.worlds._world")  # it imports numpy
+_world: Any = LazyModule("waybench.envs.tilemap.worlds._world")  # it imports numpy
 VERSION = 1  # of the generator; part of every item's key
 LOWEST_LEVEL, HIGHEST_LEVEL = 1, 9
 _LEAST_ROWS, _LEAST_COLUMNS, _MOST_ROWS, _MOST_COLUMNS = 7, 10, 100, 200

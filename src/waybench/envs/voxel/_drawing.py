@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil, floor
 from typing import Any, NamedTuple
 
-from waybench._svg import ROUND, Point, box, circle, group, line, path, point, runs, text, title
+from waybench._svg import ROUND, Point, box, circle, group, line, path, point, runs_of_equal_cells, text, with_tooltip
 from waybench.core import Board, Picture, Scene, Tile, TurnRecord, plural
 from waybench.envs.smartplay import SEEN, AgentState
 from waybench.envs.smartplay._wording import draw_compass
@@ -99,11 +99,13 @@ def _biome_shapes(search: Search, rows: Sequence[Sequence[str]], extent: _Extent
     """Return a path for each biome: its squares, with those in a row joined."""
     lines, side = dict[str, list[str]](), extent.side
     for row, names in enumerate(rows):
-        for name, column, length in runs(names):
+        for name, column, length in runs_of_equal_cells(names):
             corner = f"M{extent.west + column * side} {extent.north + row * side}"
             lines.setdefault(name, []).append(f"{corner}h{length * side}v{side}h-{length * side}z")
     colours = ENGINES[search.engine].biomes
-    return {name: title(name, path("voxel-biome", colours[name], 0, areas)) for name, areas in sorted(lines.items())}
+    return {
+        name: with_tooltip(name, path("voxel-biome", colours[name], 0, areas)) for name, areas in sorted(lines.items())
+    }
 
 
 def _goal_outline(search: Search, rows: Sequence[Sequence[str]], extent: _Extent) -> str:

@@ -57,7 +57,7 @@ class Executor(Protocol):
         ...
 
     def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
-        """Run a function on jobs and return results as they come.
+        """Run a function on jobs, and yield results as the jobs end.
 
         Args:
             function: A function that can be imported, since other processes do. It finds what an earlier call has
@@ -75,7 +75,7 @@ class Executor(Protocol):
         ...
 
 
-def executor(name: str, *, address: str = "", gpus: float = 0, argv: Sequence[str] = ()) -> Executor:
+def executor_by_name(name: str, *, address: str = "", gpus: float = 0, argv: Sequence[str] = ()) -> Executor:
     """Return an executor by its name.
 
     Args:
@@ -111,7 +111,7 @@ def executor(name: str, *, address: str = "", gpus: float = 0, argv: Sequence[st
 
 
 def is_on_this_machine(engine: Executor) -> bool:
-    """Return whether an executor's jobs run on this machine and are described nowhere else."""
+    """Return whether all jobs of an executor run on this machine."""
     return isinstance(engine, Processes | Share)
 
 
@@ -124,7 +124,7 @@ class Share:
         self._index, self._count = index, count
 
     def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
-        """Run jobs in order; see `Executor`."""
+        """Run this process's share of the jobs in order; see `Executor`."""
         for index in range(self._index, len(jobs), self._count):
             yield index, function(jobs[index])
 
@@ -141,19 +141,21 @@ class Processes:
         self._count = count
 
     def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
-        """Run jobs; see `Executor`."""
+        """Run jobs in several processes; see `Executor`."""
         count = min(self._count, len(jobs))
         if count < 2:
             yield from Share(0, 1).map(function, jobs)
             return
-        context = _context(function.__module__)
-        with ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(dict(os.environ),)) as pool:
+        context = _process_context(function.__module__)
+        with ProcessPoolExecutor(
+            count, mp_context=context, initializer=_prepare_process, initargs=(dict(os.environ),)
+        ) as pool:
             try:
                 pending: dict[Future[Any], int] = {}
                 following = iter(range(len(jobs)))
                 while True:
                     for index in islice(following, max(_AHEAD * count - len(pending), 0)):
-                        pending[pool.submit(_call, function, jobs[index])] = index
+                        pending[pool.submit(_call_interruptibly, function, jobs[index])] = index
                     if not pending:
                         return
                     for done in wait(pending, return_when=FIRST_COMPLETED).done:
@@ -167,8 +169,8 @@ class Processes:
                 pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _context(module: str) -> BaseContext:
-    """Return how processes are started: each afresh, or as a copy of one fresh process that has imported a module."""
+def _process_context(module: str) -> BaseContext:
+    """Return a context that starts fresh processes; on Linux, one with a module imported already."""
     if sys.platform != "linux":  # elsewhere there are no copies, or system libraries do not stand them
         return get_context("spawn")
     context = get_context("forkserver")
@@ -176,8 +178,8 @@ def _context(module: str) -> BaseContext:
     return context
 
 
-def _begin(environment: Mapping[str, str]) -> None:
-    """Prepare a process: it ends with the one that started it, and a Ctrl-C reaches it while it runs a job.
+def _prepare_process(environment: Mapping[str, str]) -> None:
+    """Set the environment variables of a new process, and make it end with its parent.
 
     It takes over the environment of the process that started it, since the fresh one's may be older.
     """
@@ -189,7 +191,8 @@ def _begin(environment: Mapping[str, str]) -> None:
         threading.Thread(target=lambda: (parent.join(), os._exit(1)), name="waybench-parent", daemon=True).start()
 
 
-def _call(function: Callable[[Any], Any], job: Any) -> Any:
+def _call_interruptibly(function: Callable[[Any], Any], job: Any) -> Any:
+    """Return the result of a job, which Ctrl-C interrupts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return function(job)
@@ -228,18 +231,19 @@ class PrintedJobs:
             "# Keys and passwords come from the environment of the jobs. A job that is started again continues.\n"
             f"# When all have ended: {argv} --executor processes\n"
         )
-        script = self._slurm if self._form == "slurm" else self._kubernetes_job
+        script = self._slurm_script if self._form == "slurm" else self._kubernetes_job_script
         click.echo(script(count, comment, f'{argv} --executor "job:{_INDEX[self._form]}/{count}"'), nl=False)
         return iter(())
 
-    def _slurm(self, count: int, comment: str, command: str) -> str:
+    def _slurm_script(self, count: int, comment: str, command: str) -> str:
+        """Return a Slurm script with an array of `count` jobs."""
         gpus = f"#SBATCH --gpus={self._gpus}\n" if self._gpus else ""
         return (
             f"#!/bin/sh\n{comment}#SBATCH --job-name=waybench\n#SBATCH --array=0-{count - 1}\n"
             f"#SBATCH --requeue\n{gpus}{command}\n"
         )
 
-    def _kubernetes_job(self, count: int, comment: str, command: str) -> str:
+    def _kubernetes_job_script(self, count: int, comment: str, command: str) -> str:
         """Return an indexed Kubernetes job of `count` pods, as commented JSON."""
         limits = {"limits": {"nvidia.com/gpu": self._gpus}} if self._gpus else {}
         container = {
@@ -276,7 +280,7 @@ def _without_executor(argv: Sequence[str]) -> list[str]:
     return remaining
 
 
-class Ordered:
+class OrderedResults:
     """Has the parts of a work done by an executor, and gives the results in the order of the parts.
 
     Raises:
@@ -290,8 +294,8 @@ class Ordered:
 
     @contextmanager
     def each(self, function: Callable[[J], R], parts: Sequence[J]) -> Generator[Iterator[R], None, None]:
-        """Do a work for each of some parts; see `waybench.core.Workers`."""
-        results = self._engine.map(partial(_work, function, __version__), parts)
+        """Compute a function for each of several parts; see `waybench.core.Workers`."""
+        results = self._engine.map(partial(_pickled_result, function, __version__), parts)
         try:
             yield _results_in_order(results)
         finally:
@@ -310,8 +314,8 @@ def _results_in_order(numbered_results: Iterator[tuple[int, bytes]]) -> Iterator
             number += 1
 
 
-def _work(function: Callable[[J], R], version: str, part: J) -> bytes:
-    """Do a part in a worker; a worker with another version might compute another result."""
+def _pickled_result(function: Callable[[J], R], version: str, part: J) -> bytes:
+    """Return the pickled result of a part; raise an error in a worker of another version."""
     if version != __version__:
         raise WaybenchError(f"a worker has waybench {__version__}, and this machine {version}: install the same")
     return to_pickle(function(part))
@@ -343,10 +347,10 @@ class RayCluster:
         self._address, self._gpus = address, gpus
 
     def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
-        """Run jobs; see `Executor`."""
+        """Run jobs on a Ray cluster; see `Executor`."""
         ray = self._ray
         if starts_ray := not ray.is_initialized():
-            self._connect()
+            self._connect_to_ray()
         try:
 
             def run(job: J) -> R:  # Ray takes plain functions alone
@@ -365,7 +369,7 @@ class RayCluster:
                     if not pending:
                         return
                     for done in ray.wait(list(pending), num_returns=1)[0]:
-                        yield pending.pop(done), self._result(done)
+                        yield pending.pop(done), self._job_result(done)
             finally:
                 for task in pending:
                     ray.cancel(task)
@@ -373,7 +377,8 @@ class RayCluster:
             if starts_ray:
                 ray.shutdown()
 
-    def _connect(self) -> None:
+    def _connect_to_ray(self) -> None:
+        """Connect to the cluster, or start one on this machine."""
         # Ray would complain about what it does not do here; the parent shows the progress.
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         host, _, port = self._address.rpartition(":")
@@ -389,7 +394,8 @@ class RayCluster:
             reason = " ".join(str(error).split())[:200]
             raise UsageError(f"no Ray cluster at {self._address or 'this machine'}: {reason}") from None
 
-    def _result(self, reference: Any) -> Any:
+    def _job_result(self, reference: Any) -> Any:
+        """Return the result of a job, or raise its error without Ray's own."""
         exceptions: Any = self._ray.exceptions
         try:
             return self._ray.get(reference)

@@ -38,8 +38,8 @@ def is_url(text: str) -> bool:
     return _URL.match(text) is not None
 
 
-def digest(*texts: str) -> str:
-    """Return a short name for some texts."""
+def short_digest(*texts: str) -> str:
+    """Return the first 24 digits of a SHA-256 of texts, as a short name."""
     return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
@@ -67,15 +67,15 @@ class StorageFolder:
             self._files, self._root = files, str(root).rstrip("/")
         self._is_whole = is_url(self.place) and self.place.partition("://")[0].lower() in _WHOLE_PUTS
 
-    def check(self) -> None:
-        """Write a small file and remove it."""
-        probe = f"{self._root}/.waybench-write-test-{digest(str(time.time_ns()))}"
+    def check_writable(self) -> None:
+        """Raise a UsageError unless a small file can be written and removed."""
+        probe = f"{self._root}/.waybench-write-test-{short_digest(str(time.time_ns()))}"
         with self._explain_errors("write to"):
             self._files.pipe_file(probe, b"waybench")
             self._files.rm_file(probe)
 
-    def names(self) -> dict[str, int]:
-        """Return the size of each file, by its path within the folder; none if there is no folder."""
+    def file_sizes_by_path(self) -> dict[str, int]:
+        """Return the size of each file by its path in the folder; {} if there is no folder."""
         with self._explain_errors("read"):
             self._files.invalidate_cache()
             try:
@@ -84,12 +84,12 @@ class StorageFolder:
                 return {}
         return {path.removeprefix(self._root).lstrip("/"): int(info["size"]) for path, info in infos.items()}
 
-    def path(self, name: str) -> str:
+    def path_of(self, name: str) -> str:
         """Return the path or URL of a file of the folder."""
         return f"{self.place.rstrip('/')}/{name}"
 
     def fetch(self, name: str, to: Path) -> None:
-        """Copy a file from the folder; there is never a part of it at its new place."""
+        """Copy a file of the folder to this machine, as a whole or not at all."""
         to.parent.mkdir(parents=True, exist_ok=True)
         part = to.with_name(f"{to.name}{_PART}")
         with self._explain_errors("read"):
@@ -97,13 +97,13 @@ class StorageFolder:
         part.replace(to)
 
     def put(self, path: Path, name: str) -> None:
-        """Copy a file into the folder; there is never a part of it under its name."""
+        """Copy a file into the folder, as a whole or not at all."""
         target = f"{self._root}/{name}"
         with self._explain_errors("write to"):
             if self._is_whole:
                 self._files.put_file(str(path), target)
                 return
-            part = f"{target}.{digest(str(path))}{_PART}"
+            part = f"{target}.{short_digest(str(path))}{_PART}"
             self._files.put_file(str(path), part)
             self._files.mv(part, target)
 
@@ -119,10 +119,11 @@ class StorageFolder:
             yield
         except Exception as error:
             reason = redact_secrets(" ".join(str(error).split()))[:200] or type(error).__name__
-            raise UsageError(f"cannot {verb} {self.shown[:200]} ({reason}): {_advice(error)}") from None
+            raise UsageError(f"cannot {verb} {self.shown[:200]} ({reason}): {_advice_for_error(error)}") from None
 
 
-def _advice(error: Exception) -> str:
+def _advice_for_error(error: Exception) -> str:
+    """Return the advice at the end of an error message."""
     if isinstance(error, ImportError):
         return "install the package that it names"
     if isinstance(error, ValueError):
@@ -134,8 +135,8 @@ def _advice(error: Exception) -> str:
     return "check the address and the network"
 
 
-def local_copy(url: str, cache: Path) -> Path:
-    """Copy the files of a folder by URL here, those that are new or have changed, and return where they are.
+def download_folder(url: str, cache: Path) -> Path:
+    """Download the new and changed files of a folder by URL, and return the path of the copy.
 
     Files whose names this machine cannot have are left out: names can be anything in a bucket.
 
@@ -143,8 +144,8 @@ def local_copy(url: str, cache: Path) -> Path:
         UsageError: If it cannot be read, there is nothing, or there is no room for it.
     """
     folder = StorageFolder(url)
-    copy = cache / "folders" / digest(folder.place)
-    sizes = {name: size for name, size in folder.names().items() if _is_plain(name)}
+    copy = cache / "folders" / short_digest(folder.place)
+    sizes = {name: size for name, size in folder.file_sizes_by_path().items() if _is_safe_file_name(name)}
     folders = {str(parent) for name in sizes for parent in PurePosixPath(name).parents}
     names = {name: size for name, size in sizes.items() if name not in folders}
     if not names:
@@ -172,8 +173,8 @@ def local_copy(url: str, cache: Path) -> Path:
     return copy
 
 
-def _is_plain(name: str) -> bool:
-    """Return whether a file of this name can be copied into a folder of this machine, and nowhere else."""
+def _is_safe_file_name(name: str) -> bool:
+    """Return whether a file of this name can be copied into a folder and not out of it."""
     if not name or not name.isprintable() or "\\" in name or len(name.encode()) > _LONGEST_NAME:
         return False
     parts = name.split("/")
@@ -184,7 +185,7 @@ def _is_plain(name: str) -> bool:
 def mirror_folder(
     folder: StorageFolder, work: Path, is_wanted: Callable[[str], bool], warn: Callable[[str], None]
 ) -> Generator[None]:
-    """Work in a folder of this machine on logs and journals of another folder, which gets what changes.
+    """Give a local copy of a folder's logs and journals whose changes are copied back.
 
     What is new goes there every second, each file whole. What an earlier call left here, since its process was killed
     or the other side did not answer, goes there as well.
@@ -205,23 +206,23 @@ def mirror_folder(
             # A journal that an earlier call fetched and never wrote to. It may be that of another part, which has
             # removed it since.
             path.unlink()
-    for name, size in folder.names().items():
+    for name, size in folder.file_sizes_by_path().items():
         here = work / name
         if name.endswith(_PART) and is_wanted(name.removesuffix(_PART).rpartition(".")[0]):
             folder.remove(name)  # an upload that was interrupted
-        if "/" not in name and name.endswith(_MIRRORED) and is_wanted(name) and _is_plain(name):
+        if "/" not in name and name.endswith(_MIRRORED) and is_wanted(name) and _is_safe_file_name(name):
             if not here.exists() or here.stat().st_size < size:
                 folder.fetch(name, here)
                 if not name.endswith(_LOG):
                     os.utime(here, (0, 0))
-            mirror.known[name] = _state(here) if here.stat().st_size == size else _OLDER
+            mirror.known[name] = _size_and_time(here) if here.stat().st_size == size else _OLDER
     stop = Event()
 
     def keep_pushing() -> None:
         pause = _EVERY
         while not stop.wait(pause):
             try:
-                mirror.push()
+                mirror.copy_changes()
                 pause = _EVERY
             except (UsageError, OSError) as error:
                 if pause == _EVERY:
@@ -235,7 +236,7 @@ def mirror_folder(
     finally:
         stop.set()
         thread.join()
-        mirror.push_all()
+        mirror.copy_changes_with_retries()
     shutil.rmtree(work, ignore_errors=True)
 
 
@@ -247,25 +248,25 @@ class _Mirror:
         self.work = work
         self.known: dict[str, tuple[int, int]] = {}  # the state in which the other folder has a file
 
-    def push(self) -> None:
-        """Copy what is new, logs first, then remove there what is not here any more."""
-        for path in sorted(self._files(), key=lambda path: not path.name.endswith(_LOG)):
+    def copy_changes(self) -> None:
+        """Copy new and changed files to the folder, logs first, and remove deleted ones there."""
+        for path in sorted(self._mirrored_files(), key=lambda path: not path.name.endswith(_LOG)):
             with suppress(FileNotFoundError):  # removed since it was listed
-                state = _state(path)
-                if self.known.get(path.name) != state and self._copy(path):
+                state = _size_and_time(path)
+                if self.known.get(path.name) != state and self._copy_snapshot(path):
                     self.known[path.name] = state
-        here = {path.name for path in self._files()}
+        here = {path.name for path in self._mirrored_files()}
         for name in [*self.known]:
             if name not in here:
                 self._folder.remove(name)
                 del self.known[name]
 
-    def push_all(self) -> None:
-        """Copy what is new, for as long as the other side may need to answer again."""
+    def copy_changes_with_retries(self) -> None:
+        """Copy changes, and try again for up to a minute if the folder does not answer."""
         until = time.monotonic() + PATIENCE
         while True:
             try:
-                self.push()
+                self.copy_changes()
                 return
             except (UsageError, OSError) as error:
                 if time.monotonic() > until:
@@ -275,11 +276,12 @@ class _Mirror:
                     ) from None
             time.sleep(_EVERY)
 
-    def _files(self) -> Iterator[Path]:
+    def _mirrored_files(self) -> Iterator[Path]:
+        """Return the logs and journals in the local folder."""
         return (path for path in self.work.iterdir() if path.name.endswith(_MIRRORED))
 
-    def _copy(self, path: Path) -> bool:
-        """Copy a file as it is now; a log that is just being written is left for the next time."""
+    def _copy_snapshot(self, path: Path) -> bool:
+        """Copy a file to the folder and return True; False for a log that is being written."""
         with tempfile.TemporaryDirectory(prefix="waybench-") as folder:
             snapshot = Path(folder, path.name)
             shutil.copyfile(path, snapshot)
@@ -289,6 +291,7 @@ class _Mirror:
             return True
 
 
-def _state(path: Path) -> tuple[int, int]:
+def _size_and_time(path: Path) -> tuple[int, int]:
+    """Return a file's size in bytes and the time of its last change in nanoseconds."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns

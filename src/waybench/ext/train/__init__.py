@@ -10,7 +10,7 @@
 
 from typing import TYPE_CHECKING
 
-from waybench._late import late_names
+from waybench._late import lazy_names
 from waybench.ext.train._session import SPLITS, TRAINING_KEY, Session, SessionTurn, SplitSource, split_of
 
 if TYPE_CHECKING:
@@ -19,4 +19,4 @@ if TYPE_CHECKING:
 __all__ = ["SPLITS", "TRAINING_KEY", "Curriculum", "NextItem", "Session", "SessionTurn", "SplitSource", "split_of"]
 
 # It needs numpy, which most environments play without.
-__getattr__ = late_names(__name__, {"_curriculum": ("Curriculum", "NextItem")})
+__getattr__ = lazy_names(__name__, {"_curriculum": ("Curriculum", "NextItem")})

@@ -24,21 +24,21 @@ class TokenAccess:
         self._app, self._token = app, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Pass a request on, or refuse it where the token is missing or another site's page sent it."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         request, headers = HTTPConnection(scope), Headers(scope=scope)
         origins, hosts = headers.getlist("origin"), headers.getlist("host")
         # A browser names the page's site, which may be any on the Internet.
-        if any(origin.lower() not in _origins(host) for origin in origins for host in hosts or [""]):
+        if any(origin.lower() not in _origins_of_host(host) for origin in origins for host in hosts or [""]):
             answer = PlainTextResponse("Pages of other sites are refused\n", 403)
-        elif self._token is None or scope["path"] == _HEALTH or self._has_token(request):
+        elif self._token is None or scope["path"] == _HEALTH or self._request_has_token(request):
             await self._app(scope, receive, send)
             return
-        elif self._is_token(request.query_params.get("token", "")):
+        elif self._is_right_token(request.query_params.get("token", "")):
             answer = RedirectResponse(str(request.url.remove_query_params("token")), 303)
-            answer.set_cookie(_cookie(request), self._token, httponly=True, samesite="strict")
+            answer.set_cookie(_cookie_name(request), self._token, httponly=True, samesite="strict")
         else:
             text = "Send the token that `waybench serve` printed, as Authorization: Bearer TOKEN\n"
             answer = PlainTextResponse(text, 401)
@@ -47,18 +47,21 @@ class TokenAccess:
         else:
             await send({"type": "websocket.close", "code": 1008})
 
-    def _has_token(self, request: HTTPConnection) -> bool:
+    def _request_has_token(self, request: HTTPConnection) -> bool:
+        """Return whether a request has the token, in its header or in a cookie."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        return self._is_token(token if scheme == "Bearer" else request.cookies.get(_cookie(request), ""))
+        return self._is_right_token(token if scheme == "Bearer" else request.cookies.get(_cookie_name(request), ""))
 
-    def _is_token(self, given: str) -> bool:
+    def _is_right_token(self, given: str) -> bool:
+        """Return whether a text is the token, in constant time."""
         assert self._token is not None
         return secrets.compare_digest(given.encode(), self._token.encode())
 
 
-def _cookie(request: HTTPConnection) -> str:
+def _cookie_name(request: HTTPConnection) -> str:
     return f"waybench-serve-{request.url.port}"  # ports of a host share their cookies
 
 
-def _origins(host: str) -> tuple[str, str]:
+def _origins_of_host(host: str) -> tuple[str, str]:
+    """Return the origins that a page of this host has, with http and with https."""
     return f"http://{host.lower()}", f"https://{host.lower()}"

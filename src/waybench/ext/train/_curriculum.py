@@ -98,12 +98,12 @@ class Curriculum:
         return self._rates
 
     def level(self) -> int:
-        """Return the level whose predicted success rate is nearest to the rate; the easier of two that are equal."""
+        """Return the level whose predicted success rate is nearest to the wanted rate; the easier of two."""
         rates = self.rates()
         return min(self.levels, key=lambda level: abs(rates[level] - self.rate))
 
     def next(self) -> NextItem:
-        """Return the next item: the first of the level that was not chosen yet."""
+        """Choose a level, and return its first item that was not chosen before."""
         level = self.level()
         self._used[level] += 1
         return NextItem(level, self._used[level] - 1)
@@ -124,7 +124,7 @@ class Curriculum:
         return session
 
     def add(self, record: EpisodeRecord) -> None:
-        """Learn from an episode.
+        """Update the success rates with a finished episode.
 
         Raises:
             UsageError: If it is of another environment or level.
@@ -134,7 +134,7 @@ class Curriculum:
         self.update(int(record.item["level"]), self.environment.difficulty.is_success(record))
 
     def update(self, level: int, solved: bool) -> None:
-        """Record whether an episode of a level was a success.
+        """Update the success rates with the outcome of an episode of a level.
 
         Raises:
             UsageError: If the level is none of the curriculum's.
@@ -150,7 +150,7 @@ class Curriculum:
         self._rates = None
 
     def to_json(self) -> dict[str, Json]:
-        """Return what `from_json` continues from."""
+        """Return the state of the curriculum as JSON, for `from_json`."""
         return {
             "format": _FORMAT,
             "env": self.environment.id,
@@ -165,7 +165,7 @@ class Curriculum:
 
     @classmethod
     def from_json(cls, data: Json, env: Environment[Any, Any, Any] | None = None) -> "Curriculum":
-        """Return the curriculum that `to_json` described.
+        """Return the curriculum whose state `to_json` returned.
 
         Args:
             data: The description.
@@ -175,8 +175,8 @@ class Curriculum:
             UsageError: If it is no description of a curriculum, or of one for another environment.
         """
         try:
-            rows = _rows(data)
-            levels = [_whole_number(row["level"]) for row in rows]
+            rows = _checked_level_rows(data)
+            levels = [_checked_whole_number(row["level"]) for row in rows]
             curriculum = cls(
                 env or str(data["env"]),
                 rate=data["rate"],
@@ -188,7 +188,7 @@ class Curriculum:
                 solved, trials = float(row["solved"]), float(row["trials"])
                 if not 0 <= solved <= trials < float("inf"):
                     raise ValueError(f"{solved} of {trials} cannot be")
-                curriculum._used[levels[index]] = _whole_number(row["next"])
+                curriculum._used[levels[index]] = _checked_whole_number(row["next"])
                 curriculum._solved[index], curriculum._trials[index] = solved, trials
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise UsageError(f"no state of a curriculum: {type(error).__name__}: {str(error)[:100]}") from None
@@ -197,7 +197,8 @@ class Curriculum:
         return curriculum
 
 
-def _rows(data: Json) -> list[Mapping[str, Any]]:
+def _checked_level_rows(data: Json) -> list[Mapping[str, Any]]:
+    """Return the rows of levels in the state of a curriculum; raise a ValueError for another format."""
     if not is_object(data) or data.get("format") != _FORMAT:
         raise ValueError(f"the format is not {_FORMAT}")
     rows: Any = data["levels"]
@@ -206,7 +207,8 @@ def _rows(data: Json) -> list[Mapping[str, Any]]:
     return rows
 
 
-def _whole_number(value: Any) -> int:
+def _checked_whole_number(value: Any) -> int:
+    """Return a value if it is a whole number from 0; raise a ValueError otherwise."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ValueError(f"{value!r} is no whole number from 0")
     return value

@@ -49,32 +49,32 @@ class EpisodeFile:
     _counting: dict[int, _Counting] = field(default_factory=dict[int, _Counting], init=False)  # by identity
 
     def __post_init__(self) -> None:
-        """Read what was played before this start of the server."""
+        """Count the episodes that the file has from earlier starts of the server."""
         if self.path is None:
             return
         try:
             with open_private_file(self.path, "a+", encoding="utf-8") as file:  # before an episode has been played
                 file.seek(0)
                 for line in file:
-                    self._read(line)
+                    self._count_stored_record(line)
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is no text"
             raise UsageError(f"cannot write {str(self.path)!r}: {reason}; choose another file") from None
 
-    def begin(self, episode: AnyEpisode, settings: Mapping[str, Json]) -> bool:
-        """Return whether an episode that begins will count; its record will have these settings."""
+    def begin_episode(self, episode: AnyEpisode, settings: Mapping[str, Json]) -> bool:
+        """Register a new episode, with settings for its record; return whether it will be recorded."""
         if self.path is None:
             return False
-        options = _options(episode.options)
-        played = self._played.setdefault(_key(episode.record()), _Played(options))
+        options = _options_json(episode.options)
+        played = self._played.setdefault(_player_and_item(episode.record()), _Played(options))
         if played.blocked or played.started >= self.attempts or played.options != options:
             return False
         played.started, played.blocked = played.started + 1, True
         self._counting[id(episode)] = episode, settings
         return True
 
-    def end(self, episode: AnyEpisode) -> None:
-        """Write the record of an episode that is over, or that its player leaves; nothing if it does not count."""
+    def end_episode(self, episode: AnyEpisode) -> None:
+        """Write the record of a registered episode, which is abandoned if it is not over."""
         is_over = episode.done
         if not is_over:
             episode.abandon()
@@ -82,28 +82,30 @@ class EpisodeFile:
         if self.path is None or counting is None:
             return
         settings, record = counting[1], episode.record()
-        self._played[_key(record)].blocked = not is_over
+        self._played[_player_and_item(record)].blocked = not is_over
         with open_private_file(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps({"settings": dict(settings), **record.to_json()}) + "\n")
 
-    def close(self) -> None:
-        """Write the records of the episodes that are open, as when the server stops."""
+    def end_open_episodes(self) -> None:
+        """Write the records of all episodes that are not over, when the server stops."""
         for episode, _ in list(self._counting.values()):
-            self.end(episode)
+            self.end_episode(episode)
 
-    def _read(self, line: str) -> None:
+    def _count_stored_record(self, record_line: str) -> None:
+        """Count the episode of a stored line; lines without a record are ignored."""
         try:
-            record = EpisodeRecord.from_json(json.loads(line))
+            record = EpisodeRecord.from_json(json.loads(record_line))
         except (WaybenchError, ValueError, RecursionError):
             return  # a report says what is wrong with the line
-        played = self._played.setdefault(_key(record), _Played(_options(record.options)))
+        played = self._played.setdefault(_player_and_item(record), _Played(_options_json(record.options)))
         played.started += 1
         played.blocked = played.blocked or record.end is None or record.error is not None
 
 
-def _key(record: EpisodeRecord) -> _Key:
+def _player_and_item(record: EpisodeRecord) -> _Key:
+    """Return the player, environment and instance hash of a record, by which episodes are counted."""
     return record.player, record.env, record.instance_hash
 
 
-def _options(options: Mapping[str, Json]) -> str:
+def _options_json(options: Mapping[str, Json]) -> str:
     return json.dumps(dict(options), sort_keys=True)

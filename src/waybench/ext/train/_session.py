@@ -42,7 +42,7 @@ ATTEMPTS = 2**31
 
 
 def split_of(instance: Instance) -> str:
-    """Return the split of an instance.
+    """Return the name of the split that an instance belongs to.
 
     It follows from the hash alone, so that no instance is in two splits, whatever the key.
     """
@@ -207,10 +207,10 @@ class Session:
             raise UsageError(f"index={index}: items are numbered from 0")
         item = self.source.item(index)
         self.episode = Episode(self.environment, item, self.options, attempt=attempt, player=player)
-        return self._turn(self.episode, "\n\n".join(message.text for message in self.episode.messages), 0.0, {})
+        return self._session_turn(self.episode, "\n\n".join(message.text for message in self.episode.messages), 0.0, {})
 
     def reply(self, reply: str | Reply) -> SessionTurn:
-        """Take a reply.
+        """Play a turn with a reply.
 
         Raises:
             UsageError: Before the first episode, after the end of one, or if the reply is no text.
@@ -224,21 +224,21 @@ class Session:
         before = episode.state
         turn = episode.step(reply)
         reward = turn.reward
-        info: dict[str, Json] = {"outcome": str(turn.outcome), "reason": self._reason(turn)}
+        info: dict[str, Json] = {"outcome": str(turn.outcome), "reason": self._reason_not_carried_out(turn)}
         if self._potential is not None:
             info["game_reward"] = reward
             ended = episode.end_reason in (End.SOLVED, End.FAILED)
             reward += shaping_reward(self._potential, before, episode.state, ended, self._discount)
-        return self._turn(episode, turn.message, reward, info)
+        return self._session_turn(episode, turn.message, reward, info)
 
-    def _reason(self, turn: TurnRecord) -> str | None:
-        """Return why a reply was not carried out; of an illegal action what the environment answers or declares."""
+    def _reason_not_carried_out(self, turn: TurnRecord) -> str | None:
+        """Return why a reply was not carried out; None if it was."""
         if turn.outcome is not Outcome.ILLEGAL or turn.reason:
             return turn.reason
         return self.environment.playing.illegal or turn.message.partition("\n")[0]
 
     def record(self) -> EpisodeRecord:
-        """Return the record of the present episode, as of any other player's.
+        """Return the record of the present episode.
 
         Raises:
             UsageError: Before the first episode.
@@ -247,7 +247,10 @@ class Session:
             raise UsageError("no episode has started: start one")
         return self.episode.record()
 
-    def _turn(self, episode: Episode[Any, Any, Any], text: str, reward: float, info: dict[str, Json]) -> SessionTurn:
+    def _session_turn(
+        self, episode: Episode[Any, Any, Any], text: str, reward: float, info: dict[str, Json]
+    ) -> SessionTurn:
+        """Return an episode's turn with its text, reward and `info`."""
         item, end = episode.item, episode.end_reason
         info |= {"item": item.id, "level": item.level, "key": item.key_label}
         info["legal_actions"] = self._legal_replies(episode)
@@ -260,6 +263,7 @@ class Session:
         return SessionTurn(text, messages, reward, ended, end is not None and not ended, info)
 
     def _legal_replies(self, episode: Episode[Any, Any, Any]) -> list[str]:
+        """Return some legal actions as replies, at most `legal_actions`."""
         if not self._most_legal or episode.done:
             return []
         play, state = episode.play, episode.state
@@ -267,10 +271,10 @@ class Session:
         return [play.wording.render(action, state) for action in actions]
 
 
-def play_and_source_options(
+def split_play_and_source_options(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json]
 ) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Return those of some options that are options of play, and those that are options of the source of items.
+    """Divide options into those of play and those of the source of items.
 
     Raises:
         UsageError: If an option is neither.

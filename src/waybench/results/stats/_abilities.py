@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from waybench._late import LateModule
+from waybench._late import LazyModule
 from waybench.results.stats._curves import Array
 
 if TYPE_CHECKING:
     from scipy import optimize
 else:
-    optimize = LateModule("scipy.optimize")
+    optimize = LazyModule("scipy.optimize")
 
 PROFILE_CONFIDENCE = 0.9
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from waybench._late import LateModule
+from waybench._late import LazyModule
 from waybench.results.stats._curves import Array, CurvePrior, Curves, Indices, Trials
 from waybench.results.stats._fit import HORIZON_CONFIDENCE, MAYBE, NEVER, Fit
 
 if TYPE_CHECKING:
     from scipy import special
 else:
-    special = LateModule("scipy.special")  # training does without it
+    special = LazyModule("scipy.special")  # training does without it
 
 SEARCH_REVISION = 2  # raised whenever the same results make a search try something else
 FEWEST = 12  # trials before precision can be reached, for the first few can agree by chance

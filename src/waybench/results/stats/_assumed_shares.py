@@ -3,13 +3,13 @@
 import math
 from typing import TYPE_CHECKING
 
-from waybench._late import LateModule
+from waybench._late import LazyModule
 from waybench.results.stats._power import PowerAssumptions
 
 if TYPE_CHECKING:
     from scipy import special
 else:
-    special = LateModule("scipy.special")
+    special = LazyModule("scipy.special")
 
 
 def assume_shares(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from waybench._late import LateModule
+from waybench._late import LazyModule
 
 if TYPE_CHECKING:
     from scipy import special
 else:
-    special = LateModule("scipy.special")  # the curves of training do without it
+    special = LazyModule("scipy.special")  # the curves of training do without it
 
 
 Array = NDArray[np.float64]

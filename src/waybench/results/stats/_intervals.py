@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from waybench._late import LateModule
+from waybench._late import LazyModule
 from waybench.results.stats._curves import Array
 
 if TYPE_CHECKING:
     from scipy import special
 else:
-    special = LateModule("scipy.special")  # it takes a while to load
+    special = LazyModule("scipy.special")  # it takes a while to load
 
 Numbers = NDArray[np.float64]
 CONFIDENCE = 0.95

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from waybench._late import LateModule
+from waybench._late import LazyModule
 from waybench.results.stats._cells import ALIKE
 from waybench.results.stats._intervals import FEWEST_CLUSTERS, Numbers, variance_upper_factor, z_test_power
 from waybench.results.stats._paired import ALPHA
@@ -20,7 +20,7 @@ from waybench.results.stats._paired import ALPHA
 if TYPE_CHECKING:
     from scipy import optimize, special, stats
 else:  # reports need no power
-    optimize, special, stats = (LateModule(f"scipy.{name}") for name in ("optimize", "special", "stats"))
+    optimize, special, stats = (LazyModule(f"scipy.{name}") for name in ("optimize", "special", "stats"))
 
 K = TypeVar("K")
 

@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
-from waybench._late import LateModule
+from waybench._late import LazyModule
 from waybench.results.stats._paired import ALPHA
 from waybench.results.stats._power import (
     FEWEST_CLUSTERS,
@@ -18,7 +18,7 @@ from waybench.results.stats._verdicts import min_clusters_for_tie
 if TYPE_CHECKING:
     from scipy import stats
 else:
-    stats = LateModule("scipy.stats")
+    stats = LazyModule("scipy.stats")
 
 
 def tie_power(assumptions: PowerAssumptions, margin: float, items: float, *, alpha: float = ALPHA) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from waybench._svg import box, cells, circle
+from waybench._svg import box, circle, true_cells
 from waybench.core import Board, Picture, Scene, TurnRecord, TypedAction, plural
 from waybench.envs.maze._drawing import MazeLeg, floor_plan, maze_board, maze_label, maze_scene
 from waybench.envs.maze._game import Maze
@@ -49,7 +49,7 @@ def _veil_svg(maze: Maze, turns: Sequence[TurnRecord], window: int) -> str:
             x, y = turn.events["at"]
             sight = sight.after_move(y * maze.size + x)
     rows = ([not sight.knows(y * maze.size + x) for x in size] for y in size)
-    return cells("maze-unseen", "#3b4252", rows, more='stroke-opacity="0.6"')
+    return true_cells("maze-unseen", "#3b4252", rows, more='stroke-opacity="0.6"')
 
 
 def draw_picture(picture: Picture) -> str:

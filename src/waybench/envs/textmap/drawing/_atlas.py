@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import NamedTuple
 
 from waybench._svg import box as rectangle
-from waybench._svg import group, path, point, text, texts, title
+from waybench._svg import group, path, point, text, texts, with_tooltip
 from waybench.core import Scene
 from waybench.envs.textmap._instances import MapInstance
 from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap
@@ -348,7 +348,7 @@ def _boxes(panel: Panel, edges: Iterable[Edge]) -> str:
         tags = ((middle, below + number * LINE, words) for number, words in enumerate(element.tags))
         edge = 'stroke="#5a6372" rx="5"'
         shapes.append(
-            title(
+            with_tooltip(
                 "\n".join([clip_name(location, 200), *(clip_name(way, 200) for way in ways.get(location, ()))]),
                 rectangle("textmap-box", "#fff", 0, (left, top), (right - left, bottom - top), edge),
                 texts("textmap-told", names, 12, colour="#1c2230"),

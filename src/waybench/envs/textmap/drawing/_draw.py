@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from math import hypot
 
-from waybench._svg import box, circle, cross, group, path, point, text, texts, walk
+from waybench._svg import box, circle, cross, group, path, point, text, texts, walk_group
 from waybench.core import AnswerState, Picture, Scene, TurnRecord, plural
 from waybench.envs.textmap._extraction_items import Extraction
 from waybench.envs.textmap._items import MapQuestion
@@ -86,7 +86,7 @@ def _moves(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
     yield separate("textmap-missed", "#d55e00", 3, (board.move_path(*move) for move in overlay.missing_moves))
     yield separate("tiles-trail", "#0072b2", 3.5, (board.move_path(*move) for move in overlay.right_moves))
     answered = list(lines(overlay.answered_moves))
-    yield walk(overlay.turn, len(answered), separate("tiles-trail", "#0072b2", 3, answered))
+    yield walk_group(overlay.turn, len(answered), separate("tiles-trail", "#0072b2", 3, answered))
     yield path("maze-hit", "#d55e00", 4, lines(overlay.invented), f'stroke-dasharray="0 8" {_ROUND}')
     heads = (board.head(*move) for move in dict.fromkeys(overlay.answered_moves))
     yield path("textmap-ahead", "#0072b2", 0, heads)

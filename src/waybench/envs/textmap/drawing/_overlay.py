@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import hypot
 from statistics import fmean
 
-from waybench._svg import group, path, title
+from waybench._svg import group, path, with_tooltip
 from waybench.core import Outcome, TurnRecord, plural
 from waybench.envs.textmap._answers import PAPER, SOUND, MatchingRules, Trajectory, destinations, move_index
 from waybench.envs.textmap._extraction_items import EXAMPLES, Extraction, PlayerTriplets, triplet_scores
@@ -140,7 +140,7 @@ class MapLayout:
             name = self.names.fitting.get(place)
             is_complete = name is not None and " ".join(name.lines) == clip_name(place)
             dot = f'<circle cx="{x:.4g}" cy="{y:.4g}" r="{self.radius:.2g}"/>'
-            dots[place in reached_places].append(dot if is_complete else title(clip_name(place, 100), dot))
+            dots[place in reached_places].append(dot if is_complete else with_tooltip(clip_name(place, 100), dot))
         parts.append(group("textmap-place", dots[True], 'fill="#5a6372"'))
         parts.append(group("textmap-untold", dots[False], 'fill="#fff" stroke="#bdb8ad"'))
         return "".join(parts) + name_shapes(self.names.fitting.values())

@@ -26,10 +26,10 @@ _PART, _SCRATCH = ".part", ".making-"
 
 
 @contextmanager
-def open_writer(path: Path, file_format: str) -> Generator[Callable[[str], None], None, None]:
-    """Give a function that writes a line of JSON into a shard's file; the same lines give the same bytes."""
+def open_line_writer(path: Path, file_format: str) -> Generator[Callable[[str], None], None, None]:
+    """Give a function that writes lines of JSON to a shard's file; equal lines give equal bytes."""
     if file_format != "jsonl":
-        with _columns(path) as write:
+        with _open_parquet_writer(path) as write:
             yield write
         return
     # Neither the name nor the time is written, for both would make each file a different one.
@@ -42,7 +42,8 @@ def open_writer(path: Path, file_format: str) -> Generator[Callable[[str], None]
 
 
 @contextmanager
-def _columns(path: Path) -> Generator[Callable[[str], None], None, None]:
+def _open_parquet_writer(path: Path) -> Generator[Callable[[str], None], None, None]:
+    """Give a function that writes lines of JSON to a Parquet file as rows."""
     arrow: Any = import_module("pyarrow")
     files: Any = import_module("pyarrow.parquet")
     rows: list[dict[str, Json]] = []
@@ -50,7 +51,7 @@ def _columns(path: Path) -> Generator[Callable[[str], None], None, None]:
 
     def flush() -> None:
         if not writers:  # the types do not depend on values, so that all shards have the same ones
-            writers.append(files.ParquetWriter(str(path), _schema(arrow, rows), compression="zstd"))
+            writers.append(files.ParquetWriter(str(path), _arrow_schema(arrow, rows), compression="zstd"))
         schema = writers[0].schema
         texts = [field.name for field in schema if field.type == arrow.string()]
         for row in rows:
@@ -74,7 +75,8 @@ def _columns(path: Path) -> Generator[Callable[[str], None], None, None]:
             writer.close()
 
 
-def _schema(arrow: Any, rows: list[dict[str, Json]]) -> Any:
+def _arrow_schema(arrow: Any, rows: list[dict[str, Json]]) -> Any:
+    """Return the Arrow schema of rows, from the first one."""
     names = list(rows[0]) if rows else []
     types: dict[str, Any] = {name: arrow.int64() for name in _NUMBERS}
     if "messages" in names:
@@ -83,7 +85,7 @@ def _schema(arrow: Any, rows: list[dict[str, Json]]) -> Any:
 
 
 def _message_fields(arrow: Any, row: dict[str, Json]) -> list[tuple[str, Any]]:
-    """Return the names and Arrow types of the fields that messages of a row like this one have."""
+    """Return the names and Arrow types of the fields of messages in a row."""
     text = arrow.string()
     fields = [("role", text), ("content", text)]
     if any("reasoning_content" in message for message in row["messages"]):
@@ -102,8 +104,8 @@ def uncompressed_size(path: Path) -> int:
     return sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
 
 
-def lines_in(path: Path, ending: str) -> Iterator[dict[str, Json]]:
-    """Yield the rows of a shard's file.
+def rows_in_file(path: Path, ending: str) -> Iterator[dict[str, Json]]:
+    """Yield the rows of a shard's file as objects.
 
     Raises:
         OSError, ValueError, EOFError: If the file is no such file, or damaged.
@@ -125,8 +127,8 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def hash_file(hashes: Iterable[str]) -> bytes:
-    """Return the content of the file of items' hashes.
+def indexed_hashes(hashes: Iterable[str]) -> bytes:
+    """Return the bytes of a file of sorted hashes with an index.
 
     It is an index of 257 little-endian 32-bit numbers (how many hashes begin with a byte below 0, 1, ..., 256) and the
     first 16 bytes of each hash, sorted: a range of hashes is read without the rest.
@@ -139,16 +141,16 @@ def hash_file(hashes: Iterable[str]) -> bytes:
     return index + b"".join(digests)
 
 
-class Store(StorageFolder):
+class ShardFolder(StorageFolder):
     """A folder of files that are written once."""
 
     @property
-    def _home(self) -> Path | None:
-        """The folder's path if it is on this machine."""
+    def _local_path(self) -> Path | None:
+        """The folder's path if it is on this machine, otherwise None."""
         return None if is_url(self.place) else Path(self.place)
 
-    def file_sizes(self, folder: str) -> dict[str, int]:
-        """Return the size of each file of a folder within this one, by name in order; {} if there is no such folder."""
+    def file_sizes_by_name(self, folder: str) -> dict[str, int]:
+        """Return the size of each file of a subfolder, sorted by name; {} if it does not exist."""
         with self._explain_errors("read"):
             self._files.invalidate_cache()
             try:
@@ -158,17 +160,17 @@ class Store(StorageFolder):
         sizes = {info["name"].rpartition("/")[2]: int(info["size"] or 0) for info in infos if info["type"] == "file"}
         return {name: sizes[name] for name in sorted(sizes) if not name.endswith(_PART)}
 
-    def read(self, name: str, start: int | None = None, end: int | None = None) -> bytes | None:
-        """Return a file's bytes, or a range of them; None if there is no such file."""
+    def read_bytes(self, name: str, start: int | None = None, end: int | None = None) -> bytes | None:
+        """Return a file's bytes, or those from `start` to `end`; None if it does not exist."""
         with self._explain_errors("read"), suppress(FileNotFoundError):
             return self._files.cat_file(f"{self._root}/{name}", start=start, end=end)
         return None
 
     @contextmanager
-    def reading(self, name: str) -> Generator[Path, None, None]:
-        """Give the path of a file, or of a copy on this machine for as long as the block lasts."""
-        if self._home is not None:
-            yield self._home / name
+    def open_local_copy(self, name: str) -> Generator[Path, None, None]:
+        """Give the path of a file on this machine, or of a temporary copy of it."""
+        if self._local_path is not None:
+            yield self._local_path / name
             return
         with tempfile.TemporaryDirectory(prefix="waybench-") as folder:
             copy = Path(folder) / "file"
@@ -176,48 +178,48 @@ class Store(StorageFolder):
             yield copy
 
     @contextmanager
-    def scratch(self) -> Generator[Path, None, None]:
-        """Give an empty folder on this machine for files that `put` then moves into this one."""
-        if self._home is None:
+    def open_scratch_folder(self) -> Generator[Path, None, None]:
+        """Give an empty local folder for files that `put` then moves into this one."""
+        if self._local_path is None:
             folder = tempfile.mkdtemp(prefix="waybench-")
         else:
             with self._explain_errors("write to"):
-                self._home.mkdir(parents=True, exist_ok=True)
+                self._local_path.mkdir(parents=True, exist_ok=True)
                 # On the same file system, so that a file is moved into its place in one step.
-                folder = tempfile.mkdtemp(prefix=_SCRATCH, dir=self._home)
+                folder = tempfile.mkdtemp(prefix=_SCRATCH, dir=self._local_path)
         try:
             yield Path(folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
     def put(self, path: Path, name: str) -> None:
-        """Move a finished file of `scratch` to its place; what is there is replaced."""
-        if self._home is None:
+        """Move a finished local file to its place, where it replaces an older one."""
+        if self._local_path is None:
             super().put(path, name)
             return
-        target = self._home / name
+        target = self._local_path / name
         with self._explain_errors("write to"):
             target.parent.mkdir(exist_ok=True)
             with open(path, "rb") as stream:  # a name must not be on the disk before its content is
                 os.fsync(stream.fileno())
             os.replace(path, target)
 
-    def write(self, name: str, content: bytes) -> None:
+    def write_file(self, name: str, content: bytes) -> None:
         """Write a small file as a whole."""
-        with self.scratch() as folder:
+        with self.open_scratch_folder() as folder:
             file = folder / "file"
             file.write_bytes(content)
             self.put(file, name)
 
-    def clear(self) -> None:
-        """Remove the scratch folders of processes that were killed; only for when nobody writes any more."""
-        if self._home is not None:
-            for folder in self._home.glob(f"{_SCRATCH}*"):
+    def remove_scratch_folders(self) -> None:
+        """Remove scratch folders of killed processes; call it when nobody writes."""
+        if self._local_path is not None:
+            for folder in self._local_path.glob(f"{_SCRATCH}*"):
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def room(self) -> int | None:
-        """Return the bytes that are free where the folder is; None if nobody knows, as of an object store."""
-        home = self._home
+    def free_bytes(self) -> int | None:
+        """Return the free bytes of the folder's disk; None for an object store."""
+        home = self._local_path
         if home is None:
             return None
         while not home.exists():

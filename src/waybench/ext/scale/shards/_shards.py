@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from waybench.core import Json, UsageError
-from waybench.ext.scale.shards._files import DIGEST, INDEX, Store, file_hash, hash_file, lines_in, open_writer
+from waybench.ext.scale.shards._files import (
+    DIGEST,
+    INDEX,
+    ShardFolder,
+    file_hash,
+    indexed_hashes,
+    open_line_writer,
+    rows_in_file,
+)
 
 ITEMS, HASHES = "items", "hashes"  # folders
 DESCRIPTION, MANIFEST = "set.json", "manifest.json"
@@ -40,12 +48,12 @@ class Shard(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name of the file within `ITEMS`: the first item, the number of items, and the hash of the content."""
+        """The name of the shard's file: first item, number of items and hash of the content."""
         return f"{self.range.first:012d}-{self.range.size}-{self.sha256}{self.ending}"
 
     @property
     def hashes(self) -> str:
-        """Name of the file within `HASHES` that has the hashes of the items."""
+        """The name of the file with the hashes of the items."""
         return f"{self.name.removesuffix(self.ending)}.hashes"
 
 
@@ -67,8 +75,8 @@ class ShardPlan:
         """Return the number of shards."""
         return -(-self.count // self.size)
 
-    def range(self, number: int) -> NumberRange:
-        """Return the items of a shard.
+    def items_of_shard(self, number: int) -> NumberRange:
+        """Return the range of items of a shard.
 
         Raises:
             UsageError: If there is no such shard.
@@ -78,50 +86,50 @@ class ShardPlan:
         first = number * self.size
         return NumberRange(self.start + first, min(self.size, self.count - first))
 
-    def number(self, items: NumberRange) -> int | None:
-        """Return the number of the shard that has exactly these items; None if there is none."""
+    def shard_number(self, items: NumberRange) -> int | None:
+        """Return the number of the shard with exactly these items; None if there is none."""
         number = (items.first - self.start) // self.size
-        return number if 0 <= number < len(self) and self.range(number) == items else None
+        return number if 0 <= number < len(self) and self.items_of_shard(number) == items else None
 
 
-def shard_of(name: str, size: int) -> Shard | None:
-    """Return the shard of a file with this name and size in bytes; None if the name is not that of a shard."""
+def shard_of_file(name: str, size: int) -> Shard | None:
+    """Return the shard that a file's name describes; None for other names. `size` is in bytes."""
     match = _NAME.fullmatch(name)
     if match is None:
         return None
     return Shard(NumberRange(int(match[1]), int(match[2])), match[3], size, match[4])
 
 
-def finished_shards(store: Store, ending: str) -> dict[NumberRange, Shard]:
-    """Return the finished shards of a folder, by one listing.
+def finished_shards(store: ShardFolder, ending: str) -> dict[NumberRange, Shard]:
+    """Return the finished shards of a folder by their items.
 
     A shard is finished once its file has its name: it is written elsewhere and moved there, or uploaded as a whole.
     """
-    shards = (shard_of(name, size) for name, size in store.file_sizes(ITEMS).items())
+    shards = (shard_of_file(name, size) for name, size in store.file_sizes_by_name(ITEMS).items())
     return {shard.range: shard for shard in shards if shard is not None and shard.ending == ending}
 
 
-def remove(store: Store, shard: Shard) -> None:
-    """Remove a shard's files, that with its items first: without it, the shard is not finished."""
+def remove_shard(store: ShardFolder, shard: Shard) -> None:
+    """Remove a shard's files, that with the items first, since it makes a shard a finished one."""
     store.remove(f"{ITEMS}/{shard.name}")
     store.remove(f"{HASHES}/{shard.hashes}")
 
 
-def held_items(store: Store) -> int | None:
-    """Return the number of items of a folder's manifest; None if it has none."""
-    return None if store.read(MANIFEST) is None else sum(shard.range.size for shard in read_manifest(store)[1])
+def count_items_in_manifest(store: ShardFolder) -> int | None:
+    """Return the number of items in a folder's manifest; None without a manifest."""
+    return None if store.read_bytes(MANIFEST) is None else sum(shard.range.size for shard in read_manifest(store)[1])
 
 
-def check_described(store: Store, description: Mapping[str, Json]) -> bool:
-    """Return whether a folder has a description, which has to be that of these shards.
+def has_same_description(store: ShardFolder, description: Mapping[str, Json]) -> bool:
+    """Return whether a folder has this description of its items; False if it has none.
 
     Raises:
         UsageError: If it is the description of other shards.
     """
-    content = store.read(DESCRIPTION)
+    content = store.read_bytes(DESCRIPTION)
     if content is None:
         return False
-    before = read_object(content, f"{store.shown}/{DESCRIPTION}")
+    before = parse_json_object(content, f"{store.shown}/{DESCRIPTION}")
     wanted = json.loads(json.dumps(description))
     names = sorted(name for name in {*before, *wanted} if before.get(name) != wanted.get(name))
     if names:
@@ -130,13 +138,13 @@ def check_described(store: Store, description: Mapping[str, Json]) -> bool:
     return True
 
 
-def describe(store: Store, description: Mapping[str, Json]) -> None:
-    """Write what a folder's items are."""
-    store.write(DESCRIPTION, f"{json.dumps(description, indent=2, sort_keys=True)}\n".encode())
+def write_description(store: ShardFolder, description: Mapping[str, Json]) -> None:
+    """Write the description of a folder's items."""
+    store.write_file(DESCRIPTION, f"{json.dumps(description, indent=2, sort_keys=True)}\n".encode())
 
 
-def read_object(content: bytes, where: str) -> dict[str, Json]:
-    """Read a JSON object.
+def parse_json_object(content: bytes, where: str) -> dict[str, Json]:
+    """Return a JSON object from a file's content.
 
     Raises:
         UsageError: If the content is none.
@@ -150,8 +158,8 @@ def read_object(content: bytes, where: str) -> dict[str, Json]:
     return cast("dict[str, Json]", value)
 
 
-def write_manifest(store: Store, description: Mapping[str, Json], shards: Iterable[Shard], **more: Json) -> None:
-    """Write the manifest of a whole set: the description, further facts, and each shard in order."""
+def write_manifest(store: ShardFolder, description: Mapping[str, Json], shards: Iterable[Shard], **more: Json) -> None:
+    """Write the manifest of a set: its description, further fields and all shards in order."""
     shards = list(shards)
     facts: dict[str, Any] = {
         "set": dict(description),
@@ -163,26 +171,26 @@ def write_manifest(store: Store, description: Mapping[str, Json], shards: Iterab
     # One line for each shard, so that two manifests can be compared line by line.
     files = ({"file": f"{ITEMS}/{shard.name}", "bytes": shard.bytes} for shard in shards)
     rows = ",\n    ".join(map(json.dumps, files))
-    store.write(MANIFEST, f'{head[:-2]},\n  "shards": [\n    {rows}\n  ]\n}}\n'.encode())
+    store.write_file(MANIFEST, f'{head[:-2]},\n  "shards": [\n    {rows}\n  ]\n}}\n'.encode())
 
 
-def read_manifest(store: Store) -> tuple[dict[str, Json], list[Shard]]:
-    """Return a manifest and the shards that it lists.
+def read_manifest(store: ShardFolder) -> tuple[dict[str, Json], list[Shard]]:
+    """Return a folder's manifest, and the shards that it lists.
 
     Raises:
         UsageError: If there is none, or it is damaged.
     """
-    content = store.read(MANIFEST)
+    content = store.read_bytes(MANIFEST)
     if content is None:
         raise UsageError(
             f"{store.shown} has no {MANIFEST}: it is no folder of `waybench generate`, or not all shards are finished; "
             "run the same command again without --shard"
         )
-    manifest = read_object(content, f"{store.shown}/{MANIFEST}")
+    manifest = parse_json_object(content, f"{store.shown}/{MANIFEST}")
     shards: list[Shard] = []
     try:
         for row in cast("list[dict[str, Json]]", manifest["shards"]):
-            shard = shard_of(str(row["file"]).removeprefix(f"{ITEMS}/"), int(row["bytes"]))
+            shard = shard_of_file(str(row["file"]).removeprefix(f"{ITEMS}/"), int(row["bytes"]))
             if shard is None:
                 raise ValueError
             shards.append(shard)
@@ -195,8 +203,10 @@ def read_manifest(store: Store) -> tuple[dict[str, Json], list[Shard]]:
     return manifest, shards
 
 
-def write_shard(store: Store, items: NumberRange, rows: Iterable[tuple[str, Iterable[str]]], file_format: str) -> Shard:
-    """Write a shard: its hashes first, then its file, which is there as a whole or not at all.
+def write_shard(
+    store: ShardFolder, items: NumberRange, rows: Iterable[tuple[str, Iterable[str]]], file_format: str
+) -> Shard:
+    """Write a shard's hashes and then its file, and return the shard.
 
     Memory does not grow with the size of items: lines are written as they come, and 16 bytes of each hash are kept.
 
@@ -206,18 +216,20 @@ def write_shard(store: Store, items: NumberRange, rows: Iterable[tuple[str, Iter
         rows: Of each item in order, its hash and its lines.
         file_format: "jsonl" or "parquet".
     """
-    with store.scratch() as folder:
+    with store.open_scratch_folder() as folder:
         file, hashes = folder / "items", folder / "hashes"
-        hashes.write_bytes(hash_file(_write_items(rows, file, file_format)))
+        hashes.write_bytes(indexed_hashes(_write_lines_and_yield_hashes(rows, file, file_format)))
         shard = Shard(items, file_hash(file), file.stat().st_size, FORMATS[file_format])
         store.put(hashes, f"{HASHES}/{shard.hashes}")
         store.put(file, f"{ITEMS}/{shard.name}")
     return shard
 
 
-def _write_items(rows: Iterable[tuple[str, Iterable[str]]], file: Path, file_format: str) -> Iterator[str]:
-    """Write the items' lines and yield the items' hashes."""
-    with open_writer(file, file_format) as write:
+def _write_lines_and_yield_hashes(
+    rows: Iterable[tuple[str, Iterable[str]]], file: Path, file_format: str
+) -> Iterator[str]:
+    """Write the lines of each item and yield the item's hash."""
+    with open_line_writer(file, file_format) as write:
         for digest, lines in rows:
             for line in lines:
                 write(line)
@@ -232,35 +244,35 @@ class ToCheck(NamedTuple):
     expected: tuple[tuple[str, Json], ...]
 
 
-def check_shard(job: ToCheck) -> str | None:
-    """Verify a shard: its file's hash, its items' numbers and count, and the hashes kept of them.
+def problem_of_shard(job: ToCheck) -> str | None:
+    """Return what is wrong with a shard's file, items or hashes, in one line; None if nothing is.
 
     Returns:
         What is wrong, in one line; None if nothing is.
     """
-    store, shard = Store(job.place), job.shard
+    store, shard = ShardFolder(job.place), job.shard
     where = f"{ITEMS}/{shard.name}"
     try:
-        with store.reading(where) as path:
+        with store.open_local_copy(where) as path:
             if file_hash(path) != shard.sha256:
                 return f"{where}: the content is not that of its name (SHA-256 differs)"
-            hashes = _hashes(path, shard, dict(job.expected))
+            hashes = _hash_by_index(path, shard, dict(job.expected))
     except FileNotFoundError:
         return f"{where}: missing"
     except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
         return f"{where}: cannot be read as a shard ({type(error).__name__})"
     if isinstance(hashes, str):
         return f"{where}: {hashes}"
-    content = store.read(f"{HASHES}/{shard.hashes}")
-    if content != hash_file(hashes.values()):
+    content = store.read_bytes(f"{HASHES}/{shard.hashes}")
+    if content != indexed_hashes(hashes.values()):
         return f"{HASHES}/{shard.hashes}: {'missing' if content is None else 'not the hashes of the items'}"
     return None
 
 
-def _hashes(path: Path, shard: Shard, expected: dict[str, Json]) -> dict[int, str] | str:
-    """Return the hashes of a file's items by their index, or what is wrong with them."""
+def _hash_by_index(path: Path, shard: Shard, expected: dict[str, Json]) -> dict[int, str] | str:
+    """Return the hash of each item in a shard's file by its index, or what is wrong with the items."""
     hashes: dict[Any, str] = {}
-    for number, row in enumerate(lines_in(path, shard.ending)):
+    for number, row in enumerate(rows_in_file(path, shard.ending)):
         for name, value in expected.items():
             if row[name] != value:
                 return f"row {number} has {name} {json.dumps(row[name])[:80]}, not {json.dumps(value)}"
@@ -295,8 +307,10 @@ class Count(NamedTuple):
     shared: int
 
 
-def parts(places: Sequence[str], shards: Sequence[Sequence[Shard]], memory: int = MEMORY) -> list[HashRange]:
-    """Divide the hashes of sets into parts that are sorted one by one, in any order and anywhere.
+def divide_into_hash_ranges(
+    places: Sequence[str], shards: Sequence[Sequence[Shard]], memory: int = MEMORY
+) -> list[HashRange]:
+    """Divide the hashes of sets into ranges that can be counted independently.
 
     Sorting one part takes about `memory` bytes.
     """
@@ -307,8 +321,8 @@ def parts(places: Sequence[str], shards: Sequence[Sequence[Shard]], memory: int 
     return [HashRange(tuple(places), files, low, high) for low, high in pairwise(bounds)]
 
 
-def count_part(part: HashRange) -> Count:
-    """Count the different hashes of a part.
+def count_distinct_hashes(part: HashRange) -> Count:
+    """Count the different hashes in a range.
 
     Two hashes are the same if their first 16 bytes are. Of n different items, two are taken for one with a probability
     below n^2 / 2^129: for 10^9 items, 1.5e-21.
@@ -319,20 +333,20 @@ def count_part(part: HashRange) -> Count:
     hashes: list[tuple[Any, Any]] = []
     sizes: list[int] = []
     for path, names in zip(part.places, part.files, strict=True):
-        store = Store(path)
-        of_set = [_hashes_within(store, name, part.low, part.high) for name in names]
+        store = ShardFolder(path)
+        of_set = [_hashes_in_range(store, name, part.low, part.high) for name in names]
         hashes += of_set
         sizes.append(sum(len(head) for head, _ in of_set))
-    return _count(hashes, sizes)
+    return _count_sorted_hashes(hashes, sizes)
 
 
-def _hashes_within(store: Store, name: str, low: int, high: int) -> tuple[Any, Any]:
-    """Return the hashes of a file that lie in a range, as their first and their second 8 bytes."""
+def _hashes_in_range(store: ShardFolder, name: str, low: int, high: int) -> tuple[Any, Any]:
+    """Return the hashes of a file in a range as two arrays: their first and their second 8 bytes."""
     import numpy as np  # only those commands load it that count
 
     path = f"{HASHES}/{name}"
     is_all = low == 0 and high == _SPAN
-    head = store.read(path) if is_all else store.read(path, 0, _HEAD)
+    head = store.read_bytes(path) if is_all else store.read_bytes(path, 0, _HEAD)
     damaged = UsageError(
         f"{store.shown}/{path} is missing or damaged: remove the shard's file in items/ and generate the set again, "
         "which makes only that shard"
@@ -343,7 +357,7 @@ def _hashes_within(store: Store, name: str, low: int, high: int) -> tuple[Any, A
     first, last = int(index[low >> 56]), int(index[((high - 1) >> 56) + 1])
     content = head[_HEAD:] if is_all else b""
     if not is_all and last > first:
-        content = store.read(path, _HEAD + DIGEST * first, _HEAD + DIGEST * last) or b""
+        content = store.read_bytes(path, _HEAD + DIGEST * first, _HEAD + DIGEST * last) or b""
     if len(content) != DIGEST * (last - first):
         raise damaged
     digests = np.frombuffer(content, ">u8").reshape(-1, 2)
@@ -353,7 +367,8 @@ def _hashes_within(store: Store, name: str, low: int, high: int) -> tuple[Any, A
     return chosen[:, 0], chosen[:, 1]
 
 
-def _count(hashes: Sequence[tuple[Any, Any]], sizes: Sequence[int]) -> Count:
+def _count_sorted_hashes(hashes: Sequence[tuple[Any, Any]], sizes: Sequence[int]) -> Count:
+    """Return the counts of different hashes in all sets, and in each of them."""
     import numpy as np
 
     if not hashes:
@@ -376,7 +391,7 @@ def _count(hashes: Sequence[tuple[Any, Any]], sizes: Sequence[int]) -> Count:
     return Count(len(heads), len(groups), tuple(of_sets), int((holders > 1).sum()))
 
 
-def total(counts: Iterable[Count]) -> Count:
-    """Return the counts of all parts together, in whatever order they come."""
+def sum_counts(counts: Iterable[Count]) -> Count:
+    """Return the sum of the counts of all ranges."""
     items, different, of_sets, shared = zip(*counts, strict=True)
     return Count(sum(items), sum(different), tuple(map(sum, zip(*of_sets, strict=True))), sum(shared))

@@ -42,12 +42,12 @@ class Texts(spaces.Space[str]):
         return "".join(self.np_random.choice(list(string.printable), length))
 
     def contains(self, x: Any) -> bool:
-        """Whether a value is a string."""
+        """Return whether a value is a string."""
         return isinstance(x, str)
 
     @property
     def is_np_flattenable(self) -> bool:
-        """Texts have no length in common."""
+        """False: texts have no common length."""
         return False
 
     def __eq__(self, other: object) -> bool:
@@ -58,13 +58,15 @@ class Texts(spaces.Space[str]):
 
 
 @_UTILS.create_shared_memory.register(Texts)
-def _create(space: Texts, n: int = 1, ctx: Any = sharedctypes) -> list[Any]:
+def _create_shared_memory(space: Texts, n: int = 1, ctx: Any = sharedctypes) -> list[Any]:
+    """Return memory for `n` texts that processes share."""
     # Each text has its length in bytes before it. Pages of memory that no text has reached cost nothing.
     return [ctx.Array("c", LONGEST_SHARED) for _ in range(n)]
 
 
 @_UTILS.write_to_shared_memory.register(Texts)
-def _write(space: Texts, index: int, value: str, shared_memory: list[Any]) -> None:
+def _write_to_shared_memory(space: Texts, index: int, value: str, shared_memory: list[Any]) -> None:
+    """Write a text with its length to the shared memory of one environment."""
     data = value.encode("utf-8", "surrogatepass")
     if len(data) + 8 > LONGEST_SHARED:
         raise UsageError(
@@ -94,7 +96,8 @@ class _SharedTexts(Sequence[str]):
 
 
 @_UTILS.read_from_shared_memory.register(Texts)
-def _read(space: Texts, shared_memory: list[Any], n: int = 1) -> _SharedTexts:
+def _read_from_shared_memory(space: Texts, shared_memory: list[Any], n: int = 1) -> _SharedTexts:
+    """Return the texts in shared memory, decoded on access."""
     return _SharedTexts(shared_memory)
 
 
@@ -171,7 +174,7 @@ class TextEnv(gymnasium.Env[str, str]):
         return turn.text, {**turn.info, "messages": turn.messages}
 
     def step(self, action: str) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Take one reply.
+        """Play a turn with a reply.
 
         Raises:
             ResetNeeded: Before the first reset.
@@ -220,15 +223,15 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """Start all episodes; a number as `seed` gives the episodes this seed and those after it."""
+        """Start all episodes; `seed` is that of the first, and those of the others follow it."""
         if isinstance(seed, int | None):
             seed = [None if seed is None else seed + number for number in range(self.num_envs)]
         self._over = [False] * self.num_envs
         starts = [env.reset(seed=env_seed, options=options) for env, env_seed in zip(self.envs, seed, strict=True)]
-        return tuple(text for text, _ in starts), self._merge([info for _, info in starts])
+        return tuple(text for text, _ in starts), self._merge_infos([info for _, info in starts])
 
     def step(self, actions: Sequence[str]) -> tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]:
-        """Take one reply for each episode."""
+        """Play a turn in each episode; those that are over start anew."""
         turns: list[tuple[str, SupportsFloat, bool, bool, dict[str, Any]]] = []
         for env, action, over in zip(self.envs, actions, self._over, strict=True):
             if over:
@@ -238,13 +241,20 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
                 turns.append(env.step(action))
         texts, rewards, terminated, truncated, infos = zip(*turns, strict=True)
         self._over = [a or b for a, b in zip(terminated, truncated, strict=True)]
-        return tuple(texts), np.array(rewards, float), np.array(terminated), np.array(truncated), self._merge(infos)
+        return (
+            tuple(texts),
+            np.array(rewards, float),
+            np.array(terminated),
+            np.array(truncated),
+            self._merge_infos(infos),
+        )
 
     def render(self) -> tuple[str | None, ...]:  # type: ignore[override]
-        """Return the drawings of all episodes."""
+        """Return the rendered boards of all episodes."""
         return tuple(env.render() for env in self.envs)
 
-    def _merge(self, infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    def _merge_infos(self, infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Return the `info` of all episodes as one dictionary of arrays."""
         merged: dict[str, Any] = {}
         for number, info in enumerate(infos):
             merged = self._add_info(merged, info, number)

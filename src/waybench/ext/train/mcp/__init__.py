@@ -114,12 +114,13 @@ class Start(Turn):
 
 
 def server(episodes: AgentEpisodes) -> MCPServer[Any]:
-    """Return the server of some episodes."""
+    """Return the MCP server of some episodes."""
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[Any]) -> AsyncGenerator[None]:
+        """Free idle episodes for as long as the server runs."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_free_idle, episodes)
+            tasks.start_soon(_free_idle_episodes, episodes)
             yield
             tasks.cancel_scope.cancel()
 
@@ -153,7 +154,7 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
 
         An item counts once; whoever leaves an episode before its end has failed at the item.
         """
-        client = _client(context)
+        client = _client_name(context)
         return _tool_result(
             lambda: episodes.start(environment, level, index, attempt, client, key=key, options=options)
         )
@@ -161,7 +162,7 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
     @mcp_server.tool(title="Show the prompt again", annotations=_READS)
     async def look(episode: Name) -> Annotated[CallToolResult, Prompt]:
         """Return the prompt for the next reply again, with all messages that belong to it."""
-        return _tool_result(lambda: episodes.look(episode))
+        return _tool_result(lambda: episodes.prompt_of(episode))
 
     @mcp_server.tool(title="Reply", annotations=_ADDS)
     async def act(
@@ -188,23 +189,23 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
         count: Annotated[str, Field(description="Number of items")] = "1",
     ) -> str:
         """Ask the agent to play items of an environment, and to use no other tools for it."""
-        return _protocol_result(lambda: episodes.request(environment, level, first, count))
+        return _text_or_protocol_error(lambda: episodes.request_to_play(environment, level, first, count))
 
     @mcp_server.resource("waybench://episodes/{episode}/rules", title="Rules", mime_type="text/plain")
     async def rules(episode: str) -> str:
         """Return the rules of an episode, as its first prompt has them."""
-        return _protocol_result(lambda: episodes.rules(episode))
+        return _text_or_protocol_error(lambda: episodes.rules(episode))
 
     @mcp_server.resource("waybench://episodes/{episode}/board", title="Board", mime_type="image/svg+xml")
     async def board(episode: str) -> str:
         """Return a picture of what the messages of an episode tell. Its record then has the setting `pictures`."""
-        return _protocol_result(lambda: episodes.picture(episode))
+        return _text_or_protocol_error(lambda: episodes.picture(episode))
 
     return mcp_server
 
 
 def http_app(mcp_server: MCPServer[Any], token: str, hosts: tuple[str, ...]) -> ASGIApp:
-    """Return the server's application for HTTP, at the path /mcp.
+    """Return the ASGI application of the server, at the path /mcp.
 
     Args:
         mcp_server: The server.
@@ -217,19 +218,20 @@ def http_app(mcp_server: MCPServer[Any], token: str, hosts: tuple[str, ...]) -> 
     return TokenAccess(app, token)
 
 
-async def _free_idle(episodes: AgentEpisodes) -> None:
+async def _free_idle_episodes(episodes: AgentEpisodes) -> None:
+    """Free idle episodes every minute, for ever."""
     while True:
         await anyio.sleep(IDLE / 60)
-        episodes.free_idle()
+        episodes.free_idle_episodes()
 
 
-def _tool_result(work: Callable[[], Mapping[str, Json]]) -> CallToolResult:
-    """Return the result of some work, or raise the error that the client shows to the agent.
+def _tool_result(compute_result: Callable[[], Mapping[str, Json]]) -> CallToolResult:
+    """Return a computed result as that of a tool, or raise the error that the agent is shown.
 
     The environment's text is a block of its own, as models in an evaluation see it: a map within JSON is no map.
     """
     try:
-        result = _escape_surrogates(dict(work()))
+        result = _escape_surrogates(dict(compute_result()))
     except WaybenchError as error:
         raise ToolError(str(error)) from None
     rest = {name: value for name, value in result.items() if name != "text"}
@@ -238,10 +240,10 @@ def _tool_result(work: Callable[[], Mapping[str, Json]]) -> CallToolResult:
     return CallToolResult(content=content, structured_content=result)
 
 
-def _protocol_result(work: Callable[[], str]) -> str:
-    """Return a text, or raise the error that the protocol has for wrong parameters."""
+def _text_or_protocol_error(compute_text: Callable[[], str]) -> str:
+    """Return a computed text, or raise the protocol's error for wrong parameters."""
     try:
-        return _escape_surrogates(work())
+        return _escape_surrogates(compute_text())
     except UsageError as error:
         raise MCPError(INVALID_PARAMS, str(error)) from None
 
@@ -255,7 +257,7 @@ def _escape_surrogates(value: Any) -> Any:
     return [_escape_surrogates(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _client(context: Context[Any, Any]) -> str:
-    """Return the name of the client, as it gave it when it connected."""
+def _client_name(context: Context[Any, Any]) -> str:
+    """Return the name that the client gave when it connected."""
     params = context.request_context.session.client_params
     return "" if params is None else params.client_info.name

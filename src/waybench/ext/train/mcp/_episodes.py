@@ -23,14 +23,14 @@ from waybench.core import (
 from waybench.core._episode import AnyEpisode
 from waybench.envs import registry
 from waybench.ext.train._episode_file import EpisodeFile
-from waybench.ext.train._session import IDLE, LARGEST_BODY, Session, SessionTurn, play_and_source_options
+from waybench.ext.train._session import IDLE, LARGEST_BODY, Session, SessionTurn, split_play_and_source_options
 
 _NAME = 80  # characters of a client's name in records
 _REFERENCES = ("env:", "file:", "record:")  # by which values name variables and files of this machine
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenEpisode:
     """An episode that is not finished.
 
     Attributes:
@@ -49,7 +49,7 @@ class _Open:
 
     @property
     def episode(self) -> AnyEpisode:
-        """The episode itself."""
+        """The episode of the session."""
         assert self.session.episode is not None
         return self.session.episode
 
@@ -94,7 +94,7 @@ class AgentEpisodes:
         for environment in self._environments.values():
             environment.resolve_options(self._options)
         self._key, self._most, self._player, self._clock = key, most, player, clock
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, _OpenEpisode] = {}
         self._file = EpisodeFile(out, attempts)
 
     def __len__(self) -> int:
@@ -102,7 +102,7 @@ class AgentEpisodes:
         return len(self._open)
 
     def environments(self) -> list[dict[str, Json]]:
-        """Return the environments that are offered, with their levels."""
+        """Return the offered environments, with their levels, as JSON."""
         return [
             {
                 "environment": environment.id,
@@ -116,7 +116,7 @@ class AgentEpisodes:
 
     def options(self, environment: str) -> list[dict[str, Json]]:
         """Return the options of an environment that a client can set."""
-        chosen = self._environment(environment)
+        chosen = self._offered_environment(environment)
         return [
             {"name": option.name, "default": option.default, "choices": list(option.choices), "about": option.doc}
             for option in (*chosen.play_options, *chosen.items.options)
@@ -134,7 +134,7 @@ class AgentEpisodes:
         key: str | None = None,
         options: Mapping[str, Json] | None = None,
     ) -> dict[str, Json]:
-        """Start an episode at an item of a level (the smallest if None), for a client by its name.
+        """Start an episode of an item.
 
         Returns:
             The episode's name and its first prompt, and where records are kept whether it counts; with tools as
@@ -144,99 +144,101 @@ class AgentEpisodes:
             UsageError: For an unknown level, item or option, for what the server has fixed, or if there are too many
                 episodes.
         """
-        chosen = self._environment(environment)
-        self._check_options(chosen, options or {})
-        play, of_source = play_and_source_options(chosen, {**(options or {}), **self._options})
-        self.free_idle()
+        chosen = self._offered_environment(environment)
+        self._check_server_options(chosen, options or {})
+        play, of_source = split_play_and_source_options(chosen, {**(options or {}), **self._options})
+        self.free_idle_episodes()
         if len(self._open) >= self._most:
             raise UsageError(f"{len(self._open)} episodes are open, the maximum: finish one of yours, or wait")
-        key = self._check_key(key) or chosen.items.public_key
+        key = self._checked_key(key) or chosen.items.public_key
         session = Session(chosen, key=key, level=level, source_options=of_source, legal_actions=0, **play)
-        player = self._player or f"agent/{_printable(client) or 'unnamed'}"
+        player = self._player or f"agent/{_printable_name(client) or 'unnamed'}"
         turn = session.start(index, attempt, player)
         name = secrets.token_urlsafe(16)
-        opened = _Open(session, turn, self._clock(), {"interface": "mcp", "client": _printable(client)})
+        opened = _OpenEpisode(session, turn, self._clock(), {"interface": "mcp", "client": _printable_name(client)})
         self._open[name] = opened
         started = {"episode": name, "item": turn.info["item"], "level": turn.info["level"], **_turn_json(turn)}
         if self._file.path is not None:
-            started["counts"] = self._file.begin(opened.episode, opened.settings)
+            started["counts"] = self._file.begin_episode(opened.episode, opened.settings)
         if turn.done:
-            self._end(opened)
-        return {**started, "actions": actions} if (actions := _actions(session)) else started
+            self._end_episode(opened)
+        return {**started, "actions": actions} if (actions := _offered_actions(session)) else started
 
-    def look(self, name: str) -> dict[str, Json]:
-        """Return the present prompt of an episode again: all of its messages."""
-        turn = self._find(name).turn
+    def prompt_of(self, name: str) -> dict[str, Json]:
+        """Return all messages of an episode's present prompt."""
+        turn = self._open_episode(name).turn
         return {"messages": turn.messages, "done": turn.done}
 
     def act(self, name: str, reply: str | None = None, action: Mapping[str, Json] | None = None) -> dict[str, Json]:
-        """Carry out a reply, or an action that `start` has given, and return the answer to it.
+        """Play a turn with a reply, or with an action that `start` has listed.
 
         Raises:
             UsageError: If the episode is over, or not one of both is given.
         """
-        opened = self._find(name)
+        opened = self._open_episode(name)
         if (reply is None) == (action is None):
             raise UsageError("give a reply, or an action where start has given actions: one of them")
         if action is not None:
             if not _acts_by_tools(opened.session):
                 raise UsageError('this episode takes replies; actions are for the option "interface": "tools"')
-            reply = _call(action)
+            reply = _reply_of_action(action)
         assert reply is not None
         if len(reply) > LARGEST_BODY:
             raise UsageError(f"the reply is longer than {LARGEST_BODY:,} characters")
         opened.turn = opened.session.reply(reply)
         if opened.turn.done:
-            self._end(opened)
+            self._end_episode(opened)
         return _turn_json(opened.turn)
 
     def finish(self, name: str) -> dict[str, Json]:
         """End an episode and return its outcome. One that is not over counts as failed."""
-        opened = self._find(name)
-        self._free(name)
+        opened = self._open_episode(name)
+        self._end_and_free(name)
         return _turn_json(opened.turn) if opened.turn.done else {"text": "", "done": True, "end": "abandoned"}
 
     def rules(self, name: str) -> str:
-        """Return the rules of an episode, which are a part of its first prompt."""
-        episode = self._find(name).episode
+        """Return the rules of an episode."""
+        episode = self._open_episode(name).episode
         return episode.play.wording.rules(episode.item.instance)
 
     def picture(self, name: str) -> str:
-        """Return the picture of an episode's state that the wording "image" shows, as SVG.
+        """Return the picture of an episode's state as SVG.
 
         The record has the setting `pictures` from then on, since pictures are another test than texts.
 
         Raises:
             UsageError: If the environment has no pictures.
         """
-        opened = self._find(name)
+        opened = self._open_episode(name)
         environment, images = opened.session.environment, opened.session.environment.playing.images
         if images is None:
             raise UsageError(f"{environment.id} has no pictures: use `look`")
         opened.settings["pictures"] = True
         return standalone_svg_document(Picture(opened.episode.state, images.size, False, images.draw).svg, images.size)
 
-    def request(self, environment: str, level: str, first: str, count: str) -> str:
-        """Return what a person asks an agent: to play items of an environment."""
-        start, number = _number(first, "first"), _number(count, "count")
+    def request_to_play(self, environment: str, level: str, first: str, count: str) -> str:
+        """Return the text that asks an agent to play items of an environment."""
+        start, number = _parse_whole_number(first, "first"), _parse_whole_number(count, "count")
         if not number:
             raise UsageError("count=0: give 1 or more")
         items = f"item {start}" if number == 1 else f"the items {start} to {start + number - 1}"
-        at = f" at level {_number(level, 'level')}" if level else ""
-        name = self._environment(environment).id
+        at = f" at level {_parse_whole_number(level, 'level')}" if level else ""
+        name = self._offered_environment(environment).id
         return f"Use waybench: play {items} of {name}{at}, and finish each episode. Use no other tools."
 
-    def close(self) -> None:
-        """Free all episodes, as when the server stops; those that are not over count as failed."""
+    def end_all_episodes(self) -> None:
+        """End and free all episodes; those that are not over count as failed."""
         for name in list(self._open):
-            self._free(name)
+            self._end_and_free(name)
 
-    def _environment(self, name: str) -> Environment[Any, Any, Any]:
+    def _offered_environment(self, name: str) -> Environment[Any, Any, Any]:
+        """Return an offered environment by its id; raise a UsageError for another one."""
         if name not in self._environments:
             raise UsageError(unknown_name_message("environment", name, self._environments))
         return self._environments[name]
 
-    def _check_options(self, environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> None:
+    def _check_server_options(self, environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> None:
+        """Raise a UsageError for options that the server has fixed to another value."""
         local = {option.name for option in environment.items.options if option.local}
         for name, value in options.items():
             if name in self._options:
@@ -244,69 +246,72 @@ class AgentEpisodes:
             if name in local or (isinstance(value, str) and any(reference in value for reference in _REFERENCES)):
                 raise UsageError(f"option {name[:60]}: a client cannot name files of the server")
 
-    def _check_key(self, key: str | None) -> str | None:
+    def _checked_key(self, key: str | None) -> str | None:
+        """Return the key of a set, after a check that the server lets clients choose it."""
         if key is not None and self._key is not None:
             raise UsageError("the items of this server are of one set: leave the key out")
         if key is not None and key.startswith(_REFERENCES):
             raise UsageError("give the key of a set itself: a client cannot name files of the server")
         return self._key if key is None else key
 
-    def _find(self, name: str) -> _Open:
-        self.free_idle()
+    def _open_episode(self, name: str) -> _OpenEpisode:
+        """Return an episode by its name; raise a UsageError if there is none."""
+        self.free_idle_episodes()
         if name not in self._open:
             raise UsageError(f"there is no episode {name[:40]!r}: it was finished, or unused for too long; start one")
         opened = self._open[name]
         opened.used = self._clock()
         return opened
 
-    def free_idle(self) -> None:
+    def free_idle_episodes(self) -> None:
         """Free the episodes that nobody has used for an hour."""
         latest = self._clock() - IDLE
         for name in [name for name, opened in self._open.items() if opened.used < latest]:
-            self._free(name)
+            self._end_and_free(name)
 
-    def _free(self, name: str) -> None:
-        self._end(self._open.pop(name))
+    def _end_and_free(self, name: str) -> None:
+        self._end_episode(self._open.pop(name))
 
-    def _end(self, opened: _Open) -> None:
+    def _end_episode(self, opened: _OpenEpisode) -> None:
+        """End an episode, and write its record if it counts."""
         if not opened.is_over:
             opened.is_over = True
-            self._file.end(opened.episode)
+            self._file.end_episode(opened.episode)
 
 
 def _turn_json(turn: SessionTurn) -> dict[str, Json]:
-    """Return what a player of an evaluation sees of a turn, and at the end how the episode ended.
-
-    Outcomes of turns and their reasons stay in the record: models in an evaluation have the text alone.
-    """
+    """Return a turn as a model in an evaluation sees it, with the metrics at the end."""
     names = ("end", "metrics")
     return {"text": turn.text, "done": turn.done, **{name: turn.info[name] for name in names if name in turn.info}}
 
 
-def _number(text: str, name: str) -> int:
+def _parse_whole_number(text: str, name: str) -> int:
+    """Return a parameter's text as a whole number; raise a UsageError if it is none."""
     if not text.isascii() or not text.isdigit() or len(text) > 15:
         raise UsageError(f"{name}={text[:20]!r}: give a whole number")
     return int(text)
 
 
-def _printable(name: str) -> str:
+def _printable_name(name: str) -> str:
+    """Return a client's name without characters that cannot be printed."""
     return "".join(sign for sign in " ".join(name.split()) if sign.isprintable())[:_NAME]
 
 
 def _acts_by_tools(session: Session) -> bool:
+    """Return whether the player of a session acts by calls of tools."""
     return is_tool_name(session.options[WORDING])
 
 
-def _actions(session: Session) -> list[dict[str, Json]]:
-    """Return the tools that the environment declares; none where the player replies with texts."""
+def _offered_actions(session: Session) -> list[dict[str, Json]]:
+    """Return the environment's tools as JSON; none where the player replies with texts."""
     if session.episode is None or not _acts_by_tools(session):
         return []
     tools = session.episode.play.wording.tools(session.episode.state)
     return [{"name": tool.name, "about": tool.doc, "arguments": object_schema(tool.parameters)} for tool in tools]
 
 
-def _call(action: Mapping[str, Json]) -> str:
-    """Return the call of a tool as the raw reply of a record; whether it fits is the episode's to say."""
+def _reply_of_action(action: Mapping[str, Json]) -> str:
+    """Return a call of a tool as a raw reply, unchecked."""
     name, arguments = action.get("name"), action.get("arguments", {})
     if not isinstance(name, str) or not isinstance(arguments, dict) or action.keys() - {"name", "arguments"}:
         raise UsageError('an action has the form {"name": ..., "arguments": {...}}')

@@ -93,10 +93,11 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         self._catalogued: Catalogued[Any, Any, Any] = registry.load(env_id)
         self._key, self._settings = key, settings
         self._level = self._catalogued.items.smallest_level if level is None else level
-        self._session = self._make(None, self._level)
+        self._session = self._make_session(None, self._level)
         self._episode_id: str | None = None
 
-    def _make(self, split: str | None, level: int) -> Session:
+    def _make_session(self, split: str | None, level: int) -> Session:
+        """Return a session on the items of a split and level."""
         return Session(self._catalogued, key=self._key, level=level, split=split, **self._settings)
 
     def reset(
@@ -124,32 +125,40 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         """
         if kwargs:
             raise UsageError(f"reset takes seed, episode_id, split, index and attempt, not {', '.join(sorted(kwargs))}")
-        session = self._make(None, self._level) if split is None else self._make(*self._split(split))
+        session = (
+            self._make_session(None, self._level)
+            if split is None
+            else self._make_session(*self._split_and_level(split))
+        )
         chosen = (seed or 0) % ATTEMPTS if index is None else index
-        turn = session.start(_whole_number(chosen, "index"), _whole_number(attempt, "attempt"), self._player)
+        turn = session.start(
+            _checked_whole_number(chosen, "index"), _checked_whole_number(attempt, "attempt"), self._player
+        )
         self.close()
         self._session, self._episode_id = session, episode_id
         assert session.episode is not None
-        self._counts = self._file.begin(session.episode, {"interface": "openenv"})
-        return self._observed(turn, None)
+        self._counts = self._file.begin_episode(session.episode, {"interface": "openenv"})
+        return self._observation_of_turn(turn, None)
 
     def step(self, action: TextAction, timeout_s: float | None = None, **kwargs: Any) -> TextObservation:
-        """Take a reply.
+        """Play a turn with a reply.
 
         Raises:
             UsageError: Before the first reset, and after the end of the episode.
         """
         turn = self._session.reply(action.text)
-        return self._observed(turn, turn.reward)
+        return self._observation_of_turn(turn, turn.reward)
 
-    def _observed(self, turn: SessionTurn, reward: float | None) -> TextObservation:
+    def _observation_of_turn(self, turn: SessionTurn, reward: float | None) -> TextObservation:
+        """Return a turn as an observation, and end the episode if it is over."""
         if turn.done:
-            self._end()
+            self._end_episode()
         return TextObservation(done=turn.done, reward=reward, text=turn.text, messages=turn.messages, info=turn.info)
 
-    def _end(self) -> None:
+    def _end_episode(self) -> None:
+        """Write the record of the episode, if there is one and it counts."""
         if self._session.episode is not None:
-            self._file.end(self._session.episode)
+            self._file.end_episode(self._session.episode)
 
     @property
     def state(self) -> TextState:
@@ -176,18 +185,18 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
 
     def close(self) -> None:
         """Leave the episode, if there is one."""
-        self._end()
+        self._end_episode()
         self._session.episode = None
 
     def list_splits(self) -> list[Json]:
-        """Return the splits of some levels, the server's own among them, that have items."""
+        """Return the splits that have items, at the server's level and the sample levels."""
         levels = sorted({*self._catalogued.items.sample_levels, self._level})
         splits = [(split, level) for level in levels for split in SPLITS if self._has_items(split, level)]
         return [{"name": f"{split}-{level}", "type": split} for split, level in splits]
 
     def num_tasks(self, split: str) -> int:
         """Return the number of items of a split that are offered."""
-        self._split(split)
+        self._split_and_level(split)
         return ITEMS
 
     def list_tasks(self, split: str) -> list[Json]:
@@ -195,15 +204,15 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         return self.get_task_range(split, 0, PREVIEW)
 
     def get_task(self, split: str, index: int) -> Json:
-        """Return what identifies an item.
+        """Return the id, index, split and level of an item.
 
         Raises:
             IndexError: If there is no such item.
         """
-        name, level = self._split(split)
+        name, level = self._split_and_level(split)
         if not 0 <= index < ITEMS:
             raise IndexError(f"index={index}: the split {split} has the items 0 to {ITEMS - 1}")
-        item = self._make(name, level).source.item(index)
+        item = self._make_session(name, level).source.item(index)
         # Without the instance's hash: of a small one, such as a number to guess, it gives the instance away.
         return {"id": item.id, "index": index, "split": split, "level": level}
 
@@ -213,20 +222,22 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         return [self.get_task(split, index) for index in islice(chosen, 1000)]
 
     def _has_items(self, split: str, level: int) -> bool:
+        """Return whether a split has items at a level."""
         try:
-            self._make(split, level).source.item(0)
+            self._make_session(split, level).source.item(0)
         except UsageError:
             return False
         return True
 
-    def _split(self, split: str) -> tuple[str, int]:
+    def _split_and_level(self, split: str) -> tuple[str, int]:
+        """Return the split and the level of a name such as "train-9"."""
         name, _, level = split.rpartition("-")
         if name not in SPLITS or not level.isascii() or not level.isdigit():
             raise UsageError(f"split={split[:60]!r}: give one of {', '.join(SPLITS)}, a hyphen and a level, as train-9")
         return name, int(level)
 
 
-def _whole_number(value: object, name: str) -> int:
+def _checked_whole_number(value: object, name: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise UsageError(f"{name}={str(value)[:60]}: give a whole number")
     return value
@@ -263,7 +274,7 @@ def app(
     def environment() -> TextEnvironment:
         return TextEnvironment(env_id, **settings)
 
-    make: Callable[..., Any] = _web_interface() if web else create_fastapi_app
+    make: Callable[..., Any] = _web_app_maker() if web else create_fastapi_app
     application = make(
         environment,
         TextAction,
@@ -272,30 +283,30 @@ def app(
         state_cls=TextState,
         concurrency_config=ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=IDLE),
     )
-    application.add_exception_handler(UsageError, _refusal)
+    application.add_exception_handler(UsageError, _error_response)
     if web:
-        application.add_middleware(_OwnStyles)
-    application.add_middleware(_Limited)
+        application.add_middleware(_StylePolicy)
+    application.add_middleware(_BodySizeLimit)
     application.add_middleware(TokenAccess, token=token)
     application.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
     return application
 
 
-def _web_interface() -> Callable[..., Any]:
-    """Return what makes OpenEnv's application with a page; it takes Gradio, which loads for seconds."""
+def _web_app_maker() -> Callable[..., Any]:
+    """Return OpenEnv's function that makes an application with a page."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # or it would tell its makers of each start
     return import_module("openenv.core.env_server.web_interface").create_web_interface_app
 
 
-async def _refusal(request: Request, error: Exception) -> JSONResponse:
-    """Answer a request that the environment refuses: 409 without an episode, 400 for what else is wrong."""
+async def _error_response(request: Request, error: Exception) -> JSONResponse:
+    """Return the HTTP answer to a refused request: status 409 without an episode, otherwise 400."""
     if request.url.path != "/step":
         return JSONResponse({"detail": str(error)}, 400)
     # Each request has an environment of its own, so that over HTTP no episode has ever started.
     return JSONResponse({"detail": f"{error}. Episodes are played over the WebSocket /ws: use OpenEnv's client"}, 409)
 
 
-class _OwnStyles:
+class _StylePolicy:
     """Keeps the page at /web from asking Google for fonts, which would tell who visits it."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -310,7 +321,7 @@ class _OwnStyles:
         await self._app(scope, receive, send_with_policy if scope["type"] == "http" else send)
 
 
-class _Limited:
+class _BodySizeLimit:
     """Refuses requests whose body is too large: by its declared length, or while it is read."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -326,7 +337,7 @@ class _Limited:
             return
         read = 0
 
-        async def limited() -> Message:
+        async def receive_within_limit() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
@@ -334,4 +345,4 @@ class _Limited:
                 raise HTTPException(413, f"at most {LARGEST_BODY:,} bytes")
             return message
 
-        await self._app(scope, limited, send)
+        await self._app(scope, receive_within_limit, send)

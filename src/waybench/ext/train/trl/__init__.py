@@ -47,7 +47,7 @@ def prompts(env: str | Curriculum, *, count: int, start: int = 0, **settings: An
         UsageError: For a wrong setting, or an environment whose prompts are no growing conversation.
     """
     session = _conversation_session(env, settings)
-    return Dataset.from_list([{"prompt": _prompt(session, index)} for index in range(start, start + count)])
+    return Dataset.from_list([{"prompt": _prompt_of_item(session, index)} for index in range(start, start + count)])
 
 
 def rollouts(
@@ -103,7 +103,7 @@ def rollouts(
             # TRL has no public name for it; its own tools' loop generates with this.
             replies, logprobs = trainer._generate_single_turn(tokens, None, {}, 1)
             for number, (rollout, ids) in enumerate(zip(waiting, replies, strict=True)):
-                rollout.take(ids, None if logprobs is None else logprobs[number])
+                rollout.take_reply_tokens(ids, None if logprobs is None else logprobs[number])
         if isinstance(env, Curriculum):
             for rollout in episodes:
                 env.add(rollout.session.record())
@@ -137,18 +137,20 @@ class _Rollout:
         self.over = turn.done
         self._tokenizer, self._template, self._most = tokenizer, template, most
         self._messages = turn.messages
-        self.prompt_ids = list[int](tokenizer(self._text(turn.messages, True), add_special_tokens=False)["input_ids"])
+        self.prompt_ids = list[int](
+            tokenizer(self._chat_text(turn.messages, True), add_special_tokens=False)["input_ids"]
+        )
         self.completion_ids: list[int] = []
         self.mask: list[int] = []
         self.logprobs: list[float] | None = []
 
-    def take(self, ids: Sequence[int], logprobs: Sequence[float] | None) -> None:
-        """Take the tokens of a reply: carry it out, and add the environment's answer."""
+    def take_reply_tokens(self, ids: Sequence[int], logprobs: Sequence[float] | None) -> None:
+        """Play a turn with the tokens of a reply, and append the environment's answer."""
         room = self._most - len(self.completion_ids)
         cut = len(ids) > room
         ids = list(ids[:room])
         complete = not cut and bool(ids) and ids[-1] == self._tokenizer.eos_token_id
-        self._extend(ids, 1, logprobs)
+        self._append_tokens(ids, 1, logprobs)
         self.replies += 1
         text = self._tokenizer.decode(ids, skip_special_tokens=True)
         turn = self.session.reply(Reply(text, "stop" if complete else "truncated"))
@@ -156,13 +158,14 @@ class _Rollout:
         self.over = turn.done
         if self.over:
             return
-        answer = self._answer(text, complete, turn.messages)
+        answer = self._tokens_between_replies(text, complete, turn.messages)
         if len(self.completion_ids) + len(answer) >= self._most:
             self.over = True  # no room for another reply
             return
-        self._extend(answer, 0, None)
+        self._append_tokens(answer, 0, None)
 
-    def _extend(self, ids: Sequence[int], mask: int, logprobs: Sequence[float] | None) -> None:
+    def _append_tokens(self, ids: Sequence[int], mask: int, logprobs: Sequence[float] | None) -> None:
+        """Append tokens, with 1 in the mask for those of the model, 0 for the environment's."""
         self.completion_ids += ids
         self.mask += [mask] * len(ids)
         if mask and logprobs is None:
@@ -170,14 +173,14 @@ class _Rollout:
         elif self.logprobs is not None:
             self.logprobs += [0.0] * len(ids) if logprobs is None else logprobs[: len(ids)]
 
-    def _answer(self, text: str, complete: bool, messages: list[dict[str, str]]) -> list[int]:
-        """Return the tokens between a reply and the next one: what the template writes after the reply."""
+    def _tokens_between_replies(self, text: str, complete: bool, messages: list[dict[str, str]]) -> list[int]:
+        """Return the tokens that the chat template writes between a reply and the next one."""
         if messages[: len(self._messages)] != self._messages or messages[len(self._messages)]["role"] != "assistant":
             raise UsageError("the prompt is not the conversation so far: this environment cannot be one sequence")
         # The reply's own tokens stay as the model wrote them; of the template's form of it, only what follows is added:
         # the end of a message where the model did not say it itself, a line break.
-        before = self._text([*self._messages, {"role": "assistant", "content": text}], False)
-        after = self._text(messages, True)
+        before = self._chat_text([*self._messages, {"role": "assistant", "content": text}], False)
+        after = self._chat_text(messages, True)
         if not after.startswith(before):
             raise UsageError("the tokenizer's chat template rewrites earlier messages: choose another template")
         closing = before.rpartition(text.strip())[2] if text.strip() else ""
@@ -187,13 +190,15 @@ class _Rollout:
         self._messages = messages
         return list(self._tokenizer(closing + after[len(before) :], add_special_tokens=False)["input_ids"])
 
-    def _text(self, messages: list[dict[str, str]], ask: bool) -> str:
+    def _chat_text(self, messages: list[dict[str, str]], ask: bool) -> str:
+        """Return messages as text by the chat template; with `ask`, up to where the reply begins."""
         return str(
             self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=ask, **self._template)
         )
 
 
 def _conversation_session(env: str | Curriculum, settings: dict[str, Any]) -> Session:
+    """Return the session of an environment or curriculum; raise an error if its prompts do not grow."""
     if isinstance(env, Curriculum) and settings:
         raise UsageError("the curriculum has the settings: give them to Curriculum(...)")
     session = Session(**env.settings(env.levels[0])) if isinstance(env, Curriculum) else Session(env, **settings)
@@ -205,14 +210,15 @@ def _conversation_session(env: str | Curriculum, settings: dict[str, Any]) -> Se
     return session
 
 
-def _prompt(session: Session, index: int) -> list[dict[str, Any]]:
+def _prompt_of_item(session: Session, index: int) -> list[dict[str, Any]]:
+    """Return the first prompt of an item as messages that have the item's index."""
     messages: list[dict[str, Any]] = [{**message, _ITEM: None} for message in session.start(index).messages]
     messages[-1][_ITEM] = index
     return messages
 
 
 def _item_index(prompt: Any) -> int:
-    """Return the index of the item that a prompt belongs to."""
+    """Return the index of the item of a prompt."""
     try:
         return int(prompt[-1][_ITEM])
     except (TypeError, KeyError, IndexError, ValueError):
@@ -276,7 +282,7 @@ def environment_factory(env: str, **settings: Any) -> Callable[[], Any]:
             return self._session.record()
 
     for tool in episode.play.wording.tools(episode.state):
-        setattr(Tools, tool.name, _method(tool))
+        setattr(Tools, tool.name, _tool_as_method(tool))
     return Tools
 
 
@@ -289,27 +295,28 @@ def tool_prompts(*, count: int, start: int = 0) -> Dataset:
     return Dataset.from_list([{"prompt": empty, "item": index} for index in range(start, start + count)])
 
 
-def _method(tool: ActionTool) -> Callable[..., str]:
-    """Return a tool as a method; the trainer reads its schema from the annotations and the docstring."""
+def _tool_as_method(tool: ActionTool) -> Callable[..., str]:
+    """Return a method for a tool, with annotations and docstring from which the trainer reads its schema."""
 
     def method(self: Any, **arguments: Any) -> str:
         return self._call(tool.name, arguments)
 
-    kinds = {name: _annotation(schema) for name, schema in tool.parameters.items()}
+    kinds = {name: _type_of_schema(schema) for name, schema in tool.parameters.items()}
     parameters = [Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind) for name, kind in kinds.items()]
     this = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
     method.__name__ = method.__qualname__ = tool.name
     method.__annotations__ = {**kinds, "return": str}
     method.__signature__ = Signature([this, *parameters], return_annotation=str)  # pyright: ignore[reportFunctionMemberAccess]
-    lines = [f"    {name}: {_description(schema)}" for name, schema in tool.parameters.items()]
+    lines = [f"    {name}: {_description_of_schema(schema)}" for name, schema in tool.parameters.items()]
     method.__doc__ = "\n".join((tool.doc, "", "Args:", *lines))
     return method
 
 
-def _annotation(schema: Mapping[str, Json]) -> Any:
+def _type_of_schema(schema: Mapping[str, Json]) -> Any:
+    """Return the Python type of a JSON schema."""
     match schema["type"]:
         case "array":
-            return list[_annotation(schema["items"])]
+            return list[_type_of_schema(schema["items"])]
         case "object":
             return dict[str, Any]
         case "integer":
@@ -318,8 +325,8 @@ def _annotation(schema: Mapping[str, Json]) -> Any:
             return str
 
 
-def _description(schema: Mapping[str, Json]) -> str:
-    """Return what an argument is, with the fields of the objects in it, which annotations do not have."""
+def _description_of_schema(schema: Mapping[str, Json]) -> str:
+    """Return a schema's description, with the fields of objects, which annotations do not have."""
     fields: Mapping[str, Json] = schema.get("items", schema).get("properties", {})
     if not fields:
         return str(schema["description"])
