@@ -112,8 +112,8 @@ def test_ray_that_is_not_installed_is_one_line(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.usefixtures("watchdog")
 def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
-    code = "import sys\nfrom waybench.ext.scale._executors import executor\nfrom tests.scale.jobs import note\n"
-    code += "if __name__ == '__main__': list(executor('processes:2').map(note, [sys.argv[1]] * 2))"
+    code = "import sys\nfrom waybench.ext.scale._executors import executor_by_name\nfrom tests.scale.jobs import note\n"
+    code += "if __name__ == '__main__': list(executor_by_name('processes:2').map(note, [sys.argv[1]] * 2))"
     script = tmp_path / "parent.py"
     script.write_text(code)
     started = tmp_path / "started"

@@ -156,13 +156,13 @@ def asked(server: ModelServer) -> int:
 def test_a_job_that_needs_a_gpu_runs_where_one_is_and_errors_are_one_line(cluster: TestCluster) -> None:
     code = (
         "import json\nfrom tests.scale.jobs import refuse, where\nfrom waybench.core import UsageError\n"
-        "from waybench.ext.scale._executors import executor\n"
-        f"engine = executor('ray', address={cluster.address!r}, gpus=1)\n"
+        "from waybench.ext.scale._executors import executor_by_name\n"
+        f"engine = executor_by_name('ray', address={cluster.address!r}, gpus=1)\n"
         "print(json.dumps([found for _, found in engine.map(where, range(3))]))\n"
-        "engine = executor('ray', address='127.0.0.1:1')\n"
+        "engine = executor_by_name('ray', address='127.0.0.1:1')\n"
         "try: list(engine.map(where, range(3)))\n"
         "except UsageError as error: print(error)\n"
-        f"try: list(executor('ray', address={cluster.address!r}).map(refuse, range(5)))\n"
+        f"try: list(executor_by_name('ray', address={cluster.address!r}).map(refuse, range(5)))\n"
         "except UsageError as error: print(error)\n"
     )
     done = subprocess.run(

@@ -353,18 +353,18 @@ def mcp(
     )
     server = face.server(episodes)
     if port is None:
-        _stop_with(episodes.close)
+        _stop_with(episodes.end_all_episodes)
         try:
             server.run("stdio")
         finally:
-            episodes.close()
+            episodes.end_all_episodes()
         return
     secret = _token(token)
     click.echo(f"serve: {plural(len(ids), 'environment')} at http://127.0.0.1:{port}/mcp (press Ctrl-C to stop)")
     if token is None:
         click.echo(f"token: {secret}")
     names = tuple(f"{name}:{port}" for name in _LOCAL)
-    _serve_http(face.http_app(server, secret, names), "127.0.0.1", port, episodes.close)
+    _serve_http(face.http_app(server, secret, names), "127.0.0.1", port, episodes.end_all_episodes)
 
 
 def _token(given: str | None) -> str:
