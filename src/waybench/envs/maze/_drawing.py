@@ -146,7 +146,8 @@ def _path_data(maze: Maze, start: int, moves: Iterable[tuple[str, int]]) -> str:
 
 def _shortest_path_svg(maze: Maze, line_width: float) -> str:
     directions = maze.lattice.shortest_path(maze.entrance, maze.exit) or ()
-    way = _path_data(maze, maze.entrance, ((direction, length) for direction, _, length in runs_of_equal_cells(directions)))
+    legs = ((direction, length) for direction, _, length in runs_of_equal_cells(directions))
+    way = _path_data(maze, maze.entrance, legs)
     dashes = f'stroke-dasharray="{1.2 * line_width:g} {line_width:g}"'
     return path("maze-shortest reference", "#e69f00", 0.5 * line_width, [way], dashes)
 

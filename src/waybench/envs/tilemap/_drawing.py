@@ -151,7 +151,8 @@ def _shortest_tour_svg(case: TileMap) -> str:
 def _leg_svg(leg: PlanLeg) -> str:
     way = "".join(_STEPS[name] for name in leg.moves) or f"L{point(_cell_middle(leg.end))}"
     shapes = path("tiles-trail", "#0072b2", 0.22, [f"M{point(_cell_middle(leg.start))}{way}"], ROUND)
-    return walk_group(leg.turn, len(leg.moves), shapes + circle("tiles-stop", "#0072b2", 0, _cell_middle(leg.end), 0.24))
+    shapes += circle("tiles-stop", "#0072b2", 0, _cell_middle(leg.end), 0.24)
+    return walk_group(leg.turn, len(leg.moves), shapes)
 
 
 def _goal_shapes(case: TileMap) -> Iterator[str]:
