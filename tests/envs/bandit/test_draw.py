@@ -8,7 +8,7 @@ import pytest
 import waybench
 from tests.drawings import box, dots, drawer, inside, number, parts, steps, texts, told, written
 from waybench.core import Episode, play_to_end, policy
-from waybench.envs.bandit._drawing import MOST_ROOM, ROOM
+from waybench.envs.bandit._environment import MOST_ROOM, ROOM
 
 ARMS = waybench.load("bandit/arms")
 draw = drawer("bandit/arms")

@@ -7,7 +7,7 @@ import pytest
 import waybench
 from tests.drawings import drawer
 from waybench.core import Episode, play_to_end, policy
-from waybench.envs.hanoi._drawing import MOST_FRAMES, move_frames
+from waybench.envs.hanoi._environment import MOST_FRAMES, move_frames
 from waybench.envs.hanoi._game import Towers
 
 HANOI = waybench.load("hanoi/rods")

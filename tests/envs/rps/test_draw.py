@@ -7,7 +7,7 @@ import pytest
 import waybench
 from tests.drawings import box, dots, drawer, inside, parts, steps, texts, told, written
 from waybench.core import Episode, play_to_end, policy
-from waybench.envs.rps._drawing import ROOM
+from waybench.envs.rps._environment import ROOM
 
 ROUNDS = waybench.load("rps/rounds")
 draw = drawer("rps/rounds")

@@ -8,7 +8,7 @@ import pytest
 import waybench
 from waybench.core import DataError, Episode, Stream, UsageError, play_to_end, policy
 from waybench.core._solutions import DEAD_END
-from waybench.envs.sokoban._items import draw_position, read_rooms
+from waybench.envs.sokoban._environment import draw_position, read_rooms
 from waybench.envs.sokoban._rooms import (
     BY_MOVES,
     BY_PUSHES,

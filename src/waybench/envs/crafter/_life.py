@@ -71,22 +71,9 @@ Bytes = NDArray[np.uint8]
 Shorts = NDArray[np.int16]
 Ints = NDArray[np.int32]
 Words = NDArray[np.uint32]
-Floats = NDArray[np.float64]
 
 _WORDS = 624  # of the generator
 BY_ZOMBIE, BY_ARROW, BY_LAVA, BY_NEED = 1, 2, 3, 4
-
-
-@compiled
-def new_generator(seed: int, body: Ints) -> Words:
-    """Return the words of a new random generator; sets their number drawn in `body`."""
-    key = np.zeros(_WORDS, np.uint32)
-    word = seed
-    for i in range(_WORDS):
-        key[i] = word
-        word = (1812433253 * (word ^ (word >> 30)) + i + 1) & 0xFFFFFFFF
-    body[DRAWN] = _WORDS
-    return key
 
 
 @compiled
@@ -139,23 +126,6 @@ def random_uniform(key: Words, body: Ints) -> float:
     """Return a random number from 0 to 1, as numpy's old generator draws it."""
     high = _random_word(key, body) >> 5
     return (high * 67108864.0 + (_random_word(key, body) >> 6)) / 9007199254740992.0
-
-
-@compiled
-def random_uniforms(key: Words, body: Ints, count: int) -> Floats:
-    """Return random numbers from 0 to 1, as numpy's old generator draws them."""
-    words, count_drawn = np.empty(2 * count, np.uint32), 0
-    while count_drawn < len(words):
-        _renew_words(key, body)
-        drawn = min(len(words) - count_drawn, _WORDS - body[DRAWN])
-        for number in range(drawn):
-            words[count_drawn + number] = _tempered_word(int(key[body[DRAWN] + number]))
-        body[DRAWN] += drawn
-        count_drawn += drawn
-    numbers = np.empty(count)
-    for number in range(count):
-        numbers[number] = ((words[2 * number] >> 5) * 67108864.0 + (words[2 * number + 1] >> 6)) / 9007199254740992.0
-    return numbers
 
 
 @compiled

@@ -19,6 +19,7 @@ from waybench.envs.crafter._ids import (
     COAL,
     DIAMOND,
     DO,
+    DRAWN,
     EAST,
     EAST_OF,
     GRASS,
@@ -157,11 +158,14 @@ def create_world(seed: int) -> CrafterWorld:
     body = numpy.zeros(BODY, numpy.int32)
     body[:4] = MOST
     body[LAST_HEALTH], body[SOUTH_OF] = MOST, 1
-    key = life.new_generator(seed, body)
-    noise = life.random_below(key, body, SEEDS)
+    generator = numpy.random.RandomState(seed)  # as the published engine; its later draws are in compiled code
+    noise = generator.randint(SEEDS)
+    state = generator.get_state()
     land, inhabitants = numpy.zeros(AREA, numpy.uint8), numpy.zeros(AREA, numpy.uint8)
-    draws = life.random_uniforms(key.copy(), body.copy(), _DRAWS)
-    life.skip_words(key, body, 2 * terrain.generate_world(noise, draws, land, inhabitants))
+    used = terrain.generate_world(noise, generator.random_sample(_DRAWS), land, inhabitants)
+    generator.set_state(state)
+    generator.random_sample(used)
+    _, key, body[DRAWN], *_ = generator.get_state()
     inhabitants[SIZE // 2 * SIZE + SIZE // 2] = 0
     beings = life.initial_beings(inhabitants, body)
     return CrafterWorld(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())

@@ -140,7 +140,7 @@ def _position_number(position: Sequence[int]) -> int:
     return sum(rod * 3**disk for disk, rod in enumerate(position))
 
 
-RODS = "ABC"
+ROD_NAMES = "ABC"
 MOST_DISKS = 20
 
 
@@ -187,7 +187,7 @@ class Towers(Instance):
 @lru_cache(maxsize=4096)  # the same few positions are asked for again and again
 def _position_of_letters(letters: str) -> Position:
     """Return a position by the letters of its rods."""
-    return tuple(map(RODS.index, letters))
+    return tuple(map(ROD_NAMES.index, letters))
 
 
 def decode(data: Json) -> Towers:
@@ -198,7 +198,7 @@ def decode(data: Json) -> Towers:
     """
     form = 'instance: give {"start": "AAA", "goal": "CCC"}, the rod of each disk, the smallest first'
     match field_values(data, ("start", "goal"), form):
-        case [str(start), str(goal)] if set(start + goal) <= set(RODS):
+        case [str(start), str(goal)] if set(start + goal) <= set(ROD_NAMES):
             if start != goal and 1 <= len(start) == len(goal) <= MOST_DISKS:
                 return Towers(start, goal)
             raise DataError(
@@ -208,12 +208,12 @@ def decode(data: Json) -> Towers:
             raise DataError(form)
 
 
-_ORDERS = ["".join(order) for order in permutations(RODS)][1:]  # the first one is the original's
+_ORDERS = ["".join(order) for order in permutations(ROD_NAMES)][1:]  # the first one is the original's
 
 
 def isomorph(towers: Towers, key: str, number: int) -> Towers:
     """Return the puzzle with its rods exchanged by one of five orders; five sets in a row have all orders."""
-    order = str.maketrans(RODS, isomorphic_appearance(_ORDERS, number, "hanoi", key, towers.hash))
+    order = str.maketrans(ROD_NAMES, isomorphic_appearance(_ORDERS, number, "hanoi", key, towers.hash))
     return Towers(towers.start.translate(order), towers.goal.translate(order))
 
 
@@ -259,7 +259,7 @@ _BEGINS_ANYHOW = (
 _OBJECTIVE_ANYHOW = "The objective is to bring all disks into the goal configuration"
 _NOT_ALLOWED = "This move is not allowed, so nothing was moved. "
 
-ACTIONS = tuple(_ACTION.format(source=RODS[source], target=RODS[target]) for source, target in MOVES)
+ACTIONS = tuple(_ACTION.format(source=ROD_NAMES[source], target=ROD_NAMES[target]) for source, target in MOVES)
 _ACTION_SENTENCES = tuple(_ACTION_SENTENCE.format(action=name.lower()) for name in ACTIONS)
 
 SOLVED_REWARD = 100.0
@@ -316,7 +316,7 @@ class HanoiRules(Rules[Towers, Puzzle]):
         if after is None:
             return ActionEffect(Puzzle(towers, rods, placed, action, False), ILLEGAL_REWARD, outcome=Outcome.ILLEGAL)
         source, target = MOVES[action]
-        goal = RODS.index(towers.goal[rods[source][-1]])
+        goal = ROD_NAMES.index(towers.goal[rods[source][-1]])
         placed += (goal == target) - (goal == source)
         reward = SOLVED_REWARD if placed == len(towers.goal) else 0.0
         return ActionEffect(Puzzle(towers, after, placed, action), reward, NOTHING)
@@ -352,7 +352,7 @@ def _manual_text(puzzle: Towers) -> str:
 
 @lru_cache(maxsize=4096)  # the same few positions are seen again and again
 def _rods_text(rods: Stacks) -> str:
-    return "\n".join(f"- {name}: |bottom, {list(disks)}, top|" for name, disks in zip(RODS, rods, strict=True))
+    return "\n".join(f"- {name}: |bottom, {list(disks)}, top|" for name, disks in zip(ROD_NAMES, rods, strict=True))
 
 
 VERSION = 1  # of the generator; part of every item's key
@@ -389,10 +389,10 @@ class HanoiSource(KeyedSource[Towers]):
 
     def instance(self, index: int) -> Towers:
         if not self._free:
-            return Towers(RODS[0] * self.level, RODS[2] * self.level)
+            return Towers(ROD_NAMES[0] * self.level, ROD_NAMES[2] * self.level)
         rng = Stream("hanoi", VERSION, self.key, self.level, index)
         while True:
-            start, goal = ("".join(rng.choice(RODS) for _ in range(self.level)) for _ in range(2))
+            start, goal = ("".join(rng.choice(ROD_NAMES) for _ in range(self.level)) for _ in range(2))
             towers = Towers(start, goal)
             if shortest_distance(*towers.positions) >= 1 << self.level - 1:
                 return towers

@@ -27,7 +27,7 @@ from waybench.core._questions import read_number_lists
 from waybench.envs.hanoi._game import (
     ILLEGAL_REWARD,
     MOVES,
-    RODS,
+    ROD_NAMES,
     SOLVED_REWARD,
     HanoiRules,
     Puzzle,
@@ -294,10 +294,10 @@ RODS_BELIEF: Belief[AgentState[Towers, Puzzle]] = Belief(
     name="rods",
     title="rods",
     doc="The disks on each rod, from bottom to top.",
-    question=f"Which disks are on the rods {', '.join(RODS)} now? List the disks of each rod from bottom to top.",
-    form=f"[{', '.join(f'[<disks on {rod}>]' for rod in RODS)}]",
+    question=f"Which disks are on the rods {', '.join(ROD_NAMES)} now? List the disks of each rod from bottom to top.",
+    form=f"[{', '.join(f'[<disks on {rod}>]' for rod in ROD_NAMES)}]",
     expected=lambda state: [list(disks) for disks in state.world.rods],
-    read=partial(read_number_lists, count=len(RODS)),
+    read=partial(read_number_lists, count=len(ROD_NAMES)),
 )
 
 
@@ -322,9 +322,9 @@ def reasoning(state: AgentState[Towers, Puzzle]) -> str:
     way = f"Disks {', '.join(map(str, away))} have to leave these rods first. " if away else ""
     start, end = MOVES[best_moves(rods, goal)[0]]
     return (
-        f"The largest disk that is not where it has to be is {largest}: from rod {RODS[position[largest]]} to "
-        f"{RODS[goal[largest]]}. {way}A shortest solution has {shortest_distance(position, goal)} moves left and "
-        f"begins with the top disk of {RODS[start]} to {RODS[end]}."
+        f"The largest disk that is not where it has to be is {largest}: from rod {ROD_NAMES[position[largest]]} to "
+        f"{ROD_NAMES[goal[largest]]}. {way}A shortest solution has {shortest_distance(position, goal)} moves left and "
+        f"begins with the top disk of {ROD_NAMES[start]} to {ROD_NAMES[end]}."
     )
 
 

@@ -312,19 +312,19 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         return _plan_of_path(path)
 
 
-_CLOCKWISE = ("up", "right", "down", "left")
+CLOCKWISE = ("up", "right", "down", "left")
 TURNS = ("none", "right", "around", "left")
 """The turns of a body, each a quarter clockwise from the one before."""
 
 
 def direction_after_turn(facing: str, turn: str) -> str:
     """Return the direction that a player faces after one of `TURNS`."""
-    return _CLOCKWISE[(_CLOCKWISE.index(facing) + TURNS.index(turn)) % 4]
+    return CLOCKWISE[(CLOCKWISE.index(facing) + TURNS.index(turn)) % 4]
 
 
 def turn_between(facing: str, direction: str) -> str:
     """Return the one of `TURNS` after which a player faces a direction."""
-    return TURNS[(_CLOCKWISE.index(direction) - _CLOCKWISE.index(facing)) % 4]
+    return TURNS[(CLOCKWISE.index(direction) - CLOCKWISE.index(facing)) % 4]
 
 
 def _plan_of_path(path: list[str] | tuple[str, ...]) -> MovePlan:

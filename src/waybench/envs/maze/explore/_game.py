@@ -24,11 +24,9 @@ from waybench.core import (
     last_json_object,
     normalize_name,
 )
-from waybench.envs.maze._game import Maze
+from waybench.envs.maze._game import CLOCKWISE, Maze, inward_direction
 from waybench.envs.maze._wording import Representation, cell_text
 from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
-
-CLOCKWISE = ("up", "right", "down", "left")
 
 
 class Sight(NamedTuple):
@@ -86,10 +84,7 @@ def directions_inwards_first(maze: Maze) -> tuple[str, ...]:
 
     Whoever tries directions in this order walks a rotated maze in the same way.
     """
-    x, y = maze.lattice.position(maze.entrance)
-    last = maze.size - 1
-    inwards = {(True, False): "right", (False, True): "left"}.get((x == 0, x == last)) or ("down" if y == 0 else "up")
-    first = CLOCKWISE.index(inwards)
+    first = CLOCKWISE.index(inward_direction(maze, maze.entrance))
     return CLOCKWISE[first:] + CLOCKWISE[:first]
 
 

@@ -1,19 +1,14 @@
-"""Generated worlds: connected, with tiles, places, a quest and its story."""
+"""Generated worlds: connected, decorated until every tile is in use, with places, a quest and its story."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from waybench.core import Stream
 from waybench.envs.tilemap._instance import Objective, TileMap
-from waybench.envs.tilemap.worlds._board import NamedLocation, WorldBoard
-from waybench.envs.tilemap.worlds._buildings import (
-    lay_out_halls,
-    lay_out_town,
-    lay_patches,
-    place_missing_kinds,
-    put_furniture,
-    put_objects_and_people,
-)
+from waybench.envs.tilemap.worlds._board import NamedLocation, WorldBoard, cells_of_mask, smooth_noise
+from waybench.envs.tilemap.worlds._buildings import lay_out_halls, lay_out_town
 from waybench.envs.tilemap.worlds._country import lay_out_country
 from waybench.envs.tilemap.worlds._tiles import (
     BIOMES,
@@ -22,6 +17,7 @@ from waybench.envs.tilemap.worlds._tiles import (
     HERO,
     HEROES,
     INTERACTIVE_ROLES,
+    SOLID_ROLES,
     Kind,
     Words,
     draw_palette,
@@ -36,6 +32,13 @@ _DRAWS = 6  # of which the first that is far enough is taken
 _FINDS = frozenset(("thing", "fixture", "person"))
 _FIXED_ROLES = frozenset(("bridge", "door", *_FINDS))
 _MASSES = frozenset(("solid", "cliff", "wall", "water", "river"))
+_IRREPLACEABLE_ROLES = frozenset(("door", "bridge", "thing", "person", "hero", "foe"))  # never replaced by another tile
+_NEVER_FORCED = frozenset(("road", "bridge", "wall", "floor", "door", "cliff", "shore", "water", "river", "furniture"))
+_AREAS = frozenset(("ground", "patch", "floor", "solid", "cliff", "water", "river", "wall"))
+_FLOORS = frozenset(("ground", "patch", "floor", "road", "shore"))
+_ROCKS = _AREAS & SOLID_ROLES
+_CROWDED = 60  # walkable cells, per cent, below which a solid tile takes the place of another one
+_FEW = 2  # of a kind of which there are no more than this, none is replaced
 
 
 def _cells_of_roles(board: WorldBoard, *roles: str) -> int:
@@ -103,6 +106,117 @@ def plant_until_walkable(board: WorldBoard, max_percent: int) -> None:
             return
         if board.cells.count(board.cells[cell]) > 1 and board.can_be_filled(cell):
             board.cells[cell], spare = rng.choice(palette.roles["solid"]), spare - 1
+
+
+def lay_patches(board: WorldBoard, plan: str) -> None:
+    """Vary the ground: by regions in open country, by spots everywhere."""
+    rng, ground, size = board.rng, board.palette.first_kind("ground"), len(board.cells)
+    patches = board.palette.roles.get("patch", [])
+    if plan == "wild" and patches:
+        values = smooth_noise(rng, board.width, board.height, max(3, min(8, board.height // 3)))
+        ranked = np.sort(values)
+        for number, patch in enumerate(patches):
+            # A band of values makes an area with a hole in it, or a strip; it has a twentieth of the cells or so.
+            low = size * (10 + 80 * number // len(patches)) // 100
+            band = (values >= ranked[low]) & (values < ranked[low + size // 20])
+            board.paint(cells_of_mask(band) & board.cells_of_kinds([ground]), patch)
+    for patch in patches:
+        for _ in range(1 + size // 900):
+            _lay_spot(board, patch, (rng.below(board.height), rng.below(board.width)))
+
+
+def _lay_spot(board: WorldBoard, patch: int, middle: tuple[int, int]) -> None:
+    """Put a small spot of a kind of ground around a cell."""
+    rng, ground = board.rng, board.palette.first_kind("ground")
+    high, wide = 1 + rng.below(2), 1 + rng.below(3)
+    for row in range(max(0, middle[0] - high), min(board.height, middle[0] + high + 1)):
+        for column in range(max(0, middle[1] - wide), min(board.width, middle[1] + wide + 1)):
+            cell = row * board.width + column
+            corner = abs(row - middle[0]) == high and abs(column - middle[1]) == wide
+            if board.cells[cell] == ground and not corner and rng.below(5):
+                board.cells[cell] = patch
+
+
+def put_furniture(board: WorldBoard, places: list[NamedLocation]) -> None:
+    """Put furniture along the walls of rooms, and solid things out of doors."""
+    rng, palette, size = board.rng, board.palette, len(board.cells)
+    furniture, deco = palette.roles.get("furniture"), palette.roles.get("deco")
+    if furniture:
+        walls = frozenset(palette.roles["wall"])
+        for cells in (location.cells for location in places if location.indoor and location.cells):
+            for _ in range(rng.below(2 + len(cells) // 7)):
+                cell = rng.choice(cells)
+                if any(board.cells[neighbour] in walls for neighbour in board.neighbours(cell)):
+                    _put_solid_tile(board, cell, rng.choice(furniture))
+    if deco:
+        grounds = frozenset((palette.first_kind("ground"), *palette.roles.get("patch", [])))
+        for _ in range(size // 130):
+            cell = rng.below(size)
+            if board.cells[cell] in grounds:
+                _put_solid_tile(board, cell, rng.choice(deco))
+
+
+def _put_solid_tile(board: WorldBoard, cell: int, kind: int) -> None:
+    """Put a solid tile on a cell, unless it would be in the way."""
+    now = board.palette.kinds[board.cells[cell]]
+    if now.role not in _IRREPLACEABLE_ROLES and now.walkable and board.can_be_filled(cell):
+        board.cells[cell] = kind
+
+
+def put_objects_and_people(board: WorldBoard, places: list[NamedLocation]) -> None:
+    """Put objects and people into places with room for them."""
+    rng, palette, kinds = board.rng, board.palette, board.palette.kinds
+    more, open_places = 1 + len(board.cells) // 1500, [location for location in places if location.cells]
+    for role in ("thing", "fixture", "person") if open_places else ():
+        for kind in palette.roles.get(role, []):
+            for _ in range(1 + rng.below(more)):
+                cell = rng.choice(rng.choice(open_places).cells)
+                now = kinds[board.cells[cell]]
+                if role == "fixture":
+                    _put_solid_tile(board, cell, kind)
+                elif now.walkable and now.role not in _IRREPLACEABLE_ROLES:
+                    board.cells[cell] = kind
+
+
+def place_missing_kinds(board: WorldBoard) -> None:
+    """Place a tile of each kind that is nowhere on the board yet.
+
+    Roads, waters, or furniture that the map turned out to have no place for are not forced upon it, as long as other
+    kinds can take their places in the alphabet.
+    """
+    palette = board.palette
+    for number in range(2, len(palette.kinds)):
+        if number in board.cells:
+            continue
+        role = palette.kinds[number].role
+        if role not in _NEVER_FORCED and _place_kind(board, number):
+            continue
+        while palette.spare:
+            kind = palette.spare.pop(0)
+            if kind.role not in _NEVER_FORCED and _place_kind(board, palette.add_kind(kind)):
+                break
+        else:
+            _place_kind(board, number)
+
+
+def _place_kind(board: WorldBoard, number: int) -> bool:
+    """Put one tile of a kind where it fits best; return whether there is a place for it."""
+    kinds, cells, walkable = board.palette.kinds, board.cells, board.palette.walkable
+    role, solid = kinds[number].role, not walkable[number]
+    choices = [_AREAS & {role}, _FLOORS]
+    if solid:
+        choices.insert(1 if board.walkable_percent() < _CROWDED else 2, _ROCKS)
+    for roles in choices:
+        choice = {other for other, kind in enumerate(kinds) if kind.role in roles and cells.count(other) > _FEW}
+        for cell in board.random_cells() if choice else ():
+            if cells[cell] not in choice:
+                continue
+            # On open ground it blocks no path, and among tiles like it it can be seen.
+            beside = (walkable[cells[neighbour]] for neighbour in board.neighbours(cell))
+            if not solid or (board.can_be_filled(cell) if walkable[cells[cell]] else any(beside)):
+                cells[cell] = number
+                return True
+    return False
 
 
 _DIRECTIONS = (

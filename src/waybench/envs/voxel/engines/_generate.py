@@ -313,7 +313,7 @@ def _build_trees(seed: int, west: int, north: int, ground: Ints, biomes: Ints, t
 def write_chunk(seed: int, column: int, row: int, ground: Ints, biomes: Ints, trees: Ints, blocks: Bytes) -> None:
     """Write the blocks of a chunk, from its number to the east and to the south; shape (SIDE, SIDE, HEIGHT): x, z, y.
 
-    The three tables are those of `_terrain.tables`.
+    The three tables are those of `_terrain.number_tables`.
     """
     west, north = column * SIDE, row * SIDE
     heights, kinds = np.empty((SIDE, SIDE), dtype=np.int64), np.empty((SIDE, SIDE), dtype=np.int64)
@@ -350,7 +350,7 @@ def make_missing_chunks(
         seed: The terrain's.
         pool: The chunks that are kept; shape (SLOTS, SLOTS, SIDE, SIDE, HEIGHT). Changed.
         tags: Column and row of the chunk in each slot; shape (SLOTS, SLOTS, 2). Changed.
-        ground: See `_terrain.tables`, as the next two.
+        ground: See `_terrain.number_tables`, as the next two.
         biomes: What biomes look like.
         trees: How trees are built.
         x: The place, to the east.
