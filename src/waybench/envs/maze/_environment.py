@@ -45,6 +45,7 @@ from waybench.envs.maze._game import (
     MazeState,
     MovePlan,
     decode,
+    double_lines,
     isomorph,
     noisy_success,
     prove,
@@ -216,22 +217,6 @@ def _kernel_if_worthwhile(shape: Shape) -> Any:
     """
     _drawn["cells"] += shape[0] * shape[1]
     return import_module(_KERNEL) if _drawn["cells"] > _COMPILED_FROM or _KERNEL in sys.modules else None
-
-
-def double_lines(maze: Maze, row: int, column: int) -> Maze:
-    """Return a maze with a row and a column between rooms doubled, which lengthens passages; 0 for none."""
-    if not row and not column:
-        return maze
-    lattice = maze.lattice
-    rows = [line[: column + 1] + line[column:] if column else line for line in lattice.rows()]
-    rows[row:row] = rows[row : row + 1] if row else []
-    width = len(rows[0])
-
-    def shifted_cell(cell: int) -> int:
-        y, x = divmod(cell, lattice.width)
-        return (y + (0 < row < y)) * width + x + (0 < column < x)
-
-    return Maze(Lattice(width, len(rows), b"".join(rows)), shifted_cell(maze.entrance), shifted_cell(maze.exit))
 
 
 def _count_rooms_along(shape: Shape, side: str) -> int:

@@ -173,6 +173,22 @@ def isomorph(maze: Maze, key: str, number: int) -> Maze:
     return Maze(Lattice(width, height, cells), rotated_cell(maze.entrance), rotated_cell(maze.exit))
 
 
+def double_lines(maze: Maze, row: int, column: int) -> Maze:
+    """Return a maze with a row and a column between rooms doubled, which lengthens passages; 0 for none."""
+    if not row and not column:
+        return maze
+    lattice = maze.lattice
+    rows = [line[: column + 1] + line[column:] if column else line for line in lattice.rows()]
+    rows[row:row] = rows[row : row + 1] if row else []
+    width = len(rows[0])
+
+    def shifted_cell(cell: int) -> int:
+        y, x = divmod(cell, lattice.width)
+        return (y + (0 < row < y)) * width + x + (0 < column < x)
+
+    return Maze(Lattice(width, len(rows), b"".join(rows)), shifted_cell(maze.entrance), shifted_cell(maze.exit))
+
+
 class Movement(NamedTuple):
     """Some cells in one direction.
 

@@ -82,7 +82,7 @@ class TileBoard:
         signs: The characters of walkers, enemies and hazards.
         locks: The doors, and the keys to them.
         bars: The character of the bars around locked goals.
-        tour: With doors, a shortest tour of the goals; see `tour_of_locked`.
+        tour: With doors, a shortest tour of the goals; see `legs_of_locked_tour`.
         bare: The map's rows without the player and the beings, with hazards, keys, doors and bars.
         length: Actions of the shortest tour of the goals, around the hazards and as if there were no beings.
         seed: The map's hash, on which the luck of beings depends; "" without any.

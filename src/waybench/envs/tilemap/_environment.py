@@ -1,4 +1,4 @@
-"""The environments of tile maps, with their failures, first errors, beliefs and explanatory variables."""
+"""The environments of tile maps, with their failures, first errors and beliefs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -7,14 +7,12 @@ from waybench._package_data import read_text
 from waybench.core import (
     EASIER,
     HARDER,
-    Axis,
     Belief,
     Contrast,
     Difficulty,
     End,
     Environment,
     EpisodeRecord,
-    ExplanatoryVariables,
     FailureKind,
     FirstErrors,
     HorizonSpec,
@@ -48,7 +46,7 @@ from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._instance import TileMap, decode, isomorph, prove
 from waybench.envs.tilemap._items import DATASETS, PUBLIC_KEY, WORLD_OPTIONS, WorldSource
 from waybench.envs.tilemap._locks import MOST_DOORS
-from waybench.envs.tilemap._metrics import AGGREGATES, METRICS, STATE_METRICS
+from waybench.envs.tilemap._metrics import AGGREGATES, METRICS, STATE_METRICS, VARIABLES
 from waybench.envs.tilemap._players import PLAYERS, distances_to, oracle_is_ceiling
 from waybench.envs.tilemap._protocols import MOVES, PROTOCOLS
 from waybench.envs.tilemap._wording import CHAT, TileWording
@@ -220,45 +218,6 @@ BELIEFS = (
         "Row and column of the present objective.",
         lambda state: list(state.board.goals[state.goal]),
     ),
-)
-
-
-def _count_cells(record: EpisodeRecord) -> float:
-    return float(sum(map(len, record.instance["environment"].splitlines())))
-
-
-def _blocked_share(record: EpisodeRecord) -> float:
-    text, walkable = record.instance["environment"].replace("\n", ""), set(record.instance["walkable_tiles"])
-    return sum(tile not in walkable for tile in text) / max(1, len(text))
-
-
-def _longest_leg(record: EpisodeRecord) -> float | None:
-    legs = [leg for leg in record.proof.get("legs", ()) if leg is not None]
-    return float(max(legs)) if legs else None
-
-
-VARIABLES = ExplanatoryVariables(
-    items=(
-        Axis(
-            name="objectives",
-            title="Objectives",
-            of=lambda record: float(len(record.instance["objectives"])),
-            doc="Objectives of the map.",
-        ),
-        Axis(
-            name="longest_leg",
-            title="Longest leg",
-            of=_longest_leg,
-            doc="Moves of the longest shortest path from one objective to the next.",
-        ),
-        Axis(name="cells", title="Cells", of=_count_cells, doc="Cells of the map."),
-        Axis(
-            name="blocked",
-            title="Share of cells that block",
-            of=_blocked_share,
-            doc="Share of the cells whose tiles cannot be walked on.",
-        ),
-    )
 )
 
 

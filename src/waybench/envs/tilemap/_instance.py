@@ -140,7 +140,7 @@ def decode(data: Json) -> TileMap:
 
     Left out, "walkable_tiles" are all characters of the map but "#", "path_length" is that of the shortest tour, and
     the others are empty. An objective outside the map is accepted, because the published records have four of them;
-    see `outside`.
+    see `objectives_outside`.
 
     Raises:
         DataError: If it is no such record; the message names the field.

@@ -1,10 +1,20 @@
-"""Metrics of an episode on a tile map (GameTraversalBenchmark, after its published program)."""
+"""Metrics of an episode on a tile map (GameTraversalBenchmark's program), and explanatory variables of maps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, fsum, log, log1p, sqrt
 
-from waybench.core import Aggregate, End, EpisodeRecord, Metric, Range, outcome_metric, proof_metric
+from waybench.core import (
+    Aggregate,
+    Axis,
+    End,
+    EpisodeRecord,
+    ExplanatoryVariables,
+    Metric,
+    Range,
+    outcome_metric,
+    proof_metric,
+)
 from waybench.core._metrics import OF_THE_ITEM
 from waybench.envs.tilemap._board import board_of_map, play_style
 from waybench.envs.tilemap._instance import decode
@@ -370,4 +380,43 @@ AGGREGATES = (
         better="lower",
         is_headline=False,  # a player without a plan is nearer to the published length than one with short ways
     ),
+)
+
+
+def _count_cells(record: EpisodeRecord) -> float:
+    return float(sum(map(len, record.instance["environment"].splitlines())))
+
+
+def _blocked_share(record: EpisodeRecord) -> float:
+    text, walkable = record.instance["environment"].replace("\n", ""), set(record.instance["walkable_tiles"])
+    return sum(tile not in walkable for tile in text) / max(1, len(text))
+
+
+def _longest_leg(record: EpisodeRecord) -> float | None:
+    legs = [leg for leg in record.proof.get("legs", ()) if leg is not None]
+    return float(max(legs)) if legs else None
+
+
+VARIABLES = ExplanatoryVariables(
+    items=(
+        Axis(
+            name="objectives",
+            title="Objectives",
+            of=lambda record: float(len(record.instance["objectives"])),
+            doc="Objectives of the map.",
+        ),
+        Axis(
+            name="longest_leg",
+            title="Longest leg",
+            of=_longest_leg,
+            doc="Moves of the longest shortest path from one objective to the next.",
+        ),
+        Axis(name="cells", title="Cells", of=_count_cells, doc="Cells of the map."),
+        Axis(
+            name="blocked",
+            title="Share of cells that block",
+            of=_blocked_share,
+            doc="Share of the cells whose tiles cannot be walked on.",
+        ),
+    )
 )

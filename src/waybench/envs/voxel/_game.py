@@ -220,7 +220,7 @@ class FindRules(Rules[Search, VoxelWorld]):
         return VoxelWorld(search, walked.body, action, walked.arrived, moved), walked
 
     def step(self, world: VoxelWorld, action: int, rng: Stream) -> ActionEffect[VoxelWorld]:
-        """Turn and walk (see `walk`)."""
+        """Turn and walk (see `turn_and_walk`)."""
         after, walked = self.turn_and_walk(world, action, rng)
         search, body = after.search, after.body
         x, z = floor(body.x), floor(body.z)

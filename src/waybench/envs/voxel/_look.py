@@ -1,7 +1,7 @@
 """Ray casting and connected components of the visible blocks. Compiled.
 
-The chunks are made before (`_generate.ready`), and nothing here calls what makes them: a loop is compiled again when
-its own file changes, and not when that of another one does.
+The chunks are made before (`_generate.make_missing_chunks`), and nothing here calls what makes them: a loop is compiled
+again when its own file changes, and not when that of another one does.
 """
 
 from collections.abc import Iterator
@@ -93,7 +93,7 @@ def cast_rays(
     hits: Ints,
     distances: Floats,
 ) -> None:
-    """Cast all rays (see `cast`), which pass through water if the eye is in it.
+    """Cast all rays (see `cast_ray`), which pass through water if the eye is in it.
 
     `directions` has shape (n, 3); `lengths` are how far the rays go. The results are written to `hits`, the block that
     each ray hits, and `distances`, how far that is.

@@ -141,7 +141,7 @@ class ExploreGame(Game[Maze, Sight, str]):
 
     Events of each turn: `at` ([x, y]), `window`, and `seen`, how many of the cells that can be reached were seen so
     far. A move also has its `phase`: "exploiting" if the exit was seen and could be reached over cells that were seen,
-    or else "exploring", and `error` (see `judge`). An illegal move has its `obstacle`: "wall" or "outside".
+    or else "exploring", and `error` (see `judge_move`). An illegal move has its `obstacle`: "wall" or "outside".
 
     Args:
         window: Cells along each side of what is seen, an odd number.

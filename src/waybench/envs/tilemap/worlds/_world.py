@@ -251,7 +251,7 @@ def landmarks(board: WorldBoard, plan: str) -> list[NamedLocation]:
             ):
                 locations.append(NamedLocation(name, [cell], cell))
     cells, walkable, width, below = board.cells, board.palette.walkable, board.width, rng.below
-    # Such that `_region` finds the same number: the first row is the least one with 3 * row // height == number.
+    # Such that `_region_number` finds the same number: the first row is the least one with 3 * row // height == number.
     rows, columns = ([-(-length * at // 3) for at in range(4)] for length in (board.height, width))
     for number, direction in enumerate(_DIRECTIONS):
         row, column = divmod(number, 3)

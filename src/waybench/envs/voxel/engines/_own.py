@@ -41,7 +41,7 @@ _DIAGONAL = 0.7071067811865476
 def is_blocked(pool: Bytes, air: int, solid: Bytes, x: float, y: float, z: float) -> bool:
     """Return whether the walker, with its feet at a place, would be in something solid.
 
-    `pool` has the chunks around the place, as in `_look.cast`, and `solid` a 1 for each block that is in the way.
+    `pool` has the chunks around the place, as in `_look.cast_ray`, and `solid` a 1 for each block that is in the way.
     """
     wrap, layers = pool.shape[0] - 1, pool.shape[4]
     for i in range(int(np.floor(x - HALF)), int(np.floor(x + HALF)) + 1):
