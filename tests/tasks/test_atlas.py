@@ -9,8 +9,7 @@ import pytest
 
 from waybench.core import Episode, EpisodeRecord, Item, UsageError, policy
 from waybench.envs import registry
-from waybench.evaluation._ladders import Ladders
-from waybench.evaluation._token_budget import WithinBudget
+from waybench.evaluation._ladders import Ladders, WithinBudget
 from waybench.evaluation.tasks import find_task, resolve_key
 from waybench.evaluation.tasks._estimate import TaskQuote
 from waybench.evaluation.tasks._items import task_items

@@ -374,7 +374,7 @@ def commit(
     if task is not None:
         if not model or keys or key_files or new:
             raise UsageError("TASK: give --model, too, and no key; a private set's key goes to -T key=file:PATH")
-        from waybench.submission._run_commitments import run_commitment
+        from waybench.submission._parameters import run_commitment
 
         text = json.dumps(run_commitment(task, assignments(parameters, "-T", "key=value"), model), indent=1)
         if out is None:

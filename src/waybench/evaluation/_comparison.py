@@ -70,6 +70,7 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
 
     @cached_property
     def _n_initial_units(self) -> int:
+        """Number of units that every model receives at the start."""
         return min(self.config.window, self.config.size)
 
     def initial_samples(self) -> list[Sample]:
@@ -137,6 +138,7 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
 
     @property
     def _models_in_race(self) -> list[str]:
+        """Names of the models that were not dropped."""
         return [model for model, live in zip(self.config.models, self._race.live, strict=True) if live]
 
     def _wake_waiting_models(self) -> None:

@@ -292,7 +292,7 @@ class EmbeddedPlayer(InProcessModel):
         return LocalModel(model_name, *args, **kwargs) if model_name in LOCAL_MODELS else super().__new__(cls)
 
     def prepare(self) -> None:
-        """Find the player."""
+        """Look up the player by the model's name."""
         check_player_exists(self.model_name)
         self._policy = policy(self.model_name)
 

@@ -353,6 +353,7 @@ async def _standardize_response(response: Any) -> None:
 
     @functools.cache
     def request() -> dict[str, Any]:
+        """Return the JSON object of the request; {} if it is none."""
         value = json.loads(response.request.content)
         return value if is_object(value) else {}
 

@@ -240,7 +240,7 @@ def _add_task_progress(task: Task, model: str, progress: RunProgress) -> TaskPro
 def task_args(task: Task) -> dict[str, Any]:
     """Return the arguments with which a task was created, as its logs have them."""
     try:
-        return dict(registry_params(task))
+        return registry_params(task)
     except ValueError:  # it was created without the engine's decorator
         return {}
 
@@ -269,6 +269,7 @@ def resumption_file_filter(
     journals = tuple(f"_{file_name_part(name)}_" for name in names)
 
     def is_needed(name: str) -> bool:
+        """Return whether the part of the run needs the file with this name."""
         if name.endswith(SUFFIX):
             return any(part in name for part in journals)
         if not any(part in name for part in endings):

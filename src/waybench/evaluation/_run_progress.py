@@ -200,6 +200,7 @@ def write_progress_regularly(folder: Path, progress: RunProgress) -> Generator[N
     stop = threading.Event()
 
     def keep_writing() -> None:
+        """Write the progress and check the servers once a second until the block ends."""
         while not stop.is_set():
             _write_progress_file(folder, progress, "running")
             progress.check_servers()
@@ -317,6 +318,7 @@ def follow_engine_reports(
     noted: set[str] = set()
 
     def receive(report: str | EvalSpec | EvalLog) -> None:
+        """Pass a report to the progress: a warning, or a task that starts or ends."""
         if isinstance(report, str):
             if quiet and report not in noted and _SAMPLE_ERROR not in report:
                 noted.add(report)

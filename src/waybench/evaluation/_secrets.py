@@ -9,8 +9,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from inspect_ai import Task
-from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # neither has a public name
-from inspect_ai._util.registry import registry_params
+from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # it has no public name
 from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_ai.model import Model, ModelCall, ModelOutput
 
@@ -27,6 +26,7 @@ from waybench.core import (
 )
 from waybench.core._secrets import HIDDEN
 from waybench.evaluation._provider_errors import all_causes, response_text
+from waybench.evaluation._run_journals import task_args
 
 _SHORTEST = 4  # of what is looked for in texts, most of which would otherwise lose words that are no secrets
 _SHORTEST_API_KEY = 8  # "none" stands for none
@@ -160,7 +160,7 @@ def adopt_names_of_older_logs(
     The engine resumes a log only if it names task and model alike. What these logs say already is no secret that the
     next one would keep.
     """
-    hidden = [task for task in tasks if LABEL.fullmatch(str(_parameters(task).get("key", "")))]
+    hidden = [task for task in tasks if LABEL.fullmatch(str(task_args(task).get("key", "")))]
     if not hidden and not any(HIDDEN in repr(model.model_args) for model in models):
         return
     is_changed = False
@@ -171,8 +171,8 @@ def adopt_names_of_older_logs(
             continue
         key = spec.task_args_passed.get("key")
         for task in hidden:
-            if spec.task == task.name and key is not None and private_key_label(str(key)) == _parameters(task)["key"]:
-                for parameters in (_parameters(task), getattr(task, TASK_ALL_PARAMS_ATTR, {})):
+            if spec.task == task.name and key is not None and private_key_label(str(key)) == task_args(task)["key"]:
+                for parameters in (task_args(task), getattr(task, TASK_ALL_PARAMS_ATTR, {})):
                     parameters["key"] = key
                 is_changed = True
         for model in models:
@@ -188,10 +188,3 @@ def adopt_names_of_older_logs(
             f"an older version wrote a key or password in clear text into the logs of {folder}; resumed logs keep it. "
             "Remove the folder or keep it private; runs into a new folder contain no secrets"
         )
-
-
-def _parameters(task: Task) -> dict[str, Any]:
-    try:
-        return registry_params(task)
-    except ValueError:  # it was created without the engine's decorator
-        return {}

@@ -61,6 +61,7 @@ def _for_each_reply(change_reply: Callable[[ChatMessageAssistant], ChatMessageAs
     """Return a function that applies a change to the model's own messages of a conversation."""
 
     def apply(messages: list[ChatMessage]) -> list[ChatMessage]:
+        """Return the conversation with changed replies; the same list if none changes."""
         changed = [
             change_reply(message) if isinstance(message, ChatMessageAssistant) else message for message in messages
         ]
@@ -99,6 +100,7 @@ def _can_join(message: ChatMessage) -> bool:
 
 
 def _join_contents(first: str | list[Content], second: str | list[Content]) -> str | list[Content]:
+    """Return the contents of two messages as one: joined texts, or a list of parts."""
     if isinstance(first, str) and isinstance(second, str):
         return f"{first}\n\n{second}"
     parts = [[ContentText(text=content)] if isinstance(content, str) else content for content in (first, second)]

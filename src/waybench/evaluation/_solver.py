@@ -1,4 +1,4 @@
-"""One solver that plays any episode, and the layer between Inspect and a model."""
+"""One solver that plays any episode, the layer between Inspect and a model, and boards in the transcript."""
 
 import functools
 import time
@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import anyio
+from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ContentText, Model, ModelCall, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
@@ -24,8 +25,8 @@ from waybench.core import (
     is_object,
     plural,
 )
+from waybench.core._board import board_text
 from waybench.evaluation._agents import agent_output, agent_solver
-from waybench.evaluation._boards import Boards
 from waybench.evaluation._progress import EpisodeProgress, TaskProgress
 from waybench.evaluation._provider import (
     action_request_arguments,
@@ -111,6 +112,7 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
             input = without_unsent_reasoning(input, effective_reasoning_history(api, config), episode.play.think_tags)
 
         async def send(messages: list[ChatMessage]) -> Any:
+            """Send messages to the provider, after storing hidden states if asked for."""
             nonlocal sent
             sent = messages
             states: HiddenStates | None = getattr(api, STATES, None)
@@ -343,3 +345,26 @@ def _is_refusal(output: ModelOutput) -> bool:
     """Return whether the provider marks the text as a refusal, whatever its reason to stop is."""
     content = output.message.content
     return not isinstance(content, str) and any(isinstance(part, ContentText) and part.refusal for part in content)
+
+
+_BOARD_SOURCE = "waybench board"
+_MOST_BOARDS = 50  # boards of an episode
+_LONGEST_BOARD = 4_000  # characters of one
+
+
+class Boards:
+    """Writes the board of an episode to the transcript after a turn, at most 50 times."""
+
+    def __init__(self) -> None:
+        """Count the boards of one episode from 0."""
+        self._shown = 0
+
+    def show(self, episode: Episode[Any, Any, Any]) -> None:
+        """Write an episode's present board to the transcript, if the environment has boards."""
+        board = episode.environment.presentation.board
+        if board is None or self._shown == _MOST_BOARDS:
+            return
+        text = board_text(board(episode.state, episode.turns)).replace("```", "'''")[:_LONGEST_BOARD]
+        if text.strip():
+            self._shown += 1
+            transcript().info(f"```text\n{text}\n```", source=_BOARD_SOURCE)

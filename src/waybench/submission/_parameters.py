@@ -1,4 +1,4 @@
-"""Parameters of tasks that do not depend on one machine, and the episodes that a run implies."""
+"""Parameters of tasks that do not depend on one machine, the samples of a run, and commitments to runs."""
 
 import hashlib
 import json
@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from waybench._version import __version__
 from waybench.core import (
     EASIER,
     HARDER,
@@ -17,6 +18,7 @@ from waybench.core import (
     LANGUAGE,
     PLAY_EXTENSIONS,
     PREFIX,
+    SHARD,
     STREAM,
     TEMPLATE,
     WORDING,
@@ -25,7 +27,9 @@ from waybench.core import (
     Option,
     UsageError,
     is_file_name,
+    is_object,
     is_public_key,
+    read_json_file,
     user_path,
 )
 from waybench.core._languages import LANGUAGE_TEXTS
@@ -34,7 +38,7 @@ from waybench.core._secrets import key_label_in_log
 from waybench.core._template import texts_as_toml
 from waybench.core._user_files import decode_text
 from waybench.envs import registry
-from waybench.evaluation.tasks import TaskEntry, find_task
+from waybench.evaluation.tasks import TaskEntry, find_task, resolve_key
 from waybench.evaluation.tasks._samples import Samples, task_samples
 from waybench.evaluation.tasks._stream import task_stream
 from waybench.results.logs._settings import follows_from_parameters, settings_of_parameters
@@ -277,3 +281,60 @@ def _local_parameters(
     if data_dir is not None and any(option.name == "data_dir" for option in entry.options):
         args["data_dir"] = data_dir
     return args
+
+
+_COMMITMENT_FORMAT = "waybench-run-commitment"
+_COMMITMENT_SCHEMA = 1
+_LARGEST_COMMITMENT = 1 << 20  # bytes
+# Parameters that say where and for how much a task runs, and not what it plays.
+_FREE = frozenset(("data_dir", "budget", "prices", SHARD))
+
+
+def run_commitment(task: str, parameters: Mapping[str, Any], model: str, epochs: int = 1) -> dict[str, Json]:
+    """Return a commitment to a run: task, items, options, model and versions.
+
+    Raises:
+        UsageError: For an unknown task or parameter, or a file that cannot be read.
+    """
+    entry = find_task(task)
+    values = portable_parameters(entry.name, resolve_key(entry.resolve(parameters)), [], items_digest)
+    return {
+        "format": _COMMITMENT_FORMAT,
+        "schema": _COMMITMENT_SCHEMA,
+        "waybench": __version__,
+        "environments": {env: registry.load(env).version for env in entry.envs},
+        **_committed_fields(entry.name, values, model, epochs),
+    }
+
+
+def _committed_fields(task: str, parameters: Mapping[str, Json], model: str, epochs: int) -> dict[str, Json]:
+    """Return the fields in which a commitment and its run must agree; parameters at their defaults are left out."""
+    defaults = {option.name: option.default for option in find_task(task).options}
+    chosen = {
+        name: value for name, value in sorted(parameters.items()) if name not in _FREE and value != defaults.get(name)
+    }
+    return {"model": model, "task": task, "parameters": chosen, "epochs": epochs}
+
+
+def is_commitment_to_run(
+    committed: Mapping[str, Any], model: str, task: str, parameters: Mapping[str, Json], epochs: int
+) -> bool:
+    """Return whether a commitment is one to this run, with the environment versions that are installed."""
+    try:
+        identity = _committed_fields(task, parameters, model, epochs)
+        versions = {env: registry.load(env).version for env in find_task(task).envs}
+    except UsageError:
+        return False
+    return committed.get("environments") == versions and all(committed.get(name) == identity[name] for name in identity)
+
+
+def read_run_commitment(path: Path) -> dict[str, Any]:
+    """Return the commitment in a file that `waybench commit TASK` wrote.
+
+    Raises:
+        WaybenchError: If it is none.
+    """
+    data = read_json_file(path, _LARGEST_COMMITMENT, "a commitment to a run")
+    if not is_object(data) or data.get("format") != _COMMITMENT_FORMAT or data.get("schema") != _COMMITMENT_SCHEMA:
+        raise UsageError(f"{path.name}: this is no commitment to a run: give what `waybench commit TASK` wrote")
+    return data

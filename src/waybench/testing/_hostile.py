@@ -210,12 +210,10 @@ def hostile_variants(reply: str) -> Iterator[tuple[str, str]]:
     Args:
         reply: What the environment's wording renders; its own format is attacked with it.
     """
-    for name, spoilt in _hostile_variants(reply):
-        if spoilt != reply:
-            yield name, spoilt
+    yield from ((name, damaged) for name, damaged in _all_variants(reply) if damaged != reply)
 
 
-def _hostile_variants(reply: str) -> Iterator[tuple[str, str]]:
+def _all_variants(reply: str) -> Iterator[tuple[str, str]]:
     """Yield pairs of a description and a damaged variant of a reply."""
     for name, number in _NUMBERS.items():
         yield f"numbers replaced by {name}", re.sub(r"\d+", lambda _, by=number: by, reply)

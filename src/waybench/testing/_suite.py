@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
-from waybench.testing import _declared, _players, _processes, _records, _replies, _rules, _words
+from waybench.testing import _declared, _players, _records, _rules, _words
 from waybench.testing._findings import Breach, breach_from_error, forbid_global_random_numbers, stop_after
 from waybench.testing._walks import FOCUS, AnyEnvironment, ContractError
 
@@ -39,16 +39,16 @@ LEVEL_CHECKS = _checks_by_name(
     _rules.check_terminal,
     _rules.check_action_codec,
     _rules.check_properties,
-    _replies.check_listed_actions,
+    _words.check_listed_actions,
     _words.check_wordings,
     _words.check_round_trip,
     _words.check_tools,
     _words.check_hostile,
-    _replies.check_ambiguous_replies,
-    _replies.check_secrets,
+    _words.check_ambiguous_replies,
+    _words.check_secrets,
     _players.check_players,
     _players.check_same_episode,
-    _processes.check_processes,
+    _rules.check_processes,
     _records.check_replay,
     _records.check_tampering,
     _records.check_prefix,

@@ -35,6 +35,7 @@ def default_task(entry: Entry, name: str) -> TaskEntry:
     """Return the task that plays an environment with all of its parameters."""
 
     def declare() -> tuple[Option, ...]:
+        """Return the task's parameters."""
         return tuple(environment_parameters(registry.load(entry.id)).values())
 
     return TaskEntry(name=name, summary=entry.summary, declare=declare, parts=(TaskPart(env=entry.id),))
@@ -44,6 +45,7 @@ def horizon_task(entry: Entry, name: str) -> TaskEntry:
     """Return the task that searches for a model's horizon in an environment with a `HorizonSpec`."""
 
     def declare() -> tuple[Option, ...]:
+        """Return the task's parameters."""
         environment = registry.load(entry.id)
         assert environment.difficulty.horizon is not None  # as the catalogue says
         return horizon_parameters(environment, environment.difficulty.horizon)

@@ -233,6 +233,7 @@ def estimate_of_ladders(entry: TaskEntry, args: Mapping[str, Any]) -> RunEstimat
 
 
 def _estimate_of_ladder(ladder: Ladder) -> RunEstimate:
+    """Return the estimate of one ladder, from a sample of its levels."""
     environment, options, levels = ladder.environment, ladder.options, list(ladder.levels())
     turns = _max_turns(environment, ladder.items(levels[0])[0], options)
     sample = {level: ladder.items(level) for level in [*evenly_spaced_values(levels[:-1], _LEVELS), levels[-1]]}

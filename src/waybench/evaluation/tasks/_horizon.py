@@ -155,6 +155,7 @@ def horizon_config(entry: TaskEntry, args: Mapping[str, Any]) -> HorizonConfig:
 
 @lru_cache(maxsize=4)  # a run asks for it twice, to tell the price and to begin, and sorting maps takes seconds
 def _cached_horizon_config(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> HorizonConfig:
+    """Return the configuration of a horizon search, from sorted (name, value) pairs of parameters."""
     environment, args = registry.load(env_id), dict(sorted_parameters)
     spec = environment.difficulty.horizon
     assert spec is not None, "tasks search only where an environment declares its levels"
@@ -192,6 +193,7 @@ def _cached_horizon_config(env_id: str, sorted_parameters: tuple[tuple[str, Any]
     )
 
     def open_level(level: int) -> Source[Any]:
+        """Return the source of a level's items."""
         return environment.source(args["key"], level, **style)
 
     named = args.get(DIFFICULTY_INDEX)

@@ -139,6 +139,7 @@ def _task(
     """Return a task; it has the parameter `isomorph` if all its environments have isomorphic items."""
 
     def declare() -> tuple[Option, ...]:
+        """Return the task's parameters."""
         isomorphic = all(registry.load(part.env).items.isomorph is not None for part in parts)
         return (*options(), *((ISOMORPH,) if isomorphic else ()))
 
@@ -175,6 +176,7 @@ def _smartplay_task() -> TaskEntry:
 
 
 def _smartplay_options() -> tuple[Option, ...]:
+    """Return the parameters of the task "smartplay"."""
     [engine] = _select_options("voxel/find", "engine")
     return (
         *_select_options("bandit/arms", "protocol wording interface prefix think_tags agent"),
@@ -203,6 +205,7 @@ _SEARCH_PARAMETERS = "*play mode {} icl source data_dir key sets limit attempts 
 
 
 def _aqa_options() -> tuple[Option, ...]:
+    """Return the parameters of the task "aqa"."""
     numbers = _select_options("search/guessnum", _SEARCH_PARAMETERS.format(""), fixed=("span",))
     return (*numbers, *_select_options("search/dfs", "*source"))
 
@@ -216,6 +219,7 @@ _MAZES = 10  # of each dimension, as published
 
 
 def _alicia_options() -> tuple[Option, ...]:
+    """Return the parameters of the task "alicia"."""
     return (
         *_select_options("maze/alicia", "*play key", docs={"key": "Key of the item set; by default the public set."}),
         replace(LIMIT, doc=f"Mazes per dimension; by default {_MAZES} generated mazes, or all mazes of a file."),
@@ -251,6 +255,7 @@ _QUICK = (
 
 
 def _atlas_options() -> tuple[Option, ...]:
+    """Return the parameters of the task "atlas"."""
     return (
         *_select_options("atlas/world", "*play key", fixed=(CONDITION,)),
         replace(LIMIT, doc=f"Worlds per level; by default {_WORLDS} generated worlds, or all worlds of a file."),

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import replace
 from functools import cache, wraps
 from inspect import Parameter, Signature
 from itertools import chain
@@ -41,11 +40,10 @@ from waybench.core._texts import ENGLISH_NAME
 from waybench.envs import registry
 from waybench.evaluation._adaptive import AdaptiveSampleSource, HorizonSearch, Tokens, estimate_episode_tokens
 from waybench.evaluation._agents import agent_sandbox, one_line_errors
-from waybench.evaluation._ladders import Ladder, Ladders
+from waybench.evaluation._ladders import Ladder, Ladders, SampleGroup, WithinBudget
 from waybench.evaluation._sample import parse_probe_plan, to_sample
 from waybench.evaluation._scores import episode, solved
 from waybench.evaluation._solver import play
-from waybench.evaluation._token_budget import SampleGroup, WithinBudget
 from waybench.evaluation.tasks._entry import (
     ISOMORPH,
     TaskEntry,
@@ -62,6 +60,7 @@ from waybench.evaluation.tasks._items import (
     non_default_item_options,
     open_source,
     task_items,
+    with_task_item_id,
 )
 from waybench.evaluation.tasks._presets import paper_of_task
 from waybench.evaluation.tasks._stream import ComparisonSettings, comparison_source
@@ -103,7 +102,7 @@ def _ladder_of_part(entry: TaskEntry, part: TaskPart, args: Mapping[str, Any]) -
         else:
             source = environment.source(args["key"], level, **style)
             drawn = isomorphic_source(environment, source, args[ISOMORPH.name]).head(args["limit"] or climb.items)
-        return [replace(item, id=part.item_id.format(id=item.id, index=item.index)) for item in drawn]
+        return [with_task_item_id(part, item) for item in drawn]
 
     items_of_level(levels[0])  # a level that does not exist is refused here, before anything is run
     return Ladder(

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from inspect_ai.dataset import Sample
@@ -160,7 +159,7 @@ def task_stream(
     return TaskStream(
         id=_stream_id(entry, args, over, items),
         size=size,
-        unit=partial(_listed_unit, units),
+        unit=units.__getitem__,
         unit_name=over[:-1],
         population=population,
     )
@@ -173,10 +172,6 @@ def _require_enough_units(entry: TaskEntry, n_units: int, unit_name: str) -> Non
             f"--until decided: {entry.name} has {plural(n_units, unit_name)} with these parameters; a decision takes "
             f"at least {FEWEST_UNITS}: give more items"
         )
-
-
-def _listed_unit(units: Sequence[Sequence[TaskItem]], number: int) -> Sequence[TaskItem]:
-    return units[number]
 
 
 def _group_by_cluster(entry: TaskEntry, items: Sequence[TaskItem]) -> list[list[TaskItem]]:

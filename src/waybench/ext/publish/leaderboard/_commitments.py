@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from waybench.core import NOTHING, Json, WaybenchError, is_object
 from waybench.results.formatting import one_line
-from waybench.submission._run_commitments import is_commitment_to_run, read_run_commitment
+from waybench.submission._parameters import is_commitment_to_run, read_run_commitment
 from waybench.submission._verdict import RunVerdict
 
 FOLDER = "commitments"
