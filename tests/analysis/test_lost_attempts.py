@@ -14,8 +14,8 @@ from tests.analysis.test_matrix import HANOI, attempts
 from tests.analysis.test_matrix import MAZE as MAZE_ID
 from tests.report.pages import site
 from waybench.core import play_to_end, policy
-from waybench.ext.publish.exports._every_eval_ever import every_eval_ever
-from waybench.ext.publish.exports._formats import ModelResults, eval_results
+from waybench.ext.publish.exports._every_eval_ever import every_eval_ever_files
+from waybench.ext.publish.exports._formats import ModelResults, eval_results_files
 from waybench.reporting._format import TaskView, presentation_of
 from waybench.reporting.charts._charts import OPEN, level_charts
 from waybench.results import Estimate, LoggedEpisode, Row, by_level, overall, rows, score_frame
@@ -252,12 +252,12 @@ def test_exports_say_what_a_score_lacks() -> None:
     (total,) = overall(made)
     pairs = [pair for pair in zip(episodes, made, strict=True) if pair[1].is_included]
     results = [ModelResults(total.group, total, pairs)]
-    document, _ = every_eval_ever(results, organization="o")
+    document, _ = every_eval_ever_files(results, organization="o")
     headline = json.loads(document.text)["evaluation_results"][0]
     assert headline["score_details"]["details"]["lost"] == "n = 4 of 10; 40.0 to 100.0"
     assert "confidence_interval" not in headline["score_details"]["uncertainty"]
     assert headline["source_data"]["additional_details"]["attempts_planned"] == "10"
-    (entry,) = eval_results(results, "o/d")
+    (entry,) = eval_results_files(results, "o/d")
     assert "n = 4 of 10; 40.0 to 100.0" in entry.text and NO_RANK in entry.text
 
 

@@ -30,7 +30,7 @@ from waybench.envs import registry
 from waybench.envs.tilemap._instance import TileMap, tile_list, tour_leg_lengths
 from waybench.ext.author import AUTHORED
 from waybench.ext.author.authored_maps._authors import Authored, new_draft, world_size, write_world
-from waybench.ext.author.authored_maps._steps import take_steps
+from waybench.ext.author.authored_maps._steps import run_author_steps
 from waybench.ext.author.authored_maps._tilemap import RARE, STEPS, Draft
 
 pytestmark = pytest.mark.usefixtures("key")
@@ -197,7 +197,7 @@ def test_what_is_wrong_is_told_and_mended(step: str, answer: Answer, problem: st
 
     problems: list[str] = []
     draft = Draft(ROWS, COLUMNS, len(OBJECTIVES))
-    check_sound(asyncio.run(take_steps(ask, STEPS, draft, 2, problems)).case())
+    check_sound(asyncio.run(run_author_steps(ask, STEPS, draft, 2, problems)).to_tile_map())
     assert len(said) == 6
     assert any(told.startswith(f"{step}: ") and problem in told for told in problems)
     assert not any("\n" in told for told in problems)

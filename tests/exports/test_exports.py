@@ -14,7 +14,7 @@ import waybench
 from tests.conftest import PATIENCE, ROOT, missing
 from waybench.cli import main
 from waybench.core import UsageError
-from waybench.ext.publish.exports._files import FileText, as_name, write_files, yaml
+from waybench.ext.publish.exports._files import FileText, as_path_part, write_files, yaml
 from waybench.ext.publish.exports._formats import read_results
 
 VALIDATORS = ROOT / ".venv-validators" / "bin"
@@ -164,7 +164,11 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], message: str, logs: P
 
 
 def test_names_of_models_stay_in_the_folder(tmp_path: Path) -> None:
-    assert as_name("../../etc/passwd") == "etc-passwd" and as_name("...") == "unknown" and as_name("a\x00b") == "a-b"
+    assert (
+        as_path_part("../../etc/passwd") == "etc-passwd"
+        and as_path_part("...") == "unknown"
+        and as_path_part("a\x00b") == "a-b"
+    )
     with pytest.raises(UsageError, match="leaves the folder"):
         write_files(tmp_path / "out", [FileText("../x", "")])
     assert list(tmp_path.iterdir()) in ([], [tmp_path / "out"])

@@ -109,7 +109,7 @@ def write_authored(
             item = replace(environment.item(result.case.to_json()), index=number)
             write(item, {"model": str(author.model), "asked": result.requests})
 
-    author.write(count, on_result)
+    author.write_instances(count, on_result)
     return failed
 
 

@@ -149,9 +149,9 @@ def export(
     if form == DATASET:
         write_dataset(names, out, task_set, dataset=dataset or "", answers=answers)
         return
-    from waybench.ext.publish.exports._every_eval_ever import every_eval_ever
+    from waybench.ext.publish.exports._every_eval_ever import every_eval_ever_files
     from waybench.ext.publish.exports._files import benchmark_file, write_files
-    from waybench.ext.publish.exports._formats import catalogue_entries, citations, eval_results, read_results
+    from waybench.ext.publish.exports._formats import catalogue_entries, citations, eval_results_files, read_results
     from waybench.results.logs import Skipped
 
     required = {
@@ -165,10 +165,10 @@ def export(
     skipped: list[Skipped] = []
     results = read_results(folders, model, skipped.append)
     if form == "every-eval-ever":
-        files = every_eval_ever(results, organization=organization or "", relationship=relationship)
+        files = every_eval_ever_files(results, organization=organization or "", relationship=relationship)
     elif form == "huggingface":
         files = (
-            *eval_results(results, dataset or "", url=url),
+            *eval_results_files(results, dataset or "", url=url),
             benchmark_file({result.group.task for result in results}),
         )
     elif form == "inspect-catalogue":

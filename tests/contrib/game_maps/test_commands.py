@@ -1,6 +1,6 @@
 import pytest
 
-from waybench.ext.author.game_maps._words import expand_command, is_way, ways_back
+from waybench.ext.author.game_maps._words import expand_command, is_movement, opposite_actions
 
 
 @pytest.mark.parametrize(
@@ -47,5 +47,5 @@ def test_commands_are_told_in_full(typed: str, told: str) -> None:
     ],
 )
 def test_what_may_lead_back(action: str, backs: tuple[str, ...]) -> None:
-    assert ways_back(action) == backs
-    assert is_way(action) == bool(backs)
+    assert opposite_actions(action) == backs
+    assert is_movement(action) == bool(backs)

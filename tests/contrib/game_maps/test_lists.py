@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from waybench.core import DataError, UsageError, WaybenchError
-from waybench.ext.author.game_maps._command import read_commands, read_names
+from waybench.ext.author.game_maps._command import read_commands, read_place_names
 
 
 def test_commands_are_lines(tmp_path: Path) -> None:
@@ -49,19 +49,19 @@ def test_what_is_no_list_of_commands_is_refused(text: str, told: str, tmp_path: 
 
 def test_names_are_an_object(tmp_path: Path) -> None:
     (tmp_path / "names").write_text('{"27": "bedroom", "25": "bedroom"}')
-    assert read_names(tmp_path / "names") == {"27": "bedroom", "25": "bedroom"}
+    assert read_place_names(tmp_path / "names") == {"27": "bedroom", "25": "bedroom"}
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"27": 1}', '{"27": " "}', '{"27": "bed\\nroom"}', "[" * 100_000, "\x00"])
 def test_what_are_no_names_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "names").write_text(text)
     with pytest.raises(DataError) as caught:
-        read_names(tmp_path / "names")
+        read_place_names(tmp_path / "names")
     assert str(caught.value).startswith(f"{tmp_path / 'names'}: ") and "\n" not in str(caught.value)
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
-    for read in (read_commands, read_names):
+    for read in (read_commands, read_place_names):
         with pytest.raises(UsageError, match="cannot read"):
             read(tmp_path / "none")
         (tmp_path / "latin").write_bytes(b"\xe9")

@@ -118,7 +118,7 @@ def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GameFile:
 
 
 def test_a_supported_game_is_walked_by_its_own_walkthrough(story: GameFile) -> None:
-    engine = story.engine(story.walkthrough)
+    engine = story.open_game(story.walkthrough)
     assert isinstance(engine, SupportedGame)
     found = map_game(engine, story.walkthrough, "905", names={"27": "bedroom", "25": "bedroom"})
     assert {edge[:5] for edge in found.place_map.edges} == {
@@ -131,7 +131,7 @@ def test_a_supported_game_is_walked_by_its_own_walkthrough(story: GameFile) -> N
 
 
 def test_without_names_the_objects_names_are_taken(story: GameFile) -> None:
-    found = map_game(story.engine(()), story.walkthrough, "905")
+    found = map_game(story.open_game(()), story.walkthrough, "905")
     assert found.codes.keys() == {"bed", "bedroom", "bathroom", "driving"}
     first = found.place_map.edges[0]
     assert first[:3] == ("bed", "bedroom", "stand up") and first.forward_named == 1

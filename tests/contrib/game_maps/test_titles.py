@@ -1,6 +1,6 @@
 import pytest
 
-from waybench.ext.author.game_maps._words import is_dark, names_place, room_title
+from waybench.ext.author.game_maps._words import is_darkness_title, names_place, room_title
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ def test_a_name_is_told_by_a_line_of_its_own() -> None:
 
 @pytest.mark.parametrize("title", ["darkness", "in the dark", "pitch dark", "total darkness", "in the darkness"])
 def test_darkness_is_no_name(title: str) -> None:
-    assert is_dark(title)
+    assert is_darkness_title(title)
 
 
 @pytest.mark.parametrize("title", ["dark corner", "the dark tower", "black forest", "darkroom"])
 def test_a_dark_name_is_a_name(title: str) -> None:
-    assert not is_dark(title)
+    assert not is_darkness_title(title)

@@ -21,7 +21,7 @@ from waybench.envs.voxel._wording import description_text
 from waybench.envs.voxel.engines import _engines
 from waybench.envs.voxel.engines._engines import open_terrain
 from waybench.envs.voxel.engines._terrain import CREATIVE, ENGINES, MINECRAFT_BIOMES, TICKS
-from waybench.ext.author.minedojo import MISSING, MinedojoTerrain, read_raw, settings
+from waybench.ext.author.minedojo import MISSING, MinedojoTerrain, read_raw, simulator_settings
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, rows
 
@@ -113,7 +113,7 @@ def test_an_episode(simulator: Simulator) -> None:
     item = SearchSource("k", 1, MINEDOJO).item(0)
     game: Any = FIND.playing.play(FIND.resolve_options(SHORT)).game
     heuristic = play_to_end(FIND, item, policy("heuristic"), SHORT)
-    assert simulator.made == [("creative:0", settings(item.instance.seed))]
+    assert simulator.made == [("creative:0", simulator_settings(item.instance.seed))]
     assert simulator.resets == 1
     per_step = 51  # the camera first, and then the ticks
     assert len(simulator.acts) == per_step * len(heuristic.turns)
@@ -237,7 +237,7 @@ def test_an_engine_that_nobody_brings_is_told_of(monkeypatch: pytest.MonkeyPatch
 
 def test_it_is_made_as_published(golden_dir: Callable[..., Path]) -> None:
     golden = json.loads(golden_dir("smartplay", "minedojo_descriptor.json").read_text(encoding="utf-8"))
-    made, wanted = settings(7), dict(golden["make_kwargs"])
+    made, wanted = simulator_settings(7), dict(golden["make_kwargs"])
     rays, listed = wanted.pop("lidar_rays"), made.pop("lidar_rays")
     assert [made.pop(name) for name in ("world_seed", "seed", "regenerate_world_after_reset")] == ["7", 7, True]
     assert {**made, "image_size": list(made["image_size"])} == wanted

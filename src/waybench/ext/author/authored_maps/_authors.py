@@ -24,7 +24,7 @@ from waybench.evaluation import read_reply
 from waybench.evaluation._engine import open_model
 from waybench.evaluation._solver import wrap_model
 from waybench.ext.author import AUTHORED
-from waybench.ext.author.authored_maps._steps import take_steps
+from waybench.ext.author.authored_maps._steps import run_author_steps
 from waybench.ext.author.authored_maps._tilemap import ROLE, STEPS, Draft
 
 HIGHEST_LEVEL = 9
@@ -54,7 +54,7 @@ class Authored:
 
 
 def new_draft(rows: int, columns: int, objectives: int, theme: str) -> Draft:
-    """Return the draft of a world of which nothing is written yet.
+    """Return an empty draft of a world of this size; without a theme the model chooses one.
 
     Raises:
         UsageError: If the theme is too long, or the map has no room for the objectives.
@@ -79,29 +79,30 @@ async def write_world(model: Model, draft: Draft, attempts: int) -> Authored:
         WaybenchError: If a step has no usable answer, or the provider none at all; the message says which step, and
             the last problem or the provider's words.
     """
-    _refuse_player(str(model))
+    _refuse_embedded_player(str(model))
     wrap_model(model)
     problems = list[str]()
     costs = list[Usage]()
 
-    async def ask(texts: Sequence[str]) -> Reply:
-        reply = await _ask(model, ROLE, texts)
+    async def send_conversation(texts: Sequence[str]) -> Reply:
+        reply = await _model_reply(model, ROLE, texts)
         costs.append(reply.usage or Usage())
         return reply
 
-    written = await take_steps(ask, STEPS, draft, attempts, problems)
+    written = await run_author_steps(send_conversation, STEPS, draft, attempts, problems)
     numbers = [part.name for part in fields(Usage) if part.name != "model"]
     summed: dict[str, Any] = {name: sum(getattr(cost, name) for cost in costs) for name in numbers}
     usage = Usage(**summed, model=costs[-1].model if costs else "")
-    return Authored(written.case(), len(costs), tuple(problems), usage)
+    return Authored(written.to_tile_map(), len(costs), tuple(problems), usage)
 
 
-async def _ask(model: Model, role: str, texts: Sequence[str]) -> Reply:
+async def _model_reply(model: Model, system_prompt: str, texts: Sequence[str]) -> Reply:
+    """Return the model's reply to a conversation: texts of user and model in turn, the first and last by the user."""
     kinds = (ChatMessageUser, ChatMessageAssistant)
     chat = [kinds[number % 2](content=text) for number, text in enumerate(texts)]
     began = time.monotonic()
     try:
-        output = await model.generate([ChatMessageSystem(content=role), *chat])
+        output = await model.generate([ChatMessageSystem(content=system_prompt), *chat])
         return read_reply(output, time.monotonic() - began)
     except Exception as error:  # every provider has its own; its message is what the user needs
         cause: object = error.last_attempt.exception() if isinstance(error, RetryError) else error
@@ -109,13 +110,13 @@ async def _ask(model: Model, role: str, texts: Sequence[str]) -> Reply:
         raise WaybenchError(f"{model}: {type(cause).__name__}: {' '.join(words.split())[:300]}") from None
 
 
-def _refuse_player(name: str) -> None:
-    if name.partition("/")[0] == "waybench":
-        raise UsageError(f"{name[:120]}: embedded players cannot write worlds; name a language model")
+def _refuse_embedded_player(model_name: str) -> None:
+    if model_name.partition("/")[0] == "waybench":
+        raise UsageError(f"{model_name[:120]}: embedded players cannot write worlds; name a language model")
 
 
 def world_size(level: int) -> tuple[int, int]:
-    """Return the rows and columns of a map of a level: near its fewest cells, 1.6 times as wide as high.
+    """Return the rows and columns of a map at a level: near its fewest cells, 1.6 times as wide as high.
 
     Raises:
         UsageError: For a level that does not exist.
@@ -138,19 +139,19 @@ class OpenAuthor:
     draft: Draft
     attempts: int
 
-    def write(self, count: int, on_result: OnResult) -> None:
-        """Have instances written, no two of them the same, as many at a time as the model may have connections.
+    def write_instances(self, count: int, on_result: OnResult) -> None:
+        """Have `count` different instances written, as many at a time as the model may have connections.
 
         Args:
             count: How many.
             on_result: Receives each number, from 0, with the instance or why there is none, as soon as it is known.
         """
-        asyncio.run(self._write(count, on_result))
+        asyncio.run(self._write_instances(count, on_result))
 
-    async def _write(self, count: int, on_result: OnResult) -> None:
+    async def _write_instances(self, count: int, on_result: OnResult) -> None:
         gate = asyncio.Semaphore(self.model.config.max_connections or 1)
 
-        async def one(number: int) -> tuple[int, Authored | WaybenchError]:
+        async def write_numbered(number: int) -> tuple[int, Authored | WaybenchError]:
             async with gate:
                 try:
                     return number, await write_world(self.model, self.draft, self.attempts)
@@ -159,7 +160,9 @@ class OpenAuthor:
 
         first: dict[str, int] = {}
         async with self.model:  # which closes its connections
-            pending = [asyncio.create_task(one(number)) for number in range(count)]  # which are begun in this order
+            pending = [
+                asyncio.create_task(write_numbered(number)) for number in range(count)
+            ]  # which are begun in this order
             for done in asyncio.as_completed(pending):
                 number, result = await done
                 if isinstance(result, Authored):
@@ -179,7 +182,7 @@ def open_author(
     model_args: Mapping[str, Json] | None = None,
     config: Mapping[str, Json] | None = None,
 ) -> OpenAuthor:
-    """Make a model ready to write instances of an environment; nothing is asked yet.
+    """Return a model that is ready to write instances of an environment; no request is made yet.
 
     `options` are those of `OPTIONS`, and `config` has Inspect's generation settings.
 
@@ -191,7 +194,7 @@ def open_author(
         raise UsageError(
             f"models cannot write instances of {env}: remove --model, or choose from {', '.join(AUTHORED)}"
         )
-    _refuse_player(model)
+    _refuse_embedded_player(model)
     chosen = resolve(OPTIONS, options or {}, "source option")
     draft = new_draft(*world_size(level), chosen["objectives"], chosen["theme"])
     ready = open_model(model, model_base_url, model_args or {})

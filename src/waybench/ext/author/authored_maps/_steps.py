@@ -58,8 +58,8 @@ class AuthorStep(Generic[D]):
     check: Callable[[Any, D], D | RefusedAnswer]
 
 
-async def take_steps(ask: Ask, steps: Sequence[AuthorStep[D]], draft: D, attempts: int, problems: list[str]) -> D:
-    """Go through all steps with a model, from a draft with what is known before the first one.
+async def run_author_steps(ask: Ask, steps: Sequence[AuthorStep[D]], draft: D, attempts: int, problems: list[str]) -> D:
+    """Ask a model for each step of an instance in turn, and return the draft with all accepted answers.
 
     A request shows the accepted answers of the steps before, and all refused ones of its own step with their problems.
     Each step has at most `attempts` requests, those after a return from a later step included. `problems` gets what was
@@ -81,7 +81,7 @@ async def take_steps(ask: Ask, steps: Sequence[AuthorStep[D]], draft: D, attempt
         requests[step.name] += 1
         accepted = [text for at in range(number) for text in (steps[at].prompt(drafts[at]), answers[at])]
         reply = await ask([*accepted, step.prompt(drafts[-1]), *refusals[step.name]])
-        answer, result = _judge(step, reply, drafts[-1])
+        answer, result = _check_reply(step, reply, drafts[-1])
         if not isinstance(result, RefusedAnswer):
             answers.append(answer)
             drafts.append(result)
@@ -103,8 +103,8 @@ async def take_steps(ask: Ask, steps: Sequence[AuthorStep[D]], draft: D, attempt
     return drafts[-1]
 
 
-def _judge(step: AuthorStep[D], reply: Reply, draft: D) -> tuple[str, D | RefusedAnswer]:
-    """Return an answer as it stands in the conversation from then on, and the new draft or why there is none."""
+def _check_reply(step: AuthorStep[D], reply: Reply, draft: D) -> tuple[str, D | RefusedAnswer]:
+    """Return the answer as the conversation keeps it, and the new draft or why the answer is refused."""
     longest = step.longest(draft)
     text = split_reasoning(reply.text).answer.strip()
     quoted = text[:longest] or "(nothing)"  # some providers take no empty message
@@ -120,12 +120,13 @@ def _judge(step: AuthorStep[D], reply: Reply, draft: D) -> tuple[str, D | Refuse
         return quoted, RefusedAnswer(["The reply is empty."])
     if not step.keys:
         return text, step.check(text, draft)
-    values = _values(text, step.keys)
+    values = _values_of_keys(text, step.keys)
     result = values if isinstance(values, RefusedAnswer) else step.check(values, draft)
     return (quoted if isinstance(result, RefusedAnswer) else json.dumps(values, ensure_ascii=False)), result
 
 
-def _values(text: str, keys: Sequence[str]) -> dict[str, Any] | RefusedAnswer:
+def _values_of_keys(text: str, keys: Sequence[str]) -> dict[str, Any] | RefusedAnswer:
+    """Return the values of these keys in the last JSON object of a text."""
     data = last_json_object(text, keys[0])
     if isinstance(data, Invalid):
         return RefusedAnswer([data.reason])

@@ -60,8 +60,8 @@ class Draft:
     drawn: tuple[str, ...] = ()
     objectives: tuple[Objective, ...] = ()
 
-    def case(self) -> TileMap:
-        """Return the map as a record has it; its path length is the exact shortest tour's, its id says what it is."""
+    def to_tile_map(self) -> TileMap:
+        """Return the finished map, with the length of the shortest tour of its objectives."""
         case = TileMap(
             rows=self.drawn,
             tiles=(*self.tiles, (self.protagonist, PLAYER), (self.antagonist, ENEMY)),
@@ -74,12 +74,12 @@ class Draft:
         case = replace(case, path_length=sum(leg or 0 for leg in tour_leg_lengths(case, self.walkable)))
         return replace(case, id=case.hash[:12])
 
-    def cells(self, sign: str) -> list[tuple[int, int]]:
-        """Return where a tile is on the map, as (row, column)."""
+    def cells_with_tile(self, sign: str) -> list[tuple[int, int]]:
+        """Return the cells of a tile as (row, column)."""
         return [(r, c) for r, row in enumerate(self.drawn) for c, tile in enumerate(row) if tile == sign]
 
 
-def _ask_story(draft: Draft) -> str:
+def _story_prompt(draft: Draft) -> str:
     theme = f" It is about: {draft.theme}." if draft.theme else ""
     return (
         f"Step 1, the story. Tell the story of the world in 150 to 400 words of plain text, without headings or lists: "
@@ -88,13 +88,13 @@ def _ask_story(draft: Draft) -> str:
     )
 
 
-def _check_story(text: str, draft: Draft) -> Draft | RefusedAnswer:
+def _add_story(text: str, draft: Draft) -> Draft | RefusedAnswer:
     if any(category(sign) in ("Cc", "Cs") and sign not in "\n\r\t" for sign in text):
         return RefusedAnswer(["The story has control characters: give plain text."])
     return replace(draft, story=text)
 
 
-def _ask_characters(draft: Draft) -> str:
+def _characters_prompt(draft: Draft) -> str:
     return (
         'Step 2, the characters. Name the characters of the story as JSON: {"protagonist": "...", "antagonist": "...", '
         f'"others": ["...", ...]}}. "others" has at most {MOST_OTHERS} names and may be empty. All names differ, and '
@@ -102,19 +102,19 @@ def _ask_characters(draft: Draft) -> str:
     )
 
 
-def _check_characters(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
+def _add_characters(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     first, second, others = answer["protagonist"], answer["antagonist"], answer["others"]
     if not is_array(others) or len(others) > MOST_OTHERS:
         return RefusedAnswer([f'"others" must be a list of at most {MOST_OTHERS} names.'])
     names = [first, second, *others]
-    problems = [_name_problem(name) for name in names if not _is_name(name)]
+    problems = [_name_problem(name) for name in names if not _is_valid_name(name)]
     if not problems:
         problems = [f"{json_excerpt(name)} is the name of several characters." for name in _duplicates(names)]
     named = replace(draft, protagonist=first, antagonist=second, others=tuple(others))
     return RefusedAnswer(problems) if problems else named
 
 
-def _ask_tiles(draft: Draft) -> str:
+def _tiles_prompt(draft: Draft) -> str:
     names = ", ".join(map(json_excerpt, draft.others))
     others = f"Each of these characters has a tile of exactly its name: {names}. " if draft.others else ""
     return (
@@ -130,11 +130,11 @@ def _ask_tiles(draft: Draft) -> str:
     )
 
 
-def _check_tiles(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
+def _add_tiles(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     tiles = answer["tiles"]
     if not is_object(tiles) or not FEWEST_TILES <= len(tiles) <= MOST_TILES:
         return RefusedAnswer([f'"tiles" must be an object of {FEWEST_TILES} to {MOST_TILES} names.'])
-    problems = [_name_problem(name) for name in tiles if not _is_name(name)]
+    problems = [_name_problem(name) for name in tiles if not _is_valid_name(name)]
     for name, sign in tiles.items():
         if name in (draft.protagonist, draft.antagonist):
             problems.append(f"{json_excerpt(name)} has its character already: leave it out.")
@@ -157,7 +157,7 @@ def _check_tiles(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     return replace(draft, tiles=tuple(tiles.items()), walkable=walkable, interactive=interactive)
 
 
-def _ask_map(draft: Draft) -> str:
+def _map_prompt(draft: Draft) -> str:
     return (
         f'Step 4, the map. Draw the map as JSON, one text for each row from top to bottom: {{"map": ["...", ...]}}. '
         f"It has exactly {draft.rows} rows of exactly {draft.columns} characters each: only the characters of your "
@@ -168,7 +168,7 @@ def _ask_map(draft: Draft) -> str:
     )
 
 
-def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
+def _add_map(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     drawn = answer["map"]
     if not is_array(drawn) or not all(isinstance(row, str) for row in drawn):
         return RefusedAnswer(['"map" must be a list of texts, one for each row.'])
@@ -185,7 +185,7 @@ def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     if problems:
         return RefusedAnswer(problems)
     draft = replace(draft, drawn=tuple(drawn))
-    case = draft.case()
+    case = draft.to_tile_map()
     reached = case.floor(draft.walkable).reached_from(case.start).bit_count() - 1
     if reached < draft.count:
         places = plural(reached, "place")
@@ -195,8 +195,8 @@ def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     return draft
 
 
-def _ask_objectives(draft: Draft) -> str:
-    rare = {sign: cells for sign in draft.walkable if 0 < len(cells := draft.cells(sign)) <= RARE}
+def _objectives_prompt(draft: Draft) -> str:
+    rare = {sign: cells for sign in draft.walkable if 0 < len(cells := draft.cells_with_tile(sign)) <= RARE}
     tiles = "; ".join(f"{sign} at " + ", ".join(map(str, cells)) for sign, cells in rare.items())
     where = f" The rarer tiles that can be walked on are, as (row, column): {tiles}." if tiles else ""
     return (
@@ -223,7 +223,7 @@ def _add_objectives(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnsw
             objectives.append(Objective(name, *value))
     cells = [(objective.row, objective.column) for objective in objectives]
     problems += [
-        f"Several objectives are at {_position(*cell)}: give each its own place." for cell in _duplicates(cells)
+        f"Several objectives are at {_position_text(*cell)}: give each its own place." for cell in _duplicates(cells)
     ]
     if problems:
         return RefusedAnswer(problems)
@@ -233,45 +233,46 @@ def _add_objectives(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnsw
 
 
 def _objective_problem(name: str, value: Any, draft: Draft) -> str:
-    """Return what is wrong with one objective; nothing if it is a place on the map that can be walked on."""
-    if not _is_name(name):
+    """Return what is wrong with an objective; "" if it is a cell of the map that can be walked on."""
+    if not _is_valid_name(name):
         return _name_problem(name)
     called = json_excerpt(name)
     if not is_array(value) or [type(part) for part in value] != [str, int, int]:
         return f'{called}: give ["character", row, column].'
     tile, row, column = str(value[0]), int(value[1]), int(value[2])
     if not (0 <= row < draft.rows and 0 <= column < draft.columns):
-        end = _position(draft.rows - 1, draft.columns - 1)
-        return f"{called}: {_position(row, column)} is outside the map, which ends at {end}."
+        end = _position_text(draft.rows - 1, draft.columns - 1)
+        return f"{called}: {_position_text(row, column)} is outside the map, which ends at {end}."
     there = draft.drawn[row][column]
     if there != tile:
-        near = min(draft.cells(tile), key=lambda cell: abs(cell[0] - row) + abs(cell[1] - column), default=None)
-        hint = f" The nearest {json_excerpt(tile)} is at {_position(*near)}." if near else ""
-        return (
-            f"{called}: at {_position(row, column)} the map has {json_excerpt(there)}, not {json_excerpt(tile)}.{hint}"
+        near = min(
+            draft.cells_with_tile(tile), key=lambda cell: abs(cell[0] - row) + abs(cell[1] - column), default=None
         )
+        hint = f" The nearest {json_excerpt(tile)} is at {_position_text(*near)}." if near else ""
+        position = _position_text(row, column)
+        return f"{called}: at {position} the map has {json_excerpt(there)}, not {json_excerpt(tile)}.{hint}"
     if tile not in draft.walkable:
-        return f"{called}: the tile {json_excerpt(tile)} at {_position(row, column)} cannot be walked on."
+        return f"{called}: the tile {json_excerpt(tile)} at {_position_text(row, column)} cannot be walked on."
     return ""
 
 
 def _unreachable_objectives(draft: Draft) -> list[str]:
-    """Return a sentence for each objective that cannot be reached from where the player is by then."""
-    case = draft.case()
+    """Return a sentence for each objective that cannot be reached from the objective before it."""
+    case = draft.to_tile_map()
     at = divmod(case.start, case.width)
     problems = list[str]()
     for (name, _, row, column), leg in zip(case.objectives, tour_leg_lengths(case, draft.walkable), strict=True):
         if leg is None:
             problems.append(
-                f"With this map the objective {json_excerpt(name)} at {_position(row, column)} cannot be reached from "
-                f"{_position(*at)}: open a way over tiles that can be walked on."
+                f"With this map the objective {json_excerpt(name)} at {_position_text(row, column)} cannot be reached "
+                f"from {_position_text(*at)}: open a way over tiles that can be walked on."
             )
         else:
             at = (row, column)
     return problems
 
 
-def _is_name(value: Any) -> bool:
+def _is_valid_name(value: Any) -> bool:
     return isinstance(value, str) and value.isprintable() and value == value.strip() and 0 < len(value) <= LONGEST_NAME
 
 
@@ -283,16 +284,18 @@ def _duplicates(values: Iterable[Any]) -> list[Any]:
     return [value for value, times in Counter(values).items() if times > 1]
 
 
-def _position(row: int, column: int) -> str:
+def _position_text(row: int, column: int) -> str:
     return f"row {row}, column {column}"
 
 
 STEPS: tuple[AuthorStep[Draft], ...] = (
-    AuthorStep("story", (), lambda _: LONGEST_STORY, _ask_story, _check_story),
+    AuthorStep("story", (), lambda _: LONGEST_STORY, _story_prompt, _add_story),
     AuthorStep(
-        "characters", ("protagonist", "antagonist", "others"), lambda _: 4000, _ask_characters, _check_characters
+        "characters", ("protagonist", "antagonist", "others"), lambda _: 4000, _characters_prompt, _add_characters
     ),
-    AuthorStep("tiles", ("tiles", "walkable", "interactive"), lambda _: 12_000, _ask_tiles, _check_tiles),
-    AuthorStep("map", ("map",), lambda draft: 2000 + 2 * draft.rows * (draft.columns + 10), _ask_map, _check_map),
-    AuthorStep("objectives", ("objectives",), lambda draft: 2000 + 400 * draft.count, _ask_objectives, _add_objectives),
+    AuthorStep("tiles", ("tiles", "walkable", "interactive"), lambda _: 12_000, _tiles_prompt, _add_tiles),
+    AuthorStep("map", ("map",), lambda draft: 2000 + 2 * draft.rows * (draft.columns + 10), _map_prompt, _add_map),
+    AuthorStep(
+        "objectives", ("objectives",), lambda draft: 2000 + 400 * draft.count, _objectives_prompt, _add_objectives
+    ),
 )

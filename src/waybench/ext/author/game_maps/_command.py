@@ -34,11 +34,11 @@ from waybench.ext.author.game_maps._words import (
     PlaceId,
     TextGame,
     Visit,
-    as_name,
-    is_dark,
+    is_darkness_title,
     names_place,
-    split_line,
-    walk,
+    normalise_name,
+    split_commands,
+    walk_through,
 )
 
 _LARGEST = 1 << 24  # bytes
@@ -77,7 +77,7 @@ def read_commands(path: Path) -> tuple[str, ...]:
     commands: list[str] = []
     for number, line in enumerate(read_text_file(path, _LARGEST, "a file of commands").split("\n"), 1):
         text = line.strip()
-        typed = split_line(text)
+        typed = split_commands(text)
         if any(len(command) > LONGEST for command in typed) or not (text.isascii() and text.isprintable()):
             raise DataError(f"{path}: line {number}: a command is at most {LONGEST} printable ASCII characters")
         commands += typed
@@ -86,8 +86,8 @@ def read_commands(path: Path) -> tuple[str, ...]:
     return tuple(commands)
 
 
-def read_names(path: Path) -> dict[str, str]:
-    """Read a map of names: a JSON object with the ids of places and their names, as in NAME.code2anno.json.
+def read_place_names(path: Path) -> dict[str, str]:
+    """Read the names of places from a JSON object, id to name, as in NAME.code2anno.json.
 
     Raises:
         UsageError: If the file cannot be read.
@@ -97,13 +97,13 @@ def read_names(path: Path) -> dict[str, str]:
     if not is_object(data):
         raise DataError(f'{path}: the file is not an object such as {{"27": "bedroom", "25": "bedroom"}}')
     for code, name in data.items():
-        if not isinstance(name, str) or not name.isprintable() or not as_name(name):
+        if not isinstance(name, str) or not name.isprintable() or not normalise_name(name):
             raise DataError(f"{path}: {code[:40]}: {str(name)[:60]!r} is not a name on one line")
     return data
 
 
-def titles_of_places(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
-    """Return for each id, in the order of arrival, what the game calls the place and how often.
+def count_titles(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
+    """Return how often the game used each title of each place, with the places in the order of arrival.
 
     That is its name in the game's own table or, without one, the title that the game printed; a title that says that it
     is dark counts only where the game printed no other.
@@ -114,14 +114,14 @@ def titles_of_places(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
         if visit.place is None:
             continue
         names, shadows = titles.setdefault(visit.place, Counter()), dark.setdefault(visit.place, Counter())
-        title = as_name(visit.name or "") or visit.title
+        title = normalise_name(visit.name or "") or visit.title
         if title:
-            (shadows if visit.name is None and is_dark(title) else names).update([title])
+            (shadows if visit.name is None and is_darkness_title(title) else names).update([title])
     return {code: names or dark[code] for code, names in titles.items()}
 
 
-def name_places(titles: Mapping[PlaceId, Counter[str]], chosen: Mapping[str, str]) -> dict[PlaceId, str]:
-    """Return one name for each id, given the names in the game (`titles`) and those to use instead (`chosen`).
+def name_places(titles: Mapping[PlaceId, Counter[str]], chosen_names: Mapping[str, str]) -> dict[PlaceId, str]:
+    """Return one name for each place id: the chosen one, else the most frequent title.
 
     It is the chosen one or else the most frequent title, of equally frequent ones the first. Ids with the same chosen
     name are one place. Without that, a second place of the same name has a number added: "hall (2)".
@@ -130,11 +130,11 @@ def name_places(titles: Mapping[PlaceId, Counter[str]], chosen: Mapping[str, str
         DataError: If an id in `chosen` is not in `titles`.
     """
     ids = {str(code): code for code in titles}
-    for text in chosen:
+    for text in chosen_names:
         if text not in ids:
             known_ids = ", ".join(sorted(ids)[:12]) + (", ..." if len(ids) > 12 else "")
             raise DataError(f"names: the walk reaches no place with the id {text[:40]!r}; ids are {known_ids}")
-    names = {code: as_name(chosen[text]) for text, code in ids.items() if text in chosen}
+    names = {code: normalise_name(chosen_names[text]) for text, code in ids.items() if text in chosen_names}
     used = set(names.values())
     for code, counts in titles.items():
         if code not in names:
@@ -186,16 +186,16 @@ def map_game(
     """
     if len(commands) > MOST_STEPS:
         raise UsageError(f"{len(commands):,} commands are too many: give at most {MOST_STEPS:,}")
-    visits, unused = walk(engine, commands)
-    titles = titles_of_places(visits)
+    visits, unused = walk_through(engine, commands)
+    titles = count_titles(visits)
     by_id = name_places(titles, names or {})
     known_as: dict[str, set[str]] = {}
     for code, chosen in by_id.items():
         known_as.setdefault(chosen, {chosen}).update(titles[code])
     for visit in visits:
-        if visit.place is not None and visit.title and not is_dark(visit.title):
+        if visit.place is not None and visit.title and not is_darkness_title(visit.title):
             known_as[by_id[visit.place]].add(visit.title)
-    edges = _learn(visits if steps is None else visits[: steps + 1], by_id, known_as)
+    edges = _map_edges(visits if steps is None else visits[: steps + 1], by_id, known_as)
     if not edges:
         raise UsageError("no command led from one place to another: give commands that walk through the game")
     places = tuple(sorted({end for edge in edges for end in (edge.source, edge.target)}))
@@ -204,13 +204,12 @@ def map_game(
     return GameMap(PlaceMap(name, places, actions, edges, tuple(visit.step for visit in visits)), codes, unused)
 
 
-def _learn(
+def _map_edges(
     visits: Sequence[Visit], names: Mapping[PlaceId, str], known_as: Mapping[str, Collection[str]]
 ) -> tuple[Edge, ...]:
-    """Return the moves of a walk, as far as it is to be on the map.
+    """Return the edges of the map that a walk has found.
 
-    `names` has a name for each id of a place, and `known_as` for each name the lines which tell a reader that this is
-    where the player is.
+    `names` maps the ids of places to names, and `known_as` each name to the lines by which a reader knows the place.
     """
     stays: list[str | None] = []
     arrivals: list[int] = []
@@ -235,26 +234,26 @@ def _learn(
             named_at.append(NEVER)
         if here is not None and names_place(visit.step.observation, known_as[here]):
             named_at[-1] = min(named_at[-1], visit.step.number)
-    return edges_of_traversals(traversals, _fill_in_steps(stays, arrivals, named_at), inferred)
+    return edges_of_traversals(traversals, _naming_steps(stays, arrivals, named_at), inferred)
 
 
-def _fill_in_steps(stays: Sequence[str | None], arrivals: Sequence[int], named_at: Sequence[int]) -> list[int]:
-    """Fill in the step at which a place is named that was not named during a stay: that of the next stay where it is.
+def _naming_steps(stays: Sequence[str | None], arrivals: Sequence[int], named_at: Sequence[int]) -> list[int]:
+    """Return for each stay the step at which its place is named: during the stay, else in the next stay there.
 
-    A name that the game never prints after an arrival counts as known then, for a question has to have some step.
+    A name that is never printed after an arrival counts as known then, for a question has to have some step.
     """
     steps: dict[str | None, list[int]] = {}
     for name, step in zip(stays, named_at, strict=True):
         if step < NEVER:
             steps.setdefault(name, []).append(step)
 
-    def after(name: str | None, arrival: int) -> int:
+    def next_naming_step(name: str | None, arrival: int) -> int:
         later = steps.get(name, [])
         position = bisect_left(later, arrival)
         return later[position] if position < len(later) else arrival
 
     return [
-        after(name, arrival) if step == NEVER else step
+        next_naming_step(name, arrival) if step == NEVER else step
         for name, arrival, step in zip(stays, arrivals, named_at, strict=True)
     ]
 
@@ -289,7 +288,7 @@ def counts(
     """
     if folder is not None and data_dir is not None:
         raise UsageError("--data-dir: for published maps; give it or FOLDER")
-    steps_of = _prefix_steps(prefix_steps or "")
+    steps_of = _parse_prefix_steps(prefix_steps or "")
     if folder is None and (longest := max(steps_of.values(), default=0)) > PUBLISHED_STEPS:
         raise UsageError(f"--prefix-steps {longest}: the published maps end at step {PUBLISHED_STEPS}")
     source = "published" if folder is None else str(folder)
@@ -297,14 +296,14 @@ def counts(
     if games is None and (unknown := steps_of.keys() - {place_map.name for place_map in maps} - {""}):
         raise UsageError(f"--prefix-steps: there is no map {', '.join(sorted(unknown))[:200]}")
     rows = [
-        _row(place_map, steps_of.get(place_map.name, steps_of.get("")), labels, published=folder is None)
+        _count_row(place_map, steps_of.get(place_map.name, steps_of.get("")), labels, published=folder is None)
         for place_map in maps
     ]
     click.echo(_FORMATTED[form](rows), nl=False)
 
 
-def _prefix_steps(text: str) -> dict[str, int]:
-    """Return the steps that are shown by the name of the game; those of all games have the name ""."""
+def _parse_prefix_steps(text: str) -> dict[str, int]:
+    """Return the number of prefix steps by the name of the game; "" stands for all games."""
     steps_of: dict[str, int] = {}
     for part in text.split(",") if text else ():
         game, _, steps = part.rpartition("=")
@@ -317,7 +316,8 @@ def _prefix_steps(text: str) -> dict[str, int]:
     return steps_of
 
 
-def _row(place_map: PlaceMap, steps: int | None, labels: str, *, published: bool) -> dict[str, Json]:
+def _count_row(place_map: PlaceMap, steps: int | None, labels: str, *, published: bool) -> dict[str, Json]:
+    """Return the counts of a map's questions as a row of the table."""
     last = place_map.last_step - 1 if published else place_map.last_step
     prefix_steps = PUBLISHED_STEPS if published and steps is None else steps
     counted = count_questions(place_map, last if prefix_steps is None else min(prefix_steps, last), LABELS[labels])
@@ -335,7 +335,7 @@ def _row(place_map: PlaceMap, steps: int | None, labels: str, *, published: bool
     }
 
 
-def _as_csv(rows: Iterable[dict[str, Json]]) -> str:
+def _rows_to_csv(rows: Iterable[dict[str, Json]]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, list(_COLUMNS), lineterminator="\n")
     writer.writeheader()
@@ -343,8 +343,8 @@ def _as_csv(rows: Iterable[dict[str, Json]]) -> str:
     return out.getvalue()
 
 
-def _as_table(rows: Sequence[dict[str, Json]]) -> str:
-    lines = [list(_COLUMNS.values()), *([_cell(row[name]) for name in _COLUMNS] for row in rows)]
+def _rows_to_text_table(rows: Sequence[dict[str, Json]]) -> str:
+    lines = [list(_COLUMNS.values()), *([_format_count(row[name]) for name in _COLUMNS] for row in rows)]
     if len(rows) > 1:
         total = {name: f"{sum(row[name] for row in rows):,}" for name in _SUMMED}
         lines.append([total.get(name, "total" if name == "game" else "") for name in _COLUMNS])
@@ -353,14 +353,14 @@ def _as_table(rows: Sequence[dict[str, Json]]) -> str:
     return "".join("  ".join(row) + "\n" for row in rows_of_text)
 
 
-def _cell(value: Json) -> str:
+def _format_count(value: Json) -> str:
     return f"{value:.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 _FORMATTED: Mapping[str, Callable[[Sequence[dict[str, Json]]], str]] = {
-    "table": _as_table,
+    "table": _rows_to_text_table,
     "json": lambda rows: json.dumps(rows, indent=1) + "\n",
-    "csv": _as_csv,
+    "csv": _rows_to_csv,
 }
 
 
@@ -417,7 +417,7 @@ def build(
     folder = Path(chosen) if out is None else out
     if there := sorted(folder.glob(f"{chosen}.*")) if folder.is_dir() else []:  # before any work
         raise UsageError(f"{there[0]} exists already: choose another folder with --out, or another --name")
-    names_of_places = None if names is None else read_names(names)
+    names_of_places = None if names is None else read_place_names(names)
     typed = None if commands is None else read_commands(commands)
     story = GameFile(game)
     typed = typed or story.walkthrough
@@ -425,12 +425,12 @@ def build(
         raise UsageError(
             f"{game}: jericho has no walkthrough of this game; give --commands, a file with one command per line"
         )
-    game_map = map_game(story.engine(typed), typed, chosen, steps=steps, names=names_of_places)
+    game_map = map_game(story.open_game(typed), typed, chosen, steps=steps, names=names_of_places)
     make_writable_folder(folder)
-    _report(game_map, write_map(folder, game_map.place_map, game_map.codes, most_paths=paths), folder)
+    _print_summary(game_map, write_map(folder, game_map.place_map, game_map.codes, most_paths=paths), folder)
 
 
-def _report(game_map: GameMap, written: WriteResult, folder: Path) -> None:
+def _print_summary(game_map: GameMap, written: WriteResult, folder: Path) -> None:
     place_map = game_map.place_map
     walked = sum(1 for edge in place_map.edges if edge.forward < NEVER)
     moves = f"{plural(len(place_map.edges), 'move')} ({walked} walked, {len(place_map.edges) - walked} inferred)"

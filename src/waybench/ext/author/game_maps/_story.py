@@ -16,10 +16,10 @@ from waybench.ext.author.game_maps._words import (
     LOOK,
     Playable,
     expand_command,
-    is_dark,
-    is_way,
+    is_darkness_title,
+    is_movement,
+    opposite_actions,
     room_title,
-    ways_back,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class GameMemory(Playable, Protocol):
     """A game whose memory can be read."""
 
     def memory(self) -> "Bytes":
-        """Return a copy of all bytes that the game can change."""
+        """Return a copy of the game's writable memory."""
         ...
 
 
@@ -72,13 +72,13 @@ class _Evidence:
     sights: list[tuple[str | None, "Bytes"]] = field(default_factory=list[tuple[str | None, "Bytes"]])
 
     def add_test(self, failed: "NDArray[np.bool_]") -> None:
-        """Count a test, and at which addresses it failed."""
+        """Count a test; `failed` says for each address whether the word there failed it."""
         self.tests += 1
         self.failed += failed
 
 
 def find_room_word(game: GameMemory, commands: Sequence[str], global_table: int) -> int:
-    """Return the address of the two bytes that tell the player's room.
+    """Return the address of the two-byte word in a game's memory that identifies the player's room.
 
     The game is played by the commands, and in each room that is new all directions are tried and taken back. The word
     does not change by looking around; it differs between rooms of different titles; and it is the same again after a
@@ -91,7 +91,7 @@ def find_room_word(game: GameMemory, commands: Sequence[str], global_table: int)
     """
     import numpy as np
 
-    evidence = _gather(game, commands)
+    evidence = _gather_evidence(game, commands)
     rooms = {title for title, _ in evidence.sights if title}
     if len(rooms) < 2:
         raise UsageError(
@@ -103,7 +103,7 @@ def find_room_word(game: GameMemory, commands: Sequence[str], global_table: int)
     passing = [address for address in aligned if address < len(evidence.failed) and evidence.failed[address] <= spared]
     order = np.argsort(evidence.failed, kind="stable")[:_MOST_FINALISTS].tolist()
     for addresses in (passing, [address for address in order if evidence.failed[address] <= spared]):
-        ranked = [rank for address in addresses if (rank := _rank(evidence, address)) is not None]
+        ranked = [rank for address in addresses if (rank := _sort_key(evidence, address)) is not None]
         if ranked:
             return min(ranked)[-1]
     raise UsageError(
@@ -112,8 +112,8 @@ def find_room_word(game: GameMemory, commands: Sequence[str], global_table: int)
     )
 
 
-def _gather(game: GameMemory, commands: Sequence[str]) -> _Evidence:
-    """Play the game, and try all directions where a title is new."""
+def _gather_evidence(game: GameMemory, commands: Sequence[str]) -> _Evidence:
+    """Play the game by its commands, and try all directions in each room with a new title."""
     import numpy as np
 
     game.reset()
@@ -127,49 +127,50 @@ def _gather(game: GameMemory, commands: Sequence[str]) -> _Evidence:
         if game.done:
             break
         before, memory, saved = memory, game.memory(), game.save()
-        title = _look(game)
-        evidence.add_test(_differ(memory, game.memory()))
-        if command and not is_way(expand_command(command)):
-            evidence.shifts += _differ(before, memory)
+        title = _title_in_light(game)
+        evidence.add_test(_changed_words(memory, game.memory()))
+        if command and not is_movement(expand_command(command)):
+            evidence.shifts += _changed_words(before, memory)
         evidence.sights.append((title, memory))
         if title and title not in tried and len(tried) < _MOST_ROOMS:
             tried.add(title)
-            _explore(game, evidence, saved, title, memory)
+            _try_directions(game, evidence, saved, title, memory)
         game.restore(saved)
     return evidence
 
 
-def _explore(game: GameMemory, evidence: _Evidence, saved: Any, title: str, memory: "Bytes") -> None:
-    """Go from a room in every direction and back, and note what is seen."""
+def _try_directions(game: GameMemory, evidence: _Evidence, saved_state: Any, title: str, memory: "Bytes") -> None:
+    """Go from a room in every direction and back, and add the observations to the evidence."""
     for way in _TRIED:
-        game.restore(saved)
+        game.restore(saved_state)
         game.act(way)
         there, away = game.memory(), game.save()
-        other_title = _look(game)
+        other_title = _title_in_light(game)
         if game.done or not other_title or other_title == title:
             continue
-        evidence.add_test(~_differ(memory, there))
+        evidence.add_test(~_changed_words(memory, there))
         evidence.sights.append((other_title, there))
         game.restore(away)
-        game.act(ways_back(way)[0])
+        game.act(opposite_actions(way)[0])
         back = game.memory()
-        if not game.done and _look(game) == title:
-            evidence.add_test(_differ(memory, back))
+        if not game.done and _title_in_light(game) == title:
+            evidence.add_test(_changed_words(memory, back))
 
 
-def _look(game: GameMemory) -> str | None:
+def _title_in_light(game: GameMemory) -> str | None:
+    """Return the title of the player's room; None in the dark or without a title."""
     title = room_title(game.act(LOOK))
-    return None if title is None or is_dark(title) else title
+    return None if title is None or is_darkness_title(title) else title
 
 
-def _differ(before: "Bytes", after: "Bytes") -> "NDArray[np.bool_]":
+def _changed_words(before: "Bytes", after: "Bytes") -> "NDArray[np.bool_]":
     """Return for each address whether the two-byte word that starts there differs."""
     changed = before != after
     return changed[:-1] | changed[1:]
 
 
-def _rank(evidence: _Evidence, address: int) -> tuple[bool, int, int, int, int, int, int] | None:
-    """Return what to sort words by, the better one first, and at its end the address; None if it does not fit."""
+def _sort_key(evidence: _Evidence, address: int) -> tuple[bool, int, int, int, int, int, int] | None:
+    """Return the sort key of a word, the best candidate first, which ends in the address; None if it does not fit."""
     words = [(title, int(memory[address]) << 8 | int(memory[address + 1])) for title, memory in evidence.sights]
     titles: dict[int, Counter[str]] = {}
     for title, word in words:
@@ -194,7 +195,7 @@ class GameFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self._global_table = _check_file(path)
+        self._global_table = _check_game_file(path)
         try:
             jericho: Any = import_module("jericho")  # half a second; carries no types
         except ModuleNotFoundError as error:
@@ -214,11 +215,11 @@ class GameFile:
         """The commands that solve the game, if jericho knows them."""
         return tuple(self._env.get_walkthrough()) if self.supported and self._env.bindings else ()
 
-    def engine(self, commands: Sequence[str]) -> "SupportedGame | OtherGame":
-        """Return the game, to be played.
+    def open_game(self, walkthrough: Sequence[str]) -> "SupportedGame | OtherGame":
+        """Return the game, ready to be played.
 
         Args:
-            commands: A walk through it. With a game that jericho does not support, it serves to find where in its
+            walkthrough: A walk through it. With a game that jericho does not support, it serves to find where in its
                 memory the room is.
 
         Raises:
@@ -231,7 +232,7 @@ class GameFile:
         game.reset()
         if game.done:
             raise DataError("the interpreter cannot start the game: the file is damaged")
-        game.room_word = find_room_word(game, commands, self._global_table)
+        game.room_word = find_room_word(game, walkthrough, self._global_table)
         return game
 
 
@@ -250,27 +251,28 @@ class _Game:
     def reset(self) -> str:
         """Begin the game anew; return what it tells."""
         text, _ = self._env.reset()
-        return self._note_end(text, False)
+        return self._update_done(text, False)
 
     def act(self, command: str) -> str:
-        """Type a command; return what the game answers. A game that is over answers nothing."""
+        """Type a command; return the game's answer, "" once the game is over."""
         if self._over:
             return ""
         text, _, over, _ = self._env.step(command[:LONGEST])
-        return self._note_end(text, over)
+        return self._update_done(text, over)
 
     def save(self) -> Any:
-        """Return what `restore` needs."""
+        """Return the state for `restore`."""
         return self._env.get_state(), self._over
 
     def restore(self, saved: Any) -> None:
-        """Come back to a saved situation."""
+        """Return to a saved state."""
         state, self._over = saved
         if self._env._emulator_halted():  # after a game's own error or end only a new beginning sets it going again
             self._env.reset()
         self._env.set_state(state)
 
-    def _note_end(self, text: str, over: bool) -> str:
+    def _update_done(self, text: str, over: bool) -> str:
+        """Note whether the game is over, and return its text for players."""
         self._over = bool(over) or bool(self._env._emulator_halted()) or _OVER.search(text) is not None
         return text
 
@@ -284,7 +286,7 @@ class SupportedGame(_Game):
         return None if location is None or location.num <= 0 else int(location.num)
 
     def name(self) -> str | None:
-        """Return that object's short name."""
+        """Return the short name of the object that the player is in."""
         location = self._env.get_player_location()
         return None if location is None or not location.name.strip() else str(location.name)
 
@@ -299,25 +301,25 @@ class OtherGame(_Game):
     room_word = 0
 
     def place(self) -> int | None:
-        """Return the word of the game's memory that tells the room."""
+        """Return the word of the game's memory that identifies the room."""
         high, low = self.memory()[self.room_word : self.room_word + 2].tolist()
         return high << 8 | low
 
     def name(self) -> None:
-        """Return nothing: the game's table of objects is closed to us."""
+        """Return None: the game's table of objects cannot be read."""
         return None
 
     def memory(self) -> "Bytes":
-        """Return a copy of all bytes that the game can change."""
+        """Return a copy of the game's writable memory."""
         return self._env._get_ram()
 
-    def _note_end(self, text: str, over: bool) -> str:
-        super()._note_end(text, over)
+    def _update_done(self, text: str, over: bool) -> str:
+        super()._update_done(text, over)
         return _PROMPT.sub("\n", _STATUS.sub("", text))
 
 
-def _check_file(path: Path) -> int:
-    """Check that a file is a whole game for the Z-machine, as far as its header tells; return where its globals are.
+def _check_game_file(path: Path) -> int:
+    """Check by its header that a file is a complete Z-machine game; return the address of its global variables.
 
     The interpreter is no Python: it ends the whole process when a file disappoints it.
     """

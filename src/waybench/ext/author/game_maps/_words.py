@@ -52,19 +52,19 @@ class Playable(Protocol):
     """A text game that can be played and saved."""
 
     def reset(self) -> str:
-        """Begin the game anew; return what it tells at the beginning."""
+        """Start the game again; return its first text."""
         ...
 
     def act(self, command: str) -> str:
-        """Type a command; return what the game answers."""
+        """Type a command; return the game's answer."""
         ...
 
     def save(self) -> Any:
-        """Return what `restore` needs to come back to the present situation."""
+        """Return the present state, for `restore`."""
         ...
 
     def restore(self, saved: Any) -> None:
-        """Come back to a saved situation."""
+        """Return to a saved state."""
         ...
 
     @property
@@ -77,23 +77,23 @@ class TextGame(Playable, Protocol):
     """A text game that knows where its player is."""
 
     def place(self) -> PlaceId | None:
-        """Return the id of the place where the player is; None if there is none, as before a game has really begun."""
+        """Return the id of the player's place; None if there is none, as before a game has really begun."""
         ...
 
     def name(self) -> str | None:
-        """Return what the game's own table calls that place; None if the game has no such table that can be read."""
+        """Return the name of that place in the game's own table; None if the table cannot be read."""
         ...
 
 
-def room_title(looked: str) -> str | None:
-    """Return the name of the room, out of what a game answers to "look".
+def room_title(answer: str) -> str | None:
+    """Return the name of the room from the game's answer to "look".
 
     It is a framed line or, if there is none, the first line, unless that is a sentence.
 
     Returns:
         The name in lower case, without what it says of how the player is there; None if there is none.
     """
-    lines = [line.strip() for line in looked.splitlines()]
+    lines = [line.strip() for line in answer.splitlines()]
     for line in lines:
         if _FRAMED.fullmatch(line):
             return plain_name(line)
@@ -105,28 +105,28 @@ def room_title(looked: str) -> str | None:
 
 
 def plain_name(line: str) -> str:
-    """Return a line as names are compared: in lower case, without a frame, a posture or blanks that say nothing."""
+    """Return a line as names are compared: in lower case, with single spaces, without a frame or posture."""
     text = " ".join(line.split())
     framed = _FRAMED.fullmatch(text)
-    return as_name(_POSTURE.sub("", framed[1] if framed else text))
+    return normalise_name(_POSTURE.sub("", framed[1] if framed else text))
 
 
-def as_name(text: str) -> str:
-    """Return a name as maps have it: in lower case, without blanks that say nothing."""
+def normalise_name(text: str) -> str:
+    """Return a name as maps have it: in lower case, with single spaces."""
     return " ".join(text.lower().split())
 
 
 def names_place(text: str, names: Collection[str]) -> bool:
-    """Return whether one of some names, each as `plain_name` has it, stands in a line of its own."""
+    """Return whether a line of a text is one of these names (see `plain_name`)."""
     return any(plain_name(line) in names for line in text.splitlines())
 
 
-def is_dark(title: str) -> bool:
-    """Return whether what stands in a name's place says only that nothing can be seen."""
+def is_darkness_title(title: str) -> bool:
+    """Return whether a room's title only says that it is too dark to see."""
     return _DARK.fullmatch(title) is not None
 
 
-def split_line(line: str) -> list[str]:
+def split_commands(line: str) -> list[str]:
     """Split a line of input into its commands, as the parsers of Infocom's games and of Inform do.
 
     A full stop and the word "then" end a command. So does a comma, if commands stand on both of its sides; elsewhere
@@ -147,7 +147,7 @@ def split_line(line: str) -> list[str]:
         joined: list[str] = []
         for part in filter(None, parts):
             begins = part.removeprefix("and ").lstrip()
-            if not joined or (_is_command(begins) and _is_command(joined[-1])):
+            if not joined or (_starts_like_command(begins) and _starts_like_command(joined[-1])):
                 joined.append(begins if joined else part)
             else:
                 joined[-1] += f", {part}"
@@ -155,14 +155,14 @@ def split_line(line: str) -> list[str]:
     return commands
 
 
-def _is_command(text: str) -> bool:
-    """Return whether a text begins like a command: with a direction, an abbreviation or a common verb."""
+def _starts_like_command(text: str) -> bool:
+    """Return whether a text starts with a direction, an abbreviation or a common verb."""
     first = (text.lower().split() or [""])[0]
     return first in _SHORT or first in _PLAIN_WAYS or first in _OTHERWISE or first in _VERBS
 
 
 def expand_command(command: str) -> str:
-    """Return a command as walkthroughs tell it: in full and in lower case, each direction by its one plain name."""
+    """Return a command as walkthroughs have it: in full, in lower case, and a direction as one word."""
     words = command.lower().split()
     if words and words[0] in _SHORT and (len(words) == 1 or words[0] == "x"):
         words[0] = _SHORT[words[0]]
@@ -173,12 +173,12 @@ def expand_command(command: str) -> str:
     return " ".join(words)
 
 
-def is_way(action: str) -> bool:
-    """Return whether an action, written in full, moves the player by its very words, if it does anything."""
-    return action in _PLAIN_WAYS or bool(ways_back(action))
+def is_movement(action: str) -> bool:
+    """Return whether an action, written in full, is one that moves the player, such as "north" or "enter boat"."""
+    return action in _PLAIN_WAYS or bool(opposite_actions(action))
 
 
-def ways_back(action: str) -> tuple[str, ...]:
+def opposite_actions(action: str) -> tuple[str, ...]:
     """Return the actions that may lead back, the likeliest first; none for what has no opposite.
 
     Whether one does has to be tried.
@@ -218,21 +218,23 @@ class GameWalk(NamedTuple):
     unused: int
 
 
-def walk(engine: TextGame, commands: Sequence[str]) -> GameWalk:
-    """Play a game from its beginning."""
+def walk_through(engine: TextGame, commands: Sequence[str]) -> GameWalk:
+    """Play a game by a list of commands from its beginning."""
     text = engine.reset()
-    visits = [_visit(engine, WalkthroughStep(0, "Init", _as_observation(text)), "", None)]
+    visits = [_record_visit(engine, WalkthroughStep(0, "Init", _as_observation(text)), "", None)]
     for number, command in enumerate(commands, 1):
         if engine.done:
             return GameWalk(tuple(visits), len(commands) - number + 1)
         before, text, words = visits[-1], engine.act(command), expand_command(command)
         action = before.action if words == _AGAIN else words
-        visits.append(_visit(engine, WalkthroughStep(number, words, _as_observation(text)), action, before.place))
+        visits.append(
+            _record_visit(engine, WalkthroughStep(number, words, _as_observation(text)), action, before.place)
+        )
     return GameWalk(tuple(visits), 0)
 
 
-def _visit(engine: TextGame, step: WalkthroughStep, action: str, before: PlaceId | None) -> Visit:
-    """Note where a step has led; the game is left as it was found."""
+def _record_visit(engine: TextGame, step: WalkthroughStep, action: str, before: PlaceId | None) -> Visit:
+    """Return the visit that a step has led to; the game's state stays as it was."""
     here, name = engine.place(), engine.name()
     if engine.done:
         return Visit(step, action, here, None, name)
@@ -240,7 +242,7 @@ def _visit(engine: TextGame, step: WalkthroughStep, action: str, before: PlaceId
     title = room_title(engine.act(LOOK))
     backs: list[tuple[str, PlaceId | None]] = []
     if here is not None and before is not None and here != before:
-        for back in ways_back(action):
+        for back in opposite_actions(action):
             engine.restore(saved)
             engine.act(back)
             backs.append((back, None if engine.done else engine.place()))
@@ -249,6 +251,6 @@ def _visit(engine: TextGame, step: WalkthroughStep, action: str, before: PlaceId
 
 
 def _as_observation(text: str) -> str:
-    """Return a text that can stand in a walkthrough: no line of it is taken for the line between two steps."""
+    """Return a game's text as an observation of a walkthrough, none of whose lines is a separator of steps."""
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join(f"{line} " if line == _SEPARATOR else line for line in lines)

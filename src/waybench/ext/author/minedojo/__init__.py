@@ -31,8 +31,8 @@ _STILL = 12  # the camera's step in the middle, which does not turn it
 _KEPT = 256  # observations, for histories
 
 
-def settings(seed: int) -> dict[str, Any]:
-    """Return what the simulator is made with: as published, but for the first three, which make worlds by key."""
+def simulator_settings(seed: int) -> dict[str, Any]:
+    """Return the settings of the simulator: the published ones, but for the first three, which make worlds by seed."""
     return {
         "world_seed": str(seed),
         "seed": seed % (1 << 31),
@@ -49,22 +49,22 @@ def settings(seed: int) -> dict[str, Any]:
     }
 
 
-def read_raw(seen: Any) -> Raw:
-    """Return what an observation tells.
+def read_raw(observation: Any) -> Raw:
+    """Return the position, blocks and rays of an observation of MineDojo.
 
     Args:
-        seen: An observation of MineDojo: `location_stats` (pos, yaw, pitch), `voxels` (block_name) and `rays`
+        observation: An observation of MineDojo: `location_stats` (pos, yaw, pitch), `voxels` (block_name) and `rays`
             (block_name, block_distance, entity_name, entity_distance).
     """
-    where, rays = seen["location_stats"], seen["rays"]
-    voxels, hit = np.asarray(seen["voxels"]["block_name"]), np.asarray(rays["block_name"])
+    where, rays = observation["location_stats"], observation["rays"]
+    voxels, hit = np.asarray(observation["voxels"]["block_name"]), np.asarray(rays["block_name"])
     blocks, codes = np.unique(np.concatenate([voxels.ravel(), hit.ravel()]), return_inverse=True)
     beings, met = np.unique(np.asarray(rays["entity_name"]), return_inverse=True)
     x, y, z = map(float, where["pos"])
     return Raw(
         (x, y, z),
-        _one(where["yaw"]),
-        _one(where["pitch"]),
+        _scalar(where["yaw"]),
+        _scalar(where["pitch"]),
         tuple(map(str, blocks)),
         codes[: voxels.size].reshape(voxels.shape),
         codes[voxels.size :],
@@ -75,7 +75,7 @@ def read_raw(seen: Any) -> Raw:
     )
 
 
-def _one(number: Any) -> float:
+def _scalar(number: Any) -> float:
     """Return a number that may come as an array of one."""
     return float(np.asarray(number).reshape(-1)[0])
 
@@ -91,7 +91,7 @@ class MinedojoTerrain:
         if not self.installed():
             raise UsageError(MISSING)
         minedojo: Any = import_module("minedojo")  # carries no types
-        self._env = minedojo.make(f"creative:{CREATIVE[goal]}", **settings(seed))
+        self._env = minedojo.make(f"creative:{CREATIVE[goal]}", **simulator_settings(seed))
         self.close = weakref.finalize(self, self._env.close)
         self._lock = RLock()
         self._last: Body | None = None
@@ -103,27 +103,27 @@ class MinedojoTerrain:
         """Whether MineDojo can be imported."""
         return find_spec("minedojo") is not None
 
-    def _take(self, seen: Any) -> Body:
-        """Take an observation, and return where it was made."""
-        raw = read_raw(seen)
+    def _remember_observation(self, observation: Any) -> Body:
+        """Remember an observation, and return where it was made."""
+        raw = read_raw(observation)
         body = Body(*raw.at, raw.yaw)
-        self._last, self._biome = body, MINECRAFT_BIOMES[int(_one(seen["location_stats"]["biome_id"]))]
+        self._last, self._biome = body, MINECRAFT_BIOMES[int(_scalar(observation["location_stats"]["biome_id"]))]
         self._seen[body] = raw
         if len(self._seen) > _KEPT:
             self._seen.popitem(last=False)
         return body
 
     def stand(self, x: int, z: int) -> Body:
-        """Begin anew where the simulator wants to; a place is not chosen."""
+        """Reset the world; the simulator chooses the place."""
         with self._lock:
-            return self._take(self._env.reset())
+            return self._remember_observation(self._env.reset())
 
     def biome(self, x: int, z: int) -> str:
-        """Return the name of the biome of the last place; the others are not known."""
+        """Return the name of the biome at the player's last place, whatever the coordinates."""
         return self._biome
 
     def view(self, body: Body) -> Raw:
-        """Return what was seen from one of the last places.
+        """Return the observation made at one of the last places.
 
         Raises:
             UsageError: For another place.
@@ -134,7 +134,7 @@ class MinedojoTerrain:
             return self._seen[body]
 
     def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> WalkResult:
-        """Turn the camera, then walk.
+        """Turn the camera, then walk; a goal biome ends the walk.
 
         Raises:
             UsageError: If the player is somewhere else.
@@ -152,16 +152,17 @@ class MinedojoTerrain:
             for tick in ticks:
                 if done:
                     break
-                seen, _, done, _ = self._env.step(self._stride(tick))
+                seen, _, done, _ = self._env.step(self._walking_action(tick))
                 x, _, z = map(float, seen["location_stats"]["pos"])
                 length, steps = length + hypot(x - at[0], z - at[1]), steps + 1
                 at = x, z
-                if MINECRAFT_BIOMES[int(_one(seen["location_stats"]["biome_id"]))] in goals:
+                if MINECRAFT_BIOMES[int(_scalar(seen["location_stats"]["biome_id"]))] in goals:
                     break
-            there = self._take(seen)
+            there = self._remember_observation(seen)
             return WalkResult(there, self._biome in goals and steps > 0, length, steps)
 
-    def _stride(self, tick: int) -> Any:
+    def _walking_action(self, tick: int) -> Any:
+        """Return the simulator's action for one tick of a walk."""
         act = self._env.action_space.no_op()
         act[_WAYS] = _AHEAD
         act[_SIDES] = {2: _LEFT, 3: _RIGHT}.get(tick & 3, 0)

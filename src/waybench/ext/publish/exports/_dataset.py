@@ -68,7 +68,7 @@ def parquet_path(task: TaskEntry) -> str:
 def dataset_files(
     folder: Path, configs: Sequence[DatasetConfig], *, dataset: str, answers: bool, command: str
 ) -> Iterator[FileText]:
-    """Yield the files beside those of the rows, which are in the folder already: README.md, eval.yaml and SHA256SUMS.
+    """Yield README.md, eval.yaml and SHA256SUMS of a data set whose files of rows are in the folder already.
 
     Args:
         folder: The folder of the data set.
@@ -79,7 +79,7 @@ def dataset_files(
     """
     sizes = {config.path: (folder / config.path).stat().st_size for config in configs}
     files = [
-        FileText("README.md", _card(configs, sizes, dataset=dataset, answers=answers, command=command)),
+        FileText("README.md", _card_text(configs, sizes, dataset=dataset, answers=answers, command=command)),
         benchmark_file((config.task.name for config in configs), split=SPLIT),
     ]
     yield from files
@@ -88,8 +88,8 @@ def dataset_files(
     yield FileText("SHA256SUMS", "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items())))
 
 
-def _header(configs: Sequence[DatasetConfig], sizes: Mapping[str, int]) -> dict[str, Json]:
-    """Return the card's metadata as the Hub reads them."""
+def _card_metadata(configs: Sequence[DatasetConfig], sizes: Mapping[str, int]) -> dict[str, Json]:
+    """Return the metadata at the head of the data set's card."""
     total = sum(config.n_items for config in configs)
     return {
         "license": "mit",
@@ -114,7 +114,7 @@ def _header(configs: Sequence[DatasetConfig], sizes: Mapping[str, int]) -> dict[
     }
 
 
-def _card(
+def _card_text(
     configs: Sequence[DatasetConfig], sizes: Mapping[str, int], *, dataset: str, answers: bool, command: str
 ) -> str:
     first = configs[0].task.name
@@ -124,7 +124,7 @@ def _card(
 | `answer` | the oracle's reply; of a task in turns all of its replies, as a JSON list. Other answers can be as good |
 """
     return f"""---
-{yaml(_header(configs, sizes))}
+{yaml(_card_metadata(configs, sizes))}
 ---
 
 # waybench: how well language models find their way
@@ -138,7 +138,7 @@ from datasets import load_dataset
 data = load_dataset("{dataset}", "{first}", split="{SPLIT}")
 ```
 
-{"".join(_config_table(configs))}
+{"".join(_config_table_lines(configs))}
 The set's hash is the SHA-256 of the lines `id hash` of its items; `sha256sum -c SHA256SUMS` checks the files. The same
 version writes the same bytes again:
 
@@ -194,7 +194,7 @@ _ANSWERS_ARE_HERE = """The answers are in columns of their own: a model may know
 training data."""
 
 
-def _config_table(configs: Iterable[DatasetConfig]) -> Iterator[str]:
+def _config_table_lines(configs: Iterable[DatasetConfig]) -> Iterator[str]:
     yield "| config | items | levels | environment, version | parameters | hash of the set |\n"
     yield "|---|---|---|---|---|---|\n"
     for config in configs:

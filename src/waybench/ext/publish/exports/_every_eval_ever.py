@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from waybench._version import __version__
 from waybench.core import End, Json, Metric
 from waybench.envs import registry
-from waybench.ext.publish.exports._files import FileText, as_name, without_none
+from waybench.ext.publish.exports._files import FileText, as_path_part, without_none
 from waybench.ext.publish.exports._formats import ModelResults
 from waybench.results import Row
 from waybench.results.formatting import LOST, lost_text
@@ -20,7 +20,7 @@ SCHEMA = "0.3.0"
 COLLECTION = "waybench"
 
 
-def every_eval_ever(
+def every_eval_ever_files(
     results: Iterable[ModelResults], *, organization: str, relationship: str = "third_party"
 ) -> Iterator[FileText]:
     """Yield the files of results: data/waybench/DEVELOPER/MODEL/UUID.json and UUID_samples.jsonl.
@@ -33,13 +33,13 @@ def every_eval_ever(
         relationship: The evaluator's to the model: "first_party", "third_party", "collaborative" or "other".
     """
     for result in results:
-        yield from _files(result, organization, relationship)
+        yield from _result_files(result, organization, relationship)
 
 
-def _files(result: ModelResults, organization: str, relationship: str) -> Iterator[FileText]:
+def _result_files(result: ModelResults, organization: str, relationship: str) -> Iterator[FileText]:
     group = result.group
     model = group.model if "/" in group.model else f"unknown/{group.model}"
-    developer, name = map(as_name, model.split("/", 1))
+    developer, name = map(as_path_part, model.split("/", 1))
     model = f"{developer}/{name}"
     settings = {
         key: value if isinstance(value, str) else json.dumps(value, sort_keys=True)
@@ -54,7 +54,7 @@ def _files(result: ModelResults, organization: str, relationship: str) -> Iterat
     evaluation_id = f"{COLLECTION}/{group.task}/{model}/{name_of_file}"
     folder = f"data/{COLLECTION}/{developer}/{name}"
     lines = "".join(
-        json.dumps(_instance_record(result, episode, row, evaluation_id, model), allow_nan=False) + "\n"
+        json.dumps(_episode_json(result, episode, row, evaluation_id, model), allow_nan=False) + "\n"
         for episode, row in result.episodes
     )
     document: dict[str, Json] = {
@@ -76,7 +76,9 @@ def _files(result: ModelResults, organization: str, relationship: str) -> Iterat
             "developer": developer,
             "additional_details": {"deployment_type": "unknown", "model_availability": "unknown"},
         },
-        "evaluation_results": [_evaluation(result, metric, mean, settings) for metric, mean in _means(result)],
+        "evaluation_results": [
+            _evaluation_json(result, metric, mean, settings) for metric, mean in _metric_means(result)
+        ],
         "detailed_evaluation_results": {
             "format": "jsonl",
             "file_path": f"{folder}/{name_of_file}_samples.jsonl",
@@ -89,7 +91,8 @@ def _files(result: ModelResults, organization: str, relationship: str) -> Iterat
     yield FileText(f"{folder}/{name_of_file}_samples.jsonl", lines)
 
 
-def _means(result: ModelResults) -> Iterator[tuple[Metric, IntervalEstimate]]:
+def _metric_means(result: ModelResults) -> Iterator[tuple[Metric, IntervalEstimate]]:
+    """Yield the metrics of a result with their means, the headline first."""
     metrics = {metric.name: metric for metric in registry.load(result.group.env).scoring.metrics}
     headline = metrics[result.total.headline]
     if result.total.best is not None:
@@ -99,7 +102,7 @@ def _means(result: ModelResults) -> Iterator[tuple[Metric, IntervalEstimate]]:
             yield metrics[name], mean
 
 
-def _evaluation(result: ModelResults, metric: Metric, mean: IntervalEstimate, settings: dict[str, str]) -> Json:
+def _evaluation_json(result: ModelResults, metric: Metric, mean: IntervalEstimate, settings: dict[str, str]) -> Json:
     group, total = result.group, result.total
     least, greatest = total.ranges[metric.name]
     is_best = registry.load(group.env).scoring.best_of and metric.name == total.headline
@@ -158,7 +161,8 @@ def _evaluation(result: ModelResults, metric: Metric, mean: IntervalEstimate, se
     }
 
 
-def _instance_record(result: ModelResults, episode: LoggedEpisode, row: Row, evaluation_id: str, model: str) -> Json:
+def _episode_json(result: ModelResults, episode: LoggedEpisode, row: Row, evaluation_id: str, model: str) -> Json:
+    """Return the record of one episode, a line of the file of samples."""
     record = episode.record
     headline = result.total.headline
     score = row.metrics[headline]

@@ -54,12 +54,12 @@ def yaml(value: Json, indent: int = 0) -> str:
 
 
 def without_none(**fields: Json) -> dict[str, Json]:
-    """Return those of some fields that are not None."""
+    """Return the fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def as_name(text: str) -> str:
-    """Return a text as part of a path that every system takes: other characters than these become "-"."""
+def as_path_part(text: str) -> str:
+    """Return a text as part of a path on every system: other characters than letters, digits and ._- become "-"."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", text).strip(".-")[:100] or "unknown"
 
 
@@ -70,7 +70,7 @@ def check_dataset_name(dataset: str) -> None:
         UsageError: If it is no such name.
     """
     owner, slash, name = dataset.partition("/")
-    if not slash or as_name(owner) != owner or as_name(name) != name:
+    if not slash or as_path_part(owner) != owner or as_path_part(name) != name:
         raise UsageError(f"--dataset {dataset[:80]!r}: give the data set on the Hub as owner/name")
 
 

@@ -11,7 +11,7 @@ from waybench.core import Json, UsageError
 from waybench.envs import registry
 from waybench.evaluation.tasks import find_task
 from waybench.evaluation.tasks._presets import catalogue_function, paper_of_task
-from waybench.ext.publish.exports._files import FileText, as_name, check_dataset_name, without_none, yaml
+from waybench.ext.publish.exports._files import FileText, as_path_part, check_dataset_name, without_none, yaml
 from waybench.results import Estimate, Row, overall, read_logs
 from waybench.results.formatting import NO_RANK, lost_text
 from waybench.results.logs import LoggedEpisode, Skipped
@@ -44,7 +44,7 @@ class ModelResults(NamedTuple):
 def read_results(
     folders: Iterable[Path], model: str = "", on_problem: Callable[[Skipped], None] | None = None
 ) -> list[ModelResults]:
-    """Read runs, simulate every episode again and return what counts, in the order of the logs.
+    """Read runs, simulate every episode again, and return the results in the order of the logs.
 
     Searches for horizons are left out: they choose their items by the results, so that their mean score means nothing.
 
@@ -82,11 +82,12 @@ def read_results(
 
 def citations(results: Iterable[ModelResults]) -> Iterator[FileText]:
     """Yield CITATION.cff and citations.bib."""
-    families = {_family(result.group.env) for result in results}
+    families = {_environment_family(result.group.env) for result in results}
     cited = [
         paper
         for paper in papers()
-        if families & {_family(block.env) for table in paper.tables for block in (*table.published, *table.embedded)}
+        if families
+        & {_environment_family(block.env) for table in paper.tables for block in (*table.published, *table.embedded)}
     ]
     references = [
         {
@@ -109,9 +110,9 @@ def citations(results: Iterable[ModelResults]) -> Iterator[FileText]:
         **without_none(references=references or None),
     }
     yield FileText("CITATION.cff", yaml(citation) + "\n")
-    software = _bibtex("software", "waybench", "waybench", f"version {__version__}", "{waybench contributors}")
+    software = _bibtex_entry("software", "waybench", "waybench", f"version {__version__}", "{waybench contributors}")
     entries = [
-        _bibtex("misc", paper.name, paper.title, paper.source, " and ".join(paper.authors), paper.year)
+        _bibtex_entry("misc", paper.name, paper.title, paper.source, " and ".join(paper.authors), paper.year)
         for paper in cited
     ]
     yield FileText("citations.bib", "\n".join([software, *entries]))
@@ -122,11 +123,11 @@ def _cff_author(author: str) -> dict[str, str]:
     return {"family-names": family, "given-names": given}
 
 
-def _family(env: str) -> str:
+def _environment_family(env: str) -> str:
     return env.partition("/")[0]
 
 
-def _bibtex(kind: str, key: str, title: str, note: str, author: str, year: int | None = None) -> str:
+def _bibtex_entry(kind: str, key: str, title: str, note: str, author: str, year: int | None = None) -> str:
     fields = {"title": f"{{{title}}}", **without_none(author=author or None, year=year), "note": note}
     lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
     return f"@{kind}{{{key},\n{lines}}}\n"
@@ -135,7 +136,7 @@ def _bibtex(kind: str, key: str, title: str, note: str, author: str, year: int |
 def catalogue_entries(
     results: Iterable[ModelResults], *, repository: str, commit: str, maintainers: Iterable[str] = ()
 ) -> Iterator[FileText]:
-    """Yield register/TASK/eval.yaml of each published benchmark, with what the models reached as its evaluation report.
+    """Yield register/TASK/eval.yaml of each published benchmark, with the models' results as its evaluation report.
 
     The catalogue finds it in the file of its paper (`waybench.evaluation.tasks.catalogue`); other tasks have none.
 
@@ -157,19 +158,20 @@ def catalogue_entries(
     if not places:
         raise UsageError(f"inspect-catalogue: {', '.join(by_task)}: the catalogue has the published benchmarks alone")
     for name, place in places.items():
-        entry = _entry(name, by_task[name], place, repository, commit, list(maintainers))
-        yield FileText(f"register/waybench_{as_name(name)}/eval.yaml", yaml(entry) + "\n")
+        entry = _catalogue_entry(name, by_task[name], place, repository, commit, list(maintainers))
+        yield FileText(f"register/waybench_{as_path_part(name)}/eval.yaml", yaml(entry) + "\n")
 
 
-def _entry(
+def _catalogue_entry(
     name: str,
     results: list[ModelResults],
-    place: tuple[str, Mapping[str, Json]],
+    function_and_arguments: tuple[str, Mapping[str, Json]],
     repository: str,
     commit: str,
     maintainers: list[str],
 ) -> Json:
-    function, arguments = place
+    """Return the catalogue's entry of a task; `place` has the task's function in the catalogue and its arguments."""
+    function, arguments = function_and_arguments
     path, task = f"{_FOLDER}/{function}.py", find_task(name)
     given = "".join(f" -T {key}={value}" for key, value in arguments.items())
     samples = max(result.total.items for result in results)
@@ -177,10 +179,10 @@ def _entry(
         "full_title": f"waybench: {name}",
         "common_title": f"waybench: {name}",
         "description": " ".join(task.summary.split()),
-        "id": f"waybench_{as_name(name)}",
+        "id": f"waybench_{as_path_part(name)}",
         "contributors": maintainers or [repository.split("/")[3]],
         "tasks": [{"name": function, "task_path": path, "dataset_samples": samples}],
-        **without_none(arxiv=_arxiv_address(paper_of_task(task))),
+        **without_none(arxiv=_arxiv_url(paper_of_task(task))),
         "tags": ["navigation", "planning", "games"],
         "source": {
             "repository_url": repository,
@@ -195,7 +197,7 @@ def _entry(
     }
 
 
-def _arxiv_address(paper: str) -> str | None:
+def _arxiv_url(paper: str) -> str | None:
     return f"https://arxiv.org/abs/{paper.removeprefix('arXiv:')}" if paper else None
 
 
@@ -227,7 +229,7 @@ def _report_row(result: ModelResults, task: str) -> Json:
     }
 
 
-def eval_results(results: Iterable[ModelResults], dataset: str, *, url: str = "") -> Iterator[FileText]:
+def eval_results_files(results: Iterable[ModelResults], dataset: str, *, url: str = "") -> Iterator[FileText]:
     """Yield a file for each model and task: MODEL/.eval_results/waybench_TASK.yaml.
 
     Results of one model at one task with different settings are files of their own, whose notes say what is not the
@@ -250,16 +252,17 @@ def eval_results(results: Iterable[ModelResults], dataset: str, *, url: str = ""
             "dataset": {"id": dataset, "task_id": group.task},
             "value": result.total.best.value,
             **without_none(date=result.date or None, source={"url": url, "name": "waybench"} if url else None),
-            "notes": _notes(result),
+            "notes": _result_notes(result),
         }
-        path = f"{as_name(group.model)}/.eval_results/waybench_{as_name(group.task)}"
+        path = f"{as_path_part(group.model)}/.eval_results/waybench_{as_path_part(group.task)}"
         names = (path if number == 1 else f"{path}_{number}" for number in count(1))
         file = next(name for name in names if name not in written)
         written.add(file)
         yield FileText(f"{file}.yaml", yaml([entry]) + "\n")
 
 
-def _notes(result: ModelResults) -> str:
+def _result_notes(result: ModelResults) -> str:
+    """Return the environment, key, items, interval and options that are not the default, as text."""
     group = result.group
     environment = registry.load(group.env)
     defaults = {option.name: option.default for option in (*environment.playing.options, *environment.items.options)}

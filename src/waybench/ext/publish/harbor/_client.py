@@ -13,8 +13,8 @@ ADDRESSES = ("http://game:8000", "http://127.0.0.1:8000")  # the latter where se
 USAGE = "usage: play look | play act REPLY | play act - (the reply from standard input) | play file FILE"
 
 
-def ask(path: str, body: "dict[str, str] | None" = None) -> str:
-    """Return the game's answer to a request."""
+def request_text(path: str, body: "dict[str, str] | None" = None) -> str:
+    """Return the text of the game's answer to a request; with a body the request is a POST."""
     data = None if body is None else json.dumps(body).encode()
     for address in ADDRESSES:
         request = Request(address + path, data, {"Content-Type": "application/json"})
@@ -29,15 +29,15 @@ def ask(path: str, body: "dict[str, str] | None" = None) -> str:
 
 
 def main(arguments: "list[str]") -> None:
-    """Carry out a command."""
+    """Run the command of the arguments."""
     if arguments == ["look"]:
-        print(ask("/look"))
+        print(request_text("/look"))
     elif len(arguments) == 2 and arguments[0] == "act":
-        print(ask("/act", {"reply": sys.stdin.read() if arguments[1] == "-" else arguments[1]}))
+        print(request_text("/act", {"reply": sys.stdin.read() if arguments[1] == "-" else arguments[1]}))
     elif len(arguments) == 2 and arguments[0] == "file":  # a reply a line, as JSON
         with open(arguments[1], encoding="utf-8") as lines:
             for line in lines:
-                print(ask("/act", {"reply": json.loads(line)}))
+                print(request_text("/act", {"reply": json.loads(line)}))
     else:
         raise SystemExit(USAGE)
 

@@ -62,7 +62,7 @@ class HarborSettings:
 
 
 def write_harbor(entry: TaskEntry, args: Mapping[str, Any], out: Path, settings: HarborSettings) -> list[str]:
-    """Write the directories of a task's items, and what lists them; return their names.
+    """Write a directory for each item of a task, and the lists of them; return the directories' names.
 
     Args:
         entry: The task.
@@ -80,27 +80,27 @@ def write_harbor(entry: TaskEntry, args: Mapping[str, Any], out: Path, settings:
     make_writable_folder(out)
     digests: dict[str, str] = {}
     checked_environments: set[str] = set()
-    for item in _different(task_items(entry.parts, checked, settings.count), settings.count):
+    for item in _distinct_items(task_items(entry.parts, checked, settings.count), settings.count):
         family = item.environment.id.partition("/")[0]
         mark = hmac.new(settings.secret.encode(), item.item.instance.hash.encode(), "sha256").hexdigest()[:8]
         name = f"{family}-{mark}"
-        for path, content in _directory(name, entry, item, settings):
-            _write(out / name / path, content, is_program=path.endswith((".sh", "play")))
+        for path, content in _directory_files(name, entry, item, settings):
+            _write_file(out / name / path, content, is_program=path.endswith((".sh", "play")))
         if not settings.image and item.environment.id not in checked_environments:
             try:
-                _check_alone(out / name, item.environment.id)
+                _check_standard_library_suffices(out / name, item.environment.id)
             except UsageError:
                 shutil.rmtree(out)
                 raise
             checked_environments.add(item.environment.id)
         digests[name] = directory_digest(out / name)
-    _write(out / "dataset.toml", texts.dataset(entry, digests).encode())
-    _write(out / "registry.json", texts.registry(entry, digests).encode())
-    _write(out / "README.md", texts.readme(entry, digests, settings.commitment).encode())
+    _write_file(out / "dataset.toml", texts.dataset_toml(entry, digests).encode())
+    _write_file(out / "registry.json", texts.registry_json(entry, digests).encode())
+    _write_file(out / "README.md", texts.readme_text(entry, digests, settings.commitment).encode())
     return list(digests)
 
 
-def _different(items: Iterable[TaskItem], count: int) -> Iterator[TaskItem]:
+def _distinct_items(items: Iterable[TaskItem], count: int) -> Iterator[TaskItem]:
     seen: set[tuple[str, str]] = set()
     for item in items:
         identity = item.environment.id, item.item.instance.hash
@@ -111,9 +111,11 @@ def _different(items: Iterable[TaskItem], count: int) -> Iterator[TaskItem]:
             return
 
 
-def _directory(name: str, entry: TaskEntry, played: TaskItem, settings: HarborSettings) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of an item's directory: their paths in it, and contents."""
-    environment, options, item = played.environment, played.options, played.item
+def _directory_files(
+    name: str, entry: TaskEntry, task_item: TaskItem, settings: HarborSettings
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and content of each file of an item's directory."""
+    environment, options, item = task_item.environment, task_item.options, task_item.item
     episode: Episode[Any, Any, Any] = Episode(environment, item, options)
     if any(message.picture is not None for message in episode.messages):
         raise UsageError(f"{environment.id}: directories hold texts alone; leave out images")
@@ -130,9 +132,12 @@ def _directory(name: str, entry: TaskEntry, played: TaskItem, settings: HarborSe
         "options": {key: value for key, value in options.items() if value is not None},
     }
     prompt = "\n\n".join(message.text for message in episode.messages)
-    yield "task.toml", texts.task(name, entry, facts, episode.turns_left, settings.image, settings.has_network).encode()
-    yield "instruction.md", texts.instruction(prompt, in_turns=in_turns).encode()
-    yield "environment/Dockerfile", texts.dockerfile(settings.image, in_turns=in_turns).encode()
+    yield (
+        "task.toml",
+        texts.task_toml(name, entry, facts, episode.turns_left, settings.image, settings.has_network).encode(),
+    )
+    yield "instruction.md", texts.instruction_text(prompt, in_turns=in_turns).encode()
+    yield "environment/Dockerfile", texts.agent_dockerfile(settings.image, in_turns=in_turns).encode()
     yield "tests/test.sh", texts.TEST.encode()
     yield "tests/verify.py", read_text(__file__, "_verify.py").encode()
     yield "tests/item.json", as_json
@@ -177,8 +182,8 @@ def directory_digest(folder: Path) -> str:
     return f"sha256:{hashed.hexdigest()}"
 
 
-def _check_alone(folder: Path, env_id: str) -> None:
-    """Check that the environment's part of waybench plays the solution with the standard library alone."""
+def _check_standard_library_suffices(folder: Path, env_id: str) -> None:
+    """Check that the archive plays the solution with the standard library alone."""
     listed, answer = folder / "solution" / "replies.txt", folder / "solution" / "answer.txt"
     replies = (
         [json.loads(line) for line in listed.read_text("utf-8").splitlines()]
@@ -199,7 +204,7 @@ def _check_alone(folder: Path, env_id: str) -> None:
         )
 
 
-def _write(path: Path, content: bytes, *, is_program: bool = False) -> None:
+def _write_file(path: Path, content: bytes, *, is_program: bool = False) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

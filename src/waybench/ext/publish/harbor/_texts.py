@@ -59,22 +59,24 @@ serve_item(HERE / "item.json", Path("/record/record.json"), "0.0.0.0", 8000)
 '''
 
 
-def toml(value: Json) -> str:
-    """Return a value as TOML, in one line."""
+def toml_value(value: Json) -> str:
+    """Return a value as TOML on one line."""
     if is_object(value):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {toml(part)}" for key, part in value.items()) + " }"
+        return "{ " + ", ".join(f"{json.dumps(key)} = {toml_value(part)}" for key, part in value.items()) + " }"
     if is_array(value):
-        return "[" + ", ".join(map(toml, value)) + "]"
+        return "[" + ", ".join(map(toml_value, value)) + "]"
     return json.dumps(value)
 
 
-def _table(name: str, fields: Mapping[str, Any]) -> str:
-    lines = [f"{key} = {toml(value)}" for key, value in fields.items()]
-    return "\n".join([*([name] if name else []), *lines, ""])
+def _toml_table(header: str, fields: Mapping[str, Any]) -> str:
+    """Return a TOML table; `header` is its line in brackets, "" for the top level."""
+    lines = [f"{key} = {toml_value(value)}" for key, value in fields.items()]
+    return "\n".join([*([header] if header else []), *lines, ""])
 
 
-def task(name: str, entry: TaskEntry, facts: Mapping[str, Json], turns: int, image: str, has_network: bool) -> str:
-    """Return task.toml."""
+def task_toml(
+    name: str, entry: TaskEntry, metadata: Mapping[str, Json], turns: int, image: str, has_network: bool
+) -> str:
     in_turns = turns > 1
     artifacts: list[Json] = [{"source": "/record/record.json", "service": "game"}] if in_turns else [_ANSWER]
     environment: dict[str, Json] = {
@@ -84,10 +86,10 @@ def task(name: str, entry: TaskEntry, facts: Mapping[str, Json], turns: int, ima
         "network_mode": "public" if has_network else "no-network",
         **({"docker_image": image} if image else {}),
     }
-    tags: list[Json] = ["waybench", str(facts["environment"])]
+    tags: list[Json] = ["waybench", str(metadata["environment"])]
     tables = [
-        _table("", {"schema_version": "1.4", "artifacts": artifacts}),
-        _table(
+        _toml_table("", {"schema_version": "1.4", "artifacts": artifacts}),
+        _toml_table(
             "[task]",
             {
                 "name": f"waybench/{name}",
@@ -96,20 +98,20 @@ def task(name: str, entry: TaskEntry, facts: Mapping[str, Json], turns: int, ima
                 "keywords": ["navigation", "planning", "games"],
             },
         ),
-        _table("[metadata]", {"difficulty": "medium", "category": "games", "tags": tags}),
-        _table("[metadata.waybench]", {**facts, "interface": "harbor"}),
-        _table("[agent]", {"timeout_sec": max(600.0, float(_SECONDS * turns)), "user": "agent"}),
-        _table("[verifier]", {"timeout_sec": 120.0, "environment_mode": "separate"}),
-        _table("[environment]", environment),
+        _toml_table("[metadata]", {"difficulty": "medium", "category": "games", "tags": tags}),
+        _toml_table("[metadata.waybench]", {**metadata, "interface": "harbor"}),
+        _toml_table("[agent]", {"timeout_sec": max(600.0, float(_SECONDS * turns)), "user": "agent"}),
+        _toml_table("[verifier]", {"timeout_sec": 120.0, "environment_mode": "separate"}),
+        _toml_table("[environment]", environment),
     ]
     if in_turns:
         address = "http://game:8000/mcp" if has_network else "http://127.0.0.1:8000/mcp"
         server = {"name": "game", "transport": "streamable-http", "url": address}
-        tables.append(_table("[[environment.mcp_servers]]", server))
+        tables.append(_toml_table("[[environment.mcp_servers]]", server))
     return "\n".join(tables)
 
 
-def instruction(prompt: str, *, in_turns: bool) -> str:
+def instruction_text(prompt: str, *, in_turns: bool) -> str:
     """Return instruction.md: the prompt, and how the agent replies."""
     how = (
         "The game goes on in turns. `/app/play act 'REPLY'` sends a reply and shows what follows (`/app/play act -` "
@@ -121,8 +123,8 @@ def instruction(prompt: str, *, in_turns: bool) -> str:
     return f"{prompt}\n\n---\n\n{how}\n"
 
 
-def dockerfile(image: str, *, in_turns: bool) -> str:
-    """Return the agent's image: Python, a user, and for turns the client."""
+def agent_dockerfile(image: str, *, in_turns: bool) -> str:
+    """Return the Dockerfile of the agent's image: Python, a user and, for a game in turns, the client."""
     lines = [f"FROM {image or _BASE}"]
     if not image:
         lines.append("RUN useradd --create-home agent && mkdir -p /app && chown agent:agent /app")
@@ -131,7 +133,7 @@ def dockerfile(image: str, *, in_turns: bool) -> str:
 
 
 def game_dockerfile(image: str) -> str:
-    """Return the image of the game's box."""
+    """Return the Dockerfile of the container that runs the game."""
     return f"""FROM {image or _BASE}
 USER root
 COPY server.py item.json waybench.zip /game/
@@ -141,22 +143,21 @@ CMD ["python3", "-I", "/game/server.py"]
 """
 
 
-def dataset(entry: TaskEntry, digests: Mapping[str, str]) -> str:
-    """Return dataset.toml: what the set is, and each task with its digest."""
+def dataset_toml(entry: TaskEntry, digests: Mapping[str, str]) -> str:
+    """Return dataset.toml: the description of the set, and each task with its digest."""
     about = {"name": f"waybench/{entry.name}", "version": __version__, "description": entry.summary}
-    tasks = (_table("[[tasks]]", {"name": f"waybench/{name}", "digest": text}) for name, text in digests.items())
-    return "\n".join([_table("[dataset]", about), *tasks])
+    tasks = (_toml_table("[[tasks]]", {"name": f"waybench/{name}", "digest": text}) for name, text in digests.items())
+    return "\n".join([_toml_table("[dataset]", about), *tasks])
 
 
-def registry(entry: TaskEntry, digests: Mapping[str, str]) -> str:
-    """Return registry.json, which names the directories beside it."""
+def registry_json(entry: TaskEntry, digests: Mapping[str, str]) -> str:
+    """Return registry.json, which lists the directories beside it."""
     tasks: list[Json] = [{"name": f"waybench/{name}", "path": name} for name in digests]
     about = {"name": entry.name, "version": __version__, "description": entry.summary, "tasks": tasks, "metrics": []}
     return json.dumps([about], indent=1) + "\n"
 
 
-def readme(entry: TaskEntry, digests: Mapping[str, str], commitment: str) -> str:
-    """Return README.md."""
+def readme_text(entry: TaskEntry, digests: Mapping[str, str], commitment: str) -> str:
     private = (
         f"The items are drawn with a private key, which is not here; its commitment is `{commitment}`."
         if commitment

@@ -26,7 +26,7 @@ MOST_OF_RECORD = 1 << 26  # bytes of a record
 
 
 def read_answer(path: Path) -> str:
-    """Return the agent's answer; "" if there is none, or it is no text of a sensible size."""
+    """Return the agent's answer; "" if there is none, or it is too large or no text."""
     try:
         return path.read_text("utf-8") if path.stat().st_size <= MOST else ""
     except (OSError, ValueError):
@@ -34,7 +34,7 @@ def read_answer(path: Path) -> str:
 
 
 def read_record(path: Path) -> Any:
-    """Return the record of the game; where Inspect verifies in the agent's own box, the game is asked for it."""
+    """Return the record of the game, from its file or, if that is missing in Inspect, from the game's server."""
     if path.is_file():
         return json.loads(path.read_text("utf-8")) if path.stat().st_size <= MOST_OF_RECORD else None
     token = HERE / "token"
@@ -51,7 +51,7 @@ def read_record(path: Path) -> Any:
 
 
 def main() -> int:
-    """Write the reward, and return the exit status."""
+    """Play the answer or the record again, write the reward, and return the exit status."""
     sys.setrecursionlimit(10_000)
     described = json.loads((HERE / "item.json").read_text("utf-8"))
     with tempfile.TemporaryDirectory() as folder:

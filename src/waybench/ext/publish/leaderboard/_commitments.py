@@ -38,15 +38,16 @@ class Committed(NamedTuple):
 
 
 def read_commitments(folder: Path, signers: Path | None) -> list[Committed]:
-    """Return the commitments in a leaderboard's folder; those count that a signed commit of git added and none changed.
+    """Return the commitments in a leaderboard's folder.
 
-    The time is that of the commit: the signer, who keeps the board and not the model, vouches for it.
+    Valid are those that one signed git commit added and no other changed. The time is that of the commit: the signer,
+    who keeps the board and not the model, vouches for it.
     """
     paths = sorted((folder / FOLDER).glob("*.json"))[:_MOST] if (folder / FOLDER).is_dir() else []
-    return [_read(folder, path, signers) for path in paths]
+    return [_read_commitment(folder, path, signers) for path in paths]
 
 
-def _read(folder: Path, path: Path, signers: Path | None) -> Committed:
+def _read_commitment(folder: Path, path: Path, signers: Path | None) -> Committed:
     if path.is_symlink() or not path.is_file():
         return Committed(path.name, problem="it is no file")
     try:
@@ -58,8 +59,8 @@ def _read(folder: Path, path: Path, signers: Path | None) -> Committed:
     name = f"{FOLDER}/{path.name}"
     options = ("-c", "gpg.format=ssh", "-c", f"gpg.ssh.allowedSignersFile={signers.resolve()}")
     try:
-        lines = _git(folder, *options, "log", "--format=%G?%x00%GS%x00%cI", "--", name).splitlines()
-        is_changed = _git(folder, "status", "--porcelain", "--", name)
+        lines = _git_output(folder, *options, "log", "--format=%G?%x00%GS%x00%cI", "--", name).splitlines()
+        is_changed = _git_output(folder, "status", "--porcelain", "--", name)
         if len(lines) != 1 or is_changed:
             return Committed(
                 path.name, content, problem="it was changed after it was committed" if lines else _UNSIGNED
@@ -75,7 +76,7 @@ def _read(folder: Path, path: Path, signers: Path | None) -> Committed:
     )
 
 
-def _git(folder: Path, *arguments: str) -> str:
+def _git_output(folder: Path, *arguments: str) -> str:
     command = ["git", "-C", str(folder), "-c", "core.fsmonitor=false", *arguments]
     done = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=True, text=True, errors="replace")
     return done.stdout.strip()
@@ -87,7 +88,7 @@ def are_committed(runs: Sequence[RunVerdict], commitments: Sequence[Committed]) 
 
 
 def precedes(committed: Committed, run: RunVerdict) -> bool:
-    """Return whether a commitment is the one to a run, and older."""
+    """Return whether a commitment is to this run and was made before the run began."""
     try:
         began = datetime.strptime(run.created, CREATED).replace(tzinfo=UTC)
     except ValueError:
@@ -96,8 +97,8 @@ def precedes(committed: Committed, run: RunVerdict) -> bool:
     return is_its and committed.time is not None and committed.time < began
 
 
-def commitment_facts(committed: Committed, runs: Mapping[str, Sequence[RunVerdict]]) -> dict[str, Json]:
-    """Return what a leaderboard says of a commitment, as JSON values.
+def commitment_json(committed: Committed, runs: Mapping[str, Sequence[RunVerdict]]) -> dict[str, Json]:
+    """Return a commitment as a leaderboard's feed has it, with the submissions that have a run of it.
 
     Args:
         committed: The commitment.

@@ -23,7 +23,7 @@ from waybench.core import (
 )
 from waybench.envs import registry
 from waybench.ext.publish.leaderboard._commitments import SETTINGS, Committed, are_committed, read_commitments
-from waybench.ext.publish.leaderboard._likeness import likeness, shared_replies
+from waybench.ext.publish.leaderboard._likeness import duplicate_problem, shared_reply_notes
 from waybench.results.formatting import one_line, stored_lost_text
 from waybench.submission import check_signature, verify
 from waybench.submission._names import model_name_problem
@@ -83,7 +83,7 @@ class StatusFile(NamedTuple):
 
 
 def read_settings(folder: Path) -> Settings:
-    """Return the settings of a leaderboard's folder; the defaults without a file of them.
+    """Return the settings in a leaderboard's folder; the defaults without a file of settings.
 
     Raises:
         UsageError: If the file is not right.
@@ -91,22 +91,22 @@ def read_settings(folder: Path) -> Settings:
     path = folder / SETTINGS
     if not path.exists():
         return Settings()
-    data = _toml(path, {"title": str, "about": str, "signers": str, "private_sets": list})
+    data = _read_toml(path, {"title": str, "about": str, "signers": str, "private_sets": list})
     signers = folder / str(data["signers"]) if data.get("signers") else None
     if signers is not None and not signers.is_file():
         raise UsageError(f"{path}: signers={str(data['signers'])[:80]!r}: there is no such file beside it")
-    sets = tuple(_private_set(path, folder, table) for table in data.get("private_sets", []))
+    sets = tuple(_parse_private_set(path, folder, table) for table in data.get("private_sets", []))
     texts = {name: data[name] for name in ("title", "about") if name in data}
     return Settings(**texts, signers=signers, private_sets=sets)
 
 
 def read_status(path: Path) -> StatusFile:
-    """Return what a status file says.
+    """Return the maintainers' status of a submission from its file.
 
     Raises:
         UsageError: If the file is not right.
     """
-    file = StatusFile(**_toml(path, {"status": str, "note": str, "sha256": str}))
+    file = StatusFile(**_read_toml(path, {"status": str, "note": str, "sha256": str}))
     if file.status not in ("", "run again", "community", "withdrawn"):
         raise UsageError(f"{path.name}: status is {file.status[:40]!r}; it can be run again, community or withdrawn")
     if file.sha256 and not _SHA256.fullmatch(file.sha256):
@@ -116,7 +116,7 @@ def read_status(path: Path) -> StatusFile:
     return file
 
 
-def _private_set(path: Path, folder: Path, table: Any) -> PrivateSet:
+def _parse_private_set(path: Path, folder: Path, table: Any) -> PrivateSet:
     if not is_object(table) or not {"label", "commitment"} <= table.keys() <= {"label", "commitment", "key_file"}:
         raise UsageError(f"{path}: each of private_sets has a label and a commitment, and a key_file once revealed")
     label, committed, key = str(table["label"]), checked_commitment(str(table["commitment"])), ""
@@ -131,7 +131,8 @@ def _private_set(path: Path, folder: Path, table: Any) -> PrivateSet:
     return PrivateSet(label, committed, key)
 
 
-def _toml(path: Path, kinds: Mapping[str, type]) -> dict[str, Any]:
+def _read_toml(path: Path, types: Mapping[str, type]) -> dict[str, Any]:
+    """Return a TOML file whose keys and their types are among `kinds`."""
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             raise UsageError(f"a link, or more than {_MOST_BYTES >> 20} MiB")
@@ -139,9 +140,9 @@ def _toml(path: Path, kinds: Mapping[str, type]) -> dict[str, Any]:
     except (WaybenchError, OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path.name} cannot be read: {str(error)[:100]}") from None
     for name, value in data.items():
-        if name not in kinds:
-            raise UsageError(f"{path.name} has {name[:40]!r}; it can have {', '.join(kinds)}")
-        if not isinstance(value, kinds[name]):
+        if name not in types:
+            raise UsageError(f"{path.name} has {name[:40]!r}; it can have {', '.join(types)}")
+        if not isinstance(value, types[name]):
             raise UsageError(f"{path.name}: {name} has another type than it should")
     return data
 
@@ -174,7 +175,7 @@ class SignedVerdict(NamedTuple):
     earlier: Sequence[SignedScores]
 
 
-def signed_verdict(submission: Path, signers: Path) -> SignedVerdict | None:
+def read_signed_verdict(submission: Path, signers: Path) -> SignedVerdict | None:
     """Return the signed verdict beside a submission; None if there is none.
 
     The verdict of "x.zip" is "x.verdict.json", with the signature "x.verdict.json.sig".
@@ -195,10 +196,13 @@ def signed_verdict(submission: Path, signers: Path) -> SignedVerdict | None:
         raise UsageError(f"{signature.name}: {signed.problem}")
     text = path.read_text(encoding="utf-8", errors="replace")
     check_json_bounds(text, _MOST_VALUES)
-    return SignedVerdict(signed.signer, signed.verdict == "verified", tuple(_earlier_scores(json.loads(text))))
+    return SignedVerdict(
+        signed.signer, signed.verdict == "verified", tuple(_scores_of_earlier_versions(json.loads(text)))
+    )
 
 
-def _earlier_scores(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
+def _scores_of_earlier_versions(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
+    """Yield the scores in a signed verdict of environments whose version has changed since."""
     for score in verdict.get("scores", ()):
         try:
             group, metric = score["group"], str(score["headline"])
@@ -257,7 +261,7 @@ class BoardEntry:
 
     @property
     def label(self) -> str:
-        """Its id without the usual folder."""
+        """Its id without the folder "submissions/"."""
         return self.id.removeprefix("submissions/")
 
     @property
@@ -282,7 +286,7 @@ def read_board(
     data_dir: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Board:
-    """Verify all submissions of a folder. What is wrong with one of them has no effect on the others.
+    """Verify all submissions in a folder; an invalid one has no effect on the others.
 
     Args:
         folder: The folder; each file *.zip in it, in any depth, is a submission; one of another name is refused.
@@ -301,14 +305,14 @@ def read_board(
     refused: list[RefusedFile] = []
     seen: dict[str, str] = {}
     all_keys = [*keys, *(private_set.key for private_set in settings.private_sets if private_set.key)]
-    for number, path in enumerate(_archives(folder), start=1):
+    for number, path in enumerate(_find_archives(folder), start=1):
         if number > MOST_SUBMISSIONS:
             raise UsageError(f"{folder} has more than {MOST_SUBMISSIONS:,} submissions")
         file = path.relative_to(folder).as_posix()
         if progress is not None:
             progress(one_line(file, 80))
         try:
-            entry = _entry(path, file, settings, all_keys, data_dir)
+            entry = _verify_submission(path, file, settings, all_keys, data_dir)
         except (WaybenchError, OSError) as error:
             refused.append(RefusedFile(file, one_line(str(error), 200)))
             continue
@@ -319,12 +323,14 @@ def read_board(
         if sha256 and sha256 in seen:
             refused.append(RefusedFile(file, f"the same file as {seen[sha256]}"))
             continue
-        if entry.verdict and (problem := likeness(entry.verdict, [(other.id, other.verdict) for other in entries])):
+        if entry.verdict and (
+            problem := duplicate_problem(entry.verdict, [(other.id, other.verdict) for other in entries])
+        ):
             refused.append(RefusedFile(file, problem))
             continue
         seen[sha256] = file
         entries.append(entry)
-    notes = shared_replies([(entry.label, entry.verdict) for entry in entries])
+    notes = shared_reply_notes([(entry.label, entry.verdict) for entry in entries])
     entries = [
         replace(entry, note=" ".join(filter(None, [entry.note, *notes.get(number, [])])))
         for number, entry in enumerate(entries)
@@ -340,14 +346,15 @@ def read_board(
     return Board(entries, refused, committed)
 
 
-def _archives(folder: Path) -> Iterator[Path]:
+def _find_archives(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder that are submissions, in order."""
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from filter(_is_archive, (Path(parent, name) for name in sorted(files)))
 
 
 def _is_archive(path: Path) -> bool:
-    """Return whether a file is a submission by its name, or at least by its content, so that it is not passed over."""
+    """Return whether a file is a submission by its name or, so that none is passed over, by its first bytes."""
     if path.name.lower().endswith(_SUFFIX):
         return True
     if path.suffix in _OTHER_ARCHIVES or path.is_symlink() or not path.is_file():
@@ -357,7 +364,10 @@ def _is_archive(path: Path) -> bool:
     return False
 
 
-def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_dir: str | None) -> BoardEntry:
+def _verify_submission(
+    path: Path, file: str, settings: Settings, keys: Sequence[str], data_dir: str | None
+) -> BoardEntry:
+    """Return the entry of a submission, verified unless it is withdrawn."""
     if not file.endswith(_SUFFIX):
         raise UsageError(f"a submission's name ends in {_SUFFIX}: rename it to {path.with_suffix(_SUFFIX).name}")
     if not all(_PART.fullmatch(part) for part in file.split("/")):
@@ -378,8 +388,8 @@ def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_
             raise UsageError(problem)
     if not any(run.confirmed or run.counts.get("version") for run in verdict.runs):
         raise UsageError("no record in it agrees with a new simulation")
-    signed = signed_verdict(path, settings.signers) if settings.signers else None
-    if verdict.is_verified or signed is None or not signed.is_verified or not _is_unchecked(verdict):
+    signed = read_signed_verdict(path, settings.signers) if settings.signers else None
+    if verdict.is_verified or signed is None or not signed.is_verified or not _has_only_unchecked_problems(verdict):
         signed = SignedVerdict("", False, ())  # which stands for nothing
     status = Status.VERIFIED if verdict.is_verified or signed.is_verified else Status.COMMUNITY
     if declared.status == Status.COMMUNITY or (declared.status and status is Status.VERIFIED):
@@ -395,8 +405,8 @@ def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_
     )
 
 
-def _is_unchecked(verdict: SubmissionVerdict) -> bool:
-    """Return whether every problem of a verdict is that a check was not possible here."""
+def _has_only_unchecked_problems(verdict: SubmissionVerdict) -> bool:
+    """Return whether every problem in a verdict is a check that was not possible here."""
     for run in verdict.runs:
         # The items of an earlier version are not made again here, so that those of its records differ.
         versions = run.counts.get("version", 0)
@@ -408,7 +418,7 @@ def _is_unchecked(verdict: SubmissionVerdict) -> bool:
 
 
 def _name_models(entries: Sequence[BoardEntry]) -> None:
-    """Give each model of each submission a name that no other row has."""
+    """Give each model of each submission a name that is unique on the leaderboard."""
     pairs = [(entry, model) for entry in entries if entry.verdict for model in entry.verdict.models]
     models = [model for _, model in pairs]
     taken = set(models)

@@ -8,8 +8,8 @@ from waybench.submission._names import lookalike_key
 from waybench.submission._verdict import SubmissionVerdict
 
 
-def likeness(verdict: SubmissionVerdict, earlier: Sequence[tuple[str, SubmissionVerdict | None]]) -> str:
-    """Return why a submission is an earlier one again or can be taken for it, in words; "" if neither.
+def duplicate_problem(verdict: SubmissionVerdict, earlier: Sequence[tuple[str, SubmissionVerdict | None]]) -> str:
+    """Return why a submission repeats an earlier one or can be mistaken for it; "" if neither.
 
     What identifies records does not depend on the bytes of the file or on the name of the model.
 
@@ -17,11 +17,11 @@ def likeness(verdict: SubmissionVerdict, earlier: Sequence[tuple[str, Submission
         verdict: The submission's verdict.
         earlier: Names and verdicts of the others.
     """
-    records = _records(verdict)
+    records = _record_fingerprints(verdict)
     for name, other in earlier:
         if other is None:
             continue
-        if records and records <= _records(other):
+        if records and records <= _record_fingerprints(other):
             return f"the same records as {name}.zip ({', '.join(other.models)[:100]})"
         for model in verdict.models:
             for rival in other.models:
@@ -30,12 +30,12 @@ def likeness(verdict: SubmissionVerdict, earlier: Sequence[tuple[str, Submission
     return ""
 
 
-def _records(verdict: SubmissionVerdict) -> set[bytes]:
+def _record_fingerprints(verdict: SubmissionVerdict) -> set[bytes]:
     return set[bytes]().union(*(fingerprints.records for fingerprints in verdict.fingerprints.values()))
 
 
-def shared_replies(submissions: Sequence[tuple[str, SubmissionVerdict | None]]) -> Mapping[int, Sequence[str]]:
-    """Return what to note on submissions, by their numbers, whose models gave the replies of others.
+def shared_reply_notes(submissions: Sequence[tuple[str, SubmissionVerdict | None]]) -> Mapping[int, Sequence[str]]:
+    """Return notes on submissions, by their index, whose models gave the replies of others.
 
     It is noted on both, for who was first is unknown.
     """

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from waybench._version import __version__
 from waybench.core import Json, plural
 from waybench.envs import registry
-from waybench.ext.publish.leaderboard._commitments import Committed, commitment_facts
+from waybench.ext.publish.leaderboard._commitments import Committed, commitment_json
 from waybench.ext.publish.leaderboard._entries import BoardEntry, RefusedFile, Settings, Status
 from waybench.reporting import write_report
 from waybench.reporting._files import slug
@@ -75,43 +75,48 @@ class BoardReport(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-def page_stem(entry: BoardEntry) -> str:
+def verdict_file_stem(entry: BoardEntry) -> str:
     """Return the name of the files of a submission's verdict, without suffix."""
     return slug(entry.id, entry.id)
 
 
-def sections(
+def front_page_sections(
     settings: Settings, entries: Sequence[BoardEntry], refused: Sequence[RefusedFile], parts: Sequence[BoardReport]
 ) -> list[BoardSection]:
-    """Return the sections of the first page."""
-    ranking = [_scores(part, entries) for part in parts if part.folder == CONFIRMED]
+    ranking = [_ranking_section(part, entries) for part in parts if part.folder == CONFIRMED]
     return [
         *(ranking or [BoardSection("Ranking", "No submission is verified yet.", ())]),
-        *_earlier_versions(entries),
-        *(_scores(part, entries) for part in parts if part.folder != CONFIRMED),
-        *([_submissions(entries, refused, parts)] if entries or refused else []),
-        *([_private_sets(settings)] if settings.private_sets else []),
+        *_earlier_version_sections(entries),
+        *(_ranking_section(part, entries) for part in parts if part.folder != CONFIRMED),
+        *([_submissions_section(entries, refused, parts)] if entries or refused else []),
+        *([_private_sets_section(settings)] if settings.private_sets else []),
     ]
 
 
-def _table(
-    identity: str, title: str, caption: str, names: Sequence[str], numbers: Sequence[str] = (), **more: Any
+def _board_table(
+    table_id: str,
+    title: str,
+    caption: str,
+    name_headings: Sequence[str],
+    number_headings: Sequence[str] = (),
+    **attributes: Any,
 ) -> BoardTable:
-    """Return a table whose first column is a head, others are names, and the last ones numbers."""
-    head, *others = names
+    """Return a table whose first column has the rows' headers, the others names, and the last ones numbers."""
+    head, *others = name_headings
     columns: list[TableColumn[Any]] = [
         TableColumn(heading=head),
         *(TableColumn(heading=name, kind="name") for name in others),
     ]
-    columns += [TableColumn(heading=number) for number in numbers]
-    return BoardTable(Table(id=identity, title=title, caption=(Note(caption),), columns=columns, **more))
+    columns += [TableColumn(heading=number) for number in number_headings]
+    return BoardTable(Table(id=table_id, title=title, caption=(Note(caption),), columns=columns, **attributes))
 
 
-def _scores(part: BoardReport, entries: Sequence[BoardEntry]) -> BoardSection:
+def _ranking_section(part: BoardReport, entries: Sequence[BoardEntry]) -> BoardSection:
+    """Return a part's matrix of models by families, with each submission's status."""
     by_name = {name: entry for entry in entries for name in entry.names.values()}
     heads = {model_page(name): entry for name, entry in by_name.items()}  # a name that is shown can be cut
 
-    def marked(row: TableRow) -> TableRow:
+    def with_status(row: TableRow) -> TableRow:
         entry = heads.get(row.head.link)
         row = replace(row, cells=[TableCell(items.get(row.head.link, ""), kind="score"), *row.cells])
         if entry is None:
@@ -121,9 +126,9 @@ def _scores(part: BoardReport, entries: Sequence[BoardEntry]) -> BoardSection:
 
     items = {model_page(row.model): f"{sum(cell.items for cell in row.cells.values()):,}" for row in part.matrix.rows}
     groups = [
-        replace(group, rows=[marked(row) for row in rows], title=group.title or title)
+        replace(group, rows=[with_status(row) for row in rows], title=group.title or title)
         for group in part.table.groups
-        for title, rows in _by_status(group.rows, heads)
+        for title, rows in _rows_by_status(group.rows, heads)
     ]
     head, *others = part.table.columns
     count: TableColumn[Any] = TableColumn(heading="n", help="Items")
@@ -138,15 +143,17 @@ def _scores(part: BoardReport, entries: Sequence[BoardEntry]) -> BoardSection:
     )
 
 
-def _by_status(rows: Sequence[TableRow], heads: Mapping[str, BoardEntry]) -> Iterator[tuple[str, Sequence[TableRow]]]:
-    """Yield titles and rows by the status of submissions, in its order; ranks and means are those of all of them."""
+def _rows_by_status(
+    rows: Sequence[TableRow], heads: Mapping[str, BoardEntry]
+) -> Iterator[tuple[str, Sequence[TableRow]]]:
+    """Yield the title and rows of each status in turn."""
     by_status = group_by(rows, lambda row: entry.status if (entry := heads.get(row.head.link)) else None)
     for status in sorted(by_status, key=[*Status, None].index):
         yield _TITLES[status] if status else "", by_status[status]
 
 
-def _earlier_versions(entries: Sequence[BoardEntry]) -> Iterator[BoardSection]:
-    """Yield the scores of earlier versions of environments, which are never mixed with those of other versions."""
+def _earlier_version_sections(entries: Sequence[BoardEntry]) -> Iterator[BoardSection]:
+    """Yield the section with scores of earlier versions of environments, a table for each version."""
     scores = [(entry, score) for entry in entries if entry.is_confirmed for score in entry.earlier]
     versions = sorted({(score.env, score.version) for _, score in scores})
     if not versions:
@@ -176,7 +183,7 @@ def _earlier_versions(entries: Sequence[BoardEntry]) -> Iterator[BoardSection]:
         caption = f"Scores of version {version} are not comparable with version {environment.version}."
         title, numbers = f"{environment.title}, version {version}", ("Mean", "95 % interval")
         names = ("Model", "Task", "Score")
-        tables.append(_table(f"version-{len(tables)}", title, caption, names, numbers, groups=single_group(rows)))
+        tables.append(_board_table(f"version-{len(tables)}", title, caption, names, numbers, groups=single_group(rows)))
     yield BoardSection(
         "Earlier versions of environments",
         "These scores are from verdicts that were signed when the version was current. Each version has its own table.",
@@ -184,11 +191,11 @@ def _earlier_versions(entries: Sequence[BoardEntry]) -> Iterator[BoardSection]:
     )
 
 
-def _submissions(
+def _submissions_section(
     entries: Sequence[BoardEntry], refused: Sequence[RefusedFile], parts: Sequence[BoardReport]
 ) -> BoardSection:
     groups = [
-        RowGroup([_row(entry, parts) for entry in with_status], _TITLES[status], "references")
+        RowGroup([_submission_row(entry, parts) for entry in with_status], _TITLES[status], "references")
         for status in Status
         if (with_status := [entry for entry in entries if entry.status is status])
     ]
@@ -202,12 +209,12 @@ def _submissions(
         groups.append(RowGroup(rows, "Refused", "references"))
     names = ("File", "Models", "Episodes confirmed", "Submitted by", "Notes")
     title = plural(len(entries), "submission")
-    table = _table("submissions", title, _MEANING, names, groups=groups, kind="prose submissions")
+    table = _board_table("submissions", title, _MEANING, names, groups=groups, kind="prose submissions")
     lead = "Each file leads to its verdict, each model to its results and replays."
     return BoardSection("Submissions", lead, [table])
 
 
-def _row(entry: BoardEntry, parts: Sequence[BoardReport]) -> TableRow:
+def _submission_row(entry: BoardEntry, parts: Sequence[BoardReport]) -> TableRow:
     verdict = entry.verdict
     head = TableCell(text=one_line(entry.label, 120), link=_verdict_link(entry) if verdict else "")
     note = one_line(entry.note, 300)
@@ -228,8 +235,8 @@ def _row(entry: BoardEntry, parts: Sequence[BoardReport]) -> TableRow:
     )
 
 
-def _commitments(committed: Sequence[Mapping[str, Any]]) -> BoardSection:
-    """Return what became of each commitment to a run, those without a result first."""
+def _commitments_section(committed: Sequence[Mapping[str, Any]]) -> BoardSection:
+    """Return the section of commitments to runs, those without a result first."""
     rows = [
         TableRow(
             TableCell(text=one_line(facts["file"], 80)),
@@ -247,14 +254,14 @@ def _commitments(committed: Sequence[Mapping[str, Any]]) -> BoardSection:
     names = ("Commitment", "Model", "Task", "Result", "Committed")
     caption = "Results are submissions whose runs began after the commitment, with its task, items, options and model."
     title = plural(len(valid), "commitment")
-    table = _table("commitments", title, caption, names, groups=single_group(rows), kind="prose")
+    table = _board_table("commitments", title, caption, names, groups=single_group(rows), kind="prose")
     lead = (
         f"{missing} of {len(valid)} commitments to runs have no result here: a run that was not submitted is visible."
     )
     return BoardSection("Commitments to runs", lead, [table])
 
 
-def _private_sets(settings: Settings) -> BoardSection:
+def _private_sets_section(settings: Settings) -> BoardSection:
     rows = [
         TableRow(
             TableCell(text=label),
@@ -264,13 +271,13 @@ def _private_sets(settings: Settings) -> BoardSection:
     ]
     caption = "waybench verify --key-file FILE --commitment TEXT checks a revealed key."
     names = ("Set", "Commitment", "Key")
-    table = _table("private-sets", "Commitments", caption, names, groups=single_group(rows), kind="prose")
+    table = _board_table("private-sets", "Commitments", caption, names, groups=single_group(rows), kind="prose")
     lead = "The keys of these sets were fixed by their commitments before the sets were used."
     return BoardSection("Private sets", lead, [table])
 
 
 def _verdict_link(entry: BoardEntry, root: str = "") -> str:
-    return f"{root}verdicts/{page_stem(entry)}.html"
+    return f"{root}verdicts/{verdict_file_stem(entry)}.html"
 
 
 def _results_link(name: str, parts: Sequence[BoardReport]) -> str:
@@ -278,10 +285,10 @@ def _results_link(name: str, parts: Sequence[BoardReport]) -> str:
     return f"{folders[0]}/{model_page(name)}" if folders else ""
 
 
-def feed(
+def feed_json(
     settings: Settings, entries: Sequence[BoardEntry], refused: Sequence[RefusedFile], parts: Sequence[BoardReport]
 ) -> dict[str, Json]:
-    """Return the feed, which has the first page's content for programs."""
+    """Return the feed: the content of the first page, for programs."""
     by_name = {name: entry for entry in entries for name in entry.names.values()}
     return {
         "format": FORMAT,
@@ -292,7 +299,7 @@ def feed(
             {"set": label, "commitment": commitment, "key": key or None}
             for label, commitment, key in settings.private_sets
         ],
-        "submissions": [_submission(entry) for entry in entries],
+        "submissions": [_submission_json(entry) for entry in entries],
         "refused": [{"file": file.encode("utf-8", "replace").decode(), "reason": reason} for file, reason in refused],
         "rows": [
             {
@@ -315,11 +322,10 @@ def feed(
 
 
 def feed_schema() -> str:
-    """Return the JSON Schema of the feed."""
     return (files("waybench.ext.publish.leaderboard") / "feed.schema.json").read_text(encoding="utf-8")
 
 
-def _submission(entry: BoardEntry) -> dict[str, Any]:
+def _submission_json(entry: BoardEntry) -> dict[str, Any]:
     verdict = entry.verdict
     data: dict[str, Any] = {"id": entry.id, "status": str(entry.status), "note": entry.note, "signer": entry.signer}
     if verdict is None:
@@ -330,7 +336,7 @@ def _submission(entry: BoardEntry) -> dict[str, Any]:
         "models": [{"model": model, "name": name} for model, name in entry.names.items()],
         "submitter": verdict.submitter,
         "about": verdict.about,
-        "verdict": f"verdicts/{page_stem(entry)}.json",
+        "verdict": f"verdicts/{verdict_file_stem(entry)}.json",
     }
 
 
@@ -365,29 +371,31 @@ def write_leaderboard(
         reported = [entry for entry in entries if entry.verdict and entry.is_confirmed == (folder != COMMUNITY)]
         if progress is not None and reported:
             progress(folder)
-        parts += _report(out, folder, title, reported, skipped)
+        parts += _write_part_reports(out, folder, title, reported, skipped)
     runs = {entry.id: entry.verdict.runs for entry in entries if entry.verdict}
-    committed = [commitment_facts(commitment, runs) for commitment in commitments]
-    content = feed(settings, entries, refused, parts) | {"commitments": committed}
+    committed = [commitment_json(commitment, runs) for commitment in commitments]
+    content = feed_json(settings, entries, refused, parts) | {"commitments": committed}
     files: dict[str, str | bytes] = {
         "data/feed.json": json.dumps(content, indent=1) + "\n",
         "data/feed.schema.json": feed_schema(),
     }
     for entry in entries:
         if entry.verdict is not None:
-            files[f"verdicts/{page_stem(entry)}.html"] = _verdict_page(entry, parts)
-            files[f"verdicts/{page_stem(entry)}.json"] = json.dumps(entry.verdict.to_json(), indent=1) + "\n"
-    shown = sections(settings, entries, refused, parts) + ([_commitments(committed)] if committed else [])
+            files[f"verdicts/{verdict_file_stem(entry)}.html"] = _entry_verdict_page(entry, parts)
+            files[f"verdicts/{verdict_file_stem(entry)}.json"] = json.dumps(entry.verdict.to_json(), indent=1) + "\n"
+    shown = front_page_sections(settings, entries, refused, parts) + (
+        [_commitments_section(committed)] if committed else []
+    )
     page = write_board(out, settings.title, settings.about or _ABOUT, shown, files)
     return WrittenBoard(page, skipped)
 
 
-def _report(
+def _write_part_reports(
     out: Path, folder: str, title: str, entries: Sequence[BoardEntry], skipped: list[Skipped]
 ) -> list[BoardReport]:
-    """Write the report of some submissions, and return its parts, one for each set of options; [] without episodes."""
+    """Write the report of a part's submissions; return the part once for each set of options, [] without episodes."""
     options_by_run: dict[str, tuple[str, ...]] = {}
-    logged = _episodes(entries, skipped, folder, options_by_run)
+    logged = _part_episodes(entries, skipped, folder, options_by_run)
     first = next(logged, None)
     if first is None:
         remove_report(out / folder)
@@ -409,12 +417,12 @@ def _report(
     ]
 
 
-def _episodes(
+def _part_episodes(
     entries: Sequence[BoardEntry], skipped: list[Skipped], folder: str, options_by_run: dict[str, tuple[str, ...]]
 ) -> Iterator[LoggedEpisode]:
-    """Yield the episodes of a part of the leaderboard, and note what each run has other than its preset."""
+    """Yield the episodes of a part, and put each run's options that differ from its preset into `options_by_run`."""
 
-    def keep(problem: Skipped) -> None:
+    def add_skipped(problem: Skipped) -> None:
         if len(skipped) < _MOST_SKIPPED:
             skipped.append(problem)
 
@@ -432,7 +440,7 @@ def _episodes(
             entry.verdict.sha256,
             run_prefix=entry.id,
             name_in_report=name,
-            on_problem=keep,
+            on_problem=add_skipped,
             is_wanted=is_wanted,
         )
         for episode in of_entry:
@@ -441,7 +449,7 @@ def _episodes(
                 yield episode
 
 
-def _verdict_page(entry: BoardEntry, parts: Sequence[BoardReport]) -> str:
+def _entry_verdict_page(entry: BoardEntry, parts: Sequence[BoardReport]) -> str:
     assert entry.verdict is not None
     links = [("Leaderboard", "../index.html")]
     for name in entry.names.values():
