@@ -25,7 +25,7 @@ class Table:
         if not path.exists():
             raise UsageError(f"cannot read {path}")
 
-    def engine(self, commands: Sequence[str]) -> TableEngine:
+    def open_game(self, commands: Sequence[str]) -> TableEngine:
         return TableEngine(WAYS, TITLES)
 
 

@@ -211,7 +211,7 @@ def _ends(
     out: list[dict[str, Any]] = []
     for series, point in sorted(last.items(), key=lambda pair: pair[1]["score"] if rising else -pair[1]["score"]):
         lines = wrap_label(point["label"], shape.letters)
-        # PublishedMatch the rightmost point of this level, so that it covers none.
+        # Beside the rightmost point of this level, so that it covers none.
         beside = max(other["x"] for other in points if other["level"] == point["level"])
         x, y = (beside - levels[0] + gap / 2) * across, tracks[series][-1][1]
         half, width = len(lines) * line / 2, max(map(len, lines), default=0) * shape.font * 0.56

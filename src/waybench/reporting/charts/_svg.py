@@ -272,7 +272,7 @@ class ChartFiles:
     def of(self, charts: Iterable[Chart]) -> Iterator[tuple[str, str | bytes]]:
         """Yield names and contents of the files of some charts.
 
-        The SVG is the page's own drawing in the colours of a light page, on white. PublishedMatch it is the Vega-Lite
+        The SVG is the page's own drawing in the colours of a light page, on white. Beside it is the Vega-Lite
         specification with all of its data, and on request the SVG as a PNG.
         """
         for chart in charts:
