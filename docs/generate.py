@@ -33,7 +33,7 @@ from waybench.core import FORMS, Environment, Episode, EpisodeRecord, Metric, Op
 from waybench.core._conversation import options_that_repeat_replies
 from waybench.envs import registry
 from waybench.envs.spaces import TREES
-from waybench.reporting._files import task_page
+from waybench.reporting._files import task_page_name
 from waybench.results.papers import Paper, PaperTable, PublishedBlock, papers
 
 FOLDER = Path(__file__).parent / "environments"
@@ -248,7 +248,9 @@ def _reproduced(paper: Paper, one: PaperTable) -> str:
     published = sum(len(block.rows) for block in one.published) + sum(len(each.rows) for each in one.numbers)
     if published:
         parts[-1] += f"\n* Published rows that are entered: {published}"
-        pages = dict.fromkeys(f"`tasks/{task_page(block.env, ())}.html`" for block in one.published if _has_rows(block))
+        pages = dict.fromkeys(
+            f"`tasks/{task_page_name(block.env, ())}.html`" for block in one.published if _has_rows(block)
+        )
         if pages:
             parts[-1] += f"\n* Pages where the rows stand (`waybench report DIR --published`): {', '.join(pages)}"
     if one.embedded:

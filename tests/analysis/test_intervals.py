@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from waybench.core import Metric
-from waybench.reporting._format import interval_text, percent_interval
+from waybench.reporting._format import interval_text, percent_interval_text
 from waybench.results.formatting import difference_text, known_ends
 from waybench.results.stats import IntervalEstimate, clustered_mean
 
@@ -241,6 +241,6 @@ def test_an_interval_that_says_nothing_is_not_printed() -> None:
     assert interval_text(every_value, score) == "n = 12 in 7 clusters"
     assert interval_text(one_cluster, score) == "n = 12 in 1 cluster"
     assert interval_text(known, score) == "0.0 – 99.0"
-    assert percent_interval(replace(every_value, low=0.0, high=1.0)) == "n = 12 in 7 clusters"
+    assert percent_interval_text(replace(every_value, low=0.0, high=1.0)) == "n = 12 in 7 clusters"
     assert difference_text(every_change, score) == "+10.0"
     assert difference_text(known, score) == "+50.0 (±0.0 to +99.0)"

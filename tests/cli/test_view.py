@@ -16,7 +16,7 @@ from tests.view.support import PATIENCE, asked, until
 from waybench.cli._report import build_once
 from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import TASKS, load_task
-from waybench.reporting.view._serve import listen
+from waybench.reporting.view._serve import open_listener
 
 _LOG: Any = inspect_log  # its types are not complete
 
@@ -92,7 +92,7 @@ def test_wrong_usage(
 
 
 def test_a_port_that_is_taken(command: Command, tmp_path: Path) -> None:
-    with listen(0) as taken:
+    with open_listener(0) as taken:
         port = taken.getsockname()[1]
         assert f"port {port} is not available" in one_line_error(command("view", tmp_path, "--port", port))
 

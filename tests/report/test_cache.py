@@ -169,10 +169,10 @@ def test_what_no_simulation_confirms_is_simulated_by_every_report(
 
 
 def test_a_row_is_all_that_is_read_back() -> None:
-    assert cache_module.unpack(zlib.compress(pickle.dumps((print, ReportCache)))) is None
-    assert cache_module.unpack(b"nothing") is None
+    assert cache_module.unpack_row(zlib.compress(pickle.dumps((print, ReportCache)))) is None
+    assert cache_module.unpack_row(b"nothing") is None
     verified = replace(measured_row(FIRST[0]), declared_levels=range(5, 103, 2)), Simulated(confirmed=True)
-    assert cache_module.unpack(cache_module.pack_values(verified)) == verified
+    assert cache_module.unpack_row(cache_module.pack_values(verified)) == verified
 
 
 def test_processes_give_results_in_order() -> None:

@@ -17,7 +17,7 @@ from tests.analysis.searches import items
 from tests.report.pages import Page, site, unpacked
 from waybench.core import Episode, EpisodeRecord, Message, Reply, play_to_end, policy
 from waybench.reporting import _format
-from waybench.reporting._episode import divide
+from waybench.reporting._episode import split_at_repeats
 from waybench.results import LoggedEpisode
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
@@ -200,10 +200,10 @@ def test_long_replies_share_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_lengths_of_texts_by_hand() -> None:
-    assert _format.characters_each(3_000_000, 3, 20_000) == 20_000
-    assert _format.characters_each(3_000_000, 1000, 20_000) == 3_000
-    assert _format.characters_each(3_000_000, 1_000_000, 20_000) == 1_000
-    assert _format.characters_each(3_000_000, 0, 20_000) == 20_000
+    assert _format.characters_per_text(3_000_000, 3, 20_000) == 20_000
+    assert _format.characters_per_text(3_000_000, 1000, 20_000) == 3_000
+    assert _format.characters_per_text(3_000_000, 1_000_000, 20_000) == 1_000
+    assert _format.characters_per_text(3_000_000, 0, 20_000) == 20_000
     assert _format.excerpt_with_end("abcdef", 6) == ("abcdef", 6, "")
     cut = _format.excerpt_with_end("0123456789abcdef", 12)
     assert cut == ("0123456789", 16, "ef")
@@ -241,25 +241,25 @@ def test_a_history_that_prompts_repeat_is_divided_from_what_is_new() -> None:
     lines = [f"Step {number}: you see a tree and some grass in the east, and nothing else.\n" for number in range(8)]
     history = "".join(lines)
     new = "Now you see a cow."
-    assert divide(history, history + new) == ([("", history)], new)
+    assert split_at_repeats(history, history + new) == ([("", history)], new)
     # The oldest line has left the window.
-    assert divide(history, "".join(lines[1:]) + new) == ([("", "".join(lines[1:]))], new)
-    assert divide("".join(lines[:1]), lines[0] + new) == ([], lines[0] + new), "short ones are shown again"
-    assert divide("something else", history + new) == ([], history + new)
-    assert divide(history, history) == ([], history), "then nothing would be new"
+    assert split_at_repeats(history, "".join(lines[1:]) + new) == ([("", "".join(lines[1:]))], new)
+    assert split_at_repeats("".join(lines[:1]), lines[0] + new) == ([], lines[0] + new), "short ones are shown again"
+    assert split_at_repeats("something else", history + new) == ([], history + new)
+    assert split_at_repeats(history, history) == ([], history), "then nothing would be new"
     rows = [f"#{'.#' * 20}{number}#\n" for number in range(9)]
     old, now = ("".join(("No.\n", *shown, "Go on.\n")) for shown in (rows, [rows[0].replace(".", "X"), *rows[1:]]))
-    assert divide(old, now) == ([], now), "a map is shown whole or not at all"
+    assert split_at_repeats(old, now) == ([], now), "a map is shown whole or not at all"
     # A message with paragraphs is divided between them, and what is before the repeated ones stays in sight.
     step = "Step 3:\nYou took action Move North.\n\n"
     seen = "You see:\n" + "- a ball in the east, and a robot in the west\n" * 6 + "\n"
-    assert divide(f"2 steps:\n\nold\n\n{step}{seen}now\n", f"3 steps:\n\n{step}{seen}then\n") == (
+    assert split_at_repeats(f"2 steps:\n\nold\n\n{step}{seen}now\n", f"3 steps:\n\n{step}{seen}then\n") == (
         [("3 steps:\n\n", step + seen)],
         "then\n",
     )
     # Each observation is folded where the window shows two, and only their headings are new.
     other = seen.replace("ball", "key")
-    assert divide(f"{seen}Now:\n\n{other}Go on.\n", f"Step 3:\n\n{seen}Then:\n\n{other}Go.\n") == (
+    assert split_at_repeats(f"{seen}Now:\n\n{other}Go on.\n", f"Step 3:\n\n{seen}Then:\n\n{other}Go.\n") == (
         [("Step 3:\n\n", seen), ("Then:\n\n", other)],
         "Go.\n",
     )

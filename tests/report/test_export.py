@@ -21,7 +21,7 @@ from tests.analysis.test_agents import played as gambled
 from tests.analysis.test_frames import group, row
 from waybench._version import __version__
 from waybench.reporting import write_report
-from waybench.reporting._exports import SUMMARY_SCHEMA, csv_cell, frame_files, summary_schema
+from waybench.reporting._exports import SUMMARY_SCHEMA, frame_files, safe_csv_text, summary_schema
 from waybench.results import by_level, episode_frame, overall, rows, score_frame
 from waybench.results.frames import FRAME_SCHEMA, Column, Frame, column_data
 
@@ -132,9 +132,9 @@ def test_no_cell_of_the_csv_is_a_formula() -> None:
         # One apostrophe taken away is what was there.
         if text.isprintable():
             assert shown.removeprefix("'") == text
-    assert csv_cell("plain") == "plain"
-    assert csv_cell("a=b") == "a=b"
-    assert csv_cell("'a") == "''a"
+    assert safe_csv_text("plain") == "plain"
+    assert safe_csv_text("a=b") == "a=b"
+    assert safe_csv_text("'a") == "''a"
 
 
 def test_numbers_of_the_csv_are_numbers() -> None:
@@ -223,7 +223,7 @@ def test_csv_and_parquet_of_a_site_are_the_same(site: Path) -> None:
         for column in table.column_names:
             wanted = table[column].to_pylist()
             if table[column].type == pa.string():
-                wanted = [None if value is None else csv_cell(value) for value in wanted]
+                wanted = [None if value is None else safe_csv_text(value) for value in wanted]
             assert found[column].to_pylist() == wanted
 
 

@@ -17,7 +17,7 @@ from waybench.core._scene import make_after_each_count
 from waybench.envs import registry
 from waybench.reporting import write_report
 from waybench.reporting._format import presentation_of
-from waybench.reporting._replays import MOST_FRAMES, Frames, frames, pack_json
+from waybench.reporting._replays import MOST_FRAMES, Frames, draw_replay_frames, pack_json
 from waybench.results import LoggedEpisode
 
 draw = drawer("maze/alicia")
@@ -45,7 +45,7 @@ def test_each_frame_is_the_drawing_after_its_turns() -> None:
     done = episode()
     turns = done.turns
     assert len(turns) == 3
-    made = frames(make_after_each_count(draw), done.item.instance, turns)
+    made = draw_replay_frames(make_after_each_count(draw), done.item.instance, turns)
     wanted = [draw(done.item.instance, turns[:count]) for count in range(4)]
     assert drawings(made) == wanted
     assert len(set(wanted)) == 4
@@ -60,7 +60,7 @@ def test_of_long_episodes_some_steps_are_passed_over(count: int) -> None:
         return f"<svg><text>{len(turns)}</text></svg>"
 
     turn = episode().turns[0]
-    made = frames(make_after_each_count(counted), episode().item.instance, [turn] * count)
+    made = draw_replay_frames(make_after_each_count(counted), episode().item.instance, [turn] * count)
     data = made.values
     assert (data["turns"][0], data["turns"][-1]) == (0, count)
     assert len(data["turns"]) == len(data["frames"]) <= MOST_FRAMES + 1
@@ -73,7 +73,7 @@ def test_no_element_ends_in_the_data() -> None:
     def hostile(instance: Any, turns: Any) -> str:
         return "<svg></script><script>alert(1)</script></svg>"
 
-    made = frames(make_after_each_count(hostile), episode().item.instance, episode().turns)
+    made = draw_replay_frames(make_after_each_count(hostile), episode().item.instance, episode().turns)
     assert re.fullmatch("[A-Za-z0-9+/=]+", pack_json(dict(made.values)))
     assert drawings(made)[0] == hostile(None, [])
 
@@ -85,7 +85,7 @@ def test_a_replay_of_the_puzzle_shows_how_it_stands() -> None:
     )
     draw_frames = presentation_of("hanoi/rods").draw_frames
     assert draw_frames is not None
-    made = drawings(frames(draw_frames, done.item.instance, done.turns))
+    made = drawings(draw_replay_frames(draw_frames, done.item.instance, done.turns))
     assert len(made) == len(done.turns) + 1
     titles = [re.findall(r'class="hanoi-title"[^>]*>([^<]*)<', each) for each in made]
     assert titles == [[name, "goal"] for name in ("start", *map(str, range(1, len(done.turns) + 1)))]

@@ -13,7 +13,7 @@ from tests.analysis.episodes import failed, logged, played, said
 from tests.report.pages import Page, Site, read
 from waybench.core import Price, Usage
 from waybench.reporting import write_report
-from waybench.reporting._format import significant
+from waybench.reporting._format import three_digit_text
 from waybench.results import LoggedEpisode
 
 HOSTILE = "vendor/<img src=x onerror=alert(1)>\u202e"
@@ -159,4 +159,4 @@ def test_for_programs(tmp_path: Path) -> None:
     [(0, "0"), (0.00123456, "0.00123"), (45.61, "45.6"), (1234.5, "1,234"), (1.0, "1.00"), (12e6, "12,000,000")],
 )
 def test_numbers_of_any_size(value: float, text: str) -> None:
-    assert significant(value) == text
+    assert three_digit_text(value) == text

@@ -19,7 +19,7 @@ from waybench.evaluation.tasks import TASKS, load_task
 from waybench.ext.scale._executors import OrderedResults, executor_by_name
 from waybench.reporting import _cache, write_report
 from waybench.reporting._cache import ReportCache
-from waybench.reporting._reading import _Unknown  # pyright: ignore[reportPrivateUsage]
+from waybench.reporting._reading import _UncachedEpisodes  # pyright: ignore[reportPrivateUsage]
 from waybench.reporting._write import Report
 from waybench.results import read_logs
 from waybench.results.logs import EpisodeBatches, Skipped, _record_files
@@ -99,7 +99,7 @@ def test_workers_elsewhere_simulate_what_the_cache_does_not_have(
     kept = ReportCache(tmp_path / "kept")
     write_report(EpisodeBatches(logs), tmp_path / "there", kept=kept, workers=workers)
     assert contents(tmp_path / "here") == contents(tmp_path / "there")
-    asked = [len(_Unknown(EpisodeBatches(logs), {}, cache)[0]) for cache in (ReportCache(None), kept)]
+    asked = [len(_UncachedEpisodes(EpisodeBatches(logs), {}, cache)[0]) for cache in (ReportCache(None), kept)]
     assert asked[0] > 10 * asked[1], "a second report sends no episodes"
 
 

@@ -14,7 +14,7 @@ from tests.analysis.searches import LEVELS, answered, items, searched
 from tests.report.pages import Page, site
 from waybench.core import Metric
 from waybench.reporting import write_report
-from waybench.reporting._format import part, presentation_of, value_text
+from waybench.reporting._format import presentation_of, quality_between_bounds, value_text
 from waybench.reporting.charts._chart import WIDE, Plot, chart_spec
 from waybench.reporting.charts._points import points_by_examples, points_by_step, step_window
 from waybench.results import Estimate, LoggedEpisode, rows
@@ -39,11 +39,11 @@ def charts(page: Page) -> list[str]:
 
 
 def test_how_good_a_value_is() -> None:
-    assert [part(value, ERR_MIN) for value in (0.0, 0.25, 1.0)] == [1, 0.75, 0]
-    assert [part(value, SCORE) for value in (0.0, 25.0)] == [0, 0.25]
-    assert part(3.0, ERR_SUM) is None
+    assert [quality_between_bounds(value, ERR_MIN) for value in (0.0, 0.25, 1.0)] == [1, 0.75, 0]
+    assert [quality_between_bounds(value, SCORE) for value in (0.0, 25.0)] == [0, 0.25]
+    assert quality_between_bounds(3.0, ERR_SUM) is None
     neither = Metric(name="x", of=lambda record: 0.0, title="X", doc="", low=0, high=1, better="")
-    assert part(0.5, neither) is None
+    assert quality_between_bounds(0.5, neither) is None
     assert (value_text(0.03125, ERR_MIN), value_text(0.0, ERR_MIN), value_text(66.66, SCORE)) == (
         *("0.031", "0"),
         "66.7\u00a0%",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.analysis.episodes import detour, item
 from waybench.core import Message
 from waybench.reporting import _episode_store
-from waybench.reporting._episode_store import Common, SharedPrefix, prompt_messages
+from waybench.reporting._episode_store import PrefixFinder, SharedPrefix, prompt_messages
 
 Prompt = tuple[Message, ...]
 LEAST = 2
@@ -24,9 +24,9 @@ ALIKE = st.builds(
 
 
 def common_prefix(prompts: Sequence[Prompt]) -> SharedPrefix:
-    common = Common()
+    common = PrefixFinder()
     for prompt in prompts:
-        common.add(prompt)
+        common.add_prompt(prompt)
     return common.shared_prefix()
 
 
@@ -68,15 +68,15 @@ def test_one_at_a_time_is_the_same_as_all_at_once(prompts: list[Prompt]) -> None
 def test_it_can_be_asked_at_any_time(prompts: list[Prompt]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_episode_store, "LEAST", LEAST)
-        common = Common()
+        common = PrefixFinder()
         for number, prompt in enumerate(prompts, start=1):
-            common.add(prompt)
+            common.add_prompt(prompt)
             assert common.shared_prefix() == by_definition(prompts[:number])
 
 
 @given(st.text("ab", max_size=40), st.text("ab", max_size=40))
 def test_what_two_texts_both_begin_with(first: str, second: str) -> None:
-    found = _episode_store._common_beginning(first, second)
+    found = _episode_store._common_prefix(first, second)
     assert first.startswith(found)
     assert second.startswith(found)
     longer = len(found) + 1
@@ -96,7 +96,7 @@ def test_what_prompts_begin_with() -> None:
     shared = common_prefix([(system, user(long + "ab")), (system, user(long + "ac"))])
     assert shared == SharedPrefix((system,), user(long))
     assert shared.remaining_messages((system, user(long + "ab"), user("c"))) == [user("ab"), user("c")]
-    assert [said.text.text for said in shared.said(100_000)] == ["Be brief.", long]
+    assert [said.text.text for said in shared.page_messages(100_000)] == ["Be brief.", long]
     assert common_prefix([(user("short\na"),), (user("short\nb"),)]) == SharedPrefix()
     assert common_prefix([(user(long + "a"),), (Message("system", long + "b"),)]) == SharedPrefix()
     # Of a text that is all of another one's beginning nothing is left.

@@ -9,7 +9,7 @@ from jinja2 import Template
 
 from tests.report.pages import Page
 from waybench.core import Metric
-from waybench.reporting._files import templates
+from waybench.reporting._files import make_templates
 from waybench.reporting.tables import Note, Table, TableCell, TableColumn, TableRow, single_group
 from waybench.reporting.tables._markdown import markdown
 from waybench.reporting.tables._table import BLANK, HeaderGroup, RowGroup, mean_cell
@@ -20,7 +20,7 @@ OTHERS = {"compare.html"}
 
 
 def html(table: Table, root: str = "../") -> str:
-    module = cast(Any, cast(Template, templates("A site").get_template("table.html")).module)
+    module = cast(Any, cast(Template, make_templates("A site").get_template("table.html")).module)
     made = str(module.table(table, root))
     assert Page(made).problems == []
     return made

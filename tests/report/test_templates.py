@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from waybench.reporting._files import SCRIPTS, assets, templates
+from waybench.reporting._files import SCRIPTS, asset_files, make_templates
 
 # A statement of a module: at the start, or after what ends another one. A name's end such as "x.import(" is none.
 STATEMENT = re.compile(r"(?:^|[;}\n])\s*(?:import|export)\s*(?:[\w$*{\"']|\()")
 
 
 def shared() -> dict[str, str]:
-    return dict(assets())
+    return dict(asset_files())
 
 
 def test_datatables_is_a_classic_script() -> None:
@@ -44,10 +44,10 @@ def test_a_bundle_of_another_shape_is_told(monkeypatch: pytest.MonkeyPatch, tmp_
     (tmp_path / "html" / "dt_bundle.js").write_text("let a = 1;")
     found = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
     monkeypatch.setattr("waybench.reporting._files.find_spec", lambda package: found)
-    from waybench.reporting._files import _datatables
+    from waybench.reporting._files import _datatables_script
 
     with pytest.raises(ValueError, match="itables' script has no exports any more"):
-        _datatables()
+        _datatables_script()
 
 
 def test_the_site_s_scripts_need_nothing_that_its_pages_forbid() -> None:
@@ -72,7 +72,7 @@ def test_the_site_s_scripts_need_nothing_that_its_pages_forbid() -> None:
     ],
 )
 def test_values_are_text(value: object, wanted: str) -> None:
-    made = templates("<i>title\u202e")
+    made = make_templates("<i>title\u202e")
     assert made.from_string("{{ value }}").render(value=value) == wanted
     assert made.from_string('<a title="{{ value }}">').render(value=value) == f'<a title="{wanted}">'
     assert made.from_string("{{ site }}").render() == "&lt;i&gt;title⟨U+202E⟩"

@@ -9,8 +9,8 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
 from tests.conftest import PATIENCE
-from waybench.reporting.view._app import LiveSite, application
-from waybench.reporting.view._serve import AppServer, BuildOutcome, listen
+from waybench.reporting.view._app import LiveSite, site_application
+from waybench.reporting.view._serve import AppServer, BuildOutcome, open_listener
 
 TOKEN = "a-token"
 
@@ -23,9 +23,9 @@ def cookie(port: int) -> dict[str, str]:
 @contextmanager
 def served(site: LiveSite) -> Iterator[int]:
     """Serve a site on a free port of this machine until the block ends."""
-    listener = listen(0)
+    listener = open_listener(0)
     port = int(listener.getsockname()[1])
-    server = AppServer(application(site, port, TOKEN))
+    server = AppServer(site_application(site, port, TOKEN))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from tests.report.pages import Page
-from waybench.reporting.view._app import SCRIPT, allow_reload, version, with_reload
+from waybench.reporting.view._app import SCRIPT, add_reload_script, allow_reload, entity_tag
 
 REST = "img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -79,10 +79,10 @@ def policy_of(page: Page) -> str:
 def test_a_page_gets_the_script_as_its_last_element(meta: str) -> None:
     body = "<p>&lt;/body&gt; <code>&lt;meta http-equiv=&quot;Content-Security-Policy&quot;&gt;</code> — ü</p>"
     page = f"<!doctype html>\n<html><head><title>x</title>{meta}</head>\n<body>{body}</body>\n</html>\n".encode()
-    served = with_reload(page).decode()
+    served = add_reload_script(page).decode()
     read = Page(served)
     assert policy_of(read) == "default-src 'none'; script-src 'self'; connect-src 'self'"
-    assert read.all("script") == [{"src": SCRIPT, "data-version": version(page)}]
+    assert read.all("script") == [{"src": SCRIPT, "data-version": entity_tag(page)}]
     assert served.endswith("></script>\n</body>\n</html>\n")
     # The rest is as it was.
     without = re.sub(r"(?i)<meta[^>]*>|<script[^>]*></script>\n", "", served)
@@ -93,17 +93,17 @@ def test_a_word_of_a_policy_in_the_text_is_no_policy() -> None:
     page = (
         b"<html><head></head><body><meta http-equiv=content-security-policy content=\"img-src 'none'\"></body></html>"
     )
-    assert b"img-src 'none'\">" in with_reload(page)
+    assert b"img-src 'none'\">" in add_reload_script(page)
 
 
 @pytest.mark.parametrize("page", [b"", b"plain \xff words", b"<html><body>x", b"<p></BODY>"])
 def test_what_is_hardly_a_page_is_kept(page: bytes) -> None:
-    served = with_reload(page)
+    served = add_reload_script(page)
     assert served.replace(served[served.index(b"<script") : served.index(b"</script>\n") + 10], b"") == page
 
 
 def test_versions_tell_contents_apart() -> None:
     pages = [b"", b"a", b"b", b"a\n"]
-    assert len({version(page) for page in pages}) == len(pages)
-    assert re.fullmatch(r'"[0-9a-f]{16}"', version(b"a"))
-    assert unescape(with_reload(b"a").decode()).count(version(b"a")) == 1
+    assert len({entity_tag(page) for page in pages}) == len(pages)
+    assert re.fullmatch(r'"[0-9a-f]{16}"', entity_tag(b"a"))
+    assert unescape(add_reload_script(b"a").decode()).count(entity_tag(b"a")) == 1

@@ -13,7 +13,7 @@ from tests.conftest import PATIENCE
 from tests.view.support import asked, served
 from waybench.core import LOCK_FILE, PROGRESS_FILE
 from waybench.evaluation._preflight import lock_folder
-from waybench.reporting.view._app import PROGRESS, LiveSite, run_progress
+from waybench.reporting.view._app import PROGRESS, LiveSite, unfinished_runs
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -43,14 +43,14 @@ def test_a_run_is_running_as_long_as_its_process(tmp_path: Path) -> None:
     written(tmp_path)
     with holder(tmp_path) as process:
         try:
-            (run,) = run_progress([tmp_path])
+            (run,) = unfinished_runs([tmp_path])
         finally:
             process.kill()
             process.wait(PATIENCE)
     assert (run["state"], run["title"]) == ("running", "Running for 20 s")
     assert run["tasks"][0]["share"] == 0.25 and run["tasks"][0]["state_text"] == "2 min"
     # The process was killed, and its file says "running" as before.
-    (run,) = run_progress([tmp_path])
+    (run,) = unfinished_runs([tmp_path])
     assert run["state"] == "stopped" and "run the same command again" in run["title"]
     assert run["tasks"][0]["state_text"] == "unfinished"
 
@@ -58,16 +58,16 @@ def test_a_run_is_running_as_long_as_its_process(tmp_path: Path) -> None:
 def test_a_look_does_not_keep_a_run_from_starting(tmp_path: Path) -> None:
     written(tmp_path)
     for _ in range(3):
-        run_progress([tmp_path])
+        unfinished_runs([tmp_path])
         with lock_folder(tmp_path):
             assert (tmp_path / LOCK_FILE).exists()
 
 
 def test_finished_runs_have_no_strip(tmp_path: Path) -> None:
     written(tmp_path, "finished")
-    assert run_progress([tmp_path]) == []
+    assert unfinished_runs([tmp_path]) == []
     written(tmp_path, "interrupted")
-    assert [run["state"] for run in run_progress([tmp_path])] == ["interrupted"]
+    assert [run["state"] for run in unfinished_runs([tmp_path])] == ["interrupted"]
 
 
 @pytest.mark.parametrize(
@@ -76,12 +76,12 @@ def test_finished_runs_have_no_strip(tmp_path: Path) -> None:
 )
 def test_damaged_files_are_no_error(content: str, tmp_path: Path) -> None:
     (tmp_path / PROGRESS_FILE).write_text(content)
-    assert all(run["tasks"] == [] for run in run_progress([tmp_path]))
+    assert all(run["tasks"] == [] for run in unfinished_runs([tmp_path]))
 
 
 def test_totals_that_cannot_be_have_no_bar(tmp_path: Path) -> None:
     written(tmp_path, "failed", tasks=[task(total=0), task(total=None), task(done="3"), task(done=99), 7])
-    (run,) = run_progress([tmp_path])
+    (run,) = unfinished_runs([tmp_path])
     assert [each["share"] for each in run["tasks"]] == [None, None, None, 1.0]
 
 

@@ -11,8 +11,8 @@ import pytest
 from tests.report.pages import Page
 from tests.view.support import TOKEN, asked, cookie, served
 from waybench.core import UsageError
-from waybench.reporting.view._app import PROGRESS, SCRIPT, LiveSite, version
-from waybench.reporting.view._serve import DEFAULT_PORT, address, listen, new_token
+from waybench.reporting.view._app import PROGRESS, SCRIPT, LiveSite, entity_tag
+from waybench.reporting.view._serve import DEFAULT_PORT, address_with_token, new_token, open_listener
 
 POLICY = "default-src 'none'"
 PAGE = (
@@ -74,7 +74,7 @@ def test_the_first_page(client: httpx.Client, folder: Path, path: str, file: str
     assert read.all("script") == [{"src": SCRIPT, "data-version": answer.headers["ETag"]}]
     (policy,) = [meta["content"] for meta in read.all("meta")]
     assert policy == f"{POLICY}; script-src 'self'; connect-src 'self'"
-    assert answer.headers["ETag"] == version((folder / file).read_bytes())
+    assert answer.headers["ETag"] == entity_tag((folder / file).read_bytes())
     assert (folder / file).read_text() == PAGE.format("index.html")  # nothing is written to the files
 
 
@@ -285,20 +285,20 @@ def test_tokens_are_random() -> None:
 
 
 def test_it_listens_on_loopback_alone() -> None:
-    with listen(0) as listener:
+    with open_listener(0) as listener:
         name, port = listener.getsockname()
         assert name == "127.0.0.1"
-        assert address(listener, "abc") == f"http://127.0.0.1:{port}/?token=abc"
+        assert address_with_token(listener, "abc") == f"http://127.0.0.1:{port}/?token=abc"
 
 
 def test_a_port_that_is_taken() -> None:
-    with listen(0) as first:
+    with open_listener(0) as first:
         port = first.getsockname()[1]
         with pytest.raises(UsageError, match=rf"port {port} .*--port"):
-            listen(port)
+            open_listener(port)
 
 
 def test_of_the_usual_ports_the_next_free_one() -> None:
-    with listen() as first, listen() as second:
+    with open_listener() as first, open_listener() as second:
         ports = [listener.getsockname()[1] for listener in (first, second)]
         assert DEFAULT_PORT <= ports[0] < ports[1]

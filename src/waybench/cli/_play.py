@@ -178,7 +178,7 @@ def serve_study(
     """Serve the items of some environments to people, until interrupted."""
     from waybench.people.web._app import study_application
     from waybench.people.web._study import Study
-    from waybench.reporting.view._serve import address, listen, new_token, serve_application
+    from waybench.reporting.view._serve import address_with_token, new_token, open_listener, serve_application
 
     if record is None or record == "-":
         raise UsageError("--web needs a file for the records: add --record FILE")
@@ -191,8 +191,8 @@ def serve_study(
         text_only=study.text_only,
         attempts=study.attempts or 1,
     )
-    listener, token = listen(study.port), new_token()
-    url = address(listener, token)
+    listener, token = open_listener(study.port), new_token()
+    url = address_with_token(listener, token)
     click.echo(f"play: {url} (press Ctrl-C to stop)")
     attempts = f" with {study.attempts} attempts each" if (study.attempts or 1) > 1 else ""
     click.echo(f"{plural(len(chosen), 'item')}{attempts}; records go to {record}")

@@ -280,15 +280,15 @@ def view(
     rebuilds the site, and open pages reload. The address has a token, which keeps out other users of this machine.
     Press Ctrl-C to stop.
     """
-    from waybench.reporting.view._serve import address, listen, new_token, serve
+    from waybench.reporting.view._serve import address_with_token, new_token, open_listener, serve
 
     price_table = load_prices(prices, price)  # an error in it is shown now, and not by every build
     require_folders(folders, "; to start before the run, create the folder first")
     site = make_writable_folder(out or site_beside(folders[0]))
     if any(map(is_copy, folders)):
         to_stderr("view: logs at a URL are copied once; start again to see newer ones")
-    listener, token = listen(port), new_token()
-    url = address(listener, token)
+    listener, token = open_listener(port), new_token()
+    url = address_with_token(listener, token)
     click.echo(f"view: {url} (press Ctrl-C to stop)")
     if open_browser:
         threading.Thread(target=open_page, args=(url,), daemon=True).start()

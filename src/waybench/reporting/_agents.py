@@ -94,7 +94,7 @@ def agent_report(agents: Sequence[Agent], pages: Mapping[RunKey, str]) -> AgentR
     cards = agent_cards(agents)
     rows = list(zip(agents, cards, strict=True))
 
-    def normalised(agent: Agent, game: str) -> TableCell:
+    def normalised_score_cell(agent: Agent, game: str) -> TableCell:
         mean = agent.scores.get(game)
         if mean is None:
             return BLANK
@@ -103,7 +103,7 @@ def agent_report(agents: Sequence[Agent], pages: Mapping[RunKey, str]) -> AgentR
         shade = min(max(mean.value, 0.0), 1.0)  # beyond what people had a cell gets no darker
         return replace(mean_cell(mean, metric), part=shade, link=f"results/{pages[group]}")
 
-    def raw(agent: Agent, game: str) -> TableCell:
+    def raw_score_cell(agent: Agent, game: str) -> TableCell:
         mean = agent.raw.get(game)
         if mean is None:
             return TableCell("not run", kind="score")
@@ -113,7 +113,7 @@ def agent_report(agents: Sequence[Agent], pages: Mapping[RunKey, str]) -> AgentR
 
     games = _agent_table(
         rows,
-        [(HUMANS[game].name, lambda agent, game=game: normalised(agent, game)) for game in RECORDED],
+        [(HUMANS[game].name, lambda agent, game=game: normalised_score_cell(agent, game)) for game in RECORDED],
         id="agents-games",
         title="Human-normalised scores",
         caption=(
@@ -123,7 +123,7 @@ def agent_report(agents: Sequence[Agent], pages: Mapping[RunKey, str]) -> AgentR
     )
     raw_scores = _agent_table(
         rows,
-        [(HUMANS[game].name, lambda agent, game=game: raw(agent, game)) for game in RECORDED],
+        [(HUMANS[game].name, lambda agent, game=game: raw_score_cell(agent, game)) for game in RECORDED],
         id="agents-raw",
         title="Scores in the recorded settings",
         caption=(
@@ -148,7 +148,7 @@ def agent_report(agents: Sequence[Agent], pages: Mapping[RunKey, str]) -> AgentR
 
 
 def agent_cards(agents: Sequence[Agent], model: str | None = None) -> list[AgentCard]:
-    """Return what pages show of each agent, or of those of one model among all agents."""
+    """Return the cards of all agents, or of the agents of one model; settings are compared among all agents."""
     all_settings = [{(name, repr(value)) for name, value in agent.settings} for agent in agents]
     common = set[tuple[str, str]].intersection(*all_settings) if all_settings else set[tuple[str, str]]()
     cards: list[AgentCard] = []
@@ -157,7 +157,7 @@ def agent_cards(agents: Sequence[Agent], model: str | None = None) -> list[Agent
             missing = [HUMANS[game].name for game in RECORDED if game not in agent.scores]
             differs = [setting_text(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
             chart = agent_chart(colour, agent, differs, missing)
-            cards.append(AgentCard(agent.model, differs, missing, _parts_table(agent, differs), chart))
+            cards.append(AgentCard(agent.model, differs, missing, _capability_parts_table(agent, differs), chart))
     return cards
 
 
@@ -166,22 +166,22 @@ def _agent_table(
     columns: Iterable[tuple[str, Callable[[Agent], TableCell]]],
     *,
     caption: str,
-    missing: bool = False,
+    show_missing: bool = False,
     **attributes: Any,
 ) -> Table:
-    """Return a table of agents: columns by heading, and below names what agents have not played, if `missing`."""
+    """Return a table with a row for each agent; `show_missing` adds the games that it has not played."""
 
-    def model(row: tuple[Agent, AgentCard]) -> TableCell:
+    def model_header(row: tuple[Agent, AgentCard]) -> TableCell:
         agent, card = row
         cell = model_cell(agent.model, card.differs)
-        without = f"without {', '.join(card.missing)}" if missing and card.missing else ""
+        without = f"without {', '.join(card.missing)}" if show_missing and card.missing else ""
         return replace(cell, notes=(*cell.notes, *notes([without])))
 
-    def column(heading: str, cell: Callable[[Agent], TableCell]) -> TableColumn[tuple[Agent, AgentCard]]:
+    def agent_column(heading: str, cell: Callable[[Agent], TableCell]) -> TableColumn[tuple[Agent, AgentCard]]:
         return TableColumn(heading, lambda row: cell(row[0]), better="higher")
 
     return Table.of(
-        [TableColumn("Model", model), *(column(*pair) for pair in columns)],
+        [TableColumn("Model", model_header), *(agent_column(*pair) for pair in columns)],
         rows,
         row_kind=lambda row: "reference" if row[0].embedded else "",
         caption=(Note(caption),),
@@ -191,12 +191,14 @@ def _agent_table(
 
 
 def _degree_table() -> Table:
-    def capability(name: str) -> TableCell:
+    """Return the table of how much each game needs each capability (Table 3)."""
+
+    def capability_header(name: str) -> TableCell:
         meaning = "; ".join(f"{degree}: {text}" for degree, text in enumerate(DEGREE_SCALES[name], start=1))
         return TableCell(name, notes=notes([meaning]))
 
     columns: list[TableColumn[str]] = [
-        TableColumn("Capability", capability),
+        TableColumn("Capability", capability_header),
         *(
             TableColumn(HUMANS[game].name, lambda name, game=game: str(capability_degrees(game)[name]))
             for game in RECORDED
@@ -214,6 +216,7 @@ def _degree_table() -> Table:
 
 
 def _capability_table(formula: str, rows: Iterable[tuple[Agent, AgentCard]]) -> Table:
+    """Return the table of the agents' capabilities by one of the formulas."""
     title, meaning = _FORMULAS[formula]
     more = "; the shares of all games are on the models’ pages" if formula == "paper" else ""
     caption = (
@@ -222,8 +225,8 @@ def _capability_table(formula: str, rows: Iterable[tuple[Agent, AgentCard]]) -> 
         f"other games and cannot be compared with those of models that played all."
     )
 
-    def capability_cell(agent: Agent, number: int) -> TableCell:
-        capability, interval = agent.capabilities[formula][number], agent.ranges[formula][number]
+    def capability_cell(agent: Agent, capability_index: int) -> TableCell:
+        capability, interval = agent.capabilities[formula][capability_index], agent.ranges[formula][capability_index]
         if capability.value is None:
             return BLANK
         most = ""
@@ -242,11 +245,13 @@ def _capability_table(formula: str, rows: Iterable[tuple[Agent, AgentCard]]) -> 
     columns: list[tuple[str, Callable[[Agent], TableCell]]] = [
         (name, lambda agent, number=number: capability_cell(agent, number)) for number, name in enumerate(CAPABILITIES)
     ]
-    return _agent_table(rows, columns, caption=caption, missing=True, id=f"agents-{formula}", title=title)
+    return _agent_table(rows, columns, caption=caption, show_missing=True, id=f"agents-{formula}", title=title)
 
 
-def _parts_table(agent: Agent, differs: Sequence[str]) -> Table:
-    def game_part(capability: Capability, game: str) -> TableCell:
+def _capability_parts_table(agent: Agent, differing_settings: Sequence[str]) -> Table:
+    """Return the table of what each game adds to an agent's capabilities by the paper's formula."""
+
+    def game_part_cell(capability: Capability, game: str) -> TableCell:
         if game not in capability.parts:
             return BLANK
         share = "" if capability.shares is None else f"{100 * capability.shares[game]:.0f} %"
@@ -256,7 +261,7 @@ def _parts_table(agent: Agent, differs: Sequence[str]) -> Table:
         TableColumn("Capability", lambda row: row[0].name),
         TableColumn("Published", lambda row: TableCell(mean_text(row[0].value, _CAPABILITY), bold=True)),
         TableColumn("Capped", lambda row: mean_text(row[1].value, _CAPABILITY)),
-        *(TableColumn(HUMANS[game].name, lambda row, game=game: game_part(row[0], game)) for game in RECORDED),
+        *(TableColumn(HUMANS[game].name, lambda row, game=game: game_part_cell(row[0], game)) for game in RECORDED),
     ]
     caption = (
         "What each game adds to a capability by the paper’s formula; small, its share of the value, where no part is "
@@ -266,7 +271,7 @@ def _parts_table(agent: Agent, differs: Sequence[str]) -> Table:
     return Table.of(
         columns,
         zip(agent.capabilities["paper"], agent.capabilities["paper_capped"], strict=True),
-        title=", ".join(["Parts of the capabilities", *(one_line(text, 60) for text in differs)]),
+        title=", ".join(["Parts of the capabilities", *(one_line(text, 60) for text in differing_settings)]),
         caption=(Note(caption),),
         kind="scores overview",
     )

@@ -66,7 +66,7 @@ class ReportCache:
             path: The file, which need not exist; None keeps nothing.
         """
         self._path = path
-        self._entries = _read(path) if path else {}
+        self._entries = _read_entries(path) if path else {}
         self.new: dict[bytes, bytes] = {}
         self.used: set[bytes] = set()
         self._before: list[dict[bytes, bytes]] = []  # what was added before a block of `recorded`
@@ -84,8 +84,8 @@ class ReportCache:
         self.used.add(key)
 
     @contextmanager
-    def recorded(self) -> Generator[Changes, None, None]:
-        """Yield a collection of the entries that are read and added within the block."""
+    def record_changes(self) -> Generator[Changes, None, None]:
+        """Yield the entries that are read and added within the block."""
         new, used = self.new, self.used
         changes = Changes({}, set())
         self.new, self.used = changes
@@ -96,13 +96,13 @@ class ReportCache:
             self._before.pop()
             self.new, self.used = new | changes.new, used | changes.used
 
-    def merge(self, changes: Changes) -> None:
+    def merge_changes(self, changes: Changes) -> None:
         """Add the changes that a copy of the cache in another process has collected."""
         self.new |= changes.new
         self.used |= changes.used
 
     def save(self) -> None:
-        """Write the file, if anything in it has changed; a folder that cannot be written to has no cache."""
+        """Write the file if an entry has changed; a folder that cannot be written to has no cache."""
         if self._path is None or (not self.new and self.used == self._entries.keys()):
             return
         entries = {**self._entries, **self.new}
@@ -122,7 +122,7 @@ class ReportCache:
 
 
 def open_cache(folder: Path, site: Path) -> ReportCache:
-    """Return the cache of a site's folder, and remove those of sites that have long not been written.
+    """Return the cache of a site, and delete the caches of sites that have long not been written.
 
     It is the user's own and does not lie in the site: a site that comes from somebody else cannot bring one that says
     which records have been confirmed.
@@ -141,7 +141,8 @@ def open_cache(folder: Path, site: Path) -> ReportCache:
     return ReportCache(path)
 
 
-def _read(path: Path) -> dict[bytes, bytes]:
+def _read_entries(path: Path) -> dict[bytes, bytes]:
+    """Return the undamaged entries of a cache file; none if it is missing or of another form."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -160,7 +161,7 @@ def _read(path: Path) -> dict[bytes, bytes]:
 
 
 def content_key(kind: str, *parts: object) -> bytes:
-    """Return the key of a content.
+    """Return the cache key of a content: a digest of everything that it depends on.
 
     Args:
         kind: What it is.
@@ -180,34 +181,35 @@ def source_digest() -> bytes:
     for name in _LIBRARIES:
         with suppress(PackageNotFoundError):
             digest.update(f"{name} {version(name)}\n".encode())
-    _add_sources(files("waybench"), digest)
+    _add_source_files(files("waybench"), digest)
     return digest.digest()
 
 
-def _add_sources(folder: Traversable, digest: Any) -> None:
+def _add_source_files(folder: Traversable, digest: Any) -> None:
+    """Add the names and contents of a folder's source files to a digest."""
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
             if entry.name != "__pycache__":
-                _add_sources(entry, digest)
+                _add_source_files(entry, digest)
         elif entry.name.endswith(_SOURCES):
             digest.update(entry.name.encode() + b"\0" + hashlib.sha256(entry.read_bytes()).digest())
 
 
 def is_cacheable(env: str) -> bool:
-    """Return whether an environment's code is waybench's own: that of other packages is in no digest of ours."""
+    """Return whether an environment is part of waybench; the source of other packages is in no key."""
     return any(entry.id == env for entry in registry.built_in)
 
 
 def episode_key(episode: LoggedEpisode, price: Price | None, record: str) -> bytes:
-    """Return the key of an episode's row, from its record as text and the price of its tokens."""
+    """Return the cache key of an episode's row, from its record as text and the price of its tokens."""
     settings, design = sorted(episode.settings.items()), sorted(episode.design.items())
     facts = episode.model, episode.task, settings, episode.log, episode.sample, episode.run, episode.origin
     data = record.encode("utf-8", "surrogatepass")
     return content_key("row", *facts, design, episode.attempt, price, data)
 
 
-def unpack(content: bytes) -> tuple[Row, Simulated] | None:
-    """Return the row of an episode and the result of its simulation; None if the content is none."""
+def unpack_row(content: bytes) -> tuple[Row, Simulated] | None:
+    """Return the row and the simulation of an episode from a cached content; None if it is not valid."""
     values = unpack_values(content)
     if not isinstance(values, tuple) or tuple(map(type, cast(tuple[Any, ...], values))) != (Row, Simulated):
         return None
@@ -215,12 +217,12 @@ def unpack(content: bytes) -> tuple[Row, Simulated] | None:
 
 
 def pack_values(values: object) -> bytes:
-    """Return values as they are kept."""
+    """Return values as a content of the cache."""
     return zlib.compress(to_pickle(values), 1)
 
 
 def unpack_values(content: bytes) -> object:
-    """Return values that were kept; None if the content is none."""
+    """Return the values in a content of the cache; None if it is not valid."""
     try:
         return _Unpickler(io.BytesIO(zlib.decompress(content))).load()
     except Exception:  # whatever stands in it, the values are made again
@@ -231,16 +233,17 @@ class _Unpickler(pickle.Unpickler):
     """Reads values and nothing else."""
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:
+        """Return a class of plain values by its name; all others are refused."""
         kind: Any = _CLASSES.get(global_name)
         if kind is None and module_name.startswith("waybench."):
             kind = super().find_class(module_name, global_name)
-        if not _holds_values(kind) or kind.__module__ != module_name:
+        if not _is_value_class(kind) or kind.__module__ != module_name:
             raise pickle.UnpicklingError(f"{module_name}.{global_name} is no kind of value")
         return kind
 
 
-def _holds_values(kind: object) -> bool:
-    """Return whether something is a class that holds values and does nothing when an instance is made."""
+def _is_value_class(kind: object) -> bool:
+    """Return whether something is a class whose instances only hold values."""
     if not isinstance(kind, type):
         return False
     return kind in _CLASSES.values() or is_dataclass(kind) or issubclass(kind, tuple | Enum)
@@ -259,10 +262,10 @@ class Computation(NamedTuple):
 
 
 @contextmanager
-def compute(
+def compute_values(
     computations: Sequence[Computation], cache: ReportCache, processes: int
 ) -> Generator[Iterator[Any], None, None]:
-    """Work out values that an earlier report has not, in other processes if possible.
+    """Yield the values of computations, from the cache or else computed in other processes if possible.
 
     Args:
         computations: What to work out.
@@ -276,16 +279,17 @@ def compute(
     cached = [None if content is None else unpack_values(content) for content in contents]
     new = [computation for computation, value in zip(computations, cached, strict=True) if value is None]
 
-    def work(number: int) -> bytes:
+    def compute_new(number: int) -> bytes:
         return to_pickle(new[number].work())
 
-    with map_in_processes(work, len(new), processes) as results:
+    with map_in_processes(compute_new, len(new), processes) as results:
         yield _yield_values(computations, cached, results, cache)
 
 
 def _yield_values(
     computations: Sequence[Computation], cached: Sequence[Any], results: Iterator[bytes], cache: ReportCache
 ) -> Iterator[Any]:
+    """Yield each computation's cached value or the next of the new results, which are added to the cache."""
     for computation, value in zip(computations, cached, strict=True):
         if value is not None:
             yield value
@@ -300,7 +304,7 @@ _FORMS = (".eval", ".json", ".jsonl", ".jsonl.gz")  # of logs, and of files of r
 
 
 def inputs_key(folders: Iterable[Path], out: Path, *parts: object) -> bytes:
-    """Return the key of a report: of the contents of all files that may be logs or records, and of its settings.
+    """Return the cache key of a report: of the contents of all files that may be logs or records, and of its settings.
 
     Args:
         folders: The folders with logs, and files of records.
@@ -313,7 +317,7 @@ def inputs_key(folders: Iterable[Path], out: Path, *parts: object) -> bytes:
     digests: list[tuple[str, str]] = []
     try:
         for folder in folders:
-            for path in _files(folder.absolute(), out.resolve()):
+            for path in _input_files(folder.absolute(), out.resolve()):
                 with open(path, "rb") as file:
                     digests.append((str(path), hashlib.file_digest(file, "sha256").hexdigest()))
     except OSError:
@@ -321,29 +325,30 @@ def inputs_key(folders: Iterable[Path], out: Path, *parts: object) -> bytes:
     return content_key("report", [str(folder.absolute()) for folder in folders], sorted(digests), *parts)
 
 
-def _files(folder: Path, out: Path) -> Iterator[Path]:
+def _input_files(folder: Path, out: Path) -> Iterator[Path]:
+    """Yield the files in a folder that may be logs or records, except those of the site."""
     if folder.is_file():
         yield folder
         return
-    for root, names, file_names in os.walk(folder, onerror=_raise):
+    for root, names, file_names in os.walk(folder, onerror=_raise_error):
         if any(os.path.islink(os.path.join(root, name)) for name in names):
             raise OSError("a folder is a link")
         names[:] = [name for name in names if Path(root, name).resolve() != out]
         yield from (Path(root, name) for name in file_names if name.endswith(_FORMS))
 
 
-def _raise(error: OSError) -> None:
+def _raise_error(error: OSError) -> None:
     raise error
 
 
 def load_report(cache: ReportCache, key: bytes, folder: SiteFolder) -> object:
-    """Return what was saved of a report (`save_report`) if all that it wrote is in the folder as it was, or None."""
+    """Return the saved values of a report if the folder still has all its files unchanged, or else None."""
     content = cache.get(key) if key else None
     parts = unpack_values(content) if content else None
     if not isinstance(parts, tuple):
         return None
     files, values = cast(tuple[Any, Any], parts)
-    return values if folder.has(files) else None
+    return values if folder.has_files(files) else None
 
 
 def save_report(cache: ReportCache, key: bytes, folder: SiteFolder, values: object) -> None:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from waybench.core import End, Metric, UsageError
 from waybench.reporting._files import ScoreKey
-from waybench.reporting._format import TaskView, heading
+from waybench.reporting._format import TaskView, metric_heading
 from waybench.reporting.tables import Table
 from waybench.reporting.tables._comparisons import model_table
 from waybench.results import Estimate, Row
@@ -46,49 +46,49 @@ class Verdicts:
     """
 
     def __init__(self, rows: Iterable[Row], estimates: Sequence[Estimate]) -> None:
-        """Compare."""
+        """Compare the groups that played the same items, in the order of their estimates."""
         rows_of = group_by(rows, lambda row: row.group)
         scores = {
-            group: of_group for group in rank_by_merit(estimates) if (of_group := _scores(rows_of.get(group, ())))
+            group: of_group for group in rank_by_merit(estimates) if (of_group := _group_scores(rows_of.get(group, ())))
         }
         alike = match_groups(scores)
         self._alike = {group: number for number, groups in enumerate(alike) for group in groups}
         self._bounded = {number for number, groups in enumerate(alike) if len(groups) > MOST}
-        pairs = [pair for groups in alike for pair in choose_pairs(groups)]
+        pairs = [pair for groups in alike for pair in pairs_to_compare(groups)]
         self._found = compare_pairs((scores[first], scores[second]) for first, second in pairs)
 
-    def between_groups(self, groups: Sequence[RunKey]) -> list[Comparison]:
-        """Return the comparisons of each two of some groups, the better ranked one first."""
+    def comparisons_among(self, groups: Sequence[RunKey]) -> list[Comparison]:
+        """Return the comparisons of any two of these groups, the better ranked one first."""
         wanted = set(groups)
         return [comparison for comparison in self._found if wanted.issuperset(comparison.groups)]
 
-    def outcomes(self, rows: Iterable[Row], order: Sequence[str]) -> list[Outcome]:
-        """Return the outcome of each pair of models; `order` has the models, the best one first."""
-        return outcomes(self._found, item_costs(rows), order)
+    def model_outcomes(self, rows: Iterable[Row], ranked_models: Sequence[str]) -> list[Outcome]:
+        """Return the outcome of each pair of models; `ranked_models` has the best one first."""
+        return outcomes(self._found, item_costs(rows), ranked_models)
 
-    def alike(self, group: RunKey) -> int | None:
-        """Return a number that groups share which were given the same; None without anything to compare."""
+    def matched_set(self, group: RunKey) -> int | None:
+        """Return the number of the set of groups that a group is compared within; None if it is compared with none."""
         return self._alike.get(group)
 
-    def is_incomplete(self, groups: Iterable[RunKey]) -> bool:
-        """Return whether some groups are among so many that not each two of them are compared."""
+    def has_omitted_pairs(self, groups: Iterable[RunKey]) -> bool:
+        """Return whether a group is in a set of more than `MOST` groups, not all pairs of which are compared."""
         return any(self._alike.get(group) in self._bounded for group in groups)
 
     def to_json(self, pages: Mapping[RunKey, str]) -> list[dict[str, Any]]:
-        """Return the comparisons as JSON values, with the groups' pages in place of the groups."""
-        return [_to_json(comparison, pages) for comparison in self._found]
+        """Return the comparisons as JSON values that name groups by their pages."""
+        return [_json_with_pages(comparison, pages) for comparison in self._found]
 
 
-def choose_pairs(groups: Sequence[RunKey]) -> list[tuple[RunKey, RunKey]]:
-    """Return which of some groups are compared."""
+def pairs_to_compare(groups: Sequence[RunKey]) -> list[tuple[RunKey, RunKey]]:
+    """Return all pairs of groups or, of more than `MOST` groups, those with the best and of neighbours in rank."""
     if len(groups) <= MOST:
         return list(combinations(groups, 2))
     best, *others = groups
     return [*((best, other) for other in others), *pairwise(others)]
 
 
-def sentences(comparison: Comparison) -> list[str]:
-    """Return the statements about a comparison, the first one being the verdict with its test."""
+def comparison_sentences(comparison: Comparison) -> list[str]:
+    """Return sentences on a comparison, the first one with the verdict and its test."""
     verdict, *others = comparison_lines(comparison, settings=False)
     lines = [verdict[0].upper() + verdict[1:], *others]
     if comparison.family_size > 1 and comparison.adjusted is not None:
@@ -97,7 +97,7 @@ def sentences(comparison: Comparison) -> list[str]:
     return lines
 
 
-def _scores(rows: Iterable[Row]) -> ItemScores | None:
+def _group_scores(rows: Iterable[Row]) -> ItemScores | None:
     """Return a group's scores; None where nothing is included, or where its headline is no item's value."""
     try:
         return next(iter(item_scores(rows)), None)
@@ -105,8 +105,8 @@ def _scores(rows: Iterable[Row]) -> ItemScores | None:
         return None
 
 
-def _to_json(comparison: Comparison, pages: Mapping[RunKey, str]) -> dict[str, Any]:
-    """Return a comparison as JSON, with the paths of the results' pages for models, tasks and settings."""
+def _json_with_pages(comparison: Comparison, pages: Mapping[RunKey, str]) -> dict[str, Any]:
+    """Return a comparison as JSON, with pages in place of models, tasks and settings."""
     values: dict[str, Any] = comparison_json(comparison)
     for side, group in zip(("first", "second"), comparison.groups, strict=True):
         # There are many of them, so pages stand for the groups.
@@ -151,7 +151,10 @@ def compare_page(
     presentation = view.presentation
     numbers = {id(row): number for row, number in rows}
     metric = headline_spec(view.env, guided=False).metric
-    drawn = {group: group_by_item(group_rows) for group, group_rows in _by_group(row for row, _ in rows).items()}
+    drawn = {
+        group: group_by_item(group_rows)
+        for group, group_rows in _included_attempts_by_group(row for row, _ in rows).items()
+    }
     # By item without the cluster of each: what two models were given in common are items.
     tried = {
         group: {key._replace(cluster=Cluster(key.instance)): rows for key, rows in attempts_by_item(by_key).items()}
@@ -163,19 +166,19 @@ def compare_page(
         for group in groups
         if any(tried[group].keys() & tried[other].keys() for other in groups if other != group)
     ]
-    best = {group: {key: _best(attempts, metric) for key, attempts in tried[group].items()} for group in groups}
+    best = {group: {key: _best_attempt(attempts, metric) for key, attempts in tried[group].items()} for group in groups}
     order = {key: (key.level, row.index, key) for group in groups for key, row in best[group].items()}
     keys = sorted(order, key=lambda key: order[key])
 
-    def score(group: RunKey, key: ItemKey) -> float | None:
+    def item_score(group: RunKey, key: ItemKey) -> float | None:
         value = best[group][key].metrics[metric.name] if key in best[group] else None
         return None if value is None else round(value, 4)
 
-    def solved(group: RunKey, key: ItemKey) -> int | None:
+    def solved_flag(group: RunKey, key: ItemKey) -> int | None:
         attempts = tried[group].get(key)
         return None if attempts is None else int(any(row.end == End.SOLVED for row in attempts))
 
-    names, judged = labels(groups), verdicts.between_groups(groups)
+    names, judged = labels(groups), verdicts.comparisons_among(groups)
     data = {
         "models": [
             {
@@ -187,17 +190,20 @@ def compare_page(
             for group in groups
         ],
         "items": [[one_line(key.item, 40), key.level] for key in keys],
-        "scores": [[score(group, key) for key in keys] for group in groups],
-        "solved": [[solved(group, key) for key in keys] for group in groups],
+        "scores": [[item_score(group, key) for key in keys] for group in groups],
+        "solved": [[solved_flag(group, key) for key in keys] for group in groups],
         "replays": [[numbers[id(row)] if (row := best[group].get(key)) else None for key in keys] for group in groups],
         # Over what was drawn: attempts, where there is one item.
-        "differences": _differences(
+        "differences": _mean_differences(
             groups,
-            {group: {key: _best(attempts, metric) for key, attempts in drawn[group].items()} for group in groups},
+            {
+                group: {key: _best_attempt(attempts, metric) for key, attempts in drawn[group].items()}
+                for group in groups
+            },
             metric,
         ),
-        "alike": [verdicts.alike(group) for group in groups],
-        "verdicts": _verdicts(groups, judged),
+        "alike": [verdicts.matched_set(group) for group in groups],
+        "verdicts": _verdict_sentences(groups, judged),
         "words": {
             "item": presentation.item,
             "items": presentation.items,
@@ -207,55 +213,56 @@ def compare_page(
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     # A script element ends where "</script" is, whatever is around it; there is no such thing without "<".
-    most = MOST if verdicts.is_incomplete(groups) else None
+    most = MOST if verdicts.has_omitted_pairs(groups) else None
     return ComparePage(
-        metric=heading(metric),
+        metric=metric_heading(metric),
         lower=metric.better == "lower",
         data=Markup(text.replace("<", "\\u003c")),
         table=model_table(judged, names, view, most),
     )
 
 
-def _verdicts(groups: Sequence[RunKey], comparisons: Sequence[Comparison]) -> dict[str, list[str]]:
-    """Return the statements about each pair of models, by their numbers; the first is A."""
+def _verdict_sentences(groups: Sequence[RunKey], comparisons: Sequence[Comparison]) -> dict[str, list[str]]:
+    """Return the sentences on each pair of models, by their two numbers, the first of which is model A."""
     numbers = {group: number for number, group in enumerate(groups)}
     texts: dict[str, list[str]] = {}
     for comparison in comparisons:
         first, second = (numbers[group] for group in comparison.groups)
-        texts |= {f"{first} {second}": sentences(comparison), f"{second} {first}": sentences(comparison.swapped)}
+        texts |= {
+            f"{first} {second}": comparison_sentences(comparison),
+            f"{second} {first}": comparison_sentences(comparison.swapped),
+        }
     return texts
 
 
 def comparable_tasks(rows: Iterable[Row]) -> set[ScoreKey]:
-    """Return the tasks that have such a page: those at which two groups have an attempt at the same item."""
+    """Return the tasks that have a page of two models side by side: two groups attempted the same item."""
     items_at: dict[ScoreKey, Counter[tuple[int, str, str]]] = defaultdict(Counter)
-    for group, group_rows in _by_group(rows).items():
+    for group, group_rows in _included_attempts_by_group(rows).items():
         items_at[group.env, group.separate_by].update({(row.level, row.item, row.instance) for row in group_rows})
     return {key for key, items in items_at.items() if max(items.values()) > 1}
 
 
-def _by_group(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
-    """Return the attempts of each group that count."""
+def _included_attempts_by_group(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
     return group_by(
         (row for row in without_searches(rows) if row.is_included and not row.guided), lambda row: row.group
     )
 
 
-def _best(attempts: Sequence[Row], metric: Metric) -> Row:
-    """Return the best attempt at an item."""
+def _best_attempt(attempts: Sequence[Row], metric: Metric) -> Row:
     sign = -1 if metric.better == "lower" else 1
 
-    def merit(row: Row) -> tuple[bool, float, int]:
+    def sort_key(row: Row) -> tuple[bool, float, int]:
         value = row.metrics[metric.name]
         return value is not None, sign * (value or 0.0), -row.attempt
 
-    return max(attempts, key=merit)
+    return max(attempts, key=sort_key)
 
 
-def _differences(
+def _mean_differences(
     groups: Sequence[RunKey], best: Mapping[RunKey, Mapping[ItemKey, Row]], metric: Metric
 ) -> dict[str, tuple[int, list[str]]]:
-    """Return for each two models at how many items both have scores, their mean difference, and its interval."""
+    """Return for each two models the number of shared items, and texts of the mean difference and its interval."""
     scores = {
         group: scores_from_values(
             group, metric, {key: value for key, row in rows.items() if (value := row.metrics[metric.name]) is not None}

@@ -21,7 +21,7 @@ from waybench.reporting._format import (
     REPLIES_OF_A_PAGE,
     SHORT,
     Excerpt,
-    characters_each,
+    characters_per_text,
     excerpt,
 )
 from waybench.reporting._replays import play_command, view_command
@@ -51,27 +51,27 @@ class Probe:
     reason: str = ""
 
 
-def probes(played: StoredEpisode) -> dict[int, list[Probe]]:
-    """Return the belief probes of an episode by the number of the turn, from 0, before whose reply they were asked."""
+def probes_by_turn(played: StoredEpisode) -> dict[int, list[Probe]]:
+    """Return the belief probes of an episode by the turn, from 0, before whose reply they were asked."""
     record = played.episode.record
     titles = {belief.name: belief.title for belief in registry.load(record.env).probes}
-    longest = characters_each(REPLIES_OF_A_PAGE, max(len(record.probes), 1), LONGEST_UNSENT)
+    longest = characters_per_text(REPLIES_OF_A_PAGE, max(len(record.probes), 1), LONGEST_UNSENT)
 
-    def shown(probe: ProbeRecord) -> Probe:
+    def probe_view(probe: ProbeRecord) -> Probe:
         return Probe(
             titles.get(probe.name, probe.name[:40]),
             "known" if probe.correct else "wrong" if probe.reason is None else "no answer",
             probe.question[:LONGEST_UNSENT],
             excerpt(probe.reply, longest),
-            excerpt(_text(probe.expected), longest),
+            excerpt(_value_text(probe.expected), longest),
             (probe.reason or "")[:LONGEST_UNSENT],
         )
 
     by_turn = group_by(record.probes, lambda probe: probe.turn)
-    return {turn: [shown(probe) for probe in of_turn] for turn, of_turn in by_turn.items()}
+    return {turn: [probe_view(probe) for probe in of_turn] for turn, of_turn in by_turn.items()}
 
 
-def _text(value: Json) -> str:
+def _value_text(value: Json) -> str:
     """Return a value as text: a drawing row by row, anything else as JSON."""
     rows = cast(Sequence[Json], value if isinstance(value, list | tuple) else ())
     if rows and all(isinstance(row, str) for row in rows):
@@ -95,23 +95,23 @@ class Divided(NamedTuple):
     rest: str
 
 
-def divide(before: str, message: str) -> Divided:
-    """Divide a message at the runs of paragraphs that an earlier message has, too.
+def split_at_repeats(earlier: str, message: str) -> Divided:
+    """Split a message at the runs of paragraphs that repeat an earlier message.
 
     A history that prompts repeat loses its oldest steps and is numbered or headed anew, so what repeats can begin
     anywhere in either. A message without paragraphs is divided by its lines, at the longest run alone. Runs of at most
     `SHORT` characters count as new, and nothing is divided where nothing would be new.
 
     Args:
-        before: The earlier message.
+        earlier: The earlier message.
         message: The message; its parts together are the message.
     """
     new = _PARAGRAPH.findall(message)
     has_paragraphs = len(new) > 1
     if has_paragraphs:
-        old = _PARAGRAPH.findall(before)
+        old = _PARAGRAPH.findall(earlier)
     else:
-        old, new = before.splitlines(keepends=True), message.splitlines(keepends=True)
+        old, new = earlier.splitlines(keepends=True), message.splitlines(keepends=True)
     if max(len(old), len(new)) > _MOST_UNITS:
         return Divided([], message)
     matcher = SequenceMatcher(None, [unit.rstrip() for unit in old], [unit.rstrip() for unit in new], autojunk=False)
@@ -131,7 +131,7 @@ def divide(before: str, message: str) -> Divided:
 
 
 def _cuts_a_map(lines: Sequence[str], start: int, stop: int) -> bool:
-    """Return whether a run of lines that begins within a text ends or begins between two rows of a map."""
+    """Return whether a run of lines starts or stops between two rows of a map."""
     return start > 0 and any(
         len(lines[row - 1].rstrip()) == len(lines[row].rstrip()) > 1 for row in (start, stop) if row < len(lines)
     )
@@ -163,7 +163,7 @@ class ConversationView:
     model: str = "Model"
 
 
-def conversation(played: StoredEpisode, shared: SharedPrefix) -> ConversationView:
+def conversation_view(played: StoredEpisode, shared: SharedPrefix) -> ConversationView:
     """Return the messages of an episode.
 
     Args:
@@ -173,15 +173,15 @@ def conversation(played: StoredEpisode, shared: SharedPrefix) -> ConversationVie
     opening = played.episode.record.opening
     elsewhere = shared.characters > OPENING_OF_AN_EPISODE
     prefix = shared if elsewhere else SharedPrefix()
-    longest = characters_each(PROMPT_OF_AN_EPISODE, len(opening), OPENING_OF_AN_EPISODE)
+    longest = characters_per_text(PROMPT_OF_AN_EPISODE, len(opening), OPENING_OF_AN_EPISODE)
     who = "Person" if is_human(played.row.group.model) else "Model"
     return ConversationView(
         prompt_messages(played.episode.record, prefix, longest), elsewhere, _exchanges(played, who), who
     )
 
 
-def repeated_folds(conversation: ConversationView) -> list[str]:
-    """Return the texts of the folds in which answers repeat earlier messages, as a page shows them, in its order."""
+def repeated_fold_texts(conversation: ConversationView) -> list[str]:
+    """Return the folded texts of answers that repeat earlier messages, in the order of the page."""
     folds = [fold for _, answer in conversation.exchanges for _, fold in answer.folds]
     return [visible(fold.text) for fold in folds]
 
@@ -202,7 +202,7 @@ class EpisodeSource:
 
 
 def episode_source(played: StoredEpisode) -> EpisodeSource:
-    """Return where an episode comes from, and the commands that reproduce it."""
+    """Return the log and sample of an episode, and the commands that reproduce it."""
     row, episode = played.row, played.episode
     commands = [] if row.origin is None else [("Run the task", row.origin.command)]
     commands.append(("Play this item", play_command(row)))
@@ -219,36 +219,37 @@ def end_text(played: StoredEpisode) -> str:
     return f"{end}, by the teacher" if played.row.guided and record.end is End.SOLVED else end
 
 
-def _exchanges(played: StoredEpisode, who: str) -> list[tuple[Said, Said]]:
+def _exchanges(played: StoredEpisode, player_name: str) -> list[tuple[Said, Said]]:
+    """Return each reply of an episode, by a player of this name, with the environment's answer."""
     record, read, executed = played.episode.record, played.again.read, played.again.executed
-    longest = characters_each(REPLIES_OF_A_PAGE, len(record.turns), LONGEST_REPLY)
+    longest = characters_per_text(REPLIES_OF_A_PAGE, len(record.turns), LONGEST_REPLY)
     before = earlier = record.opening[-1].text if record.opening else ""  # the last message, and the last long one
     exchanges: list[tuple[Said, Said]] = []
     for number, turn in enumerate(record.turns, start=1):
         reason = (turn.reason or "")[:LONGEST_UNSENT]
         other = turn.executed is not None and turn.executed != turn.action
-        name = _line(executed, number - 1)
+        name = _line_or_empty(executed, number - 1)
         instead = excerpt(name or str(turn.executed), LONGEST_UNSENT) if other else None
         answer, inside = split_reasoning(turn.reply, record.options.get(THINK_TAGS))
         reply_text = excerpt(answer.strip() if inside else turn.reply, longest)
         beside = played.episode.reasoning.get(str(number - 1), "")
         reasoning = "\n\n".join(filter(None, (beside, inside)))
-        read_as, note = _read_as(turn, _line(read, number - 1), name)
+        read_as, note = _reading_and_note(turn, _line_or_empty(read, number - 1), name)
         reply = Said(
             "reply",
-            f"{_speaker(turn, who)}, turn {number}",
+            f"{_reply_speaker(turn, player_name)}, turn {number}",
             reply_text,
             turn.outcome,
             reason,
             instead,
             read_as,
             excerpt(reasoning, longest) if reasoning else None,
-            _cost(turn.usage),
+            _call_cost_text(turn.usage),
             note,
         )
         last = number == len(record.turns) and not played.row.error
         same = turn.message == before and len(turn.message) > SHORT
-        parts, new_text = Divided([], "(The same as before.)") if same else divide(earlier, turn.message)
+        parts, new_text = Divided([], "(The same as before.)") if same else split_at_repeats(earlier, turn.message)
         unsent = " (not sent, the attempt was over)" if last else ""
         longest_message = LONGEST_UNSENT if last else LONGEST_MESSAGE
         answer = Said(
@@ -263,32 +264,32 @@ def _exchanges(played: StoredEpisode, who: str) -> list[tuple[Said, Said]]:
     return exchanges
 
 
-def _speaker(turn: TurnRecord, who: str) -> str:
-    """Return who gave a reply: the player, or the one that played before the hand-over."""
+def _reply_speaker(turn: TurnRecord, player_name: str) -> str:
+    """Return the name of who gave a reply: the player, or whoever played before the hand-over."""
     if not turn.prefix:
-        return who
+        return player_name
     return f"{'From a record' if turn.prefix == RECORDED else f'By the player {turn.prefix}'}, before the hand-over"
 
 
-def _read_as(turn: TurnRecord, read: str, executed: str) -> tuple[str, str]:
-    """Return what a reply was read as, and a note.
+def _reading_and_note(turn: TurnRecord, read_text: str, executed_name: str) -> tuple[str, str]:
+    """Return the text that a reply was read as, and a note where no action was read.
 
     Args:
         turn: The turn.
-        read: What it was read as, in the words of a reply; a mark without letters for no action.
-        executed: The name of the action that was carried out in its place; "" if it is not known.
+        read_text: What it was read as, in the words of a reply; a mark without letters for no action.
+        executed_name: The name of the action that was carried out in its place; "" if it is not known.
     """
-    if any(map(str.isalnum, read)):
-        return read, ""
+    if any(map(str.isalnum, read_text)):
+        return read_text, ""
     if turn.outcome is not Outcome.UNPARSED:
         return "", ""  # a thought, which is taken as it is
     if turn.action is None:
         return "", "No action was read."
-    action = f"“{executed}”, which" if executed else "the action that"
+    action = f"“{executed_name}”, which" if executed_name else "the action that"
     return "", f"No action was read; the environment took {action} the protocol sets for such a reply."
 
 
-def _cost(usage: Usage | None) -> str:
+def _call_cost_text(usage: Usage | None) -> str:
     """Return the tokens and time of a call: "120 input tokens, 45 output tokens (of these 30 reasoning), 1.2 s"."""
     if usage is None:
         return ""
@@ -301,5 +302,5 @@ def _cost(usage: Usage | None) -> str:
     return ", ".join(parts)
 
 
-def _line(read: Sequence[str], number: int) -> str:
-    return read[number] if number < len(read) else ""
+def _line_or_empty(lines: Sequence[str], index: int) -> str:
+    return lines[index] if index < len(lines) else ""

@@ -12,7 +12,7 @@ from waybench.core._spool import Spool
 from waybench.envs import registry
 from waybench.reporting._cache import ReportCache
 from waybench.reporting._format import Excerpt, excerpt_with_end
-from waybench.reporting._reading import ReadBatch, read
+from waybench.reporting._reading import ReadBatch, read_batches
 from waybench.results import LoggedEpisode, Row
 from waybench.results.estimates._bounds import ClusterVariables, Variables
 from waybench.results.logs import EpisodeBatches, Skipped, skipped_part
@@ -55,12 +55,12 @@ class Said:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a reply says nothing but what it was read as."""
+        """Whether a reply consists only of the text that it was read as."""
         return self.text.text.strip() == self.read
 
     @property
     def marked(self) -> tuple[str, str, str] | None:
-        """What a reply was read as, where the reply says just that in one place: what is before, it, what is after."""
+        """A reply split around the only place of the text that it was read as; None if there is no such place."""
         if not self.read or self.is_plain:
             return None
         before, match, after = self.text.text.partition(self.read)
@@ -81,23 +81,23 @@ class SharedPrefix:
 
     @property
     def characters(self) -> int:
-        """How long it is."""
+        """Its length in characters."""
         return sum(len(message.text) for message in self.messages) + len(self.beginning.text if self.beginning else "")
 
     def remaining_messages(self, messages: Sequence[Message]) -> list[Message]:
-        """Return what a prompt says after it."""
+        """Return the messages of a prompt after the prefix."""
         remaining = list(messages[len(self.messages) :])
         if remaining and self.beginning is not None:
             remaining[0] = remaining[0]._replace(text=remaining[0].text[len(self.beginning.text) :])
         return remaining
 
-    def said(self, longest: int) -> list[Said]:
-        """Return it for a page, each message up to so many characters."""
+    def page_messages(self, longest: int) -> list[Said]:
+        """Return the prefix as messages of a page, each cut to at most `longest` characters."""
         messages = self.messages if self.beginning is None else (*self.messages, self.beginning)
         return [_prompt_message(message, longest) for message in messages]
 
 
-class Common:
+class PrefixFinder:
     """Finds the common prefix of prompts one prompt at a time."""
 
     def __init__(self) -> None:
@@ -106,8 +106,7 @@ class Common:
         self._next: Message | None = None  # what all have in common of the one after these; None if roles differ
         self._differs = False
 
-    def add(self, prompt: Sequence[Message]) -> None:
-        """Take another prompt."""
+    def add_prompt(self, prompt: Sequence[Message]) -> None:
         if self._first is None:
             self._first = tuple(prompt)
             self._alike = max(len(prompt) - 1, 0)
@@ -127,11 +126,11 @@ class Common:
         other = prompt[self._alike]
         if other != self._next:
             self._differs = True
-            common = _common_beginning(self._next.text, other.text)
+            common = _common_prefix(self._next.text, other.text)
             self._next = Message(other.role, common) if other.role == self._next.role else None
 
     def shared_prefix(self) -> SharedPrefix:
-        """Return it, so that at least one message of each prompt is left, or its end.
+        """Return the common prefix, after which each prompt has at least one message, or the end of one, left.
 
         Whole messages count however short they are; of the message after them, the common beginning up to the end of a
         line does if it is long.
@@ -143,12 +142,12 @@ class Common:
         return SharedPrefix(messages, Message(self._next.role, common) if len(common) >= LEAST else None)
 
 
-def _common_beginning(first: str, last: str) -> str:
+def _common_prefix(first: str, second: str) -> str:
     """Return the common prefix of two texts."""
-    alike, most = 0, min(len(first), len(last))
+    alike, most = 0, min(len(first), len(second))
     while alike < most:  # halving: prompts are long, and so are their beginnings
         middle = (alike + most + 1) // 2
-        if first[:middle] == last[:middle]:
+        if first[:middle] == second[:middle]:
             alike = middle
         else:
             most = middle - 1
@@ -156,7 +155,7 @@ def _common_beginning(first: str, last: str) -> str:
 
 
 def prompt_messages(record: EpisodeRecord, shared: SharedPrefix, longest: int) -> list[Said]:
-    """Return the first messages to a player without the common prefix.
+    """Return the messages of a prompt after its shared prefix, for a page.
 
     Args:
         record: The episode's record.
@@ -167,11 +166,12 @@ def prompt_messages(record: EpisodeRecord, shared: SharedPrefix, longest: int) -
 
 
 def _prompt_message(message: Message, longest: int) -> Said:
-    return Said("prompt", speaker(message.role), excerpt_with_end(message.text, longest))
+    """Return a message of a prompt for a page, cut to at most `longest` characters."""
+    return Said("prompt", prompt_heading(message.role), excerpt_with_end(message.text, longest))
 
 
-def speaker(role: str) -> str:
-    """Return a heading for who speaks."""
+def prompt_heading(role: str) -> str:
+    """Return the heading of a prompt's message from the message's role."""
     return {"system": "System prompt", "user": "Prompt"}.get(role, role)
 
 
@@ -234,15 +234,18 @@ class EpisodeStore:
         self.passed_over: list[Skipped] = []
         self.unread: list[Skipped] = []
         self._heads: list[LoggedEpisode] = []
-        self._common: dict[tuple[RunKey, int, Cluster | None], Common] = defaultdict(Common)
+        self._common: dict[tuple[RunKey, int, Cluster | None], PrefixFinder] = defaultdict(PrefixFinder)
         self._last: tuple[str, str, Instance] | None = None
         try:
-            self._gather(read(episodes, prices, cache or ReportCache(None), processes), progress or (lambda done: None))
+            self._store_batches(
+                read_batches(episodes, prices, cache or ReportCache(None), processes), progress or (lambda done: None)
+            )
         except BaseException:
             self.close()
             raise
 
-    def _gather(self, batches: Iterable[ReadBatch], progress: Callable[[int], None]) -> None:
+    def _store_batches(self, batches: Iterable[ReadBatch], progress: Callable[[int], None]) -> None:
+        """Store the episodes of all batches; `progress` receives the number stored so far."""
         rows: list[Row] = []
         variables, shared = ClusterVariables(), _SharedValues()
         for batch in batches:
@@ -257,12 +260,12 @@ class EpisodeStore:
                     continue
                 # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
                 for cluster in (None, row.cluster) if row.cluster.key else (None,):
-                    self._common[row.group, row.level, cluster].add(episode.record.opening)
+                    self._common[row.group, row.level, cluster].add_prompt(episode.record.opening)
                 self._records.add_compressed(len(rows), data)
-                self.again.append(shared.fields(again, _ALIKE_SIMULATIONS))
-                self._heads.append(shared.fields(episode, _ALIKE_EPISODES, record=_NO_RECORD))
+                self.again.append(shared.with_shared_fields(again, _ALIKE_SIMULATIONS))
+                self._heads.append(shared.with_shared_fields(episode, _ALIKE_EPISODES, record=_NO_RECORD))
                 self.identities.append(identity)
-                rows.append(shared.fields(row, _ALIKE_ROWS))
+                rows.append(shared.with_shared_fields(row, _ALIKE_ROWS))
             progress(len(rows))
         self.rows = exclude(rows)
         self.variables: Mapping[RunKey, Mapping[Cluster, Variables]] = variables.by_group(self.rows)
@@ -274,15 +277,15 @@ class EpisodeStore:
         self._positions = group_by(range(len(self.rows)), lambda position: self.rows[position].group)
 
     def close(self) -> None:
-        """Remove the records."""
+        """Delete the records on disk."""
         self._records.close()
 
     def positions(self, group: RunKey) -> list[int]:
-        """Return the numbers of a group's episodes among all."""
+        """Return the indices of a group's episodes in `rows`."""
         return self._positions.get(group, [])
 
     def load(self, positions: Iterable[int]) -> Iterator[StoredEpisode]:
-        """Yield episodes, read back one at a time."""
+        """Yield the episodes at these indices of `rows`, read from disk one at a time."""
         for position in positions:
             record = EpisodeRecord.from_json(json.loads(self._records.get(position)))
             yield StoredEpisode(
@@ -290,24 +293,24 @@ class EpisodeStore:
                 self.rows[position],
                 replace(self._heads[position], record=record),
                 self.again[position],
-                self._instance(record, self.again[position]),
+                self._decode_instance(record, self.again[position]),
             )
 
     def shared_prefix(self, group: RunKey, level: int, cluster: Cluster | None) -> SharedPrefix:
-        """Return the common prefix of the prompts of a group's level, of one cluster or (None) of all."""
+        """Return the common prefix of the prompts of a group at a level, in one cluster or, with None, in all."""
         key = group, level, cluster
         return self._common[key].shared_prefix() if key in self._common else SharedPrefix()
 
-    def _instance(self, record: EpisodeRecord, again: Simulated) -> Instance | None:
-        """Return a record's instance; that of the last one is kept, for attempts at an item follow each other."""
+    def _decode_instance(self, record: EpisodeRecord, simulation: Simulated) -> Instance | None:
+        """Return a record's instance; the last one is remembered, since attempts at an item follow each other."""
         key = record.env, record.instance_hash
-        if again.confirmed and self._last is not None and self._last[:2] == key:
+        if simulation.confirmed and self._last is not None and self._last[:2] == key:
             return self._last[2]
         try:
             instance = registry.load(record.env).items.decode(record.instance)
         except Exception:  # a record is data from outside, and its page says that it is none
             return None
-        if again.confirmed:
+        if simulation.confirmed:
             self._last = (*key, instance)
         return instance
 
@@ -318,14 +321,14 @@ class _SharedValues:
     def __init__(self) -> None:
         self._values: dict[bytes, Any] = {}
 
-    def fields(self, holder: T, names: Sequence[str], **changes: Any) -> T:
-        """Return a named tuple or a data class that has shared values in some fields, and changes in others."""
-        values = {name: self._value(getattr(holder, name)) for name in names} | changes
+    def with_shared_fields(self, holder: T, names: Sequence[str], **changes: Any) -> T:
+        """Return a named tuple or data class whose values in these fields are shared, and others changed."""
+        values = {name: self._shared_value(getattr(holder, name)) for name in names} | changes
         return cast(
             T, holder._replace(**values) if isinstance(holder, Simulated) else replace(cast(Any, holder), **values)
         )
 
-    def _value(self, value: Any) -> Any:
+    def _shared_value(self, value: Any) -> Any:
         if not value:
             return value
         if len(self._values) > _MOST_SHARED:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 from jinja2.filters import do_filesizeformat
 
 from waybench._version import __version__
-from waybench.reporting._reading import with_models
+from waybench.reporting._reading import with_model_facts
 from waybench.reporting._site import Analyses, Site
 from waybench.reporting.tables import Note, Table, TableCell, TableColumn
 from waybench.reporting.tables._markdown import markdown, readme_table
@@ -66,36 +66,36 @@ def summary_schema() -> dict[str, Any]:
     return schema
 
 
-def summary_json(title: str, site: Site, compared: Analyses) -> str:
+def summary_json(title: str, site: Site, analyses: Analyses) -> str:
     """Return the summary as JSON, each of its keys and each record of a list on a line of its own.
 
     Indented, a summary takes three times as long to write and half as much room again.
     """
 
-    def page(group: RunKey) -> str:
+    def page_path(group: RunKey) -> str:
         return f"results/{site.pages[group]}"
 
-    def pages(first: RunKey, second: RunKey) -> dict[str, Any]:
-        return {"first": page(first), "second": page(second)}
+    def page_paths(first: RunKey, second: RunKey) -> dict[str, Any]:
+        return {"first": page_path(first), "second": page_path(second)}
 
-    def estimates(results: Sequence[Estimate]) -> list[dict[str, Any]]:
+    def estimate_records(results: Sequence[Estimate]) -> list[dict[str, Any]]:
         return [
-            {**result.to_json(), "adaptive": result.group in site.searched_groups, "page": page(result.group)}
+            {**result.to_json(), "adaptive": result.group in site.searched_groups, "page": page_path(result.group)}
             for result in results
         ]
 
-    def records(results: Iterable[Any]) -> list[dict[str, Any]]:
+    def json_records(results: Iterable[Any]) -> list[dict[str, Any]]:
         return [result.to_json() for result in results]
 
-    def horizons() -> Iterator[dict[str, Any]]:
-        for curve in compared.curves:
+    def horizon_records() -> Iterator[dict[str, Any]]:
+        for curve in analyses.curves:
             for horizon in curve.horizons:
                 ratio = None
                 if horizon.share == SHARES[0] and curve.ratio is not None and curve.leader is not None:
                     value, low, high = curve.ratio.value, curve.ratio.low, curve.ratio.high
                     ends = {"value": value, "low": low, "high": high}
-                    ratio = {"leader": page(curve.leader), **ends, "p_adjusted": curve.p_adjusted}
-                yield {**horizon.to_json(), "page": page(horizon.group), "ratio_to_leader": ratio}
+                    ratio = {"leader": page_path(curve.leader), **ends, "p_adjusted": curve.p_adjusted}
+                yield {**horizon.to_json(), "page": page_path(horizon.group), "ratio_to_leader": ratio}
 
     means = "first_mean", "second_mean", "difference"
     summary = {
@@ -103,54 +103,54 @@ def summary_json(title: str, site: Site, compared: Analyses) -> str:
         "waybench": __version__,
         "title": title,
         "confidence": CONFIDENCE,
-        "levels": estimates(site.estimates),
-        "overall": estimates(site.totals),
+        "levels": estimate_records(site.estimates),
+        "overall": estimate_records(site.totals),
         "skipped": [
             {"log": Path(skipped.log).name, "sample": skipped.sample or None, "error": skipped.error}
             for skipped in site.store.passed_over
         ],
-        "changes": records(compared.changes),
-        "spreads": records(spreads_over_sets(site.estimates)),
-        "attempt_spreads": records(compared.attempts),
-        "repeats": records(compared.repeats),
+        "changes": json_records(analyses.changes),
+        "spreads": json_records(spreads_over_sets(site.estimates)),
+        "attempt_spreads": json_records(analyses.attempts),
+        "repeats": json_records(analyses.repeats),
         # There are many pairs, so models are named by their pages, as in "overall".
         "pairs": [
             {
-                **pages(*pair.groups),
+                **page_paths(*pair.groups),
                 "metric": pair.metric.name,
                 **{name: asdict(getattr(pair, name)) for name in means},
                 "items": pair.difference.n,
             }
-            for pair in compared.pairs
+            for pair in analyses.pairs
         ],
-        "regressions": records(compared.regressions),
-        "item_difficulty": records(compared.difficulties),
-        "horizons": list(horizons()),
-        "wordings": records(compared.wordings),
-        "languages": records(compared.languages),
-        "contrasts": records(compared.contrasts),
-        "trends": records(compared.trends),
+        "regressions": json_records(analyses.regressions),
+        "item_difficulty": json_records(analyses.difficulties),
+        "horizons": list(horizon_records()),
+        "wordings": json_records(analyses.wordings),
+        "languages": json_records(analyses.languages),
+        "contrasts": json_records(analyses.contrasts),
+        "trends": json_records(analyses.trends),
         "decisions": [decision.summary for decision in site.decisions],
-        "twins": records(compared.twins),
-        "isomorphs": records(compared.isomorphs),
-        "agent_effects": records(compared.agent_effects),
-        "agents": records(site.agents),
-        "ledger": records(site.ledger),
-        "effects": [{**pages(effect.first, effect.second), **effect.to_json()} for effect in site.effects],
+        "twins": json_records(analyses.twins),
+        "isomorphs": json_records(analyses.isomorphs),
+        "agent_effects": json_records(analyses.agent_effects),
+        "agents": json_records(site.agents),
+        "ledger": json_records(site.ledger),
+        "effects": [{**page_paths(effect.first, effect.second), **effect.to_json()} for effect in site.effects],
         "comparisons": site.verdicts.to_json(site.pages),
         "failures": site.failed.to_json(site.pages),
         "matrix": site.matrix.to_json(),
-        "model_pairs": records(site.matrix.pairs),
+        "model_pairs": json_records(site.matrix.pairs),
     }
 
-    def text(value: Any) -> str:
+    def compact_json(value: Any) -> str:
         return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
-    def part(value: Any) -> str:
-        lines = ",\n".join(map(text, cast(list[Any], value))) if isinstance(value, list) else ""
-        return f"[\n{lines}\n]" if lines else text(value)
+    def json_by_line(value: Any) -> str:
+        lines = ",\n".join(map(compact_json, cast(list[Any], value))) if isinstance(value, list) else ""
+        return f"[\n{lines}\n]" if lines else compact_json(value)
 
-    return "{\n" + ",\n".join(f"{text(key)}:{part(value)}" for key, value in summary.items()) + "\n}\n"
+    return "{\n" + ",\n".join(f"{compact_json(key)}:{json_by_line(value)}" for key, value in summary.items()) + "\n}\n"
 
 
 # Spreadsheets take a cell that begins with one of these for a formula, also in the wide forms of the first four. With
@@ -171,7 +171,7 @@ class Files(NamedTuple):
 
 
 def frame_files(frame: Frame) -> Files:
-    """Return a frame as Parquet and as CSV, made some thousand rows at a time.
+    """Return a frame as Parquet and as CSV, both written in batches of rows.
 
     Parquet has the frame's table as it is, with its metadata (`Frame.table`).
 
@@ -181,7 +181,7 @@ def frame_files(frame: Frame) -> Files:
     """
     pa: Any = import_module("pyarrow")  # it carries no types
     schema = frame.table.schema
-    csv_schema = pa.schema([(csv_cell(field.name), field.type) for field in schema])
+    csv_schema = pa.schema([(safe_csv_text(field.name), field.type) for field in schema])
     written, lines = BytesIO(), BytesIO()
     with (
         import_module("pyarrow.parquet").ParquetWriter(written, schema) as to_parquet,
@@ -193,22 +193,25 @@ def frame_files(frame: Frame) -> Files:
     return Files(written.getvalue(), lines.getvalue())
 
 
-def _csv_array(pa: Any, array: Any) -> Any:
-    if array.type != pa.string():
+def _csv_array(pyarrow: Any, array: Any) -> Any:
+    """Return an Arrow array whose texts are safe in a spreadsheet (see `csv_cell`)."""
+    if array.type != pyarrow.string():
         return array
     # Texts come again and again, so each is looked at once.
     coded = array.dictionary_encode()
-    return pa.array([csv_cell(text) for text in coded.dictionary.to_pylist()], pa.string()).take(coded.indices)
+    return pyarrow.array([safe_csv_text(text) for text in coded.dictionary.to_pylist()], pyarrow.string()).take(
+        coded.indices
+    )
 
 
-def csv_cell(text: str) -> str:
-    """Return a text with what is invisible shown, and "'" before what a spreadsheet would take for a formula."""
+def safe_csv_text(text: str) -> str:
+    """Return a text with invisible characters shown, and "'" before what a spreadsheet would take for a formula."""
     safe = visible(text)
     return f"'{safe}" if _FORMULA.match(safe) else safe
 
 
-def exports(site: Site, compared: Analyses) -> Iterator[tuple[str, str | bytes]]:
-    """Yield names and contents of a site's files for programs, but for those of the charts and for the summary.
+def data_files(site: Site, analyses: Analyses) -> Iterator[tuple[str, str | bytes]]:
+    """Yield the names and contents of a site's files for programs, without charts and summary.
 
     They are data/episodes.parquet and .csv (`episode_frame`), data/scores.parquet and .csv (`score_frame`), the same of
     other frames, data/columns.csv, which describes the columns of all, data/index.html, which does so for people, the
@@ -217,22 +220,22 @@ def exports(site: Site, compared: Analyses) -> Iterator[tuple[str, str | bytes]]
     frames = [
         episode_frame(site.store.rows),
         score_frame([*site.estimates, *site.totals]),
-        horizon_frame([horizon for curve in compared.curves for horizon in curve.horizons]),
-        budget_frame(compared.budgets),
+        horizon_frame([horizon for curve in analyses.curves for horizon in curve.horizons]),
+        budget_frame(analyses.budgets),
         ledger_frame(site.ledger),
         effect_frame(SettingEffect.kind, site.effects),
-        wording_frame(compared.wordings),
-        effect_frame(LanguageEffect.kind, compared.languages),
-        effect_frame(ContrastEffect.kind, compared.contrasts),
-        effect_frame(TwinEffect.kind, compared.twins),
-        effect_frame(IsomorphEffect.kind, compared.isomorphs),
-        *([effect_frame(TrendEffect.kind, compared.trends)] if site.facts else []),
+        wording_frame(analyses.wordings),
+        effect_frame(LanguageEffect.kind, analyses.languages),
+        effect_frame(ContrastEffect.kind, analyses.contrasts),
+        effect_frame(TwinEffect.kind, analyses.twins),
+        effect_frame(IsomorphEffect.kind, analyses.isomorphs),
+        *([effect_frame(TrendEffect.kind, analyses.trends)] if site.facts else []),
         *([published_frame(site.published)] if site.published else []),
     ]
-    frames = [with_models(frame, site.facts) for frame in frames]
+    frames = [with_model_facts(frame, site.facts) for frame in frames]
     sizes: dict[str, int] = {}
     for frame in frames:
-        for name, content in zip(_names(frame), frame_files(frame), strict=True):
+        for name, content in zip(_frame_file_names(frame), frame_files(frame), strict=True):
             sizes[name] = len(content)
             yield f"data/{name}", content
     columns = column_frame(frames)
@@ -242,19 +245,19 @@ def exports(site: Site, compared: Analyses) -> Iterator[tuple[str, str | bytes]]
     yield "data/index.html", site.templates.get_template("data.html").render(tables=tables)
     normalized = matrix_table(site.matrix, {}, site.pages, site.model_pages)
     scores = f"\n{SCALE}\n\n{markdown(normalized)}\n" if normalized.groups else ""
-    yield "table.md", readme_table(site.leaders(compared)) + scores
+    yield "table.md", readme_table(site.leaders(analyses)) + scores
 
 
-def _names(frame: Frame) -> tuple[str, str]:
+def _frame_file_names(frame: Frame) -> tuple[str, str]:
     """Return the names of a frame's files: Parquet and CSV."""
     return f"{frame.name}.parquet", f"{frame.name}.csv"
 
 
 def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
-    """Return the list of files, with the sizes of the frames' files in bytes."""
+    """Return the table of files for programs, with the sizes of the frames' files in bytes."""
     rows = [
         (
-            [f"data/{name}" for name in _names(frame)],
+            [f"data/{name}" for name in _frame_file_names(frame)],
             frame.doc if frame.table.num_rows else f"{frame.doc} No rows here.",
         )
         for frame in frames
@@ -270,7 +273,7 @@ def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
         ),
     ]
 
-    def links(paths: Sequence[str]) -> TableCell:
+    def file_links_cell(paths: Sequence[str]) -> TableCell:
         lines: list[Note] = []
         for path in paths:
             name = path.removeprefix("data/")
@@ -278,7 +281,7 @@ def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
         return TableCell(lines[0].text, link=lines[0].link, notes=tuple(lines[1:]))
 
     columns: list[TableColumn[tuple[list[str], str]]] = [
-        TableColumn("File", lambda row: links(row[0])),
+        TableColumn("File", lambda row: file_links_cell(row[0])),
         TableColumn("Contents", lambda row: TableCell(row[1], kind="words")),
     ]
     return Table.of(columns, rows, id="files", title="Files", kind="prose files")
@@ -287,7 +290,7 @@ def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
 def _column_table(frame: Frame) -> Table:
     """Return the descriptions of a frame's columns."""
 
-    def description(column: Any) -> TableCell:
+    def description_cell(column: Any) -> TableCell:
         lines = (
             Note(f"{', '.join(meaning.env for meaning in meanings)}: {text}") for text, meanings in column.descriptions
         )
@@ -297,7 +300,7 @@ def _column_table(frame: Frame) -> Table:
         TableColumn("Column", lambda column: TableCell(one_line(column.name, 60), kind="code")),
         TableColumn("Type", lambda column: column.kind),
         TableColumn("Unit", lambda column: column.unit),
-        TableColumn("Description", description),
+        TableColumn("Description", description_cell),
     ]
     return Table.of(
         columns,

@@ -21,7 +21,15 @@ from markupsafe import Markup
 from waybench._version import __version__
 from waybench.core import UsageError, plural
 from waybench.core._errors import with_article
-from waybench.reporting._format import amount, anchor, heading, in_words, interval_text, money, percent
+from waybench.reporting._format import (
+    count_text,
+    dollars_text,
+    interval_text,
+    metric_heading,
+    metric_in_sentence,
+    percent_text,
+    to_anchor,
+)
 from waybench.results.formatting import mean_text, one_line, visible
 from waybench.results.stats import CONFIDENCE
 
@@ -37,7 +45,7 @@ _OURS = re.compile(
 
 
 def slug(name: str, identity: str) -> str:
-    """Return a file name without suffix: safe ASCII, at most 69 characters, and another one for every identity.
+    """Return a file name without suffix: safe ASCII, at most 69 characters, and different for each identity.
 
     Args:
         name: What it should look like.
@@ -52,16 +60,16 @@ def slug(name: str, identity: str) -> str:
 ScoreKey = tuple[str, tuple[str, ...]]  # an environment, and what its scores are kept apart by
 
 
-def task_page(env: str, apart: tuple[str, ...]) -> str:
-    """Return the name of a task's page without suffix, which is its place in another page, too.
+def task_page_name(env: str, separate_by: tuple[str, ...]) -> str:
+    """Return the name of a task's page without suffix, which is also its anchor in other pages.
 
     Args:
         env: The environment's id.
-        apart: Settings, in words, that keep its scores out of others' tables.
+        separate_by: Settings, in words, that keep its scores out of others' tables.
     """
-    settings = "".join(apart)
+    settings = "".join(separate_by)
     # What a record says of its options may be anything.
-    return slug(f"{env}-{settings}", f"{env} {settings}") if settings else anchor(env)
+    return slug(f"{env}-{settings}", f"{env} {settings}") if settings else to_anchor(env)
 
 
 class SiteFolder:
@@ -78,7 +86,7 @@ class SiteFolder:
 
     @property
     def written(self) -> dict[str, str]:
-        """The files that were written or taken over, with digests: with the section, and without it."""
+        """The names of the files written or taken over, with their digests: with the section, and without it."""
         return dict(self._written)
 
     def write(self, name: str, content: str | bytes) -> None:
@@ -87,9 +95,9 @@ class SiteFolder:
         Raises:
             UsageError: If it cannot be written.
         """
-        self._put(name, content.encode() if isinstance(content, str) else content)
+        self._write_bytes(name, content.encode() if isinstance(content, str) else content)
 
-    def _put(self, name: str, data: bytes) -> None:
+    def _write_bytes(self, name: str, data: bytes) -> None:
         path = self.path / name
         self._written[name] = " ".join(_content_hashes(data))
         try:
@@ -112,8 +120,8 @@ class SiteFolder:
             raise UsageError(f"cannot write the report to {path.parent} ({reason}): give another folder") from None
 
     @contextmanager
-    def recorded(self) -> Generator[dict[str, str], None, None]:
-        """Yield a mapping that collects the files written within the block, with their digests."""
+    def record_written_files(self) -> Generator[dict[str, str], None, None]:
+        """Yield a mapping that receives the files written within the block, with their digests."""
         before, written = self._written, dict[str, str]()
         self._written = written
         try:
@@ -121,14 +129,14 @@ class SiteFolder:
         finally:
             self._written = before | written
 
-    def refill(self, name: str, section: str) -> None:
-        """Write a file of the folder again with another section; one without a section stays as it is."""
+    def replace_section(self, name: str, section: str) -> None:
+        """Replace the section of a file in the folder; a file without a section stays as it is."""
         data = section.encode()
-        self._put(name, _SECTION.sub(lambda _: data, (self.path / name).read_bytes(), count=1))
+        self._write_bytes(name, _SECTION.sub(lambda _: data, (self.path / name).read_bytes(), count=1))
 
-    def has(self, names: Mapping[str, str], *, sections: bool = True) -> bool:
-        """Return whether some files are in the folder and have these digests."""
-        for name, digests in names.items():
+    def has_files(self, file_digests: Mapping[str, str], *, sections: bool = True) -> bool:
+        """Return whether these files are in the folder with these digests; `sections=False` ignores the sections."""
+        for name, digests in file_digests.items():
             try:
                 is_ours = name in _FIRST or _OURS.fullmatch(name)
                 content = (self.path / name).read_bytes() if is_ours else b""
@@ -139,19 +147,19 @@ class SiteFolder:
                 return False
         return True
 
-    def take_over(self, names: Mapping[str, str]) -> None:
-        """Count files of the folder as written by this report."""
-        self._written |= names
+    def take_over(self, file_digests: Mapping[str, str]) -> None:
+        """Count these files of the folder as written by this report."""
+        self._written |= file_digests
 
     def finish(self) -> None:
-        """Remove files of an earlier report that this one has not written, and write the list of files for the next."""
+        """Delete the files of an earlier report that this one has not written, and write the list of files."""
         for name in _listed_files(self.path) - self._written.keys():
             with suppress(OSError):
                 (self.path / name).unlink()
         self.write(LIST, json.dumps(sorted(self._written), indent=0) + "\n")
 
-    def remove(self) -> None:
-        """Remove the files of an earlier report."""
+    def remove_files(self) -> None:
+        """Delete all files of an earlier report."""
         names = _listed_files(self.path)
         for name in (names | _FIRST | {LIST}) if (self.path / LIST).is_file() else ():
             with suppress(OSError):
@@ -159,12 +167,13 @@ class SiteFolder:
 
 
 def _content_hashes(data: bytes) -> list[str]:
-    """Return the digest of a file; if it has a section, also that of the file without what is in it."""
+    """Return the digest of a file and, if it has a section, that of the file without it."""
     remaining, sections = _SECTION.subn(b"", data, count=1) if SECTION_BEGIN.encode() in data else (data, 0)
     return [hashlib.sha256(content).hexdigest() for content in (data, remaining)[: 1 + sections]]
 
 
 def _listed_files(path: Path) -> set[str]:
+    """Return the names in a folder's list of files; none without a valid list."""
     try:
         value: Any = json.loads((path / LIST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -193,10 +202,10 @@ class _Compiled(BytecodeCache):
 _COMPILED = _Compiled()
 
 
-def templates(title: str) -> Templates:
-    """Return the templates of a site with a title."""
+def make_templates(title: str) -> Templates:
+    """Return the Jinja environment with the templates of a site."""
 
-    def shown(value: Any) -> Any:
+    def make_visible(value: Any) -> Any:
         return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
     # Every value that a template prints goes through `shown` and is then escaped; only Markup, which is made in
@@ -204,7 +213,7 @@ def templates(title: str) -> Templates:
     environment = Templates(
         loader=PackageLoader("waybench.reporting", "templates"),
         autoescape=True,
-        finalize=shown,
+        finalize=make_visible,
         undefined=StrictUndefined,
         bytecode_cache=_COMPILED,
         auto_reload=False,
@@ -213,29 +222,41 @@ def templates(title: str) -> Templates:
     )
     values, filters = cast(dict[str, Any], environment.globals), cast(dict[str, Any], environment.filters)
     values |= {"site": one_line(title, 80), "version": __version__, "confidence": f"{100 * CONFIDENCE:.0f}"}
-    for function in (amount, anchor, heading, in_words, money, one_line, percent, plural, with_article):
+    for function in (
+        count_text,
+        to_anchor,
+        metric_heading,
+        metric_in_sentence,
+        dollars_text,
+        one_line,
+        percent_text,
+        plural,
+        with_article,
+    ):
         filters[function.__name__] = function
     filters |= {"interval": interval_text, "mean": mean_text}
     return environment
 
 
-def assets(kinds: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
-    """Yield names and contents of the files that pages share: the style sheet, our scripts, and DataTables.
+def asset_files(filter_kinds: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield the names and contents of the files that pages share: style sheet, scripts, and DataTables.
 
     Args:
-        kinds: By what items can be filtered. Each is a part of an id and of a class, and has a rule in the style sheet:
-            filters need no script, and a page has no styles of its own.
+        filter_kinds: By what items can be filtered. Each is a part of an id and of a class, and has a rule in the
+            style sheet: filters need no script, and a page has no styles of its own.
     """
     folder = files("waybench.reporting") / "templates"
-    rules = (f"body:has(#show-{kind}:checked) .card:not(.is-{kind}) {{ display: none; }}\n" for kind in sorted(kinds))
+    rules = (
+        f"body:has(#show-{kind}:checked) .card:not(.is-{kind}) {{ display: none; }}\n" for kind in sorted(filter_kinds)
+    )
     yield "assets/style.css", (folder / "style.css").read_text(encoding="utf-8") + "".join(rules)
     for name in SCRIPTS:
         yield f"assets/{name}", (folder / name).read_text(encoding="utf-8")
-    yield "assets/datatables.js", _datatables()
+    yield "assets/datatables.js", _datatables_script()
 
 
-def _datatables() -> str:
-    """Return DataTables as a classic script, which pages opened from a folder may load while modules they may not.
+def _datatables_script() -> str:
+    """Return DataTables as a classic script; pages that are opened from a folder cannot load modules.
 
     The package `itables` carries it as a module; what that exports becomes one object, `DataTables`.
     """

@@ -45,20 +45,20 @@ class Excerpt(NamedTuple):
 
 
 def excerpt(text: str, longest: int) -> Excerpt:
-    """Cut a text to what a page shows of it."""
+    """Return at most the first `longest` characters of a text."""
     return Excerpt(text[:longest], len(text))
 
 
 def excerpt_with_end(text: str, longest: int) -> Excerpt:
-    """Cut a text in its middle: a prompt often ends with the question."""
+    """Return a text cut in its middle to `longest` characters: a prompt often ends with the question."""
     if len(text) <= longest:
         return excerpt(text, longest)
     end = longest // 6
     return Excerpt(text[: longest - end], len(text), text[len(text) - end :])
 
 
-def characters_each(total: int, count: int, most: int) -> int:
-    """Return how many characters each of some texts may have for a page to stay small.
+def characters_per_text(total: int, count: int, most: int) -> int:
+    """Return how many characters of each text a page can show and stay small.
 
     Args:
         total: Characters of all together.
@@ -68,23 +68,23 @@ def characters_each(total: int, count: int, most: int) -> int:
     return min(most, max(LONGEST_UNSENT, total // max(count, 1)))
 
 
-def heading(metric: Metric) -> str:
+def metric_heading(metric: Metric) -> str:
     """Return a metric's name with its unit for a table header: "Score, %"."""
     return f"{metric.title}, {metric.unit}" if metric.unit else metric.title
 
 
-def in_words(metric: Metric) -> str:
+def metric_in_sentence(metric: Metric) -> str:
     """Return a metric's name for the middle of a sentence: "score", but "Err_min" and "ACC"."""
     return metric.title.lower() if re.fullmatch(r"[A-Z][a-z -]+", metric.title) else metric.title
 
 
-def described_heading(metric: Metric) -> str:
-    """Return the same for a caption, which says where less is better: "Err_min (lower is better)"."""
-    return f"{heading(metric)} (lower is better)" if metric.better == "lower" else heading(metric)
+def metric_caption_heading(metric: Metric) -> str:
+    """Return a metric's name with its unit and, where less is better, with a remark: "Err_min (lower is better)"."""
+    return f"{metric_heading(metric)} (lower is better)" if metric.better == "lower" else metric_heading(metric)
 
 
 def interval_text(mean: IntervalEstimate | None, metric: Metric | None = None) -> str:
-    """Return an interval as "34.9 – 98.5", or the number of values where it is not known or says nothing.
+    """Return an interval as "34.9 – 98.5"; of too few values their number, of lost attempts the bounds.
 
     Where it takes more items, it says so.
     Where the mean lacks attempts, what it would be with these is in its place (`lost_text`).
@@ -101,7 +101,7 @@ def interval_text(mean: IntervalEstimate | None, metric: Metric | None = None) -
 
 
 def value_text(value: float | None, metric: Metric) -> str:
-    """Return one episode's value with its unit, or its name: "66.7 %", "8", "0.125", "hard"."""
+    """Return one episode's value with its unit or label: "66.7 %", "8", "0.125", "hard"."""
     if value is None:
         return NOTHING
     if metric.labels:
@@ -110,8 +110,8 @@ def value_text(value: float | None, metric: Metric) -> str:
     return f"{number}\N{NO-BREAK SPACE}{metric.unit}" if metric.unit else number
 
 
-def part(value: float | None, metric: Metric) -> float | None:
-    """Return how good a value is between a metric's bounds, from 0 to 1; None if it has none or neither is better."""
+def quality_between_bounds(value: float | None, metric: Metric) -> float | None:
+    """Return a value from 0, a metric's worst bound, to 1, its best; None without bounds or a better direction."""
     low, high = metric.bounds
     if value is None or low is None or high is None or not metric.better:
         return None
@@ -119,42 +119,42 @@ def part(value: float | None, metric: Metric) -> float | None:
     return round(1 - share if metric.better == "lower" else share, 3)
 
 
-def mean_part(mean: IntervalEstimate | None, metric: Metric) -> float | None:
-    """Return how good a mean is, as `part` does; None where it lacks attempts, so that its cell has no shade."""
-    return None if mean is None or mean.lost else part(mean.value, metric)
+def mean_quality(mean: IntervalEstimate | None, metric: Metric) -> float | None:
+    """Return a mean from 0 to 1 (see `quality_between_bounds`); None where it lacks attempts, to have no shade."""
+    return None if mean is None or mean.lost else quality_between_bounds(mean.value, metric)
 
 
-def percent(share: float | None) -> str:
-    """Return a share in per cent, without the sign."""
+def percent_text(share: float | None) -> str:
+    """Return a share in per cent, without the sign: "66.7"."""
     return NOTHING if share is None else f"{100 * share:.1f}"
 
 
-def percent_interval(share: IntervalEstimate | None) -> str:
+def percent_interval_text(share: IntervalEstimate | None) -> str:
     """Return the interval of a share in per cent: "12.3 – 45.6" (see `interval_text`)."""
     if share is not None and share.lost is not None:
-        return lost_text(share.lost, show=percent)
+        return lost_text(share.lost, show=percent_text)
     ends = known_ends(share, bounds=(0, 1))
-    return few_text(share) if ends is None else f"{percent(ends[0])} – {percent(ends[1])}"
+    return few_text(share) if ends is None else f"{percent_text(ends[0])} – {percent_text(ends[1])}"
 
 
-def amount(value: float | None) -> str:
-    """Return a count: "1,234"."""
+def count_text(value: float | None) -> str:
+    """Return a count: "1,234"; a dash for None."""
     return NOTHING if value is None else f"{value:,.0f}"
 
 
-def anchor(text: str) -> str:
-    """Return a text of ours as an id in a page, or a file's name: "search/bfs" as "search-bfs"."""
+def to_anchor(text: str) -> str:
+    """Return a text as an id in a page or a file's name: "search/bfs" as "search-bfs"."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def money(dollars: float | None) -> str:
-    """Return an amount of money: "$0.0012", "$12.40"; below a cent with two significant digits."""
+def dollars_text(dollars: float | None) -> str:
+    """Return an amount of dollars: "$0.0012", "$12.40"; below a cent with two significant digits."""
     if dollars is None:
         return NOTHING
     return f"${dollars:,.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.{2 - floor(log10(dollars)) - 1}f}"
 
 
-def significant(value: float) -> str:
+def three_digit_text(value: float) -> str:
     """Return a number with three significant digits: "0.00123", "45.6", "1,234"."""
     if not value:
         return "0"
@@ -162,7 +162,7 @@ def significant(value: float) -> str:
 
 
 def presentation_of(env_id: str) -> Presentation:
-    """Return an environment's presentation; its title is that of the environment if it declares no other."""
+    """Return an environment's presentation, with the environment's title if it declares no other."""
     env = registry.load(env_id)
     return replace(env.presentation, title=env.presentation.title or env.title)
 

@@ -8,7 +8,14 @@ from typing import Any
 from waybench.core import Environment, Presentation, Price, Prices, plural
 from waybench.envs import registry
 from waybench.reporting._agents import AgentCard, agent_cards
-from waybench.reporting._format import TaskView, amount, money, percent, presentation_of, significant
+from waybench.reporting._format import (
+    TaskView,
+    count_text,
+    dollars_text,
+    percent_text,
+    presentation_of,
+    three_digit_text,
+)
 from waybench.reporting._site import Analyses, Site, score_key
 from waybench.reporting.charts import Chart
 from waybench.reporting.charts._bars import outcomes
@@ -75,7 +82,7 @@ class Model:
         return [*([self.outcomes] if self.outcomes else []), *(chart for part in self.parts for chart in part.charts)]
 
 
-def write_model(site: Site, name: str, compared: Analyses) -> None:
+def write_model_page(site: Site, name: str, analyses: Analyses) -> None:
     """Write the page of a model."""
     by_task = group_by(
         (estimate for estimate in site.estimates if estimate.group.model == name),
@@ -94,15 +101,15 @@ def write_model(site: Site, name: str, compared: Analyses) -> None:
     page = Model(
         name=name,
         embedded=next(iter(by_task.values()))[0].group.embedded,
-        leaders=leader_tables(site.leaders(compared, name), alone=True),
+        leaders=leader_tables(site.leaders(analyses, name), alone=True),
         agents=agent_cards(site.agents, name),
         outcomes=outcomes([total for total in site.totals if total.group.model == name]),
         failed=site.failed.of_model(name, site.pages),
         parts=parts,
-        horizons=horizon_table_of_model(name, compared.curves, site.pages),
+        horizons=horizon_table_of_model(name, analyses.curves, site.pages),
     )
-    site.page(f"models/{site.model_pages[name]}", "model.html", model=page)
-    site.files(site.charts.of(page.charts))
+    site.write_page(f"models/{site.model_pages[name]}", "model.html", model=page)
+    site.write_files(site.charts.of(page.charts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +140,7 @@ def ledger_page(
     model_pages: Mapping[str, str],
     prices: Mapping[str, Price],
 ) -> LedgerPage | None:
-    """Return what the page of the ledger shows; None where only embedded players played, who take nothing."""
+    """Return the contents of the ledger's page; None where only embedded players played, which use no tokens."""
     entries = [entry for entry in entries if not entry.group.embedded]
     if not entries:
         return None
@@ -142,7 +149,7 @@ def ledger_page(
         table=_ledger_table(entries, effects, pages, model_pages, bool(priced)),
         prices=prices.source_note(priced) if isinstance(prices, Prices) else "",
         effects=setting_table((effect for effect in effects if not effect.first.embedded), pages),
-        total=_total(entries),
+        total=_total_text(entries),
         priced=bool(priced),
         unpriced=list(
             dict.fromkeys(entry.group.model for entry in entries if entry.known and entry.group.model not in priced)
@@ -155,14 +162,15 @@ def _ledger_table(
     effects: Sequence[SettingEffect],
     pages: Mapping[RunKey, str],
     model_pages: Mapping[str, str],
-    priced: bool,
+    has_costs: bool,
 ) -> Table:
+    """Return the ledger: solved items, tokens, seconds and cost of each model at each task with its settings."""
     caption = (
         "A row for each model at each task with its settings. Tokens, seconds"
-        f"{' and cost' if priced else ''} are sums over all attempts that count. Solved per 1,000 tokens"
-        f"{' or dollar' if priced else ''} is the number of solved items divided by the total of all items. Small: the "
-        f"{100 * CONFIDENCE:.0f} % interval over independent sampling units. Reasoning is the mean per attempt; "
-        "a dash where the provider does not report it. Errors are infrastructure errors, which have no result."
+        f"{' and cost' if has_costs else ''} are sums over all attempts that count. Solved per 1,000 tokens"
+        f"{' or dollar' if has_costs else ''} is the number of solved items divided by the total of all items. "
+        f"Small: the {100 * CONFIDENCE:.0f} % interval over independent sampling units. Reasoning is the mean per "
+        "attempt; a dash where the provider does not report it. Errors are infrastructure errors, which have no result."
     )
     if any(entry.known < entry.attempts for entry in entries):
         caption += " Attempts whose tokens are not known are not in the sums."
@@ -174,63 +182,65 @@ def _ledger_table(
             marks.setdefault(effect.second, []).append(mark)
     rivals = group_by((entry.group for entry in entries), lambda group: group.env)
 
-    def model(entry: LedgerEntry) -> TableCell:
+    def model_header(entry: LedgerEntry) -> TableCell:
         task = Note(registry.load(entry.group.env).title, link=f"results/{pages[entry.group]}")
         cell = model_cell(entry.group.model, order=True)
         return replace(cell, link=f"models/{model_pages[entry.group.model]}", notes=(task,))
 
-    def settings(entry: LedgerEntry) -> TableCell:
-        """Return the model's settings, in what else it differs from others at the task, and the notes on it."""
+    def settings_cell(entry: LedgerEntry) -> TableCell:
+        """Return the model's settings, what distinguishes it at the task, and notes."""
         group = entry.group
         values = [setting_text(name, value) for name, value in model_settings(group).items() if value is not None]
         lines = (
             *parts(dict.fromkeys([*values, *distinguishing_settings(group, rivals[group.env])])),
-            *notes([one_line(_answered_note(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
+            *notes([one_line(_answering_models_note(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
             *notes([one_line(mark, 200) for mark in marks.get(group, [])], "flag"),
-            *notes([_reasoning_note(entry), _lost_note(entry)]),
+            *notes([_returned_reasoning_note(entry), _excluded_tokens_note(entry)]),
         )
         return TableCell(notes=lines, order=" ".join(line.text for line in lines), kind="name")
 
-    def solved(entry: LedgerEntry) -> TableCell:
+    def solved_cell(entry: LedgerEntry) -> TableCell:
         lines = [
             f"of {plural(entry.items, 'item')}",
             plural(entry.attempts, "attempt"),
-            f"{amount(entry.known)} with tokens" if entry.known < entry.attempts else "",
+            f"{count_text(entry.known)} with tokens" if entry.known < entry.attempts else "",
             plural(entry.errors, "error") if entry.errors else "",
         ]
-        return number_cell(amount(entry.solved), entry.solved, lines)
+        return number_cell(count_text(entry.solved), entry.solved, lines)
 
-    def tokens_in(entry: LedgerEntry) -> TableCell:
+    def input_tokens_cell(entry: LedgerEntry) -> TableCell:
         cached = ""
         if entry.cached_tokens and entry.input_tokens:
-            cached = f"{percent(entry.cached_tokens / entry.input_tokens)} % cached"
-        return number_cell(amount(entry.input_tokens), entry.input_tokens, [cached])
+            cached = f"{percent_text(entry.cached_tokens / entry.input_tokens)} % cached"
+        return number_cell(count_text(entry.input_tokens), entry.input_tokens, [cached])
 
     columns: list[TableColumn[LedgerEntry]] = [
-        TableColumn("Model", model),
-        TableColumn("Settings", settings, "name"),
-        TableColumn("Solved", solved),
-        TableColumn("Tokens in", tokens_in),
-        TableColumn("Tokens out", lambda entry: number_cell(amount(entry.output_tokens), entry.output_tokens)),
+        TableColumn("Model", model_header),
+        TableColumn("Settings", settings_cell, "name"),
+        TableColumn("Solved", solved_cell),
+        TableColumn("Tokens in", input_tokens_cell),
+        TableColumn("Tokens out", lambda entry: number_cell(count_text(entry.output_tokens), entry.output_tokens)),
         TableColumn(
             "Reasoning per attempt",
-            lambda entry: _rate_cell(entry.reasoning if entry.reasoning_tokens else None, amount),
+            lambda entry: _rate_cell(entry.reasoning if entry.reasoning_tokens else None, count_text),
         ),
-        TableColumn("Seconds", lambda entry: number_cell(amount(entry.seconds), entry.seconds)),
-        TableColumn("Cost", lambda entry: number_cell(money(entry.cost), entry.cost), is_shown=priced),
-        TableColumn("Solved per 1,000 tokens", lambda entry: _rate_cell(entry.per_thousand, significant)),
-        TableColumn("Solved per dollar", lambda entry: _rate_cell(entry.per_dollar, significant), is_shown=priced),
+        TableColumn("Seconds", lambda entry: number_cell(count_text(entry.seconds), entry.seconds)),
+        TableColumn("Cost", lambda entry: number_cell(dollars_text(entry.cost), entry.cost), is_shown=has_costs),
+        TableColumn("Solved per 1,000 tokens", lambda entry: _rate_cell(entry.per_thousand, three_digit_text)),
+        TableColumn(
+            "Solved per dollar", lambda entry: _rate_cell(entry.per_dollar, three_digit_text), is_shown=has_costs
+        ),
     ]
 
     # In the order of the first page's table, and each task's models with their settings side by side.
-    def order(entry: LedgerEntry) -> tuple[Any, ...]:
+    def sort_key(entry: LedgerEntry) -> tuple[Any, ...]:
         group = entry.group
         values = sorted((name, setting_sort_key(value)) for name, value in model_settings(group).items())
         return presentation_of(group.env).title, group.env, group.model, values
 
     return Table.of(
         columns,
-        sorted(entries, key=order),
+        sorted(entries, key=sort_key),
         choice=lambda entry: presentation_of(entry.group.env).title,
         id="ledger",
         title="Ledger",
@@ -240,38 +250,39 @@ def _ledger_table(
     )
 
 
-def _answered_note(entry: LedgerEntry) -> str:
+def _answering_models_note(entry: LedgerEntry) -> str:
     if len(entry.answered) > 1:
         models = (f"{name} ({plural(count, 'episode')})" for name, count in entry.answered.items())
         return f"several models answered: {', '.join(models)}"
     return f"answered by {entry.stand_ins[0]}" if entry.stand_ins else ""
 
 
-def _reasoning_note(entry: LedgerEntry) -> str:
+def _returned_reasoning_note(entry: LedgerEntry) -> str:
     if not entry.reasoning_returned:
         return ""
     sent_back = f"; sent back in later turns: {entry.reasoning_sent_back}" if entry.reasoning_sent_back else ""
     return f"reasoning returned: {entry.reasoning_returned}{sent_back}"
 
 
-def _lost_note(entry: LedgerEntry) -> str:
+def _excluded_tokens_note(entry: LedgerEntry) -> str:
     if not entry.lost_tokens:
         return ""
     count = entry.episodes - entry.attempts
-    spent = f", {money(entry.lost_cost)}" if entry.lost_cost else ""
+    spent = f", {dollars_text(entry.lost_cost)}" if entry.lost_cost else ""
     are = "is" if count == 1 else "are"
-    return f"{amount(entry.lost_tokens)} more{spent} in {plural(count, 'episode')} that {are} excluded"
+    return f"{count_text(entry.lost_tokens)} more{spent} in {plural(count, 'episode')} that {are} excluded"
 
 
-def _rate_cell(mean: IntervalEstimate | None, text: Callable[[float], str]) -> TableCell:
+def _rate_cell(mean: IntervalEstimate | None, format_value: Callable[[float], str]) -> TableCell:
+    """Return the cell of a mean with its interval."""
     if mean is None:
         return number_cell(NOTHING, None)
-    ends = " – ".join(map(text, known_ends(mean) or ()))
-    return replace(number_cell(text(mean.value), mean.value), notes=notes([ends], "interval"))
+    ends = " – ".join(map(format_value, known_ends(mean) or ()))
+    return replace(number_cell(format_value(mean.value), mean.value), notes=notes([ends], "interval"))
 
 
-def _total(entries: Sequence[LedgerEntry]) -> str:
-    """Return what all took together, in words."""
+def _total_text(entries: Sequence[LedgerEntry]) -> str:
+    """Return the tokens, cost and time of all entries together, as text."""
     tokens = sum(
         count or 0 for entry in entries for count in (entry.input_tokens, entry.output_tokens, entry.lost_tokens)
     )
@@ -279,7 +290,7 @@ def _total(entries: Sequence[LedgerEntry]) -> str:
     hours = fsum(entry.seconds or 0 for entry in entries) / 3600
     texts = [
         plural(tokens, "token") if tokens else "",
-        money(dollars) if dollars else "",
+        dollars_text(dollars) if dollars else "",
         f"{hours:,.1f} hours of replies" if hours >= 0.1 else "",
     ]
     return ", ".join(filter(None, texts))

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from waybench.core import Metric, Presentation
 from waybench.envs import registry
-from waybench.reporting._files import task_page
-from waybench.reporting._format import in_words, interval_text, mean_part, part
+from waybench.reporting._files import task_page_name
+from waybench.reporting._format import interval_text, mean_quality, metric_in_sentence, quality_between_bounds
 from waybench.reporting.tables import Note, Table, TableCell, TableColumn
 from waybench.reporting.tables._table import BLANK, HeaderGroup, lost_mark, metric_column, model_cell, notes
 from waybench.results import Estimate
@@ -24,27 +24,27 @@ _NOT_SHARED = {_TASK, "version"}
 EnvEstimates = Mapping[str, Estimate]  # a row: environment -> estimate
 
 
-def overviews(
+def overview_tables(
     presentation: Presentation,
     estimates: Sequence[Estimate],
     effects: Iterable[ExamplesEffect],
     pages: Mapping[RunKey, str],
-    id: str,
+    id_prefix: str,
 ) -> list[Table]:
-    """Return the tables of a family, in the order of its modes and parts; those with a teacher are apart.
+    """Return the tables of a family, in the order of its modes and parts; groups with a teacher have their own.
 
     Args:
         presentation: The family's presentation.
         estimates: Its estimates by level.
         effects: The effects of in-context examples.
         pages: File names of the groups' pages.
-        id: What the tables' ids begin with.
+        id_prefix: What the tables' ids begin with.
     """
     effect_of = {(effect.group, effect.level): effect for effect in effects}
     by_mode = group_by(estimates, lambda estimate: presentation.level_title(estimate.group.env, estimate.level))
     part_of = {env: title for title, envs in presentation.parts.items() for env in envs}
     titled: list[tuple[str, list[Estimate]]] = []
-    for mode in sorted(by_mode, key=lambda mode: _position(mode, presentation.modes)):
+    for mode in sorted(by_mode, key=lambda mode: _position_or_last(mode, presentation.modes)):
         guided, free = (
             [estimate for estimate in by_mode[mode] if estimate.guided is is_guided] for is_guided in (True, False)
         )
@@ -53,31 +53,32 @@ def overviews(
         titled += [(f"{title}, {mode}", by_part[title]) for title in parts]
         titled += [(f"With a teacher, {mode}", guided)] if guided else []
     return [
-        _table(f"{id}-{number}", title, presentation, of_table, effect_of, pages)
+        _overview_table(f"{id_prefix}-{number}", title, presentation, of_table, effect_of, pages)
         for number, (title, of_table) in enumerate(titled, start=1)
     ]
 
 
-def _position(name: str, names: Iterable[str]) -> int:
-    """Return the position of a name among others, and the last one for a name that is none of them."""
+def _position_or_last(name: str, names: Iterable[str]) -> int:
+    """Return the index of a name among others; their number for a name that is not there."""
     names = list(names)
     return names.index(name) if name in names else len(names)
 
 
 def order_environments(presentation: Presentation, envs: Iterable[str]) -> list[str]:
-    """Return environments as the family lists them, those that it does not list last."""
+    """Return environments in the order in which the family lists them, others last."""
     names = [env for envs in presentation.parts.values() for env in envs]
-    return sorted(envs, key=lambda env: _position(env, names))
+    return sorted(envs, key=lambda env: _position_or_last(env, names))
 
 
-def _table(
-    id: str,
+def _overview_table(
+    table_id: str,
     title: str,
     presentation: Presentation,
     estimates: Sequence[Estimate],
     effect_of: Mapping[tuple[RunKey, int], ExamplesEffect],
     pages: Mapping[RunKey, str],
 ) -> Table:
+    """Return the table of models against environments."""
     guided = estimates[0].guided
     metrics_of: dict[str, list[Metric]] = {}
     for env in order_environments(presentation, dict.fromkeys(estimate.group.env for estimate in estimates)):
@@ -85,51 +86,53 @@ def _table(
         by_name = {metric.name: metric for metric in (*scoring.metrics, *map(as_metric, scoring.aggregates))}
         metrics = [by_name[name] for name in presentation.metrics if name in by_name]
         metrics_of[env] = [headline_spec(registry.load(env), guided=True).metric] if guided else metrics
-    rows = _rows(estimates)
+    rows = _rows_of_settings(estimates)
 
-    def model(row: EnvEstimates) -> TableCell:
+    def model_header(row: EnvEstimates) -> TableCell:
         return model_cell(next(iter(row.values())).group.model, _distinguishing_settings(row, rows))
 
-    def column(env: str, metric: Metric, group: HeaderGroup | None, kind: str) -> TableColumn[EnvEstimates]:
-        def cell(row: EnvEstimates) -> TableCell:
-            value = _cell(row[env], metric, effect_of, pages) if env in row else BLANK
+    def environment_column(env: str, metric: Metric, group: HeaderGroup | None, kind: str) -> TableColumn[EnvEstimates]:
+        def environment_cell(row: EnvEstimates) -> TableCell:
+            value = _mean_with_effect_cell(row[env], metric, effect_of, pages) if env in row else BLANK
             return replace(value, kind=f"{value.kind} {kind}".strip())
 
-        return metric_column(metric, cell, kind, group)
+        return metric_column(metric, environment_cell, kind, group)
 
-    columns: list[TableColumn[EnvEstimates]] = [TableColumn("Model", model)]
+    columns: list[TableColumn[EnvEstimates]] = [TableColumn("Model", model_header)]
     for env, metrics in metrics_of.items():
-        page = task_page(env, estimates[0].group.separate_by)
+        page = task_page_name(env, estimates[0].group.separate_by)
         name = registry.load(env).title.partition(" (")[0]
         group = HeaderGroup(name, f"tasks/{page}.html", "first") if len(metrics_of) > 1 else None
-        columns += [column(env, metric, group, "" if number else "first") for number, metric in enumerate(metrics)]
+        columns += [
+            environment_column(env, metric, group, "" if number else "first") for number, metric in enumerate(metrics)
+        ]
     table = Table.of(
         columns,
         rows,
-        is_reference=lambda row: _model(row)[0],
-        id=id,
+        is_reference=lambda row: _player_of_row(row)[0],
+        id=table_id,
         title=title,
         kind="scores overview",
     )
     undefined = any(
-        _mean(estimate, metric) is None and estimate.attempts
+        _metric_mean(estimate, metric) is None and estimate.attempts
         for row in rows
         for env, estimate in row.items()
         for metric in metrics_of[env]
     )
     headline = next(metric for metrics in metrics_of.values() for metric in metrics)
     cells = [cell for row in table.rows for cell in row.cells]
-    return replace(table, caption=_caption(presentation, headline, guided, cells, undefined))
+    return replace(table, caption=_overview_caption(presentation, headline, guided, cells, undefined))
 
 
-def _caption(
-    presentation: Presentation, metric: Metric, guided: bool, cells: Sequence[TableCell], undefined: bool
+def _overview_caption(
+    presentation: Presentation, metric: Metric, guided: bool, cells: Sequence[TableCell], has_undefined: bool
 ) -> list[Note]:
     caption_text = f"Means over {presentation.items}."
     if guided:
         caption_text = (
-            f"The mean of the curve of {in_words(metric)} over its steps. At every step the teacher's action was "
-            "carried out in place of the reply, so success is the teacher's and is not shown."
+            f"The mean of the curve of {metric_in_sentence(metric)} over its steps. At every step the teacher's action "
+            "was carried out in place of the reply, so success is the teacher's and is not shown."
         )
     caption_text += (
         f" Small: {100 * CONFIDENCE:.0f} % interval{f' over {presentation.clusters}' if presentation.clusters else ''}"
@@ -143,25 +146,25 @@ def _caption(
     caption = [Note(f"{caption_text} Blank: not run.")]
     if any(cell.mark for cell in cells):
         caption += [Note("*", "flag"), Note(LOST)]
-    return [*caption, Note(presentation.undefined)] if undefined and presentation.undefined else caption
+    return [*caption, Note(presentation.undefined)] if has_undefined and presentation.undefined else caption
 
 
-def _rows(estimates: Sequence[Estimate]) -> list[EnvEstimates]:
-    """Put the estimates of one model and settings in several environments into one row; the best model comes first.
+def _rows_of_settings(estimates: Sequence[Estimate]) -> list[EnvEstimates]:
+    """Return a row for each model and its settings, with an estimate for each environment; the best model comes first.
 
     A row's settings are those that all environments have. Where groups of one environment differ in others only, each
     has a row of its own. Rows of one model follow each other, in the order of their settings.
     """
     names = set[str].intersection(*(set(estimate.group.settings) for estimate in estimates)) - _NOT_SHARED
 
-    def shared(estimate: Estimate) -> Hashable:
+    def shared_settings(estimate: Estimate) -> Hashable:
         group = estimate.group
         # The number of examples is a setting of those groups only that have any.
         settings = tuple(sorted((name, value) for name, value in group.settings.items() if name in names))
         return group.model, group.embedded, group.examples, settings
 
     rows: list[dict[str, Estimate]] = []
-    for of_settings in group_by(estimates, shared).values():
+    for of_settings in group_by(estimates, shared_settings).values():
         alike: list[dict[str, Estimate]] = []
         for estimate in of_settings:
             free = next((row for row in alike if estimate.group.env not in row), None)
@@ -172,36 +175,39 @@ def _rows(estimates: Sequence[Estimate]) -> list[EnvEstimates]:
     merits: dict[tuple[bool, str], tuple[bool, float]] = {}
     for row in sorted(rows, key=lambda row: next(iter(row.values())).group.examples):
         # A row that lacks the results of attempts has no rank.
-        merits.setdefault(_model(row), (any(estimate.lost for estimate in row.values()), -_merit(row.values())))
+        merits.setdefault(
+            _player_of_row(row), (any(estimate.lost for estimate in row.values()), -_row_merit(row.values()))
+        )
     names = setting_names(estimate.group for estimate in estimates)
 
-    def rank(row: EnvEstimates) -> tuple[bool, tuple[bool, float], str, tuple[tuple[int, float, str], ...]]:
-        embedded, model = _model(row)
+    def sort_key(row: EnvEstimates) -> tuple[bool, tuple[bool, float], str, tuple[tuple[int, float, str], ...]]:
+        embedded, model = _player_of_row(row)
         return embedded, merits[embedded, model], model, settings_sort_key(next(iter(row.values())).group, names)
 
-    return sorted(rows, key=rank)
+    return sorted(rows, key=sort_key)
 
 
-def _model(row: EnvEstimates) -> tuple[bool, str]:
+def _player_of_row(row: EnvEstimates) -> tuple[bool, str]:
+    """Return whether the player of a row is embedded, and its name."""
     group = next(iter(row.values())).group
     return group.embedded, group.model
 
 
-def _merit(estimates: Iterable[Estimate]) -> float:
-    """Return the sum over environments of how good a row is; what was not run adds nothing."""
+def _row_merit(estimates: Iterable[Estimate]) -> float:
+    """Return the sum of a row's headlines over its environments, each from 0 to 1 if it has bounds."""
     total = 0.0
     for estimate in estimates:
         headline = headline_spec(registry.load(estimate.group.env), estimate.guided)
         mean = headline.mean(estimate)
         if mean:
-            share = part(mean.value, headline.metric)
+            share = quality_between_bounds(mean.value, headline.metric)
             # A number without bounds is no share; within one environment it ranks as well.
             total += share if share is not None else -mean.value if headline.metric.better == "lower" else mean.value
     return total
 
 
 def _distinguishing_settings(row: EnvEstimates, rows: Sequence[EnvEstimates]) -> list[str]:
-    """Return the settings that tell a row from the others, in words, each once."""
+    """Return the settings that distinguish a row from the others, each once."""
     texts: dict[str, None] = {}
     for env, estimate in row.items():
         rivals = [other[env].group for other in rows if env in other]
@@ -212,46 +218,47 @@ def _distinguishing_settings(row: EnvEstimates, rows: Sequence[EnvEstimates]) ->
     return list(texts)
 
 
-def _mean(estimate: Estimate, metric: Metric) -> IntervalEstimate | None:
+def _metric_mean(estimate: Estimate, metric: Metric) -> IntervalEstimate | None:
     headline = headline_spec(registry.load(estimate.group.env), estimate.guided)
     return headline.mean(estimate) if headline.series else estimate.metric_or_aggregate(metric.name)
 
 
-def _cell(
+def _mean_with_effect_cell(
     estimate: Estimate,
     metric: Metric,
     effect_of: Mapping[tuple[RunKey, int], ExamplesEffect],
     pages: Mapping[RunKey, str],
 ) -> TableCell:
-    """Return a mean with the effect of in-context examples on it, if there is any."""
+    """Return the cell of a mean, with the effect of in-context examples on it if there is one."""
     group, effect = estimate.group, effect_of.get((estimate.group, estimate.level or 0))
     series = headline_spec(registry.load(group.env), estimate.guided).series
     change = None if effect is None else effect.curves.get(series) if series else effect.metrics.get(metric.name)
-    mean = _mean(estimate, metric)
+    mean = _metric_mean(estimate, metric)
     lost = estimate.lost if series or metric.name == estimate.headline else None
     lines = notes([interval_text(mean, metric) if mean else lost_text(lost, metric)], "interval")
     if change:
         certain = change.low is not None and (change.low > 0 or (change.high or 0) < 0)
         text = change_text(change.value, metric)
-        lines = (Note(text, "change certain" if certain else "change", spoken=_words(change, metric)), *lines)
+        lines = (Note(text, "change certain" if certain else "change", spoken=_effect_sentence(change, metric)), *lines)
     return TableCell(
         mean_text(mean.value if mean else None, metric),
         bold=True,
         link=f"results/{pages[group]}",
         mark=lost_mark(estimate.lost),
         notes=lines,
-        part=mean_part(mean, metric),
+        part=mean_quality(mean, metric),
         kind="score",
     )
 
 
-def _words(change: IntervalEstimate, metric: Metric) -> str:
-    text = change_text(change.value, metric)
+def _effect_sentence(effect: IntervalEstimate, metric: Metric) -> str:
+    """Return the effect of in-context examples as text for screen readers."""
+    text = change_text(effect.value, metric)
     if text[0] == "±" or not better_text(metric):
         way = ""
     else:
-        way = ", better" if (change.value > 0) == (metric.better == "higher") else ", worse"
-    known, ends = known_ends(change, metric, is_change=True), ""
+        way = ", better" if (effect.value > 0) == (metric.better == "higher") else ", worse"
+    known, ends = known_ends(effect, metric, is_change=True), ""
     if known is not None:
         ends = f" (interval {change_text(known[0], metric)} to {change_text(known[1], metric)})"
     return f"change due to the examples: {text}{way}{ends}"

@@ -14,15 +14,15 @@ from waybench.envs import registry
 from waybench.reporting._agents import agent_report
 from waybench.reporting._cache import Changes, ReportCache, content_key, is_cacheable
 from waybench.reporting._compare import compare_page
-from waybench.reporting._exports import exports, summary_json
-from waybench.reporting._files import ScoreKey, SiteFolder, assets, task_page
+from waybench.reporting._exports import data_files, summary_json
+from waybench.reporting._files import ScoreKey, SiteFolder, asset_files, task_page_name
 from waybench.reporting._format import TaskView, presentation_of
-from waybench.reporting._model_pages import ledger_page, write_model
+from waybench.reporting._model_pages import ledger_page, write_model_page
 from waybench.reporting._replays import LATER
 from waybench.reporting._results import item_kinds
 from waybench.reporting._results_page import refresh_replay_links, write_results_page
-from waybench.reporting._site import Analyses, SectionFamily, Site, score_key, skip_reasons
-from waybench.reporting._task_pages import write_family
+from waybench.reporting._site import Analyses, SectionFamily, Site, count_skip_reasons, score_key
+from waybench.reporting._task_pages import write_family_pages
 from waybench.reporting.charts import Chart
 from waybench.reporting.charts._forest import forest_chart
 from waybench.reporting.charts._profiles import profile_chart
@@ -47,20 +47,20 @@ _MOST_PASSED_OVER = 200  # samples that the first page names; summary.json names
 
 
 def write_site(site: Site, title: str, progress: Callable[[int, int], None]) -> None:
-    """Write all pages and files; `progress` is given how many jobs are done, and of how many."""
-    compared = site.compare()
+    """Write all pages and files; `progress` receives the number of finished jobs, and of all."""
+    compared = site.run_analyses()
     # In the order of names: a log that is added may change ranks, and leaves the charts of other tasks as they are.
     with model_colours(sorted(site.model_pages, key=lambda name: (is_embedded(name), name))):
         families = [
-            Job(_family_key(site, title, family, compared), partial(write_family, site, family, compared))
+            Job(_family_pages_key(site, title, family, compared), partial(write_family_pages, site, family, compared))
             for family in site.families
         ]
         others = [
             Job(b"", partial(_write_summary, site, title, compared)),
-            Job(b"", partial(_write_frames, site, compared)),
-            Job(b"", partial(_write_agents, site)),
+            Job(b"", partial(_write_data_files, site, compared)),
+            Job(b"", partial(_write_agents_page, site)),
             *(
-                Job(b"", partial(_write_compare, site, key))
+                Job(b"", partial(_write_compare_page, site, key))
                 for family in site.families
                 for key in family.keys
                 if key in site.comparable
@@ -68,32 +68,32 @@ def write_site(site: Site, title: str, progress: Callable[[int, int], None]) -> 
         ]
         results = [
             Job(
-                _results_key(site, title, total),
+                _results_page_key(site, title, total),
                 partial(write_results_page, site, total),
                 partial(refresh_replay_links, site, total.group),
             )
             for total in site.totals
         ]
         models = [
-            Job(_model_key(site, title, name, compared), partial(write_model, site, name, compared))
+            Job(_model_page_key(site, title, name, compared), partial(write_model_page, site, name, compared))
             for name in site.model_pages
         ]
         # The longest jobs come first, and last those whose charts others have drawn.
         jobs = [*families, *others, *results, *models]
-        written = _write_pages(jobs, site.folder, site.charts, site.cache, site.processes, progress)
+        written = _run_jobs(jobs, site.folder, site.charts, site.cache, site.processes, progress)
         of_job = dict(zip(jobs, written, strict=True))
         in_order = [of_job[job] for job in (*results, *models, *families, *others)]
         site.charts.listed = [chart for result in in_order for chart in result.charts]
         charts = [cast(Sequence[str], of_job[job].value) for job in families]
-        _write_front(site, charts, compared)
+        _write_front_page(site, charts, compared)
 
 
-def _results_key(site: Site, title: str, total: Estimate) -> bytes:
-    """Return the key of the pages of a group's results: of all that `write_results_page` shows."""
+def _results_page_key(site: Site, title: str, total: Estimate) -> bytes:
+    """Return the cache key of the pages of a group's results, made of all that they show."""
     group = total.group
     if not is_cacheable(group.env):
         return b""
-    episodes = site.episodes([group])
+    episodes = site.episode_identities([group])
     estimates = site.estimates_of[group]
     failures = site.failed.of_group(group, ""), site.failed.first_errors_of(group, "")
     return content_key(
@@ -104,29 +104,29 @@ def _results_key(site: Site, title: str, total: Estimate) -> bytes:
     )
 
 
-def _family_key(site: Site, title: str, family: SectionFamily, compared: Analyses) -> bytes:
-    """Return the key of the pages of a family: of all that `write_family` shows."""
+def _family_pages_key(site: Site, title: str, family: SectionFamily, analyses: Analyses) -> bytes:
+    """Return the cache key of the pages of a family, made of all that they show."""
     if not all(map(is_cacheable, family.envs)):
         return b""
-    groups = [group for group in site.names if family.holds(group)]
+    groups = [group for group in site.names if family.has_group(group)]
     return content_key(
         "family",
-        *(title, family, site.png, site.episodes(groups), site.published, bool(site.facts)),
+        *(title, family, site.png, site.episode_identities(groups), site.published, bool(site.facts)),
         [(group, site.pages[group], group in site.searched_groups, site.estimates_of[group]) for group in groups],
-        [total for total in site.totals if family.holds(total.group)],
+        [total for total in site.totals if family.has_group(total.group)],
         [(group.model, site.facts.get(group.model), colour_number(group.model)) for group in groups],
-        [compared.for_task(key) for key in family.keys],
+        [analyses.for_task(key) for key in family.keys],
     )
 
 
-def _model_key(site: Site, title: str, name: str, compared: Analyses) -> bytes:
-    """Return the key of a model's page: of all that `write_model` shows."""
+def _model_page_key(site: Site, title: str, name: str, analyses: Analyses) -> bytes:
+    """Return the cache key of a model's page, made of all that it shows."""
     groups = [group for group in site.names if group.model == name]
     if not all(is_cacheable(group.env) for group in groups):
         return b""
     # Of the others it depends how many levels a task has, and which settings tell its rows apart.
     others = [site.ranked_groups[score_key(group)] for group in groups]
-    curved = [[curve.group for curve in compared.curves if curve.group.env == group.env] for group in groups]
+    curved = [[curve.group for curve in analyses.curves if curve.group.env == group.env] for group in groups]
     agents = [(agent.model, agent.settings, colour_number(agent.model)) for agent in site.agents]
     return content_key(
         "model",
@@ -144,38 +144,38 @@ def _model_key(site: Site, title: str, name: str, compared: Analyses) -> bytes:
             for group, task_groups, curve_groups in zip(groups, others, curved, strict=True)
         ],
         [sorted({level for cells in by_group.values() for level in cells}) for by_group in others],
-        [curve for curve in compared.curves if curve.group.model == name],
+        [curve for curve in analyses.curves if curve.group.model == name],
         site.failed.of_model(name, site.pages),
         agents if any(model == name for model, *_ in agents) else (),
         [agent for agent in site.agents if agent.model == name],
     )
 
 
-def _write_summary(site: Site, title: str, compared: Analyses) -> None:
-    site.folder.write("summary.json", summary_json(title, site, compared))
+def _write_summary(site: Site, title: str, analyses: Analyses) -> None:
+    site.folder.write("summary.json", summary_json(title, site, analyses))
 
 
-def _write_frames(site: Site, compared: Analyses) -> None:
-    site.files(exports(site, compared))
+def _write_data_files(site: Site, analyses: Analyses) -> None:
+    site.write_files(data_files(site, analyses))
 
 
-def _write_agents(site: Site) -> None:
+def _write_agents_page(site: Site) -> None:
     """Write the page of all agents, if there are any."""
     report = agent_report(site.agents, site.pages)
     if report:
-        site.files(site.charts.of(report.charts))
-        site.page("agents/index.html", "agent.html", agent_report=report)
+        site.write_files(site.charts.of(report.charts))
+        site.write_page("agents/index.html", "agent.html", agent_report=report)
 
 
-def _write_compare(site: Site, key: ScoreKey) -> None:
-    """Write the page on which two models stand side by side at a task (`LiveSite.comparable`)."""
+def _write_compare_page(site: Site, key: ScoreKey) -> None:
+    """Write the page that shows two models side by side at a task."""
     (env_id, apart), store = key, site.store
     view = TaskView(registry.load(env_id), presentation_of(env_id), site.pages)
     positions = sorted(at for group in site.names if score_key(group) == key for at in store.positions(group))
     rows = [(store.rows[at], store.numbers[at]) for at in positions]
     rows = [(row, number if site.replays.is_written(row.group, number) else -number) for row, number in rows]
-    anchor = task_page(*key)
-    site.page(
+    anchor = task_page_name(*key)
+    site.write_page(
         f"compare/{anchor}.html",
         "compare.html",
         env=view.env,
@@ -186,47 +186,47 @@ def _write_compare(site: Site, key: ScoreKey) -> None:
     )
 
 
-def _write_front(site: Site, charts: Sequence[Sequence[str]], compared: Analyses) -> None:
+def _write_front_page(site: Site, charts: Sequence[Sequence[str]], analyses: Analyses) -> None:
     """Write the first page, and the other pages that link to those of models and families.
 
     Args:
         site: The site, with all charts listed.
         charts: Of each family its chart, as it stands in its own page, "" where it has none; and what it shows in a few
             words.
-        compared: What the results are compared by.
+        analyses: What the results are compared by.
     """
     pages, model_pages, groups = site.pages, site.model_pages, [total.group for total in site.totals]
-    site.files(assets({kind for group in groups for kind in item_kinds(group.env)}))
+    site.write_files(asset_files({kind for group in groups for kind in item_kinds(group.env)}))
     # Players of ours are no rivals of a model.
     by_kind = group_by(site.matrix.rows, lambda row: row.kind == "reference")
     rivals = [row.model for row in by_kind.get(False) or by_kind.get(True, [])]
-    decided = site.verdicts.outcomes(without_searches(site.store.rows), rivals) if len(rivals) > 1 else []
+    decided = site.verdicts.model_outcomes(without_searches(site.store.rows), rivals) if len(rivals) > 1 else []
     if not by_kind.get(False):  # of reference players alone the pair that differs most is shown
         decided.sort(key=lambda outcome: -outcome.shown)
     forests = [forest_chart(outcome) for outcome in decided[:_MOST_FORESTS]]
-    site.files(site.charts.of(chart for chart in forests if chart))
+    site.write_files(site.charts.of(chart for chart in forests if chart))
     profiles = contrast_profiles(
-        compared.contrasts, [horizon for curve in compared.curves for horizon in curve.horizons]
+        analyses.contrasts, [horizon for curve in analyses.curves for horizon in curve.horizons]
     )
     contrasts = [
-        _profile_part(TaskView(registry.load(env), presentation_of(env), pages), effects, profiles)
-        for env, effects in group_by(compared.contrasts, lambda effect: effect.group.env).items()
+        _contrast_profile(TaskView(registry.load(env), presentation_of(env), pages), effects, profiles)
+        for env, effects in group_by(analyses.contrasts, lambda effect: effect.group.env).items()
     ]
     drawn = {profile.group.env for profile in profiles}
-    site.files(site.charts.of(part.chart for part in contrasts if part.chart))
-    site.files([site.charts.index()])
+    site.write_files(site.charts.of(part.chart for part in contrasts if part.chart))
+    site.write_files([site.charts.index()])
     if not site.replays.is_complete:
-        site.page(f"replays/{LATER}", "later.html")
+        site.write_page(f"replays/{LATER}", "later.html")
     spent = ledger_page(site.ledger, site.effects, pages, model_pages, site.store.prices)
     if spent:
-        site.page("ledger/index.html", "ledger.html", ledger=spent)
-    site.page("all/index.html", "all.html", leaders=leader_tables(site.leaders(compared)))
+        site.write_page("ledger/index.html", "ledger.html", ledger=spent)
+    site.write_page("all/index.html", "all.html", leaders=leader_tables(site.leaders(analyses)))
     family_pages: dict[Family, str] = {}
     env_pages: dict[str, str] = {}
     for family in site.families:
         family_pages.setdefault(family_of(family.envs[0]), family.page)
         env_pages |= {env: f"tasks/{page}.html" for env, page in zip(family.envs, family.pages, strict=True)}
-    site.page(
+    site.write_page(
         "index.html",
         "index.html",
         outcomes=[
@@ -237,7 +237,7 @@ def _write_front(site: Site, charts: Sequence[Sequence[str]], compared: Analyses
         # Where conditions are compared, each has a horizon of its own, in the chart of profiles.
         horizons=horizon_matrix(
             site.matrix,
-            {group: horizon for group, horizon in leading_horizons(compared.curves).items() if group.env not in drawn},
+            {group: horizon for group, horizon in leading_horizons(analyses.curves).items() if group.env not in drawn},
             env_pages,
             pages,
             model_pages,
@@ -267,7 +267,7 @@ def _write_front(site: Site, charts: Sequence[Sequence[str]], compared: Analyses
             ),
             "errors": sum(total.errors for total in site.totals),
             "unconfirmed": sum(total.unconfirmed for total in site.totals),
-            "not_simulated": skip_reasons(site.store.again),
+            "not_simulated": count_skip_reasons(site.store.again),
         },
         passed_over=[(Path(skipped.log).name, skipped.sample, skipped.error) for skipped in site.store.passed_over],
         most_passed_over=_MOST_PASSED_OVER,
@@ -276,12 +276,12 @@ def _write_front(site: Site, charts: Sequence[Sequence[str]], compared: Analyses
 
 
 def _compare_links(site: Site, outcome: Outcome) -> list[tuple[str, str]]:
-    """Return the tasks that can tell two models apart, with the pages on which these stand side by side."""
+    """Return the tasks that distinguish two models, each with the address of its page of two models side by side."""
     groups = [pair.first.group for pair in outcome.telling if pair.first.group]
     return [
         (
             ", ".join([registry.load(group.env).title, *group.separate_by]),
-            f"compare/{task_page(*score_key(group))}.html",
+            f"compare/{task_page_name(*score_key(group))}.html",
         )
         for group in groups
         if score_key(group) in site.comparable
@@ -296,7 +296,7 @@ class _ProfilePart(NamedTuple):
     table: Table | None
 
 
-def _profile_part(view: TaskView, effects: Sequence[ContrastEffect], profiles: Sequence[Profile]) -> _ProfilePart:
+def _contrast_profile(view: TaskView, effects: Sequence[ContrastEffect], profiles: Sequence[Profile]) -> _ProfilePart:
     of_env = [profile for profile in profiles if profile.group.env == view.env.id]
     return _ProfilePart(profile_chart(view, of_env), [profile.text for profile in of_env], effect_table(view, effects))
 
@@ -323,12 +323,13 @@ class Written(NamedTuple):
     changes: Changes
     value: Json
 
-    def dumps(self) -> bytes:
+    def to_bytes(self) -> bytes:
+        """Return the result as a content of the cache."""
         values = self.files, self.charts, sorted(key.hex() for key in self.changes.used), self.value
         return json.dumps(values).encode()
 
 
-def _write_pages(
+def _run_jobs(
     jobs: Sequence[Job],
     folder: SiteFolder,
     charts: ChartFiles,
@@ -341,34 +342,34 @@ def _write_pages(
     Returns:
         What each job wrote, whose charts are not listed yet.
     """
-    earlier = [_earlier(job, folder, cache) for job in jobs]
+    earlier = [_earlier_result(job, folder, cache) for job in jobs]
     to_do = [job for job, before in zip(jobs, earlier, strict=True) if before is None]
 
-    def write(number: int) -> Written:
+    def run_job(number: int) -> Written:
         before = len(charts.listed)
-        with folder.recorded() as files, cache.recorded() as changes:
+        with folder.record_written_files() as files, cache.record_changes() as changes:
             value = to_do[number].write()
         new_charts = charts.listed[before:]
         del charts.listed[before:]
         return Written(files, new_charts, changes, value)
 
     done: list[Written] = []
-    with map_in_processes(write, len(to_do), processes) as results:
+    with map_in_processes(run_job, len(to_do), processes) as results:
         for job, before in zip(jobs, earlier, strict=True):
             written = before or next(results)
             if before is None and job.key:
-                cache.put(job.key, written.dumps())
+                cache.put(job.key, written.to_bytes())
             folder.take_over(written.files)
             if before is not None and job.refresh is not None:
                 job.refresh()
-            cache.merge(written.changes)
+            cache.merge_changes(written.changes)
             done.append(written)
             progress(len(done), len(jobs))
     return done
 
 
-def _earlier(job: Job, folder: SiteFolder, cache: ReportCache) -> Written | None:
-    """Return what an earlier report wrote for a job, if all of it is in the folder as it was."""
+def _earlier_result(job: Job, folder: SiteFolder, cache: ReportCache) -> Written | None:
+    """Return the result of a job in an earlier report, if all its files are unchanged in the folder."""
     content = cache.get(job.key) if job.key else None
     if content is None:
         return None
@@ -377,4 +378,4 @@ def _earlier(job: Job, folder: SiteFolder, cache: ReportCache) -> Written | None
         written = Written(dict(files), list(chart_list), Changes({}, {bytes.fromhex(key) for key in used}), value)
     except (ValueError, TypeError):
         return None
-    return written if folder.has(written.files, sections=False) else None
+    return written if folder.has_files(written.files, sections=False) else None

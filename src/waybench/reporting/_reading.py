@@ -19,7 +19,7 @@ from waybench.reporting._cache import (
     episode_key,
     is_cacheable,
     pack_values,
-    unpack,
+    unpack_row,
 )
 from waybench.results import LoggedEpisode
 from waybench.results.formatting import one_line
@@ -62,7 +62,7 @@ class ReadBatch(NamedTuple):
     changes: Changes
 
 
-def read(
+def read_batches(
     episodes: Iterable[LoggedEpisode] | EpisodeBatches,
     prices: Mapping[str, Price],
     cache: ReportCache,
@@ -81,19 +81,19 @@ def read(
     """
     reader = _Reader(prices, cache)
     if not isinstance(episodes, EpisodeBatches):
-        yield from (reader.batch([recorded], []) for recorded in episodes)
+        yield from (reader.verify_batch([recorded], []) for recorded in episodes)
         return
 
-    def work(number: int) -> bytes:
+    def read_batch(number: int) -> bytes:
         unread: list[Skipped] = []
-        return to_pickle(reader.batch(episodes.read(number, unread.append), unread))
+        return to_pickle(reader.verify_batch(episodes.read(number, unread.append), unread))
 
     empty = True
     skipped: list[Skipped] = []
-    with map_in_processes(work, len(episodes), processes) as batches:
+    with map_in_processes(read_batch, len(episodes), processes) as batches:
         for content in batches:
             batch: ReadBatch = pickle.loads(content)
-            cache.merge(batch.changes)
+            cache.merge_changes(batch.changes)
             skipped += batch.unread
             empty = empty and not batch.episodes and not batch.problems
             yield batch
@@ -101,8 +101,10 @@ def read(
         raise episodes.none_found(skipped)
 
 
-def simulate(episodes: EpisodeBatches, prices: Mapping[str, Price], cache: ReportCache, workers: Workers) -> None:
-    """Have episodes simulated that the cache does not have, and add what is confirmed; `read` then finds it there.
+def simulate_uncached(
+    episodes: EpisodeBatches, prices: Mapping[str, Price], cache: ReportCache, workers: Workers
+) -> None:
+    """Let workers simulate the episodes that the cache lacks, and add what is confirmed to the cache.
 
     A worker whose waybench differs from this one adds nothing that is found: its keys are others.
 
@@ -112,13 +114,13 @@ def simulate(episodes: EpisodeBatches, prices: Mapping[str, Price], cache: Repor
         cache: What an earlier report has worked out.
         workers: Simulate the episodes.
     """
-    with workers.each(_simulate_part, _Unknown(episodes, prices, cache)) as results:
+    with workers.each(_simulate_on_worker, _UncachedEpisodes(episodes, prices, cache)) as results:
         for new in results:
             for key, content in new.items():
                 cache.put(key, content)
 
 
-class _Unknown(Sequence[bytes]):
+class _UncachedEpisodes(Sequence[bytes]):
     """The episodes of each batch that the cache does not have, with the prices; pickled."""
 
     def __init__(self, episodes: EpisodeBatches, prices: Mapping[str, Price], cache: ReportCache) -> None:
@@ -128,7 +130,7 @@ class _Unknown(Sequence[bytes]):
         return len(self._episodes)
 
     def __getitem__(self, number: Any, /) -> Any:
-        batch = self._episodes.read(number, _ignore)
+        batch = self._episodes.read(number, _ignore_problem)
         return to_pickle(([episode for episode in batch if not self._is_cached(episode)], self._prices))
 
     def _is_cached(self, episode: LoggedEpisode) -> bool:
@@ -139,14 +141,14 @@ class _Unknown(Sequence[bytes]):
             return True
 
 
-def _simulate_part(part: bytes) -> dict[bytes, bytes]:
-    """Return what a worker adds to the cache."""
-    episodes, prices = pickle.loads(part)  # by this command
-    return _Reader(prices, ReportCache(None)).batch(episodes, []).changes.new
+def _simulate_on_worker(pickled: bytes) -> dict[bytes, bytes]:
+    """Simulate pickled episodes, and return what is new for the cache: content by key."""
+    episodes, prices = pickle.loads(pickled)  # by this command
+    return _Reader(prices, ReportCache(None)).verify_batch(episodes, []).changes.new
 
 
-def _ignore(problem: Skipped) -> None:
-    """Do nothing: `read` reports it."""
+def _ignore_problem(problem: Skipped) -> None:
+    """Do nothing: `read_batches` reports the problem."""
 
 
 class _Reader:
@@ -156,16 +158,16 @@ class _Reader:
         self._verifier = Verifier(prices, self._problems.append)
         self._simulated = 0
 
-    def batch(self, episodes: Iterable[LoggedEpisode], unread: list[Skipped]) -> ReadBatch:
+    def verify_batch(self, episodes: Iterable[LoggedEpisode], unread: list[Skipped]) -> ReadBatch:
         """Verify some episodes; `unread` is filled while they are read."""
         self._problems.clear()
         self._simulated = 0
-        with self._cache.recorded() as changes:
-            episodes_read = [episode for recorded in episodes if (episode := self._read(recorded)) is not None]
+        with self._cache.record_changes() as changes:
+            episodes_read = [episode for recorded in episodes if (episode := self._read_episode(recorded)) is not None]
         return ReadBatch(episodes_read, unread, self._problems[:], self._simulated, changes)
 
-    def _read(self, recorded: LoggedEpisode) -> ReadEpisode | None:
-        """Return an episode with its row, from the cache where it has been verified before.
+    def _read_episode(self, recorded: LoggedEpisode) -> ReadEpisode | None:
+        """Return an episode with its row, from the cache if it has been verified before; None if it cannot be measured.
 
         Only what a simulation has confirmed is kept: whether a record cannot be simulated, or why it is not confirmed,
         may be due to this machine.
@@ -176,7 +178,7 @@ class _Reader:
         except Exception:  # a record is data from outside; the verifier says what is wrong with it
             key, text = b"", ""
         content = self._cache.get(key) if key else None
-        cached = unpack(content) if content else None
+        cached = unpack_row(content) if content else None
         if cached is not None:
             verified = Verified(with_outcomes(recorded, cached[1]), *cached)
         else:
@@ -238,42 +240,42 @@ def read_models(path: Path) -> dict[str, ModelFacts]:
         raise UsageError(
             f"{path} is not valid TOML ({one_line(str(error), 80)}): see `--models` in the guide"
         ) from None
-    return {name: _model(f"{path}: {one_line(name, 80)}", value) for name, value in data.items()}
+    return {name: _parse_model_facts(f"{path}: {one_line(name, 80)}", value) for name, value in data.items()}
 
 
-def _model(where: str, value: Any) -> ModelFacts:
+def _parse_model_facts(location: str, value: Any) -> ModelFacts:
     if not isinstance(value, dict):
-        raise UsageError(f'{where}: give a table, as ["provider/model"] and below it size = "7B"')
+        raise UsageError(f'{location}: give a table, as ["provider/model"] and below it size = "7B"')
     fields = cast("dict[str, Any]", value)
     for field in fields:
         if field not in _FIELDS:
             hint = " (a name with a dot or a slash needs quotes)" if isinstance(fields[field], dict) else ""
-            raise UsageError(f"{where}: {unknown_name_message('field', field, _FIELDS)}{hint}")
+            raise UsageError(f"{location}: {unknown_name_message('field', field, _FIELDS)}{hint}")
     return ModelFacts(
-        name=_text(f"{where}: name", fields.get("name", "")),
-        size=_size(f"{where}: size", fields.get("size")),
-        released=_date(f"{where}: date", fields.get("date")),
-        series=_text(f"{where}: series", fields.get("series", "")),
+        name=_parse_text(f"{location}: name", fields.get("name", "")),
+        size=_parse_size(f"{location}: size", fields.get("size")),
+        released=_parse_date(f"{location}: date", fields.get("date")),
+        series=_parse_text(f"{location}: series", fields.get("series", "")),
     )
 
 
-def _text(where: str, value: Any) -> str:
+def _parse_text(location: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise UsageError(f"{where}: give text, not {one_line(str(value), 40)}")
+        raise UsageError(f"{location}: give text, not {one_line(str(value), 40)}")
     return one_line(value, 80)
 
 
-def _size(where: str, value: Any) -> float | None:
+def _parse_size(location: str, value: Any) -> float | None:
     if isinstance(value, str) and (size := _SIZE.fullmatch(value.strip())):
         return float(size[1]) * _UNITS[size[2].upper()]
     if value is None:
         return None
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= _LEAST:
         return float(value)
-    raise UsageError(f'{where}: give the number of parameters, as 7e9 or "7B", not {one_line(repr(value), 40)}')
+    raise UsageError(f'{location}: give the number of parameters, as 7e9 or "7B", not {one_line(repr(value), 40)}')
 
 
-def _date(where: str, value: Any) -> date | None:
+def _parse_date(location: str, value: Any) -> date | None:
     if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
         return value
     if isinstance(value, str):
@@ -281,11 +283,11 @@ def _date(where: str, value: Any) -> date | None:
             return date.fromisoformat(f"{value}-01" if _MONTH.fullmatch(value) else value)
         except ValueError:
             pass
-    raise UsageError(f'{where}: give a day, as 2023-07-18, or a month, as "2023-07", not {one_line(str(value), 40)}')
+    raise UsageError(f'{location}: give a day, as 2023-07-18, or a month, as "2023-07", not {one_line(str(value), 40)}')
 
 
-def with_models(frame: Frame, models: Mapping[str, ModelFacts]) -> Frame:
-    """Return a frame with the columns of what is known of each row's model, if any is, after its own."""
+def with_model_facts(frame: Frame, models: Mapping[str, ModelFacts]) -> Frame:
+    """Return a frame with columns of facts about each row's model, if any are known."""
     if not models or all(fact.name != "model" for fact in frame.schema):
         return frame
     rows = [models.get(name, _NOTHING) for name in frame.table.column("model").to_pylist()]

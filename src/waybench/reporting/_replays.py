@@ -42,8 +42,8 @@ class Frames:
     stride: int
 
 
-def frames(draw_frames: DrawFrames, instance: Instance, turns: Sequence[TurnRecord]) -> Frames:
-    """Draw an episode after each of its turns, or of every so many if there are too many.
+def draw_replay_frames(draw_frames: DrawFrames, instance: Instance, turns: Sequence[TurnRecord]) -> Frames:
+    """Draw an episode after each of its turns or, of more than `MOST_FRAMES`, after every so many.
 
     Args:
         draw_frames: What draws it.
@@ -54,7 +54,7 @@ def frames(draw_frames: DrawFrames, instance: Instance, turns: Sequence[TurnReco
     counts = sorted({*range(0, len(turns) + 1, stride), len(turns)})
     drawn = list(draw_frames(instance, turns, counts))
     numbers: dict[str, int] = {}  # most of a drawing is the same as in the one before
-    runs = [_runs(_PIECES.findall(svg), numbers) for svg in drawn]
+    runs = [_encode_runs(_PIECES.findall(svg), numbers) for svg in drawn]
     # Moves of the last turn that are shown one by one (see `waybench._svg.walk`).
     walks = (
         re.search(rf'data-walk="{count}" data-moves="(\d+)"', svg) for count, svg in zip(counts, drawn, strict=True)
@@ -65,7 +65,7 @@ def frames(draw_frames: DrawFrames, instance: Instance, turns: Sequence[TurnReco
 
 
 def pack_json(values: Mapping[str, Any]) -> str:
-    """Return values for a page's script, which unpacks them: compressed JSON, as base64.
+    """Return values for a page's script as compressed JSON in base64.
 
     Drawings and messages of a replay repeat each other: compressed, they have a tenth of the size.
     """
@@ -73,8 +73,8 @@ def pack_json(values: Mapping[str, Any]) -> str:
     return base64.b64encode(zlib.compress(data)).decode("ascii")
 
 
-def _runs(pieces: Iterable[str], numbers: dict[str, int]) -> list[int]:
-    """Return the numbers of pieces, those that follow on the one before only as how many they are, negative.
+def _encode_runs(pieces: Iterable[str], numbers: dict[str, int]) -> list[int]:
+    """Return the numbers of pieces; after the first of consecutive numbers, -n stands for the n that follow.
 
     Args:
         pieces: The pieces.
@@ -89,14 +89,14 @@ def _runs(pieces: Iterable[str], numbers: dict[str, int]) -> list[int]:
 
 
 def steps_without_drawings(turns: Sequence[TurnRecord]) -> Frames:
-    """Return no drawings, but the steps to follow: the messages to the player are shown in their place."""
+    """Return frames without drawings, one for each step: the page shows the messages to the player instead."""
     counts = list(range(len(turns) + 1))
     return Frames(Markup(), {"pieces": [], "frames": [], "turns": counts, "moves": [1] * len(counts)}, 1)
 
 
-def file_name(page: str, number: int) -> str:
-    """Return the name of the page of an episode, by that of its model's page and its number there."""
-    return f"{page.removesuffix('.html')}-{number}.html"
+def replay_file_name(results_page: str, number: int) -> str:
+    """Return the file name of an episode's page, from that of its results page and its number there."""
+    return f"{results_page.removesuffix('.html')}-{number}.html"
 
 
 MOST_OF_ALL = 2_000  # episodes, up to which each has a page by default
@@ -145,8 +145,8 @@ class ChosenReplays:
         by_group = group_by(zip(rows, numbers, strict=True), lambda pair: pair[0].group)
         for group, pairs in by_group.items() if not wanted.everything and not few else ():
             # Over all levels and items, first attempts before others.
-            names = [file_name(pages[group], number) for _, number in sorted(pairs, key=_order)]
-            self._left_out.update(set(names) - set(_spread(names, most)) - wanted.also)
+            names = [replay_file_name(pages[group], number) for _, number in sorted(pairs, key=_replay_sort_key)]
+            self._left_out.update(set(names) - set(_evenly_spaced(names, most)) - wanted.also)
 
     @property
     def is_complete(self) -> bool:
@@ -155,21 +155,21 @@ class ChosenReplays:
 
     def is_written(self, group: RunKey, number: int) -> bool:
         """Return whether the replay of an episode, by its number in its group, has a page."""
-        return file_name(self._pages[group], number) not in self._left_out
+        return replay_file_name(self._pages[group], number) not in self._left_out
 
     def link(self, group: RunKey, number: int) -> str:
-        """Return the address of a replay in its folder: of its page, or of the one that says how that is made."""
-        name = file_name(self._pages[group], number)
+        """Return the address of a replay's page among replays, or of the page that says how to make it."""
+        name = replay_file_name(self._pages[group], number)
         return f"{LATER}?{name}" if name in self._left_out else name
 
 
-def _order(pair: tuple[Row, int]) -> tuple[int, int, int, str, int]:
-    row, number = pair
+def _replay_sort_key(row_and_number: tuple[Row, int]) -> tuple[int, int, int, str, int]:
+    row, number = row_and_number
     return row.attempt, row.level, row.index, row.item, number
 
 
-def _spread(names: Sequence[str], most: int) -> Iterable[str]:
-    """Return some of a list at equal distances, with the first and the last."""
+def _evenly_spaced(names: Sequence[str], most: int) -> Iterable[str]:
+    """Return at most `most` names at equal distances, with the first and the last."""
     if len(names) <= most or most < 1:
         return names[:most]
     return [names[number * (len(names) - 1) // max(most - 1, 1)] for number in range(most)]

@@ -18,11 +18,11 @@ from waybench.reporting._format import (
     OPENINGS_OF_A_PAGE,
     Excerpt,
     TaskView,
-    amount,
-    anchor,
-    characters_each,
+    characters_per_text,
+    count_text,
     excerpt,
-    part,
+    quality_between_bounds,
+    to_anchor,
     value_text,
 )
 from waybench.reporting._replays import ChosenReplays
@@ -124,8 +124,8 @@ _FAILED = "failed-"
 
 
 def item_kinds(env: str) -> dict[str, str]:
-    """Return by what an environment's items can be filtered, in words; the keys are parts of ids and classes."""
-    return {**_KINDS, **{_FAILED + anchor(kind.name): f"failed by {kind.title}" for kind in failure_kinds(env)}}
+    """Return the kinds by which an environment's items can be filtered, as parts of ids and classes, with labels."""
+    return {**_KINDS, **{_FAILED + to_anchor(kind.name): f"failed by {kind.title}" for kind in failure_kinds(env)}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class ItemBatch:
 
     @property
     def name(self) -> str:
-        """The cluster's name; "" for an instance that was drawn by itself, as where a record does not replay."""
+        """The cluster's name; "" for an instance that was drawn by itself."""
         return self.cluster.name if self.cluster and self.cluster.key else ""
 
 
@@ -201,31 +201,31 @@ class ResultsPage:
         view: TaskView,
         store: EpisodeStore,
         replays: ChosenReplays,
-        follow: Callable[[StoredEpisode, Attempt, ItemView], None],
+        on_attempt: Callable[[StoredEpisode, Attempt, ItemView], None],
     ) -> None:
-        """Prepare a page; `follow` receives each attempt."""
-        self._view, self._store, self._replays, self._follow = view, store, replays, follow
+        """Prepare a page; `on_attempt` receives each attempt."""
+        self._view, self._store, self._replays, self._follow = view, store, replays, on_attempt
         self._room = BOARDS_OF_A_PAGE
         self._still = BOARDS_OF_A_PAGE if replays.is_complete else BOARDS_WITHOUT_SCRIPTS
         self.packed: list[str] = []
 
-    def levels(self, positions: Sequence[int], estimates: Sequence[Estimate]) -> list[Level]:
-        """Return the levels of one group."""
+    def build_levels(self, positions: Sequence[int], estimates: Sequence[Estimate]) -> list[Level]:
+        """Return the levels of one group, whose episodes are at these positions of the store."""
         rows = self._store.rows
-        together = _share_clusters(rows[position] for position in positions)
+        together = _has_shared_clusters(rows[position] for position in positions)
         by_level = group_by(positions, lambda position: rows[position].level)
         keys = {(rows[position].level, rows[position].cluster if together else None) for position in positions}
-        longest = characters_each(OPENINGS_OF_A_PAGE, len(keys), LONGEST_OPENING)
+        longest = characters_per_text(OPENINGS_OF_A_PAGE, len(keys), LONGEST_OPENING)
         levels: list[Level] = []
         for estimate in estimates:
             level = estimate.level or 0
             clusters = group_by(by_level[level], lambda position: rows[position].cluster if together else None)
             batches: list[ItemBatch] = []
-            for cluster in sorted(clusters, key=_cluster_order):
+            for cluster in sorted(clusters, key=_cluster_sort_key):
                 shared = self._store.shared_prefix(estimate.group, level, cluster)
                 anchor, before = f"b{level}-{len(batches) + 1}", sum(len(batch.cards) for batch in batches)
-                cards = self._cards(clusters[cluster], shared, anchor, f"i{level}-", before + 1)
-                opening = shared.said(longest) if shared.characters > OPENING_OF_AN_EPISODE else []
+                cards = self._batch_cards(clusters[cluster], shared, anchor, f"i{level}-", before + 1)
+                opening = shared.page_messages(longest) if shared.characters > OPENING_OF_AN_EPISODE else []
                 batches.append(ItemBatch(cluster, anchor, opening, cards))
             group = estimate.group
             whose = [group.model, group_id(group)]
@@ -233,16 +233,21 @@ class ResultsPage:
             levels.append(Level(estimate, curves, batches))
         return levels
 
-    def _cards(self, positions: Sequence[int], shared: SharedPrefix, batch: str, prefix: str, first: int) -> list[Card]:
+    def _batch_cards(
+        self, positions: Sequence[int], shared: SharedPrefix, batch_anchor: str, anchor_prefix: str, first: int
+    ) -> list[Card]:
+        """Return the cards of a batch, numbered from `first`."""
         rows = self._store.rows
         items = group_by(positions, lambda at: (rows[at].index, rows[at].item, rows[at].instance))
         return [
-            self._card(items[key], ItemView(key[1], f"{prefix}{number}", batch, len(items[key]), shared))
+            self._item_card(
+                items[key], ItemView(key[1], f"{anchor_prefix}{number}", batch_anchor, len(items[key]), shared)
+            )
             for number, key in enumerate(sorted(items), start=first)
         ]
 
-    def _card(self, positions: Sequence[int], item: ItemView) -> Card:
-        """Return an item's card: its attempts, those that count first, and the board of the best one."""
+    def _item_card(self, positions: Sequence[int], item: ItemView) -> Card:
+        """Return an item's card: its attempts, excluded ones last, and the board of the best one."""
         rows = self._store.rows
         ordered = sorted(positions, key=lambda at: (bool(rows[at].exclusion_reason), rows[at].attempt))
         item_rows = [rows[at] for at in ordered]
@@ -255,25 +260,26 @@ class ResultsPage:
         board: Markup | None = None
         attempts: list[Attempt] = []
         for played in self._store.load(ordered):
-            attempts.append(self._attempt(headline, played))
+            attempts.append(self._attempt_view(headline, played))
             if played.row is best_row:
-                board = self._board(played)
+                board = self._board_drawing(played)
             self._follow(played, attempts[-1], item)
         valid = [row for row in item_rows if not row.exclusion_reason]
         return Card(
             item=item.id,
             anchor=item.anchor,
             best=value_text(best, metric),
-            part=part(best, metric),
+            part=quality_between_bounds(best, metric),
             missing=bool(valid) and not counted,
             incomplete=bool(counted) and any(row.error for row in valid),
             shown=best_row.attempt if best_row else None,
             board=board,
-            kinds=_kinds(item_rows),
+            kinds=_filter_kinds(item_rows),
             attempts=attempts,
         )
 
-    def _board(self, played: StoredEpisode) -> Markup | None:
+    def _board_drawing(self, played: StoredEpisode) -> Markup | None:
+        """Return the drawing of an episode for the page, empty where a script adds it; None without one or room."""
         draw = self._view.presentation.draw
         if draw is None or played.instance is None or not played.again.confirmed or self._room <= 0:
             return None
@@ -286,7 +292,7 @@ class ResultsPage:
         self._still -= len(drawing)
         return Markup(drawing)
 
-    def _attempt(self, headline: HeadlineSpec, played: StoredEpisode) -> Attempt:
+    def _attempt_view(self, headline: HeadlineSpec, played: StoredEpisode) -> Attempt:
         row, record = played.row, played.episode.record
         error = record.error or ("the episode has no end" if row.error else "")
         judged = turns_without_prefix(
@@ -295,7 +301,7 @@ class ResultsPage:
         return Attempt(
             number=row.attempt,
             score=value_text(headline.value(row), headline.metric),
-            facts=_facts(self._view.env.scoring.metrics, self._view.presentation, row, headline.metric),
+            facts=_metric_facts(self._view.env.scoring.metrics, self._view.presentation, row, headline.metric),
             end=end_text(played),
             outcomes=[turn.outcome for turn in judged],
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,
@@ -307,32 +313,35 @@ class ResultsPage:
         )
 
 
-def _share_clusters(all_rows: Iterable[Row]) -> bool:
-    """Return whether there are several items to some cluster."""
+def _has_shared_clusters(all_rows: Iterable[Row]) -> bool:
+    """Return whether some cluster has several items."""
     items = {(row.cluster, row.level, row.item, row.instance) for row in all_rows if row.cluster.key}
     return len(items) > len({cluster for cluster, *_ in items})
 
 
-def _cluster_order(cluster: Cluster | None) -> tuple[bool, str]:
-    """Sort by name, and last what was drawn with nothing else, as records that do not replay are taken to be."""
+def _cluster_sort_key(cluster: Cluster | None) -> tuple[bool, str]:
+    """Return the sort key of a cluster: its name, and last clusters without a key, as of records that do not replay."""
     return (cluster is not None and not cluster.key, cluster.name if cluster else "")
 
 
-def _kinds(rows: Sequence[Row]) -> list[str]:
+def _filter_kinds(rows: Sequence[Row]) -> list[str]:
+    """Return the kinds by which an item with these attempts can be filtered (see `item_kinds`)."""
     counted = [row for row in rows if row.is_included]
     kinds: list[str] = []
     if counted:
         kinds.append("solved" if any(row.end == End.SOLVED and not row.guided for row in counted) else "unsolved")
     kinds += [str(outcome) for outcome in _TELLING if any(row.outcomes.get(str(outcome)) for row in counted)]
     failed = {kind.name for row in counted if (kind := failure(row))}
-    kinds += [f"{_FAILED}{anchor(name)}" for name in sorted(failed)]
+    kinds += [f"{_FAILED}{to_anchor(name)}" for name in sorted(failed)]
     kinds += ["error"] * any(row.error and not row.exclusion_reason for row in rows)
     kinds += ["aside"] * any(bool(row.exclusion_reason) for row in rows)
     return kinds
 
 
-def _facts(metrics: Iterable[Metric], presentation: Presentation, row: Row, headline: Metric) -> list[tuple[str, str]]:
-    """Return the metrics that describe an attempt, without counts of problems that are 0.
+def _metric_facts(
+    metrics: Iterable[Metric], presentation: Presentation, row: Row, headline: Metric
+) -> list[tuple[str, str]]:
+    """Return the title and value of the metrics that describe an attempt, without counts of problems that are 0.
 
     Those are left out that say for a set what a paper publishes of it (`Metric.left_out`).
     """
@@ -347,6 +356,6 @@ def _facts(metrics: Iterable[Metric], presentation: Presentation, row: Row, head
         if number and metric is not headline and value is not None and (telling or metric.name in presentation.metrics):
             # Of a share over the whole set (`Metric.per`), an attempt has a count and what it is a part of.
             size = row.sizes.get(metric.name, 0)
-            of = f" of {amount(size)}" if size > 1 else ""
+            of = f" of {count_text(size)}" if size > 1 else ""
             facts.append((metric.title, f"{value_text(value, metric)}{of}"))
     return facts

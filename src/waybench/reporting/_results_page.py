@@ -7,13 +7,13 @@ from markupsafe import Markup
 
 from waybench.core import Presentation
 from waybench.envs import registry
-from waybench.reporting._episode import conversation, episode_source, probes, repeated_folds
+from waybench.reporting._episode import conversation_view, episode_source, probes_by_turn, repeated_fold_texts
 from waybench.reporting._episode_store import StoredEpisode
 from waybench.reporting._files import slug
 from waybench.reporting._format import TaskView, presentation_of
-from waybench.reporting._replays import frames, pack_json, steps_without_drawings
+from waybench.reporting._replays import draw_replay_frames, pack_json, steps_without_drawings
 from waybench.reporting._results import Attempt, ItemView, ResultsPage, item_kinds
-from waybench.reporting._site import Site, skip_reasons
+from waybench.reporting._site import Site, count_skip_reasons
 from waybench.reporting.tables._results_tables import LoggedError, belief_table, error_table, level_table
 from waybench.reporting.tables._task_tables import aggregate_tables_of_model, clusters, prompt_shares
 from waybench.results import Estimate, Row
@@ -36,8 +36,8 @@ class ClusterPages:
         self._presentation, self._site = presentation, site
         self.paths: dict[Cluster, str] = {}
 
-    def path(self, cluster: Cluster, instance: Any) -> str:
-        """Return the page of a cluster, which is written when it is first needed.
+    def page_path(self, cluster: Cluster, instance: Any) -> str:
+        """Return the page of a cluster, which is written on the first call.
 
         Args:
             cluster: The cluster.
@@ -53,13 +53,15 @@ class ClusterPages:
             drawing = Markup(draw(instance))
             # Named after the drawing: clusters of one name that differ, as in the names of places, have a page each.
             path = f"clusters/{slug(cluster.name, drawing)}.html"
-            self._site.page(path, "cluster.html", cluster=cluster, drawing=drawing, presentation=self._presentation)
+            self._site.write_page(
+                path, "cluster.html", cluster=cluster, drawing=drawing, presentation=self._presentation
+            )
             self.paths[cluster] = path
         return self.paths[cluster]
 
 
 def write_results_page(site: Site, total: Estimate) -> None:
-    """Write the page of a group's results, and those of its episodes, by the group's estimate over all levels."""
+    """Write the page of a group's results, and those of its episodes; `total` is its estimate over all levels."""
     group, store, estimates = total.group, site.store, site.estimates_of[total.group]
     view = TaskView(registry.load(group.env), presentation_of(group.env), site.pages)
     env, presentation = view.env, view.presentation
@@ -84,29 +86,29 @@ def write_results_page(site: Site, total: Estimate) -> None:
         drawings = (
             steps_without_drawings(turns)
             if draw_frames is None or instance is None
-            else frames(draw_frames, instance, turns)
+            else draw_replay_frames(draw_frames, instance, turns)
         )
-        messages = conversation(played, item.opening)
-        site.page(
+        messages = conversation_view(played, item.opening)
+        site.write_page(
             f"replays/{attempt.replay}",
             "replay.html",
             **shared,
             attempt=attempt,
             item=item,
             said=messages,
-            probes=probes(played),
+            probes=probes_by_turn(played),
             frames=drawings,
-            data=pack_json({**drawings.values, "repeated": repeated_folds(messages)}),
+            data=pack_json({**drawings.values, "repeated": repeated_fold_texts(messages)}),
             first_error=played.row.first_error,
             not_simulated=played.again.skipped,
             neighbours=site.neighbours.find(played.row, played.number),
             source=episode_source(played),
-            whole=cluster_pages.path(played.row.cluster, instance),
+            whole=cluster_pages.page_path(played.row.cluster, instance),
         )
 
     positions = store.positions(group)
     results = ResultsPage(view, store, site.replays, write_replay)
-    levels = results.levels(positions, estimates)
+    levels = results.build_levels(positions, estimates)
     cards = [card for level in levels for card in level.cards]
     errors = [
         LoggedError(card.item, card.anchor, attempt.number, attempt.error.text, attempt.log)
@@ -119,13 +121,13 @@ def write_results_page(site: Site, total: Estimate) -> None:
     anchors = {batch.cluster: batch.anchor for level in levels for batch in level.batches if batch.cluster}
     pooled = [*estimates, total] if env.items.pooled and len(estimates) > 1 else estimates
     level_name, named = presentation.level.capitalize(), displayed_settings(group)
-    site.page(
+    site.write_page(
         f"results/{site.pages[group]}",
         "results.html",
         **shared,
         settings=[
             *(setting_text(name, value, group.env) for name, value in named.items()),
-            *_clusters(rows, presentation),
+            *_cluster_names_text(rows, presentation),
         ],
         defaults=[setting_text(name, value, group.env) for name, value in group.settings.items() if name not in named],
         origins=list(dict.fromkeys(row.origin for row in rows if row.origin)),
@@ -137,7 +139,7 @@ def write_results_page(site: Site, total: Estimate) -> None:
         first_errors=site.failed.first_errors_of(group, level_name),
         beliefs=belief_table(rows),
         prompt=prompt_shares(total, presentation),
-        not_simulated=skip_reasons(store.again[at] for at in positions),
+        not_simulated=count_skip_reasons(store.again[at] for at in positions),
         clusters=clusters(view, rows, store.variables.get(group, {}), anchors, cluster_pages.paths),
         levels=levels,
         kinds={
@@ -158,11 +160,11 @@ def refresh_replay_links(site: Site, group: RunKey) -> None:
         if site.replays.is_written(group, number):
             neighbours = site.neighbours.find(row, number)
             section = others.render(neighbours=neighbours, presentation=presentation)
-            site.folder.refill(f"replays/{site.replays.link(group, number)}", section)
+            site.folder.replace_section(f"replays/{site.replays.link(group, number)}", section)
 
 
-def _clusters(rows: Sequence[Row], presentation: Presentation) -> list[str]:
-    """Return the names of a group's clusters, such as its maps, or their number where there are many."""
+def _cluster_names_text(rows: Sequence[Row], presentation: Presentation) -> list[str]:
+    """Return the names of a group's clusters, such as its maps, as one setting; of many only their number."""
     names = sorted({one_line(row.cluster.name, 40) for row in rows if row.cluster.key})
     if not (presentation.clusters and names):
         return []

@@ -12,10 +12,10 @@ from jinja2 import Environment as Templates
 
 from waybench.core import Presentation
 from waybench.envs import registry
-from waybench.reporting._cache import Computation, ReportCache, compute, content_key, is_cacheable
+from waybench.reporting._cache import Computation, ReportCache, compute_values, content_key, is_cacheable
 from waybench.reporting._compare import Verdicts, comparable_tasks
 from waybench.reporting._episode_store import EpisodeStore
-from waybench.reporting._files import READABLE, ScoreKey, SiteFolder, slug, task_page
+from waybench.reporting._files import READABLE, ScoreKey, SiteFolder, slug, task_page_name
 from waybench.reporting._format import presentation_of, value_text
 from waybench.reporting._overview import order_environments
 from waybench.reporting._reading import ModelFacts
@@ -104,26 +104,26 @@ class Analyses:
     cluster_values: ClusterValues = field(default_factory=dict[RunKey, Any])
 
     def for_task(self, key: ScoreKey) -> "Analyses":
-        """Return what belongs to one task."""
+        """Return the analyses of one task."""
 
-        def belongs(result: Any) -> bool:
+        def is_of_task(result: Any) -> bool:
             if isinstance(result, ItemDifficulty):
                 return (result.env, result.apart) == key
             if isinstance(result, ContrastEffect):  # it stands with both of its values
                 return key in (score_key(result.group), score_key(result.reference))
             return score_key(result.groups[0] if isinstance(result, Comparison) else result.group) == key
 
-        def own(results: Any) -> Any:
+        def results_of_task(results: Any) -> Any:
             if isinstance(results, Mapping):
                 by_group = cast(Mapping[RunKey, Any], results)
                 return {group: by_group[group] for group in by_group if score_key(group) == key}
-            return [result for result in results if belongs(result)]
+            return [result for result in results if is_of_task(result)]
 
-        return Analyses(**{part.name: own(getattr(self, part.name)) for part in fields(self)})
+        return Analyses(**{part.name: results_of_task(getattr(self, part.name)) for part in fields(self)})
 
 
 def score_key(group: RunKey) -> ScoreKey:
-    """Return the task that a group's scores are shown at."""
+    """Return the task, and the settings kept apart there, at which a group's scores are shown."""
     return group.env, group.separate_by
 
 
@@ -146,20 +146,20 @@ class SectionFamily:
 
     @property
     def keys(self) -> list[ScoreKey]:
-        """The environments, each with what its scores are kept apart by."""
+        """The environments, each with the settings that keep its scores apart."""
         return [(env, self.apart) for env in self.envs]
 
     @property
     def pages(self) -> list[str]:
         """File names of its environments' pages, without suffix."""
-        return [task_page(*key) for key in self.keys]
+        return [task_page_name(*key) for key in self.keys]
 
     @property
     def page(self) -> str:
-        """Its page, from the site's root: that of its only environment, where there is one."""
+        """The path of its page from the site's root: that of its environment, if there is only one."""
         return f"{'families' if len(self.envs) > 1 else 'tasks'}/{self.pages[0]}.html"
 
-    def holds(self, group: RunKey) -> bool:
+    def has_group(self, group: RunKey) -> bool:
         """Whether a group's scores are in it."""
         return score_key(group) in self.keys
 
@@ -208,7 +208,7 @@ class Site:
         self.estimates, self.totals = by_level(store.rows, self._known), overall(store.rows, self._known)
         self.estimates_of = group_by(self.estimates, lambda estimate: estimate.group)
         self.names = labels(total.group for total in self.totals)
-        self.pages = {group: page_name(group) for group in self.names}
+        self.pages = {group: results_page_name(group) for group in self.names}
         models = dict.fromkeys(group.model for group in self.names)
         self.model_pages = {name: f"{slug(name, name)}.html" for name in models}
         self.replays = ChosenReplays(store.rows, store.numbers, self.pages, replays)
@@ -224,23 +224,23 @@ class Site:
         ]
         self.comparable = comparable_tasks(store.rows)
 
-    def page(self, path: str, template: str, /, **values: Any) -> None:
-        """Write a page."""
+    def write_page(self, path: str, template: str, /, **values: Any) -> None:
+        """Write a page from the template of this name."""
         self.folder.write(path, self.templates.get_template(template).render(**values))
 
-    def files(self, contents: Iterable[tuple[str, str | bytes]]) -> None:
+    def write_files(self, contents: Iterable[tuple[str, str | bytes]]) -> None:
         """Write files, by their names."""
         for name, content in contents:
             self.folder.write(name, content)
 
-    def episodes(self, groups: Iterable[RunKey]) -> list[tuple[bytes, int, str]]:
-        """Return what says everything of the episodes of some groups, for a key."""
+    def episode_identities(self, groups: Iterable[RunKey]) -> list[tuple[bytes, int, str]]:
+        """Return the identity, number and exclusion reason of each episode of some groups, for a cache key."""
         store = self.store
         positions = sorted(position for group in groups for position in store.positions(group))
         return [(store.identities[at], store.numbers[at], store.rows[at].exclusion_reason) for at in positions]
 
-    def compare(self) -> Analyses:
-        """Compare the groups; other processes fit the curves meanwhile, which takes longest.
+    def run_analyses(self) -> Analyses:
+        """Return all analyses; other processes fit the success curves meanwhile, which takes longest.
 
         Two searches for horizons share items by chance, and which ones depends on their results: they are compared by
         their horizons alone.
@@ -249,7 +249,7 @@ class Site:
         rows = without_searches(all_rows)
         computations = [
             Computation(
-                content_key("curves", self.episodes(group for group in self.names if group.env == env))
+                content_key("curves", self.episode_identities(group for group in self.names if group.env == env))
                 if is_cacheable(env)
                 else b"",
                 partial(success_curves, rows_of_env),
@@ -259,7 +259,7 @@ class Site:
         ]
         tables = (table for total in self.totals for table in presentation_of(total.group.env).pairs.values())
         paired = list(dict.fromkeys(name for names in tables for name in names))
-        with compute(computations, self.cache, self.processes) as curves:
+        with compute_values(computations, self.cache, self.processes) as curves:
             self.verdicts, self.matrix = Verdicts(rows, self.estimates), matrix(rows, self._known)
             self.agents, self.ledger, self.effects = agents_of_rows(rows), ledger(rows), setting_effects(rows)
             compared = Analyses(
@@ -288,22 +288,22 @@ class Site:
 
     @cached_property
     def ranked_groups(self) -> Mapping[ScoreKey, Mapping[RunKey, Mapping[int, Estimate]]]:
-        """The groups that are compared at a task, the best one first, each with its estimates by level."""
+        """The groups that are compared at each task, the best one first, each with its estimates by level."""
         by_task = group_by(self.estimates, lambda estimate: score_key(estimate.group))
         return {key: rank_by_merit(estimates) for key, estimates in by_task.items()}
 
     @cached_property
     def decisions(self) -> list[Decision]:
-        """The comparisons that ended as soon as they were decided."""
+        """The comparisons that ended early because they were decided."""
         return decisions(self.store.rows)
 
     @cached_property
     def searched_groups(self) -> set[RunKey]:
-        """The groups of which results decided what items they played, in a search for a horizon or a comparison."""
+        """The groups whose items depended on results, in a search for a horizon or a comparison."""
         return {row.group for row in self.store.rows if row.adaptive}
 
     def scored_estimates(self) -> tuple[list[Estimate], list[Estimate]]:
-        """Return the estimates by level and overall without those of searches, unless a task has no others."""
+        """Return the estimates by level and overall, without groups of searches unless a task has no others."""
         scored = {score_key(total.group) for total in self.totals if total.group not in self.searched_groups}
         dropped = {group for group in self.searched_groups if score_key(group) in scored}
         estimates, totals = (
@@ -321,16 +321,16 @@ class Site:
             for estimate in of_group
         ]
 
-    def leaders(self, compared: Analyses, model: str | None = None) -> Leaders:
-        """Return the rows of all models at all tasks, or of one model."""
-        horizons = leading_horizons(compared.curves)
+    def leaders(self, analyses: Analyses, model: str | None = None) -> Leaders:
+        """Return the rows of the table of all models at all tasks, or of one model."""
+        horizons = leading_horizons(analyses.curves)
         return leaders(
             self.estimates, self.totals, self.pages, self.model_pages, horizons, model, searched=self.searched_groups
         )
 
 
-def page_name(group: RunKey) -> str:
-    """Return the name of the page of a group's results, which is a function of the group alone.
+def results_page_name(group: RunKey) -> str:
+    """Return the file name of the page of a group's results, which depends on the group alone.
 
     It names the environment where the task does not, and the settings that are not left to their default.
     """
@@ -342,8 +342,8 @@ def page_name(group: RunKey) -> str:
     return f"{slug(f'{group.model[: max(24, READABLE - 1 - len(settings))]} {settings}', identity)}.html"
 
 
-def skip_reasons(simulations: Iterable[Simulated]) -> dict[str, int]:
-    """Return how many records were not simulated again, by reason."""
+def count_skip_reasons(simulations: Iterable[Simulated]) -> dict[str, int]:
+    """Return the number of records that could not be simulated again, by reason."""
     return dict(Counter(simulated.skipped for simulated in simulations if simulated.skipped))
 
 
@@ -380,17 +380,17 @@ class NeighbourIndex:
         self._attempts: dict[RunKey, dict[_ItemId, list[tuple[int, Row]]]] = defaultdict(lambda: defaultdict(list))
         self._groups: dict[tuple[str, str, int, str, str], dict[RunKey, _ItemId]] = defaultdict(dict)
         for row, number in zip(rows, numbers, strict=True):
-            item = _item(row)
+            item = _item_id(row)
             self._attempts[row.group][item].append((number, row))
-            self._groups[_shared_item(row)][row.group] = item
+            self._groups[_item_id_across_groups(row)][row.group] = item
         self._items = {group: sorted(items) for group, items in self._attempts.items()}
         for items in self._attempts.values():
             for attempts in items.values():
                 attempts.sort(key=lambda attempt: (bool(attempt[1].exclusion_reason), attempt[1].attempt, attempt[0]))
 
     def find(self, row: Row, number: int) -> Neighbours:
-        """Return the episodes beside the one with a row and a number in its group."""
-        group, item = row.group, _item(row)
+        """Return the links from an episode to its neighbours; `number` is its number in its group."""
+        group, item = row.group, _item_id(row)
         by_item, items = self._attempts[group], self._items[group]
         attempts = by_item[item]
         at, at_item = [number for number, _ in attempts].index(number), bisect_left(items, item)
@@ -401,16 +401,18 @@ class NeighbourIndex:
             *(("Next item", by_item[other][0]) for other in items[at_item + 1 :][:1]),
         ]
         others = [
-            self._link(self._names[other], self._attempts[other][item_of_other][0])
-            for other, item_of_other in self._groups[_shared_item(row)].items()
+            self._neighbour_link(self._names[other], self._attempts[other][item_of_other][0])
+            for other, item_of_other in self._groups[_item_id_across_groups(row)].items()
             if other != group
         ]
         others.sort(key=lambda neighbour: neighbour.title)
         return Neighbours(
-            [self._link(title, attempt) for title, attempt in beside], others[:MOST_OTHERS], len(others[MOST_OTHERS:])
+            [self._neighbour_link(title, attempt) for title, attempt in beside],
+            others[:MOST_OTHERS],
+            len(others[MOST_OTHERS:]),
         )
 
-    def _link(self, title: str, episode: tuple[int, Row]) -> Neighbour:
+    def _neighbour_link(self, title: str, episode: tuple[int, Row]) -> Neighbour:
         number, row = episode
         headline = headline_spec(registry.load(row.group.env), row.guided)
         value = headline.value(row)
@@ -423,9 +425,9 @@ class NeighbourIndex:
 _ItemId = tuple[int, int, str, str]
 
 
-def _item(row: Row) -> _ItemId:
+def _item_id(row: Row) -> _ItemId:
     return row.level, row.index, row.item, row.instance
 
 
-def _shared_item(row: Row) -> tuple[str, str, int, str, str]:
+def _item_id_across_groups(row: Row) -> tuple[str, str, int, str, str]:
     return row.group.env, row.group.key, row.level, row.item, row.instance

@@ -6,9 +6,9 @@ from typing import Any
 
 from waybench.core import OPTION_AXES, Environment, Json, Metric, Presentation, plural
 from waybench.envs import registry
-from waybench.reporting._files import ScoreKey, task_page
+from waybench.reporting._files import ScoreKey, task_page_name
 from waybench.reporting._format import TaskView, presentation_of
-from waybench.reporting._overview import overviews
+from waybench.reporting._overview import overview_tables
 from waybench.reporting._site import Analyses, SectionFamily, Site, score_key
 from waybench.reporting.charts import Chart
 from waybench.reporting.charts._bars import twin_charts
@@ -95,55 +95,60 @@ class Section:
 
     @property
     def key(self) -> ScoreKey:
-        """Its environment, and what its scores are kept apart by."""
+        """Its environment, and the settings that keep its scores apart."""
         return self.env.id, self.apart
 
-    def holds(self, group: RunKey) -> bool:
+    def has_group(self, group: RunKey) -> bool:
         """Whether a group's scores are in it."""
         return score_key(group) == self.key
 
     @property
     def anchor(self) -> str:
         """The file name of its page, and its anchor in others."""
-        return task_page(self.env.id, self.apart)
+        return task_page_name(self.env.id, self.apart)
 
 
-def sections(site: Site, family: SectionFamily, compared: Analyses) -> list[Section]:
-    """Return the sections of a family, one for each environment, with what its results are compared by."""
+def family_sections(site: Site, family: SectionFamily, analyses: Analyses) -> list[Section]:
+    """Return the sections of a family, one for each environment."""
     all_estimates, all_totals = site.scored_estimates()
-    estimates = [estimate for estimate in all_estimates if family.holds(estimate.group)]
-    totals = [total for total in all_totals if family.holds(total.group)]
+    estimates = [estimate for estimate in all_estimates if family.has_group(estimate.group)]
+    totals = [total for total in all_totals if family.has_group(total.group)]
     by_env = group_by(estimates, lambda estimate: estimate.group.env)
     presentation = family.presentation
     family_estimates = [total for total in totals if registry.load(total.group.env).items.pooled] or estimates
 
-    def tables(estimates: Sequence[Estimate], id: str) -> list[Table]:
-        return overviews(presentation, estimates, compared.changes, site.pages, id) if presentation.metrics else []
+    def tables_of_estimates(estimates: Sequence[Estimate], id: str) -> list[Table]:
+        return (
+            overview_tables(presentation, estimates, analyses.changes, site.pages, id) if presentation.metrics else []
+        )
 
-    of_family = tables(family_estimates, f"{family.pages[0]}-family")
+    of_family = tables_of_estimates(family_estimates, f"{family.pages[0]}-family")
     results: list[Section] = []
     for env in family.envs:
         key, own_tables = (
             (env, family.apart),
-            tables([estimate for estimate in family_estimates if estimate.group.env == env], "task-metrics"),
+            tables_of_estimates(
+                [estimate for estimate in family_estimates if estimate.group.env == env], "task-metrics"
+            ),
         )
         results.append(
-            _section(
-                site, key, of_family if not results else [], own_tables, by_env[env], totals, compared.for_task(key)
+            _task_section(
+                site, key, of_family if not results else [], own_tables, by_env[env], totals, analyses.for_task(key)
             )
         )
     return results
 
 
-def _section(
+def _task_section(
     site: Site,
     key: ScoreKey,
     family_tables: list[Table],
     metric_tables: list[Table],
     estimates: Sequence[Estimate],
     all_totals: Sequence[Estimate],
-    compared: Analyses,
+    analyses: Analyses,
 ) -> Section:
+    """Return the section of one environment, which shows `family_tables` first."""
     view = TaskView(registry.load(key[0]), presentation_of(key[0]), site.pages)
     env, presentation = view.env, view.presentation
     groups = rank_by_merit(estimates)
@@ -158,7 +163,7 @@ def _section(
         for number, guided in enumerate(sorted(by_guide), start=1)
     ]
     # Where a search goes along an option, all items are of one level, and what it has chosen to play says little.
-    along_option = [curve for curve in compared.curves if curve.axis in OPTION_AXES]
+    along_option = [curve for curve in analyses.curves if curve.axis in OPTION_AXES]
     charts = [] if along_option else level_charts(view, estimates)
     # The family's tables have it all where there is one level.
     has_scores = not along_option and (not presentation.metrics or len(levels) > 1)
@@ -167,26 +172,26 @@ def _section(
         *metric_tables,
         *aggregate_tables(view, totals if env.items.pooled else estimates),
         average_table(view, ordered, total_of),
-        *pair_tables(view, ordered, compared.pairs),
-        *slope_tables(view, ordered, compared.regressions),
-        difficulty_table(view, compared.difficulties),
-        wording_table(view, compared.wordings),
-        effect_table(view, compared.contrasts),
-        effect_table(view, compared.languages),
-        effect_table(view, compared.trends),
-        budget_table(view, compared.budgets),
-        *(effect_table(view, effects) for effects in (compared.twins, compared.isomorphs, compared.agent_effects)),
-        models_belief_table(compared.beliefs, site.pages),
+        *pair_tables(view, ordered, analyses.pairs),
+        *slope_tables(view, ordered, analyses.regressions),
+        difficulty_table(view, analyses.difficulties),
+        wording_table(view, analyses.wordings),
+        effect_table(view, analyses.contrasts),
+        effect_table(view, analyses.languages),
+        effect_table(view, analyses.trends),
+        budget_table(view, analyses.budgets),
+        *(effect_table(view, effects) for effects in (analyses.twins, analyses.isomorphs, analyses.agent_effects)),
+        models_belief_table(analyses.beliefs, site.pages),
         spread_table(view, estimates),
-        attempt_spread_table(view, compared.attempts, estimates),
-        repeat_table(view, compared.repeats),
+        attempt_spread_table(view, analyses.attempts, estimates),
+        repeat_table(view, analyses.repeats),
         reliability_table(view, totals),
         attempt_table(view, totals),
         conduct_table(view, groups, total_of),
     )
     settings = [setting_text(name, value, ordered[0].env) for name, value in displayed_settings(ordered[0]).items()]
     # The groups of searches have horizons and no scores.
-    searches = dict.fromkeys(curve.group for curve in compared.curves if curve.group not in groups)
+    searches = dict.fromkeys(curve.group for curve in analyses.curves if curve.group not in groups)
     return Section(
         env=env,
         apart=key[1],
@@ -194,19 +199,19 @@ def _section(
         overviews=family_tables,
         about=(
             _first_sentence(env.about),
-            _second_sentence(estimates, env.scoring.metrics[0], presentation, levels, along_option),
+            _extent_sentence(estimates, env.scoring.metrics[0], presentation, levels, along_option),
         ),
         common=[text for text in settings if text not in varied],
         by_level=charts,
         other_charts=[
-            *panel_charts(view, ordered, total_of, compared.cluster_values),
-            *scaling_charts(view, estimates, totals, compared.curves, site.facts),
-            *reached_chart(view, compared.reached),
-            *twin_charts(view, compared.twins),
+            *panel_charts(view, ordered, total_of, analyses.cluster_values),
+            *scaling_charts(view, estimates, totals, analyses.curves, site.facts),
+            *reached_chart(view, analyses.reached),
+            *twin_charts(view, analyses.twins),
             *step_charts(view, estimates),
         ],
         undrawn=[] if along_option else undrawn(view, estimates, charts),
-        horizons=horizon_tables(view, compared.curves, [*ordered, *searches]),
+        horizons=horizon_tables(view, analyses.curves, [*ordered, *searches]),
         tables=[table for table in tables if table],
         unconfirmed=[model for model in marked if model.total.unconfirmed],
         not_simulated=[model for model in marked if model.total.not_simulated],
@@ -219,17 +224,18 @@ def _first_sentence(about: str) -> str:
     return text if end < 0 else text[: end + 1]
 
 
-def _second_sentence(
+def _extent_sentence(
     estimates: Sequence[Estimate],
     metric: Metric,
     presentation: Presentation,
     levels: Sequence[int],
-    along: Sequence[SuccessCurve],
+    option_curves: Sequence[SuccessCurve],
 ) -> str:
+    """Return a sentence on the levels, items and attempts of a task."""
     most = max(estimate.most_attempts for estimate in estimates)
     items = {estimate.items + estimate.missing for estimate in estimates}
-    if along:  # an item can be played with several values of the option
-        items = {curve.horizons[0].items for curve in along}
+    if option_curves:  # an item can be played with several values of the option
+        items = {curve.horizons[0].items for curve in option_curves}
     count = plural(max(items), presentation.item, presentation.items)
     up_to = "" if len(items) == 1 else "up to "
     span = (
@@ -238,8 +244,8 @@ def _second_sentence(
         else f"{presentation.levels} {levels[0]} to {levels[-1]}"
     )
     counts = f"{up_to}{count}" if len(levels) == 1 else f"{up_to}{count} each"
-    if along:
-        axes = " or ".join(dict.fromkeys(OPTION_AXES[curve.axis].title.lower() for curve in along))
+    if option_curves:
+        axes = " or ".join(dict.fromkeys(OPTION_AXES[curve.axis].title.lower() for curve in option_curves))
         return f"{span.capitalize()}, {counts}, with one or more values of {axes} at each {presentation.item}."
     free = any(not estimate.guided for estimate in estimates)
     best_of = registry.load(estimates[0].group.env).scoring.best_of
@@ -250,17 +256,17 @@ def _second_sentence(
     return f"{span.capitalize()}, {counts}; at most {tries} at each {presentation.item}{ended}."
 
 
-def write_family(site: Site, family: SectionFamily, compared: Analyses) -> Json:
+def write_family_pages(site: Site, family: SectionFamily, analyses: Analyses) -> Json:
     """Write the page of a family, and those of its environments.
 
     Returns:
         Its chart for the first page, "" if it has none, and what that shows in a few words.
     """
-    task_sections = sections(site, family, compared)
+    task_sections = family_sections(site, family, analyses)
     compared_on = {section.anchor for section in task_sections if section.key in site.comparable}
     for section in task_sections:
-        totals = [total for total in site.totals if section.holds(total.group)]
-        site.page(
+        totals = [total for total in site.totals if section.has_group(total.group)]
+        site.write_page(
             f"tasks/{section.anchor}.html",
             "task.html",
             section=section,
@@ -272,12 +278,12 @@ def write_family(site: Site, family: SectionFamily, compared: Analyses) -> Json:
                 totals,
                 site.published,
                 site.pages,
-                {SETS: spreads_over_sets(site.estimates_at(section.key)), ATTEMPTS: compared.attempts},
+                {SETS: spreads_over_sets(site.estimates_at(section.key)), ATTEMPTS: analyses.attempts},
             ),
         )
-        site.files(site.charts.of(section.charts))
+        site.write_files(site.charts.of(section.charts))
     if len(task_sections) > 1:
-        site.page(
+        site.write_page(
             family.page,
             "family.html",
             presentation=family.presentation,

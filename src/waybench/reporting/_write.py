@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Protocol, cast
 from waybench.core import Price, UsageError, Workers
 from waybench.reporting._cache import ReportCache, is_cacheable, load_report, save_report
 from waybench.reporting._episode_store import EpisodeStore
-from waybench.reporting._files import SiteFolder, assets, slug, templates
+from waybench.reporting._files import SiteFolder, asset_files, make_templates, slug
 from waybench.reporting._pages import write_site
-from waybench.reporting._reading import ModelFacts, simulate
+from waybench.reporting._reading import ModelFacts, simulate_uncached
 from waybench.reporting._replays import BY_DEFAULT, Replays
-from waybench.reporting._site import Site, page_name, skip_reasons
+from waybench.reporting._site import Site, count_skip_reasons, results_page_name
 from waybench.reporting.charts._svg import use_drawing_cache
 from waybench.reporting.tables import Table
 from waybench.reporting.tables._matrix import matrix_table
@@ -28,7 +28,7 @@ class Progress(Protocol):
     """Callback for the progress of a report."""
 
     def __call__(self, stage: str, done: int, total: int, /) -> None:
-        """Show it.
+        """Show the progress.
 
         Args:
             stage: What is being done: "episodes" or "pages".
@@ -119,7 +119,7 @@ def write_report(
     """
     cache = kept or ReportCache(None)
     if workers is not None and isinstance(episodes, EpisodeBatches):
-        simulate(episodes, prices or {}, cache, workers)
+        simulate_uncached(episodes, prices or {}, cache, workers)
     store = EpisodeStore(episodes, prices or {}, cache, lambda done: progress("episodes", done, 0), processes)
     try:
         store.passed_over[:0] = [*passed_over, *store.unread]
@@ -133,7 +133,9 @@ def write_report(
             )
         folder = SiteFolder(out)
         site = Site(
-            *(store, folder, templates(title), models or {}, published, cache, replays), png=png, processes=processes
+            *(store, folder, make_templates(title), models or {}, published, cache, replays),
+            png=png,
+            processes=processes,
         )
         with use_drawing_cache(cache):
             write_site(site, title, partial(progress, "pages"))
@@ -150,7 +152,7 @@ def write_report(
                 for name in counted
                 if prices is not None and len(prices) and name not in prices and not is_embedded(name)
             ),
-            not_simulated=skip_reasons(store.again),
+            not_simulated=count_skip_reasons(store.again),
             passed_over=tuple(store.passed_over),
             unlisted=tuple(name for name in others if models is not None and name not in models),
             unfinished=sum(row.exclusion_reason == UNFINISHED for row in store.rows),
@@ -167,7 +169,7 @@ def write_report(
 
 
 def unchanged_report(out: Path, kept: ReportCache, key: bytes) -> Report | None:
-    """Return a report that was written before if neither what it is made of nor its pages have changed since.
+    """Return an earlier report whose inputs and pages have not changed since; None if there is none.
 
     Args:
         out: The site's folder.
@@ -206,8 +208,8 @@ class BoardSection(NamedTuple):
     links: Sequence[tuple[str, str]] = ()
 
 
-def model_page(model: str) -> str:
-    """Return the page of a model in a report, from the report's root."""
+def model_page_path(model: str) -> str:
+    """Return the path of a model's page in a report, from the report's root."""
     return f"models/{slug(model, model)}.html"
 
 
@@ -221,8 +223,8 @@ def report_matrix(rows: Sequence[Row], *, ranked: bool = True) -> tuple[Matrix, 
     result = matrix(rows)
     if not ranked:
         result = replace(result, rows=tuple(replace(row, rank=None) for row in result.rows), pairs=())
-    pages = {row.group: page_name(row.group) for row in rows}
-    models = {group.model: model_page(group.model).removeprefix("models/") for group in pages}
+    pages = {row.group: results_page_name(row.group) for row in rows}
+    models = {group.model: model_page_path(group.model).removeprefix("models/") for group in pages}
     return result, matrix_table(result, {}, pages, models)
 
 
@@ -245,12 +247,12 @@ def write_board(
         UsageError: If the folder cannot be written.
     """
     folder = SiteFolder(out)
-    for name, content in assets():
+    for name, content in asset_files():
         if name.endswith(".css"):
             folder.write(name, content)
     for name, content in files.items():
         folder.write(name, content)
-    page = templates(title).get_template("board.html").render(lead=lead, sections=sections)
+    page = make_templates(title).get_template("board.html").render(lead=lead, sections=sections)
     folder.write("index.html", page)
     folder.finish()
     return out / "index.html"
@@ -258,4 +260,4 @@ def write_board(
 
 def remove_report(out: Path) -> None:
     """Remove an earlier report from a folder."""
-    SiteFolder(out).remove()
+    SiteFolder(out).remove_files()

@@ -7,7 +7,7 @@ from typing import Any
 from waybench.core import Metric, Outcome, plural
 from waybench.envs import registry
 from waybench.reporting._files import slug
-from waybench.reporting._format import TaskView, heading, interval_text
+from waybench.reporting._format import TaskView, interval_text, metric_heading
 from waybench.reporting.charts._charts import chart_name
 from waybench.reporting.charts._spec import (
     Spec,
@@ -140,9 +140,9 @@ def twin_charts(view: TaskView, effects: Sequence[TwinEffect]) -> list[Chart]:
         data = _bars(ordered, metric, (twin, env.title))
         label = f"{metric.title} at {presentation.level} {level} in “{twin}” and in “{env.title}”, for each model"
         caption = (
-            f"{heading(metric)}, {presentation.level} {level}, at the same {presentation.items}: filled “{twin}”, "
-            f"outlined “{env.title}”, with the {100 * CONFIDENCE:.0f} % intervals of the means. A table has the "
-            "differences with their intervals for pairs."
+            f"{metric_heading(metric)}, {presentation.level} {level}, at the same {presentation.items}: filled "
+            f"“{twin}”, outlined “{env.title}”, with the {100 * CONFIDENCE:.0f} % intervals of the means. A table has "
+            "the differences with their intervals for pairs."
         )
         wide, narrow = (twin_spec(data, metric, (twin, env.title), narrow=is_narrow) for is_narrow in (False, True))
         name = chart_name(view, [env.id, *ordered[0].group.separate_by], f"{metric.name} and twin {level}")

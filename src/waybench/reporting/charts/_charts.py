@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from waybench.core import plural
 from waybench.core._errors import with_article
 from waybench.reporting._files import slug
-from waybench.reporting._format import TaskView, heading
+from waybench.reporting._format import TaskView, metric_heading
 from waybench.reporting.charts._chart import (
     NARROW,
     NARROW_GRID,
@@ -165,7 +165,7 @@ def _level_chart(view: TaskView, chart_set: ChartSet, model: str, note: str) -> 
     )
     article, level = with_article(presentation.level).partition(" ")[::2]
     caption = (
-        f"{heading(headline.metric)}, by {presentation.level}: the mean over {presentation.items}"
+        f"{metric_heading(headline.metric)}, by {presentation.level}: the mean over {presentation.items}"
         f"{' of the best attempt' if env.scoring.best_of else ''}, with its {_INTERVAL}."
         f"{chart_set.caption(presentation)}{more} "
         f"{article.capitalize()} {level} without a point was not run, or has no result or no defined score."
@@ -192,8 +192,8 @@ def _example_chart(
     n_known = sum(headline.mean(estimate) is not None for estimate in estimates)
     single = " Players with only one number of examples are not shown." if len(points) < n_known else ""
     caption = (
-        f"{heading(headline.metric)} by number of in-context examples, {presentation.level} {level}: the mean over "
-        f"{presentation.items}, with its {_INTERVAL}."
+        f"{metric_heading(headline.metric)} by number of in-context examples, {presentation.level} {level}: the mean "
+        f"over {presentation.items}, with its {_INTERVAL}."
         f"{chart_set.caption(presentation) if chart_set.name else ''}{single}"
     )
     name = chart_name(

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from waybench.core import Metric, Presentation, plural
-from waybench.reporting._format import TaskView, interval_text, percent, percent_interval, presentation_of
+from waybench.reporting._format import TaskView, interval_text, percent_interval_text, percent_text, presentation_of
 from waybench.reporting.charts._chart import Box, metric_domain
 from waybench.reporting.charts._charts import OPEN, chart_name
 from waybench.reporting.charts._points import ends
@@ -141,7 +141,7 @@ def _bar(name: str, colour: int, plain: bool, metric: Metric, mean: IntervalEsti
     interval = interval_text(mean, metric) if mean else ""
     text = mean_text(mean.value if mean else None, metric)
     if mean and metric.bounds == (0, 1):  # as the axis has it
-        interval, text = percent_interval(mean), f"{percent(mean.value)}%"
+        interval, text = percent_interval_text(mean), f"{percent_text(mean.value)}%"
     return {
         **{"player": name, "value": mean.value if mean else None, "low": low, "high": high, "label": text},
         "at": max(0.0, mean.value, high if high is not None else 0.0) if mean else None,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple
 
-from waybench.reporting._format import TaskView, heading
+from waybench.reporting._format import TaskView, metric_heading
 from waybench.reporting._reading import ModelFacts
 from waybench.reporting.charts._chart import SHAPES, Box
 from waybench.reporting.charts._charts import OPEN, chart_name
@@ -132,7 +132,7 @@ def _score_charts(
             lost = lost_text(mean.lost, headline.metric)
             text = mean_text(mean.value, headline.metric) + (f" ({lost})" if lost else "")
             marks.append(_Mark(estimate.group, mean.value, *ends(mean), text, mean.lost is not None))
-    title = f"{heading(headline.metric)}, {at}"
+    title = f"{metric_heading(headline.metric)}, {at}"
     what = f"{title}: the mean over {presentation.items}, with its {100 * CONFIDENCE:.0f} % interval"
     low, high = metric.bounds
     scale = {"nice": True, "zero": False} if low is None or high is None else {"domain": [low, high], "nice": False}

@@ -7,7 +7,7 @@ from typing import Any
 
 from waybench.core import Metric, plural
 from waybench.envs import registry
-from waybench.reporting._format import TaskView, amount
+from waybench.reporting._format import TaskView, count_text
 from waybench.reporting.tables._table import (
     BLANK,
     FOLDED,
@@ -133,8 +133,8 @@ def setting_table(effects: Iterable[SettingEffect], pages: Mapping[RunKey, str])
         TableColumn("Model", model),
         TableColumn("First", lambda effect: value(effect.values[0], effect.first), "name"),
         TableColumn("Second", lambda effect: value(effect.values[1], effect.second), "name"),
-        TableColumn("Items", lambda effect: amount(effect.items)),
-        TableColumn("Same replies", lambda effect: amount(effect.same)),
+        TableColumn("Items", lambda effect: count_text(effect.items)),
+        TableColumn("Same replies", lambda effect: count_text(effect.same)),
         TableColumn("Change in tokens", lambda effect: effect.change_text.replace(" tokens differ by", "") or NOTHING),
         TableColumn("p", lambda effect: effect.comparison.p_text if effect.comparison else NOTHING),
         TableColumn("Verdict", verdict),
@@ -169,7 +169,7 @@ def wording_table(view: TaskView, effects: Sequence[WordingEffect]) -> Table | N
     for effect in sorted(effects, key=lambda effect: effect.group.embedded):
         counts = plural(effect.items, item, items)
         if effect.left_out:
-            counts += f"; {amount(effect.left_out)} given in some wordings only, left out"
+            counts += f"; {count_text(effect.left_out)} given in some wordings only, left out"
         lines = [
             *distinguishing_settings(effect.group, all_groups),
             counts,

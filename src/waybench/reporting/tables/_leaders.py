@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from waybench.core import Metric, Outcome
 from waybench.envs import registry
 from waybench.reporting._format import (
-    amount,
-    described_heading,
+    count_text,
+    dollars_text,
     interval_text,
-    mean_part,
-    money,
-    percent,
-    percent_interval,
+    mean_quality,
+    metric_caption_heading,
+    percent_interval_text,
+    percent_text,
     presentation_of,
 )
 from waybench.reporting.tables._horizons import horizon_cell
@@ -199,14 +199,14 @@ def _leader(
     lost = lost if mean is None else mean.lost
     ends = lost_text(lost, metric) or ("" if total.guided else total.few_items) or interval_text(mean, metric)
     missing_bounds = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
-    solved = notes([percent_interval(total.solved)] if total.lost else [], "flag")
+    solved = notes([percent_interval_text(total.solved)] if total.lost else [], "flag")
     cost = total.per_solved_item(total.cost)
     return Leader(
         group=group,
         family=presentation_of(group.env).title,
         title=env.title,
         apart=group.separate_by,
-        metric=described_heading(headline.metric),
+        metric=metric_caption_heading(headline.metric),
         score=TableCell(
             mean_text(mean.value if mean else None, headline.metric),
             order=None if lost or mean is None else mean.value,
@@ -215,7 +215,7 @@ def _leader(
         interval=ends,
         unbounded=f"no {' or '.join(missing_bounds)} bound" if missing_bounds and ends and not lost else "",
         normalised=_normalised_text(total, metric) if mean is known_mean else "",
-        part=mean_part(mean, metric),
+        part=mean_quality(mean, metric),
         note=note,
         lost=lost,
         items=_number(total.items),
@@ -227,7 +227,9 @@ def _leader(
         errors=total.errors,
         tokens=_number(total.per_solved_item(total.tokens)),
         cost=number_cell(
-            money(cost), cost, [] if total.cost is None else [f"{money(total.cost * total.attempts)} in all"]
+            dollars_text(cost),
+            cost,
+            [] if total.cost is None else [f"{dollars_text(total.cost * total.attempts)} in all"],
         ),
     )
 
@@ -279,11 +281,11 @@ def _normalised_text(total: Estimate, metric: Metric) -> str:
 
 
 def _percent(share: float | None) -> TableCell:
-    return number_cell(percent(share), None if share is None else 100 * share)
+    return number_cell(percent_text(share), None if share is None else 100 * share)
 
 
 def _number(value: float | None) -> TableCell:
-    return number_cell(amount(value), value)
+    return number_cell(count_text(value), value)
 
 
 def leader_tables(rows: Leaders, *, alone: bool = False) -> list[Table]:

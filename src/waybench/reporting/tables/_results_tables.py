@@ -6,7 +6,14 @@ from typing import Any, NamedTuple
 
 from waybench.core import FailureKind, Metric
 from waybench.envs import registry
-from waybench.reporting._format import TaskView, amount, heading, in_words, percent, percent_interval
+from waybench.reporting._format import (
+    TaskView,
+    count_text,
+    metric_heading,
+    metric_in_sentence,
+    percent_interval_text,
+    percent_text,
+)
 from waybench.reporting.tables._table import (
     Note,
     RowGroup,
@@ -71,7 +78,7 @@ def level_table(
     """
     metric, scoring, presentation = headline.metric, view.env.scoring, view.presentation
     in_aggregates = [part for aggregate in scoring.aggregates for part in aggregate.metrics]  # these have a table
-    best = metric.title if headline.series else f"Best {in_words(metric)}"
+    best = metric.title if headline.series else f"Best {metric_in_sentence(metric)}"
     if headline.series:
         caption = (
             f"{metric.title}: the mean of its curve over the steps. At every step the teacher's action was "
@@ -97,14 +104,14 @@ def level_table(
         lost = ""
         if estimate.lost is not None:  # where no value says it, the score's bounds are here
             lost = f"of {estimate.n_planned:,}" if estimate.attempts else lost_text(estimate.lost, metric)
-        return TableCell(amount(estimate.attempts), notes=notes([lost], "flag"))
+        return TableCell(count_text(estimate.attempts), notes=notes([lost], "flag"))
 
     def plain_mean(mean: IntervalEstimate | None, metric: Metric, *, bold: bool = False) -> TableCell:
         return replace(mean_cell(mean, metric, bold=bold), part=None, kind="")
 
     columns: list[TableColumn[Estimate]] = [
         TableColumn(presentation.level.capitalize(), level),
-        TableColumn(presentation.items.capitalize(), lambda estimate: amount(estimate.items)),
+        TableColumn(presentation.items.capitalize(), lambda estimate: count_text(estimate.items)),
         TableColumn("Attempts", attempts_cell),
         TableColumn(
             f"{best}, {metric.unit}" if metric.unit else best,
@@ -119,7 +126,7 @@ def level_table(
         ),
         *(
             TableColumn(
-                heading(other),
+                metric_heading(other),
                 lambda estimate, other=other: plain_mean(
                     estimate.curves[other.name].average if other.name in estimate.curves else None, other
                 ),
@@ -274,7 +281,7 @@ def _kind_column(kind: FailureKind, heading: str) -> TableColumn[tuple[TableCell
             return TableCell(NOTHING, kind="score")
         share = count / row[1].failed
         return TableCell(
-            amount(count), bold=True, notes=notes([f"{percent(share)} %"]), part=round(share, 3), kind="score"
+            count_text(count), bold=True, notes=notes([f"{percent_text(share)} %"]), part=round(share, 3), kind="score"
         )
 
     return TableColumn(heading, cell, "score", help=kind.doc)
@@ -283,7 +290,7 @@ def _kind_column(kind: FailureKind, heading: str) -> TableColumn[tuple[TableCell
 def _causes(failed: Failures) -> TableCell:
     """Return the kinds of failures that occurred, the most frequent first."""
     causes = tuple(
-        Note(f"{kind.title} {percent(count / failed.failed)} %", "cause", title=kind.doc, value=amount(count))
+        Note(f"{kind.title} {percent_text(count / failed.failed)} %", "cause", title=kind.doc, value=count_text(count))
         for kind, count in sorted(failed.kinds.items(), key=lambda item: -item[1])
     )
     return TableCell("" if causes else NOTHING, notes=causes, kind="name")
@@ -320,9 +327,9 @@ def _belief_columns(all_counts: Sequence[BeliefCounts]) -> list[TableColumn[Beli
     """Return the columns that any row of a table needs."""
 
     def known(counts: BeliefCounts) -> TableCell:
-        interval = notes([percent_interval(counts.known)], "interval")
+        interval = notes([percent_interval_text(counts.known)], "interval")
         share = counts.known.value
-        return TableCell(percent(share), bold=True, notes=interval, part=round(share, 3), kind="score")
+        return TableCell(percent_text(share), bold=True, notes=interval, part=round(share, 3), kind="score")
 
     def before_error(counts: BeliefCounts, count: int) -> TableCell:
         if not counts.knew + counts.did_not_know:
@@ -345,7 +352,7 @@ def _belief_columns(all_counts: Sequence[BeliefCounts]) -> list[TableColumn[Beli
         ),
         TableColumn(
             "Right part, %",
-            lambda counts: TableCell(percent(counts.share), kind="score"),
+            lambda counts: TableCell(percent_text(counts.share), kind="score"),
             "score",
             help="Mean share of an answer that is right.",
             is_shown=any(counts.share is not None for counts in all_counts),

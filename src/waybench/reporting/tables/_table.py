@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar
 
 from waybench.core import Metric
-from waybench.reporting._format import amount, heading, interval_text, mean_part, part
+from waybench.reporting._format import count_text, interval_text, mean_quality, metric_heading, quality_between_bounds
 from waybench.results import Estimate
 from waybench.results.formatting import LOST, NOTHING, mean_text, one_line
 from waybench.results.frames import Column
@@ -299,7 +299,7 @@ def declared_cell(column: Column[T], subject: T) -> TableCell:
     value: Any = None if column.only == "table" or column.text else column.value(subject)
     if column.text is None and isinstance(value, str):
         return TableCell(one_line(value, LONGEST), kind="name")
-    text, *lines = (column.text(subject) if column.text else amount(value)).split("\n")
+    text, *lines = (column.text(subject) if column.text else count_text(value)).split("\n")
     return TableCell(text or NOTHING, notes=notes(lines), kind="name" if issubclass(column.type, str) else "")
 
 
@@ -359,7 +359,7 @@ def metric_column(
     metric: Metric, cell: Callable[[T], TableCell], kind: str = "", group: HeaderGroup | None = None
 ) -> TableColumn[T]:
     """Return the column of a metric."""
-    return TableColumn(heading(metric), cell, kind, better=metric.better, group=group)
+    return TableColumn(metric_heading(metric), cell, kind, better=metric.better, group=group)
 
 
 def mean_cell(mean: IntervalEstimate | None, metric: Metric, *, bold: bool = True) -> TableCell:
@@ -367,7 +367,7 @@ def mean_cell(mean: IntervalEstimate | None, metric: Metric, *, bold: bool = Tru
     if mean is None:
         return TableCell(NOTHING, kind="score")
     cell = value_cell(mean.value, metric, bold=bold, interval=interval_text(mean, metric))
-    return replace(cell, part=mean_part(mean, metric), mark=lost_mark(mean.lost))
+    return replace(cell, part=mean_quality(mean, metric), mark=lost_mark(mean.lost))
 
 
 def value_cell(value: float, metric: Metric, *, bold: bool = False, interval: str = "") -> TableCell:
@@ -376,7 +376,7 @@ def value_cell(value: float, metric: Metric, *, bold: bool = False, interval: st
         text=mean_text(value, metric),
         bold=bold,
         notes=notes([interval], "interval"),
-        part=part(value, metric),
+        part=quality_between_bounds(value, metric),
         kind="score",
     )
 
@@ -403,4 +403,4 @@ def error_cell(count: int) -> TableCell:
 
 def count_cell(count: float | None, kind: str = "") -> TableCell:
     """Return a count."""
-    return TableCell(amount(count), order=count, kind=kind)
+    return TableCell(count_text(count), order=count, kind=kind)

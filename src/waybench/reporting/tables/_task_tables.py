@@ -8,14 +8,14 @@ from waybench.core import Aggregate, Metric, Outcome, Presentation, plural
 from waybench.envs import registry
 from waybench.reporting._format import (
     TaskView,
-    amount,
-    described_heading,
-    heading,
+    count_text,
     interval_text,
-    mean_part,
-    part,
-    percent,
-    percent_interval,
+    mean_quality,
+    metric_caption_heading,
+    metric_heading,
+    percent_interval_text,
+    percent_text,
+    quality_between_bounds,
 )
 from waybench.reporting.tables._table import (
     BLANK,
@@ -80,7 +80,7 @@ def score_table(id: str, view: TaskView, estimates: Sequence[Estimate]) -> Table
         groups,
         is_reference=lambda group: group.embedded,
         id=id,
-        title=f"{described_heading(headline.metric)}, by {view.presentation.level}"
+        title=f"{metric_caption_heading(headline.metric)}, by {view.presentation.level}"
         + (", with a teacher" if guided else ""),
         caption=_score_caption(view, headline, estimates),
         kind="scores",
@@ -127,7 +127,7 @@ def _score_cell(estimate: Estimate, headline: HeadlineSpec, view: TaskView) -> T
             *notes([mean_text(single.value if single else None, metric)] if best_of else []),
             *notes([_ends(estimate, single, metric)] if best_of or not lost else [], "interval"),
         ),
-        part=mean_part(mean, metric),
+        part=mean_quality(mean, metric),
         title=title,
         kind="score",
     )
@@ -160,20 +160,22 @@ def conduct_table(
     replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean per attempt")
 
     def solved(total: Estimate) -> TableCell:
-        lines = notes([percent_interval(total.solved)], "interval")
-        return TableCell(percent(total.solved.value if total.solved else None), notes=lines)
+        lines = notes([percent_interval_text(total.solved)], "interval")
+        return TableCell(percent_text(total.solved.value if total.solved else None), notes=lines)
 
     def outcome(total: Estimate, name: str) -> TableCell:
         share = total.outcomes.get(name, 0)
         in_words = total.refusals_in_words if name == str(Outcome.REFUSED) else 0
         lines = notes([f"and {in_words:,} unparsed in words"] if in_words else [])
         is_zero = not (share or in_words)
-        return TableCell(percent(share if total.action_replies else None), notes=lines, kind="zero" if is_zero else "")
+        return TableCell(
+            percent_text(share if total.action_replies else None), notes=lines, kind="zero" if is_zero else ""
+        )
 
     def tokens_in(total: Estimate) -> TableCell:
         shares = prompt_shares(total, presentation)
         lines = [f"{share} % {what}" for share, what in zip(shares, ("shared", "cached"), strict=True) if share]
-        return TableCell(amount(total.input_tokens), notes=notes(lines))
+        return TableCell(count_text(total.input_tokens), notes=notes(lines))
 
     columns: list[TableColumn[Estimate]] = [
         model_column(lambda total: total.group, groups, view.pages),
@@ -188,7 +190,7 @@ def conduct_table(
         ),
         TableColumn("Requests", lambda total: mean_text(total.requests), group=means),
         TableColumn("Tokens in", tokens_in, group=means, is_optional=True),
-        TableColumn("Tokens out", lambda total: amount(total.output_tokens), group=means, is_optional=True),
+        TableColumn("Tokens out", lambda total: count_text(total.output_tokens), group=means, is_optional=True),
         TableColumn("Seconds", lambda total: mean_text(total.seconds), group=means, is_optional=True),
         TableColumn("Infrastructure\nerrors", lambda total: error_cell(total.errors), is_optional=True),
     ]
@@ -220,7 +222,9 @@ def prompt_shares(total: Estimate, presentation: Presentation) -> PromptShares:
     shared = total.metrics.get(presentation.shared)
     # A provider that says nothing of a cache is recorded as one that had nothing in it.
     is_cache_known = total.cached_share is not None and (shared is not None or total.cached_share > 0)
-    return PromptShares(percent(shared.value) if shared else "", percent(total.cached_share) if is_cache_known else "")
+    return PromptShares(
+        percent_text(shared.value) if shared else "", percent_text(total.cached_share) if is_cache_known else ""
+    )
 
 
 def aggregate_tables(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
@@ -292,23 +296,29 @@ def _aggregate_table(
         mean = estimate.metric_or_aggregate(metric.name)
         if mean is None or metric.bounds != (0, 1) or metric.unit:
             return mean_cell(mean, metric, bold=bold)
-        lines = notes([percent_interval(mean)], "interval")
-        return TableCell(percent(mean.value), bold=bold, notes=lines, part=part(mean.value, metric), kind="score")
+        lines = notes([percent_interval_text(mean)], "interval")
+        return TableCell(
+            percent_text(mean.value),
+            bold=bold,
+            notes=lines,
+            part=quality_between_bounds(mean.value, metric),
+            kind="score",
+        )
 
     result = TableRow(
-        TableCell(heading(metric), bold=True, better=metric.better),
+        TableCell(metric_heading(metric), bold=True, better=metric.better),
         [number(estimate, metric, bold=True) for estimate in estimates],
     )
     items = TableRow(
         TableCell(presentation.items.capitalize()), [count_cell(estimate.items, "score") for estimate in estimates]
     )
     means = [
-        TableRow(TableCell(heading(metric)), [number(estimate, metric) for estimate in estimates])
+        TableRow(TableCell(metric_heading(metric)), [number(estimate, metric) for estimate in estimates])
         for metric in aggregate.metrics
     ]
     return Table(
         id=id,
-        title=heading(metric) + (f", {level}" if level else ""),
+        title=metric_heading(metric) + (f", {level}" if level else ""),
         caption=(Note(caption), *notes(few, "flag")),
         columns=[TableColumn(aggregate.part), *columns],
         groups=(RowGroup((result, items)), RowGroup(means)),
@@ -390,7 +400,7 @@ def clusters(
         ),
         TableColumn(presentation.level.capitalize(), lambda cluster: str(cluster.level)),
         TableColumn(
-            size_title, lambda cluster: amount(variables.get(cluster, {}).get(size)), is_shown=bool(size_title)
+            size_title, lambda cluster: count_text(variables.get(cluster, {}).get(size)), is_shown=bool(size_title)
         ),
         TableColumn(
             presentation.items.capitalize(),

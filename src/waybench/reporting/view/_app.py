@@ -39,14 +39,14 @@ _SHOWN = {
 }
 
 
-def run_progress(folders: Iterable[Path]) -> list[dict[str, Json]]:
-    """Return the progress of each run in some folders that is not finished, as texts for a page."""
+def unfinished_runs(folders: Iterable[Path]) -> list[dict[str, Json]]:
+    """Return the progress of each unfinished run in some folders, as texts for a page."""
     paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.rglob(PROGRESS_FILE))]
     return [progress for path in paths if (progress := _read_progress(path))]
 
 
 def _read_progress(path: Path) -> dict[str, Json] | None:
-    """Return what a page shows of a file; None if its run is finished, or the file is none of ours."""
+    """Return the progress in a file for a page; None if the run is finished or the file is not valid."""
     data: Any = None
     with suppress(OSError, ValueError, RecursionError):
         if path.stat().st_size <= _MOST_BYTES:
@@ -59,27 +59,28 @@ def _read_progress(path: Path) -> dict[str, Json] | None:
     if state not in _SHOWN:
         return None
     title = str(data.get("text", ""))[:300].capitalize() if state == "running" else _SHOWN[state]
-    return {"state": state, "title": title, "tasks": list(_tasks(data.get("tasks"), state))}
+    return {"state": state, "title": title, "tasks": list(_task_progress(data.get("tasks"), state))}
 
 
-def _tasks(tasks: Json, state: str) -> Iterator[dict[str, Json]]:
+def _task_progress(tasks: Json, state: str) -> Iterator[dict[str, Json]]:
+    """Yield the progress of each task of a run; `state` is that of the run."""
     for task in tasks[:_MOST_TASKS] if is_array(tasks) else ():
         if not is_object(task):
             continue
         texts: dict[str, Json] = {name: str(task.get(name, ""))[:300] for name in _TEXTS}
         if state != "running" and texts["state"] == "running":
             texts["state_text"] = "unfinished"
-        yield {**texts, "share": _share(task.get("done"), task.get("total"))}
+        yield {**texts, "share": _done_share(task.get("done"), task.get("total"))}
 
 
-def _share(done: Json, total: Json) -> float | None:
+def _done_share(done: Json, total: Json) -> float | None:
     if not isinstance(done, int) or not isinstance(total, int) or total <= 0:
         return None
     return min(done / total, 1.0)
 
 
-def _is_running(path: Path, written: Json) -> bool:
-    """Return whether the process that writes a file still runs: it holds the lock of the folder."""
+def _is_running(path: Path, written_at: Json) -> bool:
+    """Return whether the process that writes a progress file still runs, which then holds the lock of the folder."""
     lock = path.with_name(LOCK_FILE)
     try:
         with closing(sqlite3.connect(f"{lock.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as database:
@@ -87,7 +88,7 @@ def _is_running(path: Path, written: Json) -> bool:
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return True
-        return isinstance(written, int | float) and abs(time.time() - written) < _RECENT
+        return isinstance(written_at, int | float) and abs(time.time() - written_at) < _RECENT
     return False
 
 
@@ -97,30 +98,30 @@ PROGRESS = f"{HOME}/progress.json"
 _RELOAD = ("script-src", "connect-src")
 
 
-def version(content: bytes) -> str:
-    """Return what tells a page's contents apart, as an entity tag."""
+def entity_tag(content: bytes) -> str:
+    """Return a page's entity tag, which changes with its content."""
     return f'"{sha256(content).hexdigest()[:16]}"'
 
 
-def with_reload(page: bytes) -> bytes:
-    """Return a page that reloads itself: with our script, and with a policy that lets it in.
+def add_reload_script(page: bytes) -> bytes:
+    """Return a page with the script that reloads it, and with a policy that allows the script.
 
     Args:
         page: The page as it is on disk; what is no UTF-8 stays as it is.
     """
     text = page.decode("utf-8", "surrogateescape")
     head, end_of_head, tail = text.partition("</head>")
-    for element, policy in _policies(head):
+    for element, policy in _meta_policies(head):
         allowed = escape(allow_reload(policy))
         head = head.replace(element, f'<meta http-equiv="Content-Security-Policy" content="{allowed}">')
-    script = f'<script src="{SCRIPT}" data-version="{escape(version(page))}"></script>\n'
+    script = f'<script src="{SCRIPT}" data-version="{escape(entity_tag(page))}"></script>\n'
     before, end_of_body, after = (head + end_of_head + tail).rpartition("</body>")
     html = before + script + end_of_body + after if end_of_body else after + script
     return html.encode("utf-8", "surrogateescape")
 
 
 def allow_reload(policy: str) -> str:
-    """Return a Content-Security-Policy that lets a page load scripts from and speak to its own server, too.
+    """Return a Content-Security-Policy that also allows scripts from, and requests to, the page's own server.
 
     Everything else stays as it is; a policy that does not restrict one of the two is left alone in it.
     """
@@ -138,15 +139,15 @@ def allow_reload(policy: str) -> str:
     return "; ".join(" ".join([name, *sources]) for name, sources in directives.items())
 
 
-def _policies(head: str) -> list[tuple[str, str]]:
-    """Return the <meta> elements with a policy, as they are written, and what the policy is."""
-    reader = _Policies()
+def _meta_policies(head: str) -> list[tuple[str, str]]:
+    """Return the <meta> elements with a policy: their text in the page, and the policy."""
+    reader = _PolicyReader()
     reader.feed(head)
     reader.close()
     return reader.found
 
 
-class _Policies(HTMLParser):
+class _PolicyReader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.found: list[tuple[str, str]] = []
@@ -219,19 +220,19 @@ class LiveSite:
     call: Callable[[], None] = _do_nothing
 
     def answer(self, path: str) -> Answer | None:
-        """Return what is sent for a decoded path without its first slash; None if there is no such file."""
+        """Return the answer to a decoded path without its first slash; None if there is no such file."""
         wanted = path or _FIRST
-        content = self._read(wanted) if _PATH.fullmatch(wanted) else None
+        content = self._read_file(wanted) if _PATH.fullmatch(wanted) else None
         if content is None:
             if wanted == _FIRST:
-                return _page(self._waiting(self.message))
-            return _page(self._waiting(_MAKING)) if self._request_replay(wanted) else None
+                return _html_answer(self._waiting_page(self.message))
+            return _html_answer(self._waiting_page(_MAKING)) if self._request_replay(wanted) else None
         suffix = Path(wanted).suffix
         if suffix == ".html":
-            return _page(content)
-        return Answer(content, _TYPES.get(suffix, "application/octet-stream"), version(content))
+            return _html_answer(content)
+        return Answer(content, _TYPES.get(suffix, "application/octet-stream"), entity_tag(content))
 
-    def _read(self, path: str) -> bytes | None:
+    def _read_file(self, path: str) -> bytes | None:
         try:
             home = self.folder.resolve(strict=True)
             file = (home / path).resolve(strict=True)
@@ -241,9 +242,9 @@ class LiveSite:
             return None
 
     def _request_replay(self, path: str) -> bool:
-        """Have the page of a replay built if the path is that of one; return whether the page may still come."""
+        """Request the page of a replay if the path is one; return whether the page may still come."""
         match = _REPLAY.fullmatch(path)
-        if match is None or self._read(f"results/{match[1]}.html") is None:
+        if match is None or self._read_file(f"results/{match[1]}.html") is None:
             return False
         name = path.removeprefix("replays/")
         was_built = name in self.built  # before the call, which another thread may follow at once
@@ -252,7 +253,7 @@ class LiveSite:
             self.call()
         return not was_built
 
-    def _waiting(self, message: str) -> bytes:
+    def _waiting_page(self, message: str) -> bytes:
         template = Template((_PAGES / "waiting.html").read_text(encoding="utf-8"))
         commands: Mapping[str, str] = self.start if self.hint else {}
         lines = [f'<p class="soft">{escape(what)}</p>\n<pre>{escape(how)}</pre>' for what, how in commands.items()]
@@ -260,8 +261,8 @@ class LiveSite:
         return html.encode("utf-8", "replace")
 
 
-def _page(content: bytes) -> Answer:
-    return Answer(with_reload(content), "text/html", version(content))
+def _html_answer(content: bytes) -> Answer:
+    return Answer(add_reload_script(content), "text/html", entity_tag(content))
 
 
 HEADERS = {
@@ -275,11 +276,11 @@ _TOKEN = "token"  # in an address
 _REFUSED = "This page is private: open the full address that `waybench {}` printed, with ?token=... at the end.\n"
 
 
-def application(site: LiveSite, port: int, token: str) -> ASGIApp:
-    """Return the application that serves a site on a port of this machine to those who have a token."""
+def site_application(site: LiveSite, port: int, token: str) -> ASGIApp:
+    """Return the application that serves a site on a port of this machine to clients with the token."""
 
     # Functions that are not async run in threads: reading a file holds up nobody else.
-    def file(request: Request) -> Response:
+    def serve_file(request: Request) -> Response:
         if request.path_params["path"] == "replays/index.html" and request.url.query:  # a replay without a page
             name = quote(request.url.query, safe="")
             return RedirectResponse(str(request.url.replace(path=f"/replays/{name}", query="")), 303)
@@ -288,15 +289,15 @@ def application(site: LiveSite, port: int, token: str) -> ASGIApp:
             return PlainTextResponse("Page not found.\n", 404)
         return Response(answer.content, media_type=answer.media_type, headers={"ETag": answer.version})
 
-    def script(request: Request) -> Response:
+    def serve_script(request: Request) -> Response:
         text = "".join((_PAGES / name).read_text(encoding="utf-8") for name in ("reload.js", "progress.js"))
         return Response(text, media_type="text/javascript")
 
-    def progress(request: Request) -> Response:
-        return JSONResponse(run_progress(site.folders))
+    def serve_progress(request: Request) -> Response:
+        return JSONResponse(unfinished_runs(site.folders))
 
-    routes = [Route(SCRIPT, script), Route(PROGRESS, progress)]
-    return Guard(Access(Starlette(routes=[*routes, Route("/{path:path}", file)]), port, token), port)
+    routes = [Route(SCRIPT, serve_script), Route(PROGRESS, serve_progress)]
+    return Guard(Access(Starlette(routes=[*routes, Route("/{path:path}", serve_file)]), port, token), port)
 
 
 class Guard:
@@ -344,18 +345,18 @@ class Access:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         app: ASGIApp = self._app
-        if self._is_token(request.query_params.get(_TOKEN)):
-            app = self._admitted(request)
-        elif not self._is_token(request.cookies.get(self._cookie)):
+        if self._is_valid_token(request.query_params.get(_TOKEN)):
+            app = self._set_cookie_and_redirect(request)
+        elif not self._is_valid_token(request.cookies.get(self._cookie)):
             app = PlainTextResponse(_REFUSED.format(self._command), 403)
         await app(scope, receive, send)
 
-    def _admitted(self, request: Request) -> Response:
-        """Return the answer that sets the cookie and leads to the same page without the token in its address."""
+    def _set_cookie_and_redirect(self, request: Request) -> Response:
+        """Return the redirection to the same page without the token in its address, which sets the cookie."""
         # With the host, which was checked: a path such as "//other.example" alone would be another host's address.
         answer = RedirectResponse(str(request.url.remove_query_params(_TOKEN)), 303)
         answer.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="strict")
         return answer
 
-    def _is_token(self, token: str | None) -> bool:
+    def _is_valid_token(self, token: str | None) -> bool:
         return token is not None and compare_digest(token.encode("utf-8", "replace"), self._token.encode())

@@ -18,7 +18,7 @@ from anyio import to_process, to_thread
 from starlette.types import ASGIApp
 
 from waybench.core import UsageError
-from waybench.reporting.view._app import LiveSite, application
+from waybench.reporting.view._app import LiveSite, site_application
 
 Logs = dict[Path, tuple[int, int]]
 
@@ -41,7 +41,7 @@ _FORMS = ("*.eval", "*.jsonl", "*.jsonl.gz")  # of logs, and of records
 
 
 def log_states(folders: Iterable[Path]) -> Logs:
-    """Return size and time of change of each log in some folders, in any depth, and of each file of records."""
+    """Return the size and modification time of each log and file of records in some folders, in any depth."""
     logs: Logs = {}
     for folder in folders:
         files = [folder] if os.path.isfile(folder) else [p for form in _FORMS for p in folder.rglob(form)]
@@ -55,8 +55,8 @@ def log_states(folders: Iterable[Path]) -> Logs:
 
 
 @contextmanager
-def uninterrupted() -> Generator[None, None, None]:
-    """Hold up Ctrl-C, also for processes that are started meanwhile, and for these for good."""
+def block_interrupts() -> Generator[None, None, None]:
+    """Block Ctrl-C within the block, and for good in processes that are started in it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -68,12 +68,12 @@ def uninterrupted() -> Generator[None, None, None]:
 
 
 def ignore_interrupts() -> None:
-    """Do so where `uninterrupted` cannot."""
+    """Ignore Ctrl-C in this process, where `block_interrupts` cannot."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def attempt(build: Callable[[], BuildOutcome]) -> BuildOutcome:
-    """Build, and tell a bug with its traceback."""
+def build_or_report_bug(build: Callable[[], BuildOutcome]) -> BuildOutcome:
+    """Build the site; an unexpected error becomes an outcome with its traceback."""
     try:
         return build()
     except Exception:
@@ -109,10 +109,10 @@ async def rebuild_on_change(
         wanted, called = site.wanted, anyio.Event()
         if there != built or wanted != site.built:
             built, began = there, anyio.current_time()
-            outcome = await _build_elsewhere(partial(build, replays=wanted) if wanted else build)
+            outcome = await _build_in_process(partial(build, replays=wanted) if wanted else build)
             site.built = wanted
             pause = max(every, anyio.current_time() - began)
-            _update_page(outcome, site)
+            _update_waiting_page(outcome, site)
             lines = [*outcome.notes, *([] if outcome.empty or not outcome.problem else [f"Error: {outcome.problem}"])]
             for line in lines:
                 if line not in printed:
@@ -122,18 +122,18 @@ async def rebuild_on_change(
             await called.wait()
 
 
-async def _build_elsewhere(build: Callable[[], BuildOutcome]) -> BuildOutcome:
+async def _build_in_process(build: Callable[[], BuildOutcome]) -> BuildOutcome:
     try:
         # Ctrl-C reaches every process of a terminal. The one that builds is started here if there is none yet; it is
         # not to speak of it, and ends when this one does.
-        with uninterrupted():
+        with block_interrupts():
             await to_process.run_sync(ignore_interrupts)
-        return await to_process.run_sync(attempt, build, cancellable=True)
+        return await to_process.run_sync(build_or_report_bug, build, cancellable=True)
     except anyio.BrokenWorkerProcess:
         return BuildOutcome(problem="the process that builds the report ended; it starts again when a log changes")
 
 
-def _update_page(outcome: BuildOutcome, site: LiveSite) -> None:
+def _update_waiting_page(outcome: BuildOutcome, site: LiveSite) -> None:
     site.hint = outcome.empty
     if outcome.empty:
         site.message = "No episodes yet; this page reloads when there are."
@@ -146,8 +146,8 @@ DEFAULT_PORT = 7575
 _NEXT = 20  # ports that are tried after the default one
 
 
-def listen(port: int | None = None) -> socket.socket:
-    """Return a socket that listens on this machine's own address, which no other machine reaches.
+def open_listener(port: int | None = None) -> socket.socket:
+    """Return a socket that listens on this machine's loopback address.
 
     Args:
         port: Its port, 0 for any free one; by default 7575, or the next free one after it.
@@ -179,13 +179,13 @@ def _bind(port: int) -> socket.socket:
     return listener
 
 
-def address(listener: socket.socket, token: str) -> str:
-    """Return the address under which a browser finds what a socket serves to those who have a token."""
+def address_with_token(listener: socket.socket, token: str) -> str:
+    """Return the address under which a browser finds the served site, with the token."""
     return f"http://{ADDRESS}:{listener.getsockname()[1]}/?token={token}"
 
 
 def new_token() -> str:
-    """Return a random token, which nobody can guess."""
+    """Return a random token."""
     return token_urlsafe(24)
 
 
@@ -229,7 +229,7 @@ def serve_application(
     """
     server = AppServer(app)
 
-    async def run() -> None:
+    async def run_server() -> None:
         async with anyio.create_task_group() as tasks:
             for job in background:
                 tasks.start_soon(job)
@@ -242,7 +242,7 @@ def serve_application(
 
     before = signal.getsignal(signal.SIGINT)
     try:
-        anyio.run(run)
+        anyio.run(run_server)
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -277,5 +277,5 @@ def serve(
     """
     logs = tuple(folders)
     shown_site = LiveSite(site, title, start, folders=logs)
-    app = application(shown_site, listener.getsockname()[1], token)
+    app = site_application(shown_site, listener.getsockname()[1], token)
     serve_application(app, listener, lambda: rebuild_on_change(build, shown_site, logs, every, tell))

@@ -15,7 +15,14 @@ from waybench.ext.publish.leaderboard._commitments import Committed, commitment_
 from waybench.ext.publish.leaderboard._entries import BoardEntry, RefusedFile, Settings, Status
 from waybench.reporting import write_report
 from waybench.reporting._files import slug
-from waybench.reporting._write import BoardSection, BoardTable, model_page, remove_report, report_matrix, write_board
+from waybench.reporting._write import (
+    BoardSection,
+    BoardTable,
+    model_page_path,
+    remove_report,
+    report_matrix,
+    write_board,
+)
 from waybench.reporting.tables import Note, Table, TableCell, TableColumn, TableRow, model_label, single_group
 from waybench.reporting.tables._table import RowGroup
 from waybench.results.estimates import Matrix
@@ -114,7 +121,7 @@ def _board_table(
 def _ranking_section(part: BoardReport, entries: Sequence[BoardEntry]) -> BoardSection:
     """Return a part's matrix of models by families, with each submission's status."""
     by_name = {name: entry for entry in entries for name in entry.names.values()}
-    heads = {model_page(name): entry for name, entry in by_name.items()}  # a name that is shown can be cut
+    heads = {model_page_path(name): entry for name, entry in by_name.items()}  # a name that is shown can be cut
 
     def with_status(row: TableRow) -> TableRow:
         entry = heads.get(row.head.link)
@@ -124,7 +131,9 @@ def _ranking_section(part: BoardReport, entries: Sequence[BoardEntry]) -> BoardS
         status = Note(str(entry.status), "good" if entry.is_confirmed else "flag", _verdict_link(entry, "../"))
         return replace(row, head=replace(row.head, notes=(*row.head.notes, status)))
 
-    items = {model_page(row.model): f"{sum(cell.items for cell in row.cells.values()):,}" for row in part.matrix.rows}
+    items = {
+        model_page_path(row.model): f"{sum(cell.items for cell in row.cells.values()):,}" for row in part.matrix.rows
+    }
     groups = [
         replace(group, rows=[with_status(row) for row in rows], title=group.title or title)
         for group in part.table.groups
@@ -282,7 +291,7 @@ def _verdict_link(entry: BoardEntry, root: str = "") -> str:
 
 def _results_link(name: str, parts: Sequence[BoardReport]) -> str:
     folders = [part.folder for part in parts if any(row.model == name for row in part.matrix.rows)]
-    return f"{folders[0]}/{model_page(name)}" if folders else ""
+    return f"{folders[0]}/{model_page_path(name)}" if folders else ""
 
 
 def feed_json(
@@ -307,7 +316,7 @@ def feed_json(
                 "options": list(part.options),
                 "submission": by_name[str(row["model"])].id,
                 "status": str(by_name[str(row["model"])].status),
-                "page": f"{part.folder}/{model_page(str(row['model']))}",
+                "page": f"{part.folder}/{model_page_path(str(row['model']))}",
             }
             for part in parts
             for row in part.matrix.to_json()
@@ -455,6 +464,6 @@ def _entry_verdict_page(entry: BoardEntry, parts: Sequence[BoardReport]) -> str:
     for name in entry.names.values():
         for part in parts:
             if any(row.model == name for row in part.matrix.rows):
-                links.append((f"Results and replays of {name}", f"../{part.folder}/{model_page(name)}"))
+                links.append((f"Results and replays of {name}", f"../{part.folder}/{model_page_path(name)}"))
     note = f"Status on the leaderboard: {entry.status}. {entry.note}".rstrip()
     return verdict_page(entry.verdict, links=links, note=note, signer=entry.signer)
