@@ -13,8 +13,8 @@ from tests.analysis.test_agents import played
 from tests.report.pages import site
 from waybench.envs.smartplay import FORMULAS, RECORDED
 from waybench.envs.smartplay._capabilities import CAPABILITIES, capability_scores
-from waybench.reporting.charts._radar import Web, overlays, radar_spec, ring_values
-from waybench.reporting.charts._svg import draw
+from waybench.reporting.charts._radar import Web, overlay_charts, radar_spec, ring_values
+from waybench.reporting.charts._svg import draw_spec
 from waybench.results.estimates._agents import Agent
 from waybench.results.stats import clustered_mean
 
@@ -100,7 +100,7 @@ def test_a_chart_says_what_it_is(tmp_path: Path) -> None:
 
 
 def test_a_drawing_is_nothing_but_shapes_and_text() -> None:
-    found = str(draw(radar_spec(AXES, [Web("<script>alert(1)</script>", [0.2, 0.4, 0.6])]), 'a "label" <b>'))
+    found = str(draw_spec(radar_spec(AXES, [Web("<script>alert(1)</script>", [0.2, 0.4, 0.6])]), 'a "label" <b>'))
     assert set(re.findall(r"<(\w+)", found)) <= {"svg", "g", "path", "circle", "line", "rect", "text", "title"}
     assert all(axis in found for axis in AXES)
     assert "script>" not in found
@@ -150,7 +150,7 @@ def lines_of(spec: Mapping[str, Any], colour: str) -> set[tuple[float, float]]:
 def test_two_agents_are_laid_over_each_other_and_over_people() -> None:
     labels = ["GPT-4-0613", "vicuna-13b"]
     agents = [agent(label, scores) for label, scores in zip(labels, (GPT_4_0613, VICUNA_13B), strict=True)]
-    games, capabilities = overlays(agents, labels)
+    games, capabilities = overlay_charts(agents, labels)
     (chart,) = games.charts
     assert {"Bandit", "RPS", "Hanoi", "Messenger L1", "Messenger L2", "Crafter", "Minecraft"} <= set(words(chart.spec))
     assert [text for text in words(chart.spec) if text in {"Human baseline", *labels}] == ["Human baseline", *labels]
@@ -170,7 +170,7 @@ def test_two_agents_are_laid_over_each_other_and_over_people() -> None:
 
 def test_a_legend_ends_within_its_chart_however_long_names_are() -> None:
     labels = ["vendor/" + "a-very-long-name-" * 9 + str(number) for number in range(6)]
-    games, _ = overlays([agent(label, GPT_4_0613) for label in labels], labels)
+    games, _ = overlay_charts([agent(label, GPT_4_0613) for label in labels], labels)
     (chart,) = games.charts
     written = [text for text in words(chart.spec) if text.startswith("vendor/")]
     assert len(written) == len(set(written)) == 6
@@ -184,7 +184,7 @@ def test_a_legend_ends_within_its_chart_however_long_names_are() -> None:
 def test_more_than_six_agents_have_charts_of_their_own_on_one_scale() -> None:
     labels = [f"m{number}" for number in range(7)]
     scores = [GPT_4_0613] * 6 + [(1.2, *VICUNA_13B[1:])]
-    for overlay in overlays([agent(*pair) for pair in zip(labels, scores, strict=True)], labels):
+    for overlay in overlay_charts([agent(*pair) for pair in zip(labels, scores, strict=True)], labels):
         assert len(overlay.charts) == 7
         rings = [{each["ring"] for each in layers(chart.spec, "line")[0]} for chart in overlay.charts]
         assert rings == [rings[0]] * 7
@@ -195,7 +195,7 @@ def test_more_than_six_agents_have_charts_of_their_own_on_one_scale() -> None:
 
 def test_what_is_far_beyond_people_is_named_and_squeezes_nothing() -> None:
     scores = (*GPT_4_0613[:5], 20.7, 0.6)
-    games, _ = overlays([agent("a", scores), agent("b", GPT_4_0613[:5])], ["a", "b"])
+    games, _ = overlay_charts([agent("a", scores), agent("b", GPT_4_0613[:5])], ["a", "b"])
     (chart,) = games.charts
     assert "on the rim, and beyond: a Crafter 20.70" in words(chart.spec)
     assert "b without Crafter, Minecraft" in words(chart.spec)

@@ -60,7 +60,7 @@ class Work:
 
 def report(episodes: Sequence[LoggedEpisode], folder: Path, **more: Any) -> dict[str, bytes]:
     """Write a report and return its files."""
-    _svg._convert.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    _svg._vega_svg.cache_clear()  # pyright: ignore[reportPrivateUsage]
     site = folder / "site"
     write_report(episodes, site, kept=open_cache(folder / "kept", site), **more)
     return {str(path.relative_to(site)): path.read_bytes() for path in site.rglob("*") if path.is_file()}

@@ -18,7 +18,7 @@ from tests.analysis.searches import searched
 from tests.report.test_chart import EPISODES, plot_of
 from waybench.reporting import write_report
 from waybench.reporting.charts._bars import outcomes_spec
-from waybench.reporting.charts._chart import WIDE, chart, chart_spec
+from waybench.reporting.charts._chart import WIDE, chart_spec, draw_plot
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._success import WIDE as PANELS
 from waybench.reporting.charts._success import Player, success_spec
@@ -27,7 +27,7 @@ from waybench.reporting.charts._svg import (
     SCALE,
     Chart,
     ChartFiles,
-    draw,
+    draw_spec,
     palette,
     safe_drawing,
     standalone_svg,
@@ -79,7 +79,7 @@ def test_the_palette_is_that_of_a_light_page() -> None:
 
 @pytest.mark.parametrize("kind", SPECS)
 def test_a_drawing_alone_is_that_of_the_page_in_colours(kind: str) -> None:
-    page = draw(SPECS[kind], "A label")
+    page = draw_spec(SPECS[kind], "A label")
     root = ElementTree.fromstring(alone := standalone_svg(page))
     assert root.tag == f"{SVG}svg"
     assert "var(" not in alone
@@ -97,7 +97,7 @@ def test_a_drawing_alone_is_that_of_the_page_in_colours(kind: str) -> None:
 
 def test_words_are_no_colours() -> None:
     spec = {**SPECS["bars"], "data": {"values": [{**piece, "task": HOSTILE, "text": HOSTILE} for piece in BARS]}}
-    alone = standalone_svg(draw(spec, HOSTILE))
+    alone = standalone_svg(draw_spec(spec, HOSTILE))
     root = ElementTree.fromstring(alone)
     assert root.get("aria-label") == HOSTILE
     assert HOSTILE in {element.text for element in root.iter(f"{SVG}text")}
@@ -195,11 +195,11 @@ def test_names_are_the_same_in_every_report(site: Path, tmp_path: Path) -> None:
 def test_a_picture_is_made_again_only_where_its_drawing_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = draw(SPECS["radar"], "x")
+    page = draw_spec(SPECS["radar"], "x")
     figure = Chart("web", page, None, "A web.", SPECS["radar"])
 
     def write(figure: Chart) -> bytes:
-        for name, content in ChartFiles(tmp_path, png=True).of([figure]):
+        for name, content in ChartFiles(tmp_path, png=True).files_of([figure]):
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
         return (tmp_path / "charts" / "web.png").read_bytes()
@@ -216,7 +216,7 @@ def test_a_picture_is_made_again_only_where_its_drawing_has_changed(
     assert write(figure) == first
     assert made == []
     other = radar_spec(["a", "b", "c"], [Web("one", [0.9, 0.2, 0.6])])
-    assert write(Chart("web", draw(other, "x"), None, "A web.", other)) != first
+    assert write(Chart("web", draw_spec(other, "x"), None, "A web.", other)) != first
     assert len(made) == 1
     (tmp_path / "charts" / "web.png").unlink()
     assert write(figure) == first
@@ -224,7 +224,7 @@ def test_a_picture_is_made_again_only_where_its_drawing_has_changed(
 
 
 def test_a_chart_of_a_page_is_not_changed_by_its_file() -> None:
-    page = chart(plot_of(EPISODES), WIDE, "x")
+    page = draw_plot(plot_of(EPISODES), WIDE, "x")
     before = str(page)
     standalone_svg(page)
     assert str(page) == before
@@ -232,7 +232,7 @@ def test_a_chart_of_a_page_is_not_changed_by_its_file() -> None:
 
 
 def test_charts_are_written_as_png_on_request_alone(tmp_path: Path) -> None:
-    figure = Chart("web", draw(SPECS["radar"], "x"), None, "A web.", SPECS["radar"])
-    assert [name for name, _ in ChartFiles(tmp_path).of([figure])] == ["charts/web.svg", "charts/web.json"]
-    with_png = [name for name, _ in ChartFiles(tmp_path, png=True).of([figure])]
+    figure = Chart("web", draw_spec(SPECS["radar"], "x"), None, "A web.", SPECS["radar"])
+    assert [name for name, _ in ChartFiles(tmp_path).files_of([figure])] == ["charts/web.svg", "charts/web.json"]
+    with_png = [name for name, _ in ChartFiles(tmp_path, png=True).files_of([figure])]
     assert with_png == ["charts/web.png", "charts/web.svg", "charts/web.json"]

@@ -16,7 +16,7 @@ from waybench.core import Price, Usage
 from waybench.core._designs import ladder_design
 from waybench.reporting import write_report
 from waybench.reporting.tables import TableCell
-from waybench.reporting.tables._leaders import Leader, Leaders, leaders
+from waybench.reporting.tables._leaders import Leader, Leaders, leader_rows
 from waybench.results import LoggedEpisode, by_level, overall, rows
 from waybench.results.horizons import horizons
 from waybench.results.horizons._horizons import headline_horizons
@@ -34,7 +34,7 @@ def table(
     totals = overall(made)
     pages = {total.group: f"page-{number}.html" for number, total in enumerate(totals)}
     model_pages = {total.group.model: "model.html" for total in totals}
-    return leaders(by_level(made), totals, pages, model_pages, headline_horizons(horizons(made)), only)
+    return leader_rows(by_level(made), totals, pages, model_pages, headline_horizons(horizons(made)), only)
 
 
 def line(found: Leaders, model: str) -> Leader:

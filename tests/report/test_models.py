@@ -11,7 +11,7 @@ from tests.analysis.worlds import FIND
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import Page, Site, site
 from waybench.core import Reply
-from waybench.reporting.charts._bars import outcomes, outcomes_spec
+from waybench.reporting.charts._bars import outcomes_chart, outcomes_spec
 from waybench.results import LoggedEpisode, overall, rows
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
@@ -117,8 +117,8 @@ def pieces(episodes: list[LoggedEpisode]) -> list[dict[str, Any]]:
     from waybench.reporting.charts import _bars
 
     totals = overall(rows(episodes))
-    names = _bars._names([total.group for total in totals])
-    return [piece for total in totals for piece in _bars._pieces(total, names)]
+    names = _bars._bar_names([total.group for total in totals])
+    return [piece for total in totals for piece in _bars._bar_pieces(total, names)]
 
 
 def test_each_task_with_its_settings_is_one_bar_of_a_hundred_per_cent() -> None:
@@ -143,15 +143,15 @@ def test_each_task_with_its_settings_is_one_bar_of_a_hundred_per_cent() -> None:
 
 
 def test_where_nothing_was_said_there_is_no_chart() -> None:
-    assert outcomes(overall(rows([logged(failed(said(["x"])))]))) is None
-    assert outcomes(overall(rows(played("null", (5,))))) is not None
+    assert outcomes_chart(overall(rows([logged(failed(said(["x"])))]))) is None
+    assert outcomes_chart(overall(rows(played("null", (5,))))) is not None
 
 
 def test_no_name_of_a_task_ends_the_drawing() -> None:
     # Some of these abort the program that draws, and with it the whole report.
     names = ["\ud800", "\0", "\udfff\ud800", "<script>", "\u202e", "datum.x", "{{ x }}", ""]
     totals = overall(rows([logged(said([name] * 3), "m", name) for name in names]))
-    chart = outcomes(totals)
+    chart = outcomes_chart(totals)
     assert chart is not None
     drawn = chart.wide
     assert "<script" not in drawn

@@ -13,13 +13,13 @@ from waybench.reporting.charts._chart import (
     ChartShape,
     Grid,
     Plot,
-    chart,
+    draw_plot,
     is_crowded,
-    multiples_spec,
+    panels_spec,
     wrap_label,
 )
 from waybench.reporting.charts._points import Point
-from waybench.reporting.charts._svg import draw
+from waybench.reporting.charts._svg import draw_spec
 from waybench.results.stats import IntervalEstimate
 
 NAMES = [f"model-{number}-instruct-preview-2025-09-{number:02}-long-context" for number in range(11)]
@@ -44,13 +44,13 @@ def plot(names: list[str], levels: int = 49) -> Plot:
 
 @pytest.mark.parametrize(("grid", "letters"), [(WIDE_GRID, 25), (NARROW_GRID, 19)])
 def test_a_panel_for_each_of_twelve_models_with_its_whole_name(grid: Grid, letters: int) -> None:
-    spec = multiples_spec(plot(["random", *NAMES]), grid)
+    spec = panels_spec(plot(["random", *NAMES]), grid)
     headings = [
         "".join(layer["data"]["values"][0]["text"] for layer in panel["layer"] if "data" in layer)
         for panel in spec["concat"]
     ]
     assert headings == [*NAMES, "random"]  # a reference player comes last
-    texts = [text.text or "" for text in ElementTree.fromstring(draw(spec, "x")).iter("text")]
+    texts = [text.text or "" for text in ElementTree.fromstring(draw_spec(spec, "x")).iter("text")]
     assert all(len(text) <= letters for text in texts if "-" in text) and not any("…" in text for text in texts)
     for panel in spec["concat"]:
         # Of 49 levels, as many have a number as there is room for.
@@ -60,7 +60,9 @@ def test_a_panel_for_each_of_twelve_models_with_its_whole_name(grid: Grid, lette
 
 def test_every_point_has_its_words() -> None:
     some = plot(NAMES, levels=3)
-    titles = {title.text for title in ElementTree.fromstring(draw(multiples_spec(some, WIDE_GRID), "x")).iter("title")}
+    titles = {
+        title.text for title in ElementTree.fromstring(draw_spec(panels_spec(some, WIDE_GRID), "x")).iter("title")
+    }
     assert titles == {point.text for point in some.points}
 
 
@@ -70,12 +72,12 @@ def test_few_lines_are_in_one_plot() -> None:
 
 
 def test_a_label_at_the_end_of_a_line_is_whole() -> None:
-    texts = [text.text or "" for text in ElementTree.fromstring(chart(plot(NAMES[:2]), WIDE, "x")).iter("text")]
+    texts = [text.text or "" for text in ElementTree.fromstring(draw_plot(plot(NAMES[:2]), WIDE, "x")).iter("text")]
     for name in NAMES[:2]:
         first, second = wrap_label(name, WIDE.letters)
         assert first in texts and second in texts and first + second == name
     narrow = ChartShape(250, 300, 12, 8)
-    assert "…" not in chart(plot(["averyveryverylongname"]), narrow, "x")
+    assert "…" not in draw_plot(plot(["averyveryverylongname"]), narrow, "x")
 
 
 def test_where_names_are_broken() -> None:

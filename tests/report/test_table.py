@@ -11,7 +11,7 @@ from tests.report.pages import Page
 from waybench.core import Metric
 from waybench.reporting._files import make_templates
 from waybench.reporting.tables import Note, Table, TableCell, TableColumn, TableRow, single_group
-from waybench.reporting.tables._markdown import markdown
+from waybench.reporting.tables._markdown import table_to_markdown
 from waybench.reporting.tables._table import BLANK, HeaderGroup, RowGroup, mean_cell
 from waybench.results.stats import IntervalEstimate
 
@@ -116,7 +116,7 @@ def test_reference_players_come_after_models_below_a_title_of_theirs() -> None:
     columns: list[TableColumn[str]] = [TableColumn("Model", str), TableColumn("Score", lambda name: BLANK)]
 
     def table_of(*names: str) -> Table:
-        return Table.of(columns, names, is_reference=lambda name: name == "oracle", id="t", title="A table")
+        return Table.from_columns(columns, names, is_reference=lambda name: name == "oracle", id="t", title="A table")
 
     table = table_of("oracle", "model")
     assert [row.head.text for row in table.rows] == ["model", "oracle"]
@@ -135,7 +135,7 @@ def test_a_table_has_the_columns_that_are_shown_and_cells_may_span_several() -> 
         TableColumn("Double", lambda number: TableCell("none", columns=2) if number < 0 else str(2 * number)),
         TableColumn("Square", lambda number: TableCell(str(number**2), kind="score")),
     ]
-    table = Table.of(columns, [3, -1], title="Numbers", row_kind=lambda number: "low" if number < 0 else "")
+    table = Table.from_columns(columns, [3, -1], title="Numbers", row_kind=lambda number: "low" if number < 0 else "")
     assert [column.heading for column in table.columns] == ["Number", "Double", "Square"]
     rows = [(row.head.text, [cell.text for cell in row.cells], row.kind) for row in table.rows]
     assert rows == [("3", ["6", "9"], ""), ("-1", ["none"], "low")]
@@ -179,7 +179,7 @@ def test_markdown_has_lines_in_brackets_and_marks_after_them() -> None:
         TableRow(TableCell(text="last"), [TableCell(text="n/a")]),
         columns=[TableColumn("Model"), TableColumn("Mazes: [score]")],
     )
-    assert markdown(table).splitlines() == [
+    assert table_to_markdown(table).splitlines() == [
         r"| Model | Mazes: \[score\] |",
         "| :-- | --: |",
         r"| vendor&#124;a (x: 1, y: 2) | 0.5 (0.4 – 0.6) \*† |",
@@ -193,7 +193,9 @@ def test_markdown_of_a_wide_table_goes_on_in_another_one() -> None:
         TableRow(TableCell(text="all"), [TableCell(text="a")] * 8),
         TableRow(TableCell(text="few"), [TableCell(text="b")] * 6 + [BLANK] * 2),
     ]
-    first, second = markdown(small(columns=columns, groups=(RowGroup(rows[:1]), RowGroup(rows[1:])))).split("\n\n")
+    first, second = table_to_markdown(small(columns=columns, groups=(RowGroup(rows[:1]), RowGroup(rows[1:])))).split(
+        "\n\n"
+    )
     assert first.splitlines()[0] == "| Model | 0 | 1 | 2 | 3 | 4 | 5 |"
     assert [line.split(" | ")[0] for line in first.splitlines()[2:]] == ["| all", "| few"]
     assert second.splitlines() == ["| Model | 6 | 7 |", "| :-- | --: | --: |", "| all | a | a |"]

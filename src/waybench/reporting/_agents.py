@@ -9,9 +9,9 @@ from waybench.envs import registry
 from waybench.envs.smartplay import FORMULAS, HUMANS, RECORDED, Capability
 from waybench.envs.smartplay._capabilities import CAPABILITIES, DEGREE_SCALES, DEGREES_SOURCE, capability_degrees
 from waybench.reporting.charts import Chart, colour_numbers
-from waybench.reporting.charts._radar import RadarOverlay, agent_chart, degree_charts, overlays
+from waybench.reporting.charts._radar import RadarOverlay, agent_chart, degree_charts, overlay_charts
 from waybench.reporting.tables import Note, Table, TableCell, TableColumn, TableRow, model_label, single_group
-from waybench.reporting.tables._table import BLANK, mean_cell, model_cell, notes
+from waybench.reporting.tables._table import BLANK, mean_cell, model_cell, value_notes
 from waybench.results.estimates._agents import Agent
 from waybench.results.formatting import mean_text, one_line
 from waybench.results.results import RunKey, setting_text
@@ -143,7 +143,7 @@ def agent_report(agents: Sequence[Agent], pages: Mapping[RunKey, str]) -> AgentR
         _degree_table(),
         {formula: _capability_table(formula, rows) for formula in FORMULAS},
         degree_charts(),
-        overlays(agents, labels),
+        overlay_charts(agents, labels),
     )
 
 
@@ -175,12 +175,12 @@ def _agent_table(
         agent, card = row
         cell = model_cell(agent.model, card.differs)
         without = f"without {', '.join(card.missing)}" if show_missing and card.missing else ""
-        return replace(cell, notes=(*cell.notes, *notes([without])))
+        return replace(cell, notes=(*cell.notes, *value_notes([without])))
 
     def agent_column(heading: str, cell: Callable[[Agent], TableCell]) -> TableColumn[tuple[Agent, AgentCard]]:
         return TableColumn(heading, lambda row: cell(row[0]), better="higher")
 
-    return Table.of(
+    return Table.from_columns(
         [TableColumn("Model", model_header), *(agent_column(*pair) for pair in columns)],
         rows,
         row_kind=lambda row: "reference" if row[0].embedded else "",
@@ -195,7 +195,7 @@ def _degree_table() -> Table:
 
     def capability_header(name: str) -> TableCell:
         meaning = "; ".join(f"{degree}: {text}" for degree, text in enumerate(DEGREE_SCALES[name], start=1))
-        return TableCell(name, notes=notes([meaning]))
+        return TableCell(name, notes=value_notes([meaning]))
 
     columns: list[TableColumn[str]] = [
         TableColumn("Capability", capability_header),
@@ -205,7 +205,7 @@ def _degree_table() -> Table:
         ),
     ]
     caption = f"How much each game needs each capability, from 1 up; these are the weights. {DEGREES_SOURCE}"
-    return Table.of(
+    return Table.from_columns(
         columns,
         DEGREE_SCALES,
         id="agents-degrees",
@@ -237,7 +237,7 @@ def _capability_table(formula: str, rows: Iterable[tuple[Agent, AgentCard]]) -> 
         return TableCell(
             mean_text(capability.value, _CAPABILITY),
             bold=True,
-            notes=(*notes([ends], "interval"), *notes([most])),
+            notes=(*value_notes([ends], "interval"), *value_notes([most])),
             part=min(max(capability.value, 0.0), 1.0),
             kind="score",
         )
@@ -255,7 +255,7 @@ def _capability_parts_table(agent: Agent, differing_settings: Sequence[str]) -> 
         if game not in capability.parts:
             return BLANK
         share = "" if capability.shares is None else f"{100 * capability.shares[game]:.0f} %"
-        return TableCell(f"{capability.parts[game]:.2f}".replace("-", "−"), notes=notes([share]))
+        return TableCell(f"{capability.parts[game]:.2f}".replace("-", "−"), notes=value_notes([share]))
 
     columns: list[TableColumn[tuple[Capability, Capability]]] = [
         TableColumn("Capability", lambda row: row[0].name),
@@ -268,7 +268,7 @@ def _capability_parts_table(agent: Agent, differing_settings: Sequence[str]) -> 
         "negative. Capped: every game’s score is first clipped to between 0 and 1 (not in the paper). Blank: not "
         "played."
     )
-    return Table.of(
+    return Table.from_columns(
         columns,
         zip(agent.capabilities["paper"], agent.capabilities["paper_capped"], strict=True),
         title=", ".join(["Parts of the capabilities", *(one_line(text, 60) for text in differing_settings)]),

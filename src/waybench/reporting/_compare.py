@@ -13,7 +13,7 @@ from waybench.core import End, Metric, UsageError
 from waybench.reporting._files import ScoreKey
 from waybench.reporting._format import TaskView, metric_heading
 from waybench.reporting.tables import Table
-from waybench.reporting.tables._comparisons import model_table
+from waybench.reporting.tables._comparisons import model_comparison_table
 from waybench.results import Estimate, Row
 from waybench.results.comparisons import ItemScores, item_scores
 from waybench.results.comparisons._comparison import Comparison, compare
@@ -218,7 +218,7 @@ def compare_page(
         metric=metric_heading(metric),
         lower=metric.better == "lower",
         data=Markup(text.replace("<", "\\u003c")),
-        table=model_table(judged, names, view, most),
+        table=model_comparison_table(judged, names, view, most),
     )
 
 

@@ -16,9 +16,9 @@ from waybench._version import __version__
 from waybench.reporting._reading import with_model_facts
 from waybench.reporting._site import Analyses, Site
 from waybench.reporting.tables import Note, Table, TableCell, TableColumn
-from waybench.reporting.tables._markdown import markdown, readme_table
+from waybench.reporting.tables._markdown import readme_table, table_to_markdown
 from waybench.reporting.tables._matrix import matrix_table
-from waybench.reporting.tables._table import notes
+from waybench.reporting.tables._table import value_notes
 from waybench.results import Estimate, episode_frame, horizon_frame, score_frame
 from waybench.results.comparisons._comparison import effect_frame
 from waybench.results.comparisons._contrasts import ContrastEffect
@@ -244,7 +244,7 @@ def data_files(site: Site, analyses: Analyses) -> Iterator[tuple[str, str | byte
     tables = [_file_table(frames, sizes), *map(_column_table, frames)]
     yield "data/index.html", site.templates.get_template("data.html").render(tables=tables)
     normalized = matrix_table(site.matrix, {}, site.pages, site.model_pages)
-    scores = f"\n{SCALE}\n\n{markdown(normalized)}\n" if normalized.groups else ""
+    scores = f"\n{SCALE}\n\n{table_to_markdown(normalized)}\n" if normalized.groups else ""
     yield "table.md", readme_table(site.leaders(analyses)) + scores
 
 
@@ -277,14 +277,14 @@ def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
         lines: list[Note] = []
         for path in paths:
             name = path.removeprefix("data/")
-            lines += (Note(name, link=path), *notes([do_filesizeformat(sizes[name])] if name in sizes else []))
+            lines += (Note(name, link=path), *value_notes([do_filesizeformat(sizes[name])] if name in sizes else []))
         return TableCell(lines[0].text, link=lines[0].link, notes=tuple(lines[1:]))
 
     columns: list[TableColumn[tuple[list[str], str]]] = [
         TableColumn("File", lambda row: file_links_cell(row[0])),
         TableColumn("Contents", lambda row: TableCell(row[1], kind="words")),
     ]
-    return Table.of(columns, rows, id="files", title="Files", kind="prose files")
+    return Table.from_columns(columns, rows, id="files", title="Files", kind="prose files")
 
 
 def _column_table(frame: Frame) -> Table:
@@ -302,7 +302,7 @@ def _column_table(frame: Frame) -> Table:
         TableColumn("Unit", lambda column: column.unit),
         TableColumn("Description", description_cell),
     ]
-    return Table.of(
+    return Table.from_columns(
         columns,
         frame.schema,
         id=frame.name,

@@ -18,13 +18,13 @@ from waybench.reporting._format import (
 )
 from waybench.reporting._site import Analyses, Site, score_key
 from waybench.reporting.charts import Chart
-from waybench.reporting.charts._bars import outcomes
-from waybench.reporting.charts._charts import level_charts, step_charts, undrawn
+from waybench.reporting.charts._bars import outcomes_chart
+from waybench.reporting.charts._charts import level_charts, omission_notes, step_charts
 from waybench.reporting.tables import Note, Table, TableCell, TableColumn
 from waybench.reporting.tables._comparisons import setting_table
 from waybench.reporting.tables._horizons import horizon_table_of_model
 from waybench.reporting.tables._leaders import leader_tables
-from waybench.reporting.tables._table import model_cell, notes, number_cell, parts
+from waybench.reporting.tables._table import model_cell, number_cell, setting_notes, value_notes
 from waybench.results.comparisons._model_effects import NO_EFFECT, SettingEffect
 from waybench.results.estimates._ledger import LedgerEntry
 from waybench.results.formatting import NOTHING, known_ends, one_line
@@ -92,7 +92,7 @@ def write_model_page(site: Site, name: str, analyses: Analyses) -> None:
     for (env_id, apart), estimates in by_task.items():
         view = TaskView(registry.load(env_id), presentation_of(env_id), site.pages)
         charts = level_charts(view, estimates, name)
-        texts = undrawn(view, estimates, charts)
+        texts = omission_notes(view, estimates, charts)
         # With one combination of settings, the page of its results has the same curves.
         if len({estimate.group for estimate in estimates}) > 1:
             charts += step_charts(view, estimates, name)
@@ -103,13 +103,13 @@ def write_model_page(site: Site, name: str, analyses: Analyses) -> None:
         embedded=next(iter(by_task.values()))[0].group.embedded,
         leaders=leader_tables(site.leaders(analyses, name), alone=True),
         agents=agent_cards(site.agents, name),
-        outcomes=outcomes([total for total in site.totals if total.group.model == name]),
+        outcomes=outcomes_chart([total for total in site.totals if total.group.model == name]),
         failed=site.failed.of_model(name, site.pages),
         parts=parts,
         horizons=horizon_table_of_model(name, analyses.curves, site.pages),
     )
     site.write_page(f"models/{site.model_pages[name]}", "model.html", model=page)
-    site.write_files(site.charts.of(page.charts))
+    site.write_files(site.charts.files_of(page.charts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def _ledger_table(
 
     def model_header(entry: LedgerEntry) -> TableCell:
         task = Note(registry.load(entry.group.env).title, link=f"results/{pages[entry.group]}")
-        cell = model_cell(entry.group.model, order=True)
+        cell = model_cell(entry.group.model, is_sortable=True)
         return replace(cell, link=f"models/{model_pages[entry.group.model]}", notes=(task,))
 
     def settings_cell(entry: LedgerEntry) -> TableCell:
@@ -192,10 +192,10 @@ def _ledger_table(
         group = entry.group
         values = [setting_text(name, value) for name, value in model_settings(group).items() if value is not None]
         lines = (
-            *parts(dict.fromkeys([*values, *distinguishing_settings(group, rivals[group.env])])),
-            *notes([one_line(_answering_models_note(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
-            *notes([one_line(mark, 200) for mark in marks.get(group, [])], "flag"),
-            *notes([_returned_reasoning_note(entry), _excluded_tokens_note(entry)]),
+            *setting_notes(dict.fromkeys([*values, *distinguishing_settings(group, rivals[group.env])])),
+            *value_notes([one_line(_answering_models_note(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
+            *value_notes([one_line(mark, 200) for mark in marks.get(group, [])], "flag"),
+            *value_notes([_returned_reasoning_note(entry), _excluded_tokens_note(entry)]),
         )
         return TableCell(notes=lines, order=" ".join(line.text for line in lines), kind="name")
 
@@ -238,7 +238,7 @@ def _ledger_table(
         values = sorted((name, setting_sort_key(value)) for name, value in model_settings(group).items())
         return presentation_of(group.env).title, group.env, group.model, values
 
-    return Table.of(
+    return Table.from_columns(
         columns,
         sorted(entries, key=sort_key),
         choice=lambda entry: presentation_of(entry.group.env).title,
@@ -278,7 +278,7 @@ def _rate_cell(mean: IntervalEstimate | None, format_value: Callable[[float], st
     if mean is None:
         return number_cell(NOTHING, None)
     ends = " – ".join(map(format_value, known_ends(mean) or ()))
-    return replace(number_cell(format_value(mean.value), mean.value), notes=notes([ends], "interval"))
+    return replace(number_cell(format_value(mean.value), mean.value), notes=value_notes([ends], "interval"))
 
 
 def _total_text(entries: Sequence[LedgerEntry]) -> str:

@@ -8,7 +8,7 @@ from waybench.envs import registry
 from waybench.reporting._files import task_page_name
 from waybench.reporting._format import interval_text, mean_quality, metric_in_sentence, quality_between_bounds
 from waybench.reporting.tables import Note, Table, TableCell, TableColumn
-from waybench.reporting.tables._table import BLANK, HeaderGroup, lost_mark, metric_column, model_cell, notes
+from waybench.reporting.tables._table import BLANK, HeaderGroup, lost_mark, metric_column, model_cell, value_notes
 from waybench.results import Estimate
 from waybench.results.comparisons._prompts import ExamplesEffect
 from waybench.results.estimates import as_metric, headline_spec
@@ -106,7 +106,7 @@ def _overview_table(
         columns += [
             environment_column(env, metric, group, "" if number else "first") for number, metric in enumerate(metrics)
         ]
-    table = Table.of(
+    table = Table.from_columns(
         columns,
         rows,
         is_reference=lambda row: _player_of_row(row)[0],
@@ -235,7 +235,7 @@ def _mean_with_effect_cell(
     change = None if effect is None else effect.curves.get(series) if series else effect.metrics.get(metric.name)
     mean = _metric_mean(estimate, metric)
     lost = estimate.lost if series or metric.name == estimate.headline else None
-    lines = notes([interval_text(mean, metric) if mean else lost_text(lost, metric)], "interval")
+    lines = value_notes([interval_text(mean, metric) if mean else lost_text(lost, metric)], "interval")
     if change:
         certain = change.low is not None and (change.low > 0 or (change.high or 0) < 0)
         text = change_text(change.value, metric)

@@ -163,7 +163,7 @@ def _write_agents_page(site: Site) -> None:
     """Write the page of all agents, if there are any."""
     report = agent_report(site.agents, site.pages)
     if report:
-        site.write_files(site.charts.of(report.charts))
+        site.write_files(site.charts.files_of(report.charts))
         site.write_page("agents/index.html", "agent.html", agent_report=report)
 
 
@@ -204,7 +204,7 @@ def _write_front_page(site: Site, charts: Sequence[Sequence[str]], analyses: Ana
     if not by_kind.get(False):  # of reference players alone the pair that differs most is shown
         decided.sort(key=lambda outcome: -outcome.shown)
     forests = [forest_chart(outcome) for outcome in decided[:_MOST_FORESTS]]
-    site.write_files(site.charts.of(chart for chart in forests if chart))
+    site.write_files(site.charts.files_of(chart for chart in forests if chart))
     profiles = contrast_profiles(
         analyses.contrasts, [horizon for curve in analyses.curves for horizon in curve.horizons]
     )
@@ -213,8 +213,8 @@ def _write_front_page(site: Site, charts: Sequence[Sequence[str]], analyses: Ana
         for env, effects in group_by(analyses.contrasts, lambda effect: effect.group.env).items()
     ]
     drawn = {profile.group.env for profile in profiles}
-    site.write_files(site.charts.of(part.chart for part in contrasts if part.chart))
-    site.write_files([site.charts.index()])
+    site.write_files(site.charts.files_of(part.chart for part in contrasts if part.chart))
+    site.write_files([site.charts.index_file()])
     if not site.replays.is_complete:
         site.write_page(f"replays/{LATER}", "later.html")
     spent = ledger_page(site.ledger, site.effects, pages, model_pages, site.store.prices)

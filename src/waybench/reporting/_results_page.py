@@ -15,7 +15,7 @@ from waybench.reporting._replays import draw_replay_frames, pack_json, steps_wit
 from waybench.reporting._results import Attempt, ItemView, ResultsPage, item_kinds
 from waybench.reporting._site import Site, count_skip_reasons
 from waybench.reporting.tables._results_tables import LoggedError, belief_table, error_table, level_table
-from waybench.reporting.tables._task_tables import aggregate_tables_of_model, clusters, prompt_shares
+from waybench.reporting.tables._task_tables import aggregate_tables_of_model, clusters_table, prompt_shares
 from waybench.results import Estimate, Row
 from waybench.results.estimates import headline_spec
 from waybench.results.formatting import one_line
@@ -140,7 +140,7 @@ def write_results_page(site: Site, total: Estimate) -> None:
         beliefs=belief_table(rows),
         prompt=prompt_shares(total, presentation),
         not_simulated=count_skip_reasons(store.again[at] for at in positions),
-        clusters=clusters(view, rows, store.variables.get(group, {}), anchors, cluster_pages.paths),
+        clusters=clusters_table(view, rows, store.variables.get(group, {}), anchors, cluster_pages.paths),
         levels=levels,
         kinds={
             kind: (label, count)

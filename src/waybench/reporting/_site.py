@@ -23,7 +23,7 @@ from waybench.reporting._replays import ChosenReplays, Replays
 from waybench.reporting.charts._panels import ClusterValues, panel_values
 from waybench.reporting.charts._svg import ChartFiles
 from waybench.reporting.tables._horizons import leading_horizons
-from waybench.reporting.tables._leaders import Leaders, leaders
+from waybench.reporting.tables._leaders import Leaders, leader_rows
 from waybench.reporting.tables._results_tables import FailureTables
 from waybench.results import Estimate, Row, by_level, overall
 from waybench.results.comparisons._beliefs import BeliefCounts, beliefs_by_group
@@ -324,7 +324,7 @@ class Site:
     def leaders(self, analyses: Analyses, model: str | None = None) -> Leaders:
         """Return the rows of the table of all models at all tasks, or of one model."""
         horizons = leading_horizons(analyses.curves)
-        return leaders(
+        return leader_rows(
             self.estimates, self.totals, self.pages, self.model_pages, horizons, model, searched=self.searched_groups
         )
 

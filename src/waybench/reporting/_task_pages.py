@@ -12,9 +12,9 @@ from waybench.reporting._overview import overview_tables
 from waybench.reporting._site import Analyses, SectionFamily, Site, score_key
 from waybench.reporting.charts import Chart
 from waybench.reporting.charts._bars import twin_charts
-from waybench.reporting.charts._charts import level_charts, step_charts, undrawn
+from waybench.reporting.charts._charts import level_charts, omission_notes, step_charts
 from waybench.reporting.charts._panels import panel_charts
-from waybench.reporting.charts._scaling import reached_chart, scaling_charts
+from waybench.reporting.charts._scaling import reached_charts, scaling_charts
 from waybench.reporting.tables import Table
 from waybench.reporting.tables._comparisons import effect_table, pair_tables, published_tables, wording_table
 from waybench.reporting.tables._horizons import HorizonTables, budget_table, horizon_tables
@@ -206,11 +206,11 @@ def _task_section(
         other_charts=[
             *panel_charts(view, ordered, total_of, analyses.cluster_values),
             *scaling_charts(view, estimates, totals, analyses.curves, site.facts),
-            *reached_chart(view, analyses.reached),
+            *reached_charts(view, analyses.reached),
             *twin_charts(view, analyses.twins),
             *step_charts(view, estimates),
         ],
-        undrawn=[] if along_option else undrawn(view, estimates, charts),
+        undrawn=[] if along_option else omission_notes(view, estimates, charts),
         horizons=horizon_tables(view, analyses.curves, [*ordered, *searches]),
         tables=[table for table in tables if table],
         unconfirmed=[model for model in marked if model.total.unconfirmed],
@@ -281,7 +281,7 @@ def write_family_pages(site: Site, family: SectionFamily, analyses: Analyses) ->
                 {SETS: spreads_over_sets(site.estimates_at(section.key)), ATTEMPTS: analyses.attempts},
             ),
         )
-        site.write_files(site.charts.of(section.charts))
+        site.write_files(site.charts.files_of(section.charts))
     if len(task_sections) > 1:
         site.write_page(
             family.page,

@@ -48,18 +48,18 @@ _CAPTION = (
 )
 
 
-def outcomes(totals: Sequence[Estimate]) -> Chart | None:
-    """Draw a bar of outcomes for each of a model's estimates; None without replies."""
-    names = _names([total.group for total in totals])
-    data = [piece for total in totals if total.action_replies for piece in _pieces(total, names)]
+def outcomes_chart(totals: Sequence[Estimate]) -> Chart | None:
+    """Return a chart with a bar of reply outcomes for each estimate of a model; None without replies."""
+    names = _bar_names([total.group for total in totals])
+    data = [piece for total in totals if total.action_replies for piece in _bar_pieces(total, names)]
     if not data:
         return None
     name = f"{totals[0].group.model} outcomes"
-    return Chart.of(slug(name, name), _LABEL, _CAPTION, outcomes_spec(data), outcomes_spec(data, narrow=True))
+    return Chart.from_specs(slug(name, name), _LABEL, _CAPTION, outcomes_spec(data), outcomes_spec(data, narrow=True))
 
 
-def _names(groups: Sequence[RunKey]) -> dict[RunKey, str]:
-    """Return a name for each group's bar: its task's, and what tells it from others of that; no two have the same."""
+def _bar_names(groups: Sequence[RunKey]) -> dict[RunKey, str]:
+    """Return a unique name for the bar of each group: its task, and what distinguishes it from others of the task."""
     by_name: dict[str, RunKey] = {}
     for env, env_groups in group_by(groups, lambda group: group.env).items():
         title = registry.load(env).title
@@ -72,7 +72,8 @@ def _names(groups: Sequence[RunKey]) -> dict[RunKey, str]:
     return {group: name for name, group in by_name.items()}
 
 
-def _pieces(total: Estimate, names: Mapping[RunKey, str]) -> list[dict[str, Any]]:
+def _bar_pieces(total: Estimate, names: Mapping[RunKey, str]) -> list[dict[str, Any]]:
+    """Return the pieces of an estimate's bar, one for each outcome that occurred."""
     name, replies = names[total.group], plural(total.action_replies, "reply", "replies")
     return [
         {
@@ -89,7 +90,7 @@ def _pieces(total: Estimate, names: Mapping[RunKey, str]) -> list[dict[str, Any]
 
 
 def outcomes_spec(data: Sequence[dict[str, Any]], *, narrow: bool = False) -> Spec:
-    """Return the chart as a Vega-Lite specification.
+    """Return the chart of outcomes as a Vega-Lite specification.
 
     Args:
         data: Pieces of bars: "task", "outcome", "order", "share", "colour", "text".
@@ -114,12 +115,12 @@ def outcomes_spec(data: Sequence[dict[str, Any]], *, narrow: bool = False) -> Sp
     bar = {"type": "bar", "stroke": "var(--page)", "strokeWidth": 1}
     if not narrow:
         return specification(460, 22 * len(names), **layer(bar, data, **encoding), config=config)
-    above = _names_above("task", names, y, -8)
+    above = _names_above_layer("task", names, y, -8)
     below = layer({**bar, "height": 14, "yOffset": 8}, data, **encoding)
     return specification(300, 40 * len(names), layer=[below, above], config=config)
 
 
-def _names_above(field: str, names: Sequence[str], y: Spec, dy: int) -> Spec:
+def _names_above_layer(field: str, names: Sequence[str], y: Spec, dy: int) -> Spec:
     """Return the layer of names above bars, on pages that are too narrow for names beside them."""
     mark = {"type": "text", "align": "left", "dy": dy, "fontSize": _FONT, "color": "var(--soft)"}
     return layer(mark, [{field: name} for name in names], x={"value": 0}, y=y, text=nominal(field))
@@ -131,13 +132,13 @@ _COLOUR, _PAPER, _INK = "var(--c0)", "var(--page)", "var(--soft)"
 
 
 def twin_charts(view: TaskView, effects: Sequence[TwinEffect]) -> list[Chart]:
-    """Return a chart for each level at which an environment and its twin were given to the same players."""
+    """Return a chart for each level that the same players had in an environment and in its twin."""
     env, presentation = view.env, view.presentation
     charts: list[Chart] = []
     for level, level_effects in group_by(effects, lambda effect: effect.level).items():
-        ordered = sorted(level_effects, key=lambda effect: (effect.group.embedded, _merit(effect)))
+        ordered = sorted(level_effects, key=lambda effect: (effect.group.embedded, _twin_sort_value(effect)))
         metric, twin = ordered[0].comparison.metric, registry.load(ordered[0].reference.env).title
-        data = _bars(ordered, metric, (twin, env.title))
+        data = _twin_bars(ordered, metric, (twin, env.title))
         label = f"{metric.title} at {presentation.level} {level} in “{twin}” and in “{env.title}”, for each model"
         caption = (
             f"{metric_heading(metric)}, {presentation.level} {level}, at the same {presentation.items}: filled "
@@ -146,36 +147,37 @@ def twin_charts(view: TaskView, effects: Sequence[TwinEffect]) -> list[Chart]:
         )
         wide, narrow = (twin_spec(data, metric, (twin, env.title), narrow=is_narrow) for is_narrow in (False, True))
         name = chart_name(view, [env.id, *ordered[0].group.separate_by], f"{metric.name} and twin {level}")
-        charts.append(Chart.of(name, label, caption, wide, narrow))
+        charts.append(Chart.from_specs(name, label, caption, wide, narrow))
     return charts
 
 
-def _merit(effect: TwinEffect) -> float:
+def _twin_sort_value(effect: TwinEffect) -> float:
     comparison = effect.comparison
     return comparison.second_mean.value if comparison.metric.better == "lower" else -comparison.second_mean.value
 
 
-def _bars(effects: Sequence[TwinEffect], metric: Metric, titles: tuple[str, str]) -> list[dict[str, Any]]:
+def _twin_bars(effects: Sequence[TwinEffect], metric: Metric, titles: tuple[str, str]) -> list[dict[str, Any]]:
+    """Return two bars for each effect: the mean in the twin, and in the environment."""
     names = short_labels(effect.group for effect in effects)
 
-    def bar(name: str, which: int, mean: IntervalEstimate) -> dict[str, Any]:
+    def bar_values(name: str, task_index: int, mean: IntervalEstimate) -> dict[str, Any]:
         ends = interval_text(mean, metric)
-        text = f"{name}, {titles[which]}: {mean_text(mean.value, metric)}"
+        text = f"{name}, {titles[task_index]}: {mean_text(mean.value, metric)}"
         values = {"score": mean.value, "low": mean.low, "high": mean.high}
         return {
-            **{"player": name, "task": titles[which], "order": which, **values},
+            **{"player": name, "task": titles[task_index], "order": task_index, **values},
             **{"interval": mean.low is not None, "text": f"{text} ({ends})" if ends else text},
         }
 
     return [
-        bar(one_line(names[effect.group], _LETTERS), which, mean)
+        bar_values(one_line(names[effect.group], _LETTERS), which, mean)
         for effect in effects
         for which, mean in enumerate((effect.comparison.second_mean, effect.comparison.first_mean))
     ]
 
 
 def twin_spec(data: Sequence[dict[str, Any]], metric: Metric, titles: tuple[str, str], *, narrow: bool = False) -> Spec:
-    """Return the chart as a Vega-Lite specification.
+    """Return the chart of an environment and its twin as a Vega-Lite specification.
 
     Args:
         data: The bars: "player", "task", "order", "score", "low", "high", "interval", "text".
@@ -207,6 +209,6 @@ def twin_spec(data: Sequence[dict[str, Any]], metric: Metric, titles: tuple[str,
     for one in layers:
         one["encoding"] = {"y": y, "yOffset": side, **one["encoding"]}
     if narrow:
-        layers.append(_names_above("player", names, y, -_BAR - 8))
+        layers.append(_names_above_layer("player", names, y, -_BAR - 8))
     size = (300, 56 * len(names) + 16) if narrow else (520, 40 * len(names))
     return specification(*size, data={"values": list(data)}, layer=layers, config=config)

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from waybench.core import Metric
-from waybench.reporting.charts._points import Point, ends
+from waybench.reporting.charts._points import Point, drawn_interval
 from waybench.reporting.charts._spec import (
     DASHED,
     Spec,
     axis_config,
     compose,
     direction_text,
-    halo,
+    halo_mark,
     heading_layer,
     interval_ends,
     layer,
@@ -27,7 +27,7 @@ from waybench.reporting.charts._spec import (
     quantitative,
     specification,
 )
-from waybench.reporting.charts._svg import draw
+from waybench.reporting.charts._svg import draw_spec
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 _ROOM = 24  # pixels between two ticks on the axis, below which intervals are bands and marks are small
@@ -71,13 +71,13 @@ class Plot:
     bands: bool = False
 
 
-def chart(plot: Plot, shape: ChartShape, label: str) -> Markup:
+def draw_plot(plot: Plot, shape: ChartShape, label: str) -> Markup:
     """Draw a plot.
 
     Colours are variables of the page's style sheet (--c0 to --c6 after Okabe and Ito, --c-reference, --t0 ... for
     text), so that one drawing serves light and dark pages.
     """
-    return draw(chart_spec(plot, shape), label)
+    return draw_spec(chart_spec(plot, shape), label)
 
 
 def chart_spec(plot: Plot, shape: ChartShape) -> Spec:
@@ -85,8 +85,8 @@ def chart_spec(plot: Plot, shape: ChartShape) -> Spec:
     ticks = sorted({point.at for point in plot.points})
     points = _styled_points(plot, ticks)
     domain = score_domain(plot)
-    labels = _ends(points, ticks, domain, shape)
-    gap = _gap(ticks)
+    labels = _place_labels(points, ticks, domain, shape)
+    gap = _smallest_gap(ticks)
     roomy = gap * shape.width / (ticks[-1] - ticks[0] + gap) >= _ROOM if ticks else True
     across = {
         "title": plot.across,
@@ -121,14 +121,14 @@ def chart_spec(plot: Plot, shape: ChartShape) -> Spec:
         one["encoding"] = {"x": x, "color": colour, **one["encoding"]}
     beside = {"x": quantitative("x"), "y": quantitative("score"), "text": nominal("label")}
     label = {"type": "text", "align": "left", "dx": 11}
-    layers += [layer({**label, **halo(4)}, labels, **beside), layer(label, labels, **beside, color=ink)]
+    layers += [layer({**label, **halo_mark(4)}, labels, **beside), layer(label, labels, **beside, color=ink)]
     return specification(
         shape.width, shape.height, data={"values": points}, layer=layers, config=axis_config(shape.font, fontWeight=500)
     )
 
 
 def wrap_label(label: str, letters: int) -> list[str]:
-    """Return the lines of a name, all of it: broken after a space, a slash, a hyphen or a comma where that can be."""
+    """Return a label in lines of at most `letters` letters, broken after spaces, slashes, hyphens and commas."""
     lines = [""]
     for piece in re.findall(r"[^\s/,-]*[\s/,-]?", label):
         while len(lines[-1] + piece.rstrip()) > letters:
@@ -143,10 +143,10 @@ def wrap_label(label: str, letters: int) -> list[str]:
 
 
 def _styled_points(plot: Plot, ticks: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the points with their colours; strokes are shifted beside each other so that they can be distinguished."""
+    """Return the points as data with colours; vertical strokes are shifted sideways to be distinguishable."""
     lines = sorted({point.line for point in plot.points})
     grey = any(not point.reference for point in plot.points)
-    step = 0.0 if plot.bands else 0.36 * _gap(ticks) / max(len(lines), 5)
+    step = 0.0 if plot.bands else 0.36 * _smallest_gap(ticks) / max(len(lines), 5)
     out: list[dict[str, Any]] = []
     for point in plot.points:
         plain = point.reference and grey
@@ -154,48 +154,52 @@ def _styled_points(plot: Plot, ticks: Sequence[int]) -> list[dict[str, Any]]:
         out.append(
             {
                 **{"series": point.line, "label": point.label, "level": point.at, "text": point.text},
-                **{"score": point.mean.value, "low": ends(point.mean)[0], "high": ends(point.mean)[1]},
+                **{
+                    "score": point.mean.value,
+                    "low": drawn_interval(point.mean)[0],
+                    "high": drawn_interval(point.mean)[1],
+                },
                 "x": point.at + shift,
                 **dict(zip(("colour", "ink"), line_colours(point.colour, plain), strict=True)),
                 "dash": int(plain),
-                "interval": ends(point.mean)[0] is not None and not plain,
+                "interval": drawn_interval(point.mean)[0] is not None and not plain,
                 "open": point.is_open,
             }
         )
     return out
 
 
-def _gap(levels: Sequence[int]) -> float:
+def _smallest_gap(levels: Sequence[int]) -> float:
     return float(min((b - a for a, b in pairwise(levels)), default=1))
 
 
 def thin_ticks(levels: Sequence[int], most: int) -> list[int]:
-    """Return at most so many levels, at equal steps from the first one."""
+    """Return at most `most` levels at equal steps, from the first one."""
     every = max(1, -(-len(levels) // max(1, most)))
     return list(levels[::every])
 
 
 def score_domain(plot: Plot) -> tuple[float, float]:
-    """Return the ends of the axis of scores: the metric's bounds, or else those of the intervals."""
+    """Return the ends of the axis of scores: the metric's bounds or, without bounds, those of the intervals."""
     means = [point.mean for point in plot.points]
-    return metric_domain(plot.metric, (value for mean in means for value in (mean.value, *ends(mean))))
+    return metric_domain(plot.metric, (value for mean in means for value in (mean.value, *drawn_interval(mean))))
 
 
 def metric_domain(metric: Metric, values: Iterable[float | None]) -> tuple[float, float]:
-    """Return the ends of an axis: the metric's bounds, or else the least and the greatest of the values."""
+    """Return the ends of an axis: the metric's bounds or, without bounds, the least and greatest value."""
     numbers = [value for value in values if value is not None] or [0.0]
     low, high = metric.bounds
     low, high = min(numbers) if low is None else low, max(numbers) if high is None else high
     return (low, high) if high > low else (low - 1, low + 1)
 
 
-def _ends(
+def _place_labels(
     points: Sequence[dict[str, Any]], levels: Sequence[int], domain: tuple[float, float], shape: ChartShape
 ) -> list[dict[str, Any]]:
-    """Place a label after each line's last point, moved up or down to meet no other label and, if possible, no line."""
+    """Return a label after each line's last point, moved up or down to avoid other labels and, if possible, lines."""
     if not points:
         return []
-    gap = _gap(levels)
+    gap = _smallest_gap(levels)
     across = shape.width / (levels[-1] - levels[0] + gap)
     down = shape.height / (domain[1] - domain[0])
     tracks: dict[int, list[tuple[float, float]]] = {}
@@ -217,11 +221,11 @@ def _ends(
         half, width = len(lines) * line / 2, max(map(len, lines), default=0) * shape.font * 0.56
         box = Box(x + 9, y - half, x + 13 + width, y + half)
 
-        def cost(move: float, box: Box = box) -> float:
-            return abs(move) + _cost(box.down(move * line), taken, tracks, shape, rising)
+        def move_cost(move: float, box: Box = box) -> float:
+            return abs(move) + _position_cost(box.moved_down(move * line), taken, tracks, shape, rising)
 
-        best = min((half / 2 for half in range(-2 * len(last) - 4, 2 * len(last) + 5)), key=cost)
-        taken.append(box.down(best * line))
+        best = min((half / 2 for half in range(-2 * len(last) - 4, 2 * len(last) + 5)), key=move_cost)
+        taken.append(box.moved_down(best * line))
         for number, text in enumerate(lines):
             down_by = (best + number - (len(lines) - 1) / 2) * line
             out.append({"x": beside, "score": point["score"] - down_by / down, "label": text, "colour": point["ink"]})
@@ -236,34 +240,40 @@ class Box(NamedTuple):
     right: float
     bottom: float
 
-    def down(self, by: float) -> "Box":
+    def moved_down(self, by: float) -> "Box":
         """Return the box moved down."""
         return Box(self.left, self.top + by, self.right, self.bottom + by)
 
-    def meets(self, other: "Box") -> bool:
+    def overlaps(self, other: "Box") -> bool:
         """Return whether two boxes overlap."""
         return (
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
 
 
-def _cost(
-    box: Box, taken: Sequence[Box], tracks: Mapping[int, Sequence[tuple[float, float]]], shape: ChartShape, rising: bool
+def _position_cost(
+    box: Box,
+    placed_labels: Sequence[Box],
+    line_points: Mapping[int, Sequence[tuple[float, float]]],
+    shape: ChartShape,
+    places_upwards: bool,
 ) -> float:
-    """Return how bad a place is, in lines that one would rather move the label by."""
+    """Return the cost of a label's position, in lines of text that the label should rather be moved by."""
     beyond = any(
-        box.left < other.right and other.left < box.right and (box.top > other.top if rising else box.top < other.top)
-        for other in taken
+        box.left < other.right
+        and other.left < box.right
+        and (box.top > other.top if places_upwards else box.top < other.top)
+        for other in placed_labels
     )
     outside = box.top < -1.8 * shape.font or box.bottom > shape.height + 0.5 * shape.font
-    crossing = (True for track in tracks.values() for a, b in pairwise(track) if _crosses(box, a, b))
+    crossing = (True for track in line_points.values() for a, b in pairwise(track) if _line_crosses_box(box, a, b))
     crossed = sum(islice(crossing, 2))
     # Labels come in the order of their scores and should stay in it.
-    return 1000 * sum(box.meets(other) for other in taken) + 20 * beyond + 50 * outside + 1.6 * crossed
+    return 1000 * sum(box.overlaps(other) for other in placed_labels) + 20 * beyond + 50 * outside + 1.6 * crossed
 
 
-def _crosses(box: Box, a: tuple[float, float], b: tuple[float, float]) -> bool:
-    """Return whether a line from a to b, which goes to the right, passes through a box."""
+def _line_crosses_box(box: Box, a: tuple[float, float], b: tuple[float, float]) -> bool:
+    """Return whether the line from point a to point b, to its right, passes through a box."""
     start, right = max(a[0], box.left), min(b[0], box.right)
     if start > right:
         return False
@@ -307,9 +317,9 @@ def is_crowded(plot: Plot) -> bool:
     return len({point.line for point in plot.points}) > MOST_LINES
 
 
-def multiples_spec(plot: Plot, grid: Grid) -> Spec:
+def panels_spec(plot: Plot, grid: Grid) -> Spec:
     """Return a plot as a panel for each line, with the other lines in grey behind it, as a Vega-Lite specification."""
-    lines = _order_points(plot.points)
+    lines = _first_points_by_rank(plot.points)
     ticks = sorted({point.at for point in plot.points})
     low, high = score_domain(plot)
     pad = max(1.0, 0.04 * (ticks[-1] - ticks[0])) if len(ticks) > 1 else 1.0
@@ -317,7 +327,11 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
     values = [
         {
             **{"series": point.line, "level": point.at, "score": point.mean.value, "text": point.text},
-            **{"low": ends(point.mean)[0], "high": ends(point.mean)[1], "interval": ends(point.mean)[0] is not None},
+            **{
+                "low": drawn_interval(point.mean)[0],
+                "high": drawn_interval(point.mean)[1],
+                "interval": drawn_interval(point.mean)[0] is not None,
+            },
             "open": point.is_open,
         }
         for point in plot.points
@@ -337,9 +351,9 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
         plain = first_point.reference and grey
         colour, ink = line_colours(first_point.colour, plain)
         layers = [
-            *(_other_lines(first_point.line) if len(lines) <= grid.most_behind else []),
-            *_line(first_point.line, colour, band=band, dashed=plain, has_open=has_open),
-            *_heading(first_point.label, ink, grid),
+            *(_other_lines_layers(first_point.line) if len(lines) <= grid.most_behind else []),
+            *_line_layers(first_point.line, colour, band=band, dashed=plain, has_open=has_open),
+            *_heading_layers(first_point.label, ink, grid),
         ]
         under = {"title": plot.across} if number + grid.columns >= len(lines) else {}  # the last one of a column
         for one in layers:
@@ -357,20 +371,20 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
     )
 
 
-def _order_points(points: Sequence[Point]) -> list[Point]:
-    """Return a point of each line: the models' in the order of their ranks, then those of reference players."""
+def _first_points_by_rank(points: Sequence[Point]) -> list[Point]:
+    """Return the first point of each line, models in the order of their ranks before reference players."""
     first: dict[int, Point] = {}
     for point in points:
         first.setdefault(point.line, point)
     return sorted(first.values(), key=lambda point: (point.reference, point.line))
 
 
-def _other_lines(line: int) -> list[Spec]:
+def _other_lines_layers(line: int) -> list[Spec]:
     mark = {"type": "line", "strokeWidth": 1, "color": "var(--rule-strong)", "opacity": 0.55}
     return [layer(mark, None, f"datum.series != {line}", detail=nominal("series"))]
 
 
-def _line(line: int, colour: str, *, band: bool, dashed: bool, has_open: bool) -> list[Spec]:
+def _line_layers(line: int, colour: str, *, band: bool, dashed: bool, has_open: bool) -> list[Spec]:
     where = f"datum.series == {line}"
     spread: Spec = {"type": "area", "opacity": 0.2} if band else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
     stroke = {"type": "line", "strokeWidth": 2, "color": colour, **({"strokeDash": DASHED} if dashed else {})}
@@ -382,7 +396,7 @@ def _line(line: int, colour: str, *, band: bool, dashed: bool, has_open: bool) -
     ]
 
 
-def _heading(label: str, ink: str, grid: Grid) -> list[Spec]:
+def _heading_layers(label: str, ink: str, grid: Grid) -> list[Spec]:
     """Return the name above a panel: whole, in as many lines as it needs."""
     lines = wrap_label(label, grid.letters)
     step = grid.font * 1.2

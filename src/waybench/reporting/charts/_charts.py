@@ -16,7 +16,7 @@ from waybench.reporting.charts._chart import (
     Plot,
     chart_spec,
     is_crowded,
-    multiples_spec,
+    panels_spec,
 )
 from waybench.reporting.charts._points import (
     ChartSet,
@@ -46,7 +46,7 @@ _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
 def level_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") -> list[Chart]:
-    """Return the charts of an environment's score by level; none if there is one level, and a table has all of it.
+    """Return the charts of a task's score by level; none for a single level, which tables show.
 
     Args:
         view: The task.
@@ -54,7 +54,7 @@ def level_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "")
         model: The model that all of them are of; "" if they are all that there are.
     """
     env, presentation = view.env, view.presentation
-    if presentation.metrics and len({estimate.level for estimate in _free(estimates)}) < 2:
+    if presentation.metrics and len({estimate.level for estimate in _without_teacher(estimates)}) < 2:
         return []
     divided = chart_sets(estimates, env.items.public_key)
     notes = [divided.note(presentation)] + [""] * len(divided.sets)
@@ -66,7 +66,7 @@ def level_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "")
 
 
 def step_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") -> list[Chart]:
-    """Return the other charts of an environment: by number of in-context examples, and step by step.
+    """Return the charts of a task by number of in-context examples, and step by step.
 
     Args:
         view: The task.
@@ -77,7 +77,7 @@ def step_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") 
     charts: list[Chart] = []
     for chart_set in chart_sets(estimates, env.items.public_key).sets:
         for level, estimates_drawn in sorted(
-            group_by(_free(chart_set.estimates), lambda estimate: estimate.level or 0).items()
+            group_by(_without_teacher(chart_set.estimates), lambda estimate: estimate.level or 0).items()
         ):
             charts += _example_chart(view, level, estimates_drawn, chart_set, model)
         for (level, examples), estimates_drawn in sorted(
@@ -92,17 +92,17 @@ def step_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") 
                 examples,
                 estimates_drawn,
                 _name_parts(view, estimates_drawn, model, chart_set.name),
-                of=chart_set,
+                chart_set=chart_set,
             )
     return charts
 
 
-def undrawn(
+def omission_notes(
     view: TaskView,
     estimates: Sequence[Estimate],
     by_level: Sequence[Chart],
 ) -> list[str]:
-    """Return in sentences which scores of an environment no chart shows or explains; none if all are drawn.
+    """Return sentences on the scores of a task that no chart shows or explains; none if all are drawn.
 
     Args:
         view: The task.
@@ -124,21 +124,21 @@ def undrawn(
 
 
 def _estimates_with_curves(chart_set: ChartSet) -> list[Estimate]:
-    """Return the estimates whose curves by step are drawn.
+    """Return the estimates whose curves by step are drawn: those with a teacher, or else with the fewest examples.
 
     Without a teacher an episode's steps are its own: its curve is on the page of results, unless there are no others.
     """
     return [estimate for estimate in chart_set.estimates if estimate.guided] or _fewest_examples(
-        _free(chart_set.estimates)
+        _without_teacher(chart_set.estimates)
     )
 
 
-def _free(estimates: Iterable[Estimate]) -> list[Estimate]:
+def _without_teacher(estimates: Iterable[Estimate]) -> list[Estimate]:
     return [estimate for estimate in estimates if not estimate.guided]
 
 
 def _fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Return the estimates of those that differ in the number of examples alone, at one level, which have fewest."""
+    """Return the estimates with the fewest examples among those that differ in the number of examples alone."""
     same = group_by(estimates, lambda estimate: (estimate.group.without_option(EXAMPLES), estimate.level))
     return [
         estimate
@@ -149,8 +149,9 @@ def _fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 
 def _level_chart(view: TaskView, chart_set: ChartSet, model: str, note: str) -> list[Chart]:
+    """Return the chart of the score by level as a list; [] without points."""
     env, presentation = view.env, view.presentation
-    free = _free(chart_set.estimates)
+    free = _without_teacher(chart_set.estimates)
     estimates = _fewest_examples(free)
     headline = headline_spec(env, guided=False)
     plot = Plot(
@@ -184,6 +185,7 @@ def _example_chart(
     chart_set: ChartSet,
     model: str,
 ) -> list[Chart]:
+    """Return the chart of the score by number of in-context examples as a list; [] without points."""
     env, presentation = view.env, view.presentation
     headline = headline_spec(env, guided=False)
     points = points_by_examples(estimates, headline)
@@ -207,24 +209,24 @@ def curve_charts(
     level: int,
     examples: int,
     estimates: Sequence[Estimate],
-    whose: Sequence[str],
+    name_parts: Sequence[str],
     *,
-    of: ChartSet | None = None,
+    chart_set: ChartSet | None = None,
 ) -> list[Chart]:
-    """Return a chart for each series of an environment, step by step.
+    """Return a chart for each series of a task, step by step.
 
     Args:
         view: The task.
         level: The level of all estimates.
         examples: Their number of in-context examples.
         estimates: Estimates with a teacher, or without one.
-        whose: What their files' names tell them from others of the same kind by, the readable part first.
-        of: The set of items that they are of, where a page has several.
+        name_parts: What their files' names tell them from others of the same kind by, the readable part first.
+        chart_set: The set of items that they are of, where a page has several.
     """
     env, presentation = view.env, view.presentation
     guided = ", with a teacher" if any(estimate.guided for estimate in estimates) else ""
     with_examples = f", with {plural(examples, 'in-context example')}" if examples else ""
-    other = of.caption(presentation) if of and of.name else ""
+    other = chart_set.caption(presentation) if chart_set and chart_set.name else ""
     charts: list[Chart] = []
     for series in env.scoring.series:
         metric = with_observed_bounds(as_metric(series), estimates)
@@ -240,37 +242,38 @@ def curve_charts(
         )
         caption = f"{what}: {shown_as}{free}{other}"
         if plot.points:
-            name = chart_name(view, whose, f"{series.name} by step {level}{guided}{with_examples}")
+            name = chart_name(view, name_parts, f"{series.name} by step {level}{guided}{with_examples}")
             charts.append(_responsive_chart(name, plot, what, caption, _FLAT, _FLAT_NARROW))
     return charts
 
 
 def _name_parts(view: TaskView, estimates: Sequence[Estimate], model: str, set_name: str = "") -> list[str]:
-    """Return the part of a chart's title that distinguishes it from others of its kind."""
+    """Return the parts of a chart's name that distinguish it from others of its kind."""
     apart = estimates[0].group.separate_by if estimates and not model else ()
     return [model or view.env.id, *apart, *([set_name] if set_name else [])]
 
 
-def chart_name(view: TaskView, whose: Sequence[str], what: str) -> str:
-    """Return the name of a chart's files, the same in every report.
+def chart_name(view: TaskView, name_parts: Sequence[str], content: str) -> str:
+    """Return the name of a chart's files, which is the same in every report.
 
     Args:
         view: The task.
-        whose: What tells charts of one kind apart, the readable part first.
-        what: What it shows.
+        name_parts: What tells charts of one kind apart, the readable part first.
+        content: What it shows.
     """
     id = view.env.id
-    task = "" if whose[0] == id else f" {id}"
-    return slug(f"{whose[0]}{task} {what}", json.dumps([*whose, id, what]))
+    task = "" if name_parts[0] == id else f" {id}"
+    return slug(f"{name_parts[0]}{task} {content}", json.dumps([*name_parts, id, content]))
 
 
 def _responsive_chart(
     name: str, plot: Plot, label: str, caption: str, wide: ChartShape = WIDE, narrow: ChartShape = NARROW
 ) -> Chart:
+    """Return the chart of a plot, with a narrow version or a panel for each line where it needs them."""
     caption += OPEN * any(point.is_open for point in plot.points)
     if len({point.line for point in plot.points}) == 1:
-        return Chart.of(name, label, caption, chart_spec(plot, _ALONE))
+        return Chart.from_specs(name, label, caption, chart_spec(plot, _ALONE))
     if is_crowded(plot):
-        specs = (multiples_spec(plot, grid) for grid in (WIDE_GRID, NARROW_GRID))
-        return Chart.of(name, label, f"{caption}{_PANELS}", *specs)
-    return Chart.of(name, label, caption, chart_spec(plot, wide), chart_spec(plot, narrow))
+        specs = (panels_spec(plot, grid) for grid in (WIDE_GRID, NARROW_GRID))
+        return Chart.from_specs(name, label, f"{caption}{_PANELS}", *specs)
+    return Chart.from_specs(name, label, caption, chart_spec(plot, wide), chart_spec(plot, narrow))

@@ -26,8 +26,8 @@ _COLOURS = {Verdict.FIRST: "var(--c0)", Verdict.SECOND: "var(--c1)"}
 
 
 def forest_chart(outcome: Outcome) -> Chart | None:
-    """Return the chart of an outcome; None where no task can tell, or has a range."""
-    rows = [row for comparison in outcome.telling if (row := _row(comparison))]
+    """Return the forest plot of two models; None if no task distinguishes them or has a range."""
+    rows = [row for comparison in outcome.telling if (row := _difference_mark(comparison))]
     if not rows:
         return None
     first, second = outcome.first, outcome.second
@@ -36,11 +36,11 @@ def forest_chart(outcome: Outcome) -> Chart | None:
         f"with its paired 95 % interval. Right of the line {first} is better, left of it {second}; coloured where a "
         "difference is shown after adjustment for all tasks."
     )
-    specs = (_spec(rows, (first, second), width, letters) for width, letters in ((460, _LETTERS), (150, 18)))
-    return Chart.of(slug(f"{first} {second} forest", f"forest {first} {second}"), caption, caption, *specs)
+    specs = (_forest_spec(rows, (first, second), width, letters) for width, letters in ((460, _LETTERS), (150, 18)))
+    return Chart.from_specs(slug(f"{first} {second} forest", f"forest {first} {second}"), caption, caption, *specs)
 
 
-def _row(comparison: Comparison) -> dict[str, Any] | None:
+def _difference_mark(comparison: Comparison) -> dict[str, Any] | None:
     size, difference = comparison.paired.range, comparison.difference
     if not size:
         return None
@@ -57,7 +57,7 @@ def _row(comparison: Comparison) -> dict[str, Any] | None:
     }
 
 
-def _spec(rows: Sequence[dict[str, Any]], names: tuple[str, str], width: int, letters: int) -> Spec:
+def _forest_spec(rows: Sequence[dict[str, Any]], names: tuple[str, str], width: int, letters: int) -> Spec:
     first, second = (one_line(name.rpartition("/")[2] or name, letters // 2) for name in names)
     order = list(dict.fromkeys(row["task"] for row in rows))
     title = f"← {second} better · {first} better →"

@@ -11,13 +11,13 @@ from waybench.core import Metric, Presentation, plural
 from waybench.reporting._format import TaskView, interval_text, percent_interval_text, percent_text, presentation_of
 from waybench.reporting.charts._chart import Box, metric_domain
 from waybench.reporting.charts._charts import OPEN, chart_name
-from waybench.reporting.charts._points import ends
+from waybench.reporting.charts._points import drawn_interval
 from waybench.reporting.charts._spec import (
     DASHED,
     Spec,
     axis_config,
     compose,
-    halo,
+    halo_mark,
     heading_layer,
     interval_ends,
     layer,
@@ -59,7 +59,7 @@ _WIDE, _NARROW = _Layout(230, 300, 3), _Layout(250, 270, 1)
 
 
 def panel_values(rows: Iterable[Row]) -> dict[RunKey, Mapping[str, Mapping[Cluster, ClusterValue]]]:
-    """Return the values of the metrics of `Presentation.panels` in each cluster, for each group."""
+    """Return the values in each cluster of the metrics that presentations declare as `panels`, by group."""
     values: dict[RunKey, Mapping[str, Mapping[Cluster, ClusterValue]]] = {}
     for group, group_rows in group_by(rows, lambda row: row.group).items():
         presentation = presentation_of(group.env)
@@ -75,7 +75,7 @@ def panel_charts(
     total_of: Mapping[RunKey, Estimate],
     values: ClusterValues,
 ) -> list[Chart]:
-    """Return the charts that a presentation declares as `panels`, with those metrics that the environment has."""
+    """Return the charts that a presentation declares as `panels`, of metrics that the environment has."""
     env, presentation = view.env, view.presentation
     by_name = {metric.name: metric for metric in env.scoring.metrics}
     charts: list[Chart] = []
@@ -100,8 +100,9 @@ def _bar_chart(
     total_of: Mapping[RunKey, Estimate],
     key: str,
 ) -> Chart | None:
+    """Return the bars of the groups' means, a panel for each metric; None without any mean."""
     env, presentation = view.env, view.presentation
-    names = _distinct(short_labels(groups))
+    names = _distinct_names(short_labels(groups))
     # Each cluster has the same weight, as in the paper; where items are independent, each item has.
     by_cluster = any(total_of[group].macro for group in groups)
     means = {
@@ -117,7 +118,7 @@ def _bar_chart(
     colours = colour_numbers([group.model for group in drawn_groups])
     bars = {
         metric.name: [
-            _bar(names[group], colour, grey and group.embedded, metric, means.get((group, metric.name)))
+            _bar_values(names[group], colour, grey and group.embedded, metric, means.get((group, metric.name)))
             for group, colour in zip(drawn_groups, colours, strict=True)
         ]
         for metric in metrics
@@ -133,11 +134,11 @@ def _bar_chart(
     caption += OPEN * any(mean.lost for mean in means.values())
     name = chart_name(view, [env.id, *groups[0].separate_by, *([key] if key else [])], f"{title} bars")
     wide, narrow = (bar_spec(bars, metrics, layout) for layout in (_WIDE, _NARROW))
-    return Chart.of(name, label, caption, wide, narrow)
+    return Chart.from_specs(name, label, caption, wide, narrow)
 
 
-def _bar(name: str, colour: int, plain: bool, metric: Metric, mean: IntervalEstimate | None) -> dict[str, Any]:
-    low, high = ends(mean) if mean else (None, None)
+def _bar_values(name: str, colour: int, is_grey: bool, metric: Metric, mean: IntervalEstimate | None) -> dict[str, Any]:
+    low, high = drawn_interval(mean) if mean else (None, None)
     interval = interval_text(mean, metric) if mean else ""
     text = mean_text(mean.value if mean else None, metric)
     if mean and metric.bounds == (0, 1):  # as the axis has it
@@ -147,7 +148,7 @@ def _bar(name: str, colour: int, plain: bool, metric: Metric, mean: IntervalEsti
         "at": max(0.0, mean.value, high if high is not None else 0.0) if mean else None,
         "text": f"{name}, {metric.title.lower()}: {text}{f' ({interval})' if interval else ''}",
         "open": bool(mean and mean.lost),
-        "colour": "var(--c-reference)" if plain else f"var(--c{colour})",
+        "colour": "var(--c-reference)" if is_grey else f"var(--c{colour})",
     }
 
 
@@ -216,16 +217,18 @@ def _point_charts(
     ordered: Sequence[RunKey],
     values: ClusterValues,
 ) -> list[Chart]:
-    """Return charts of the best player of each comparison against others, a point for each cluster that both have."""
+    """Return charts of the best player against others, with a point for each cluster in which both have a score."""
     env, presentation = view.env, view.presentation
     charts: list[Chart] = []
     for together in match_groups(ordered):
         models = [group for group in together if not group.embedded]
         compared = models if len(models) > 1 else together
-        names = _distinct(short_labels(compared))
+        names = _distinct_names(short_labels(compared))
         for other in islice(compared[1:], MOST_RIVALS):
             best = compared[0]
-            panels = {metric.name: _points(values, best, other, metric, names, presentation) for metric in metrics}
+            panels = {
+                metric.name: _cluster_points(values, best, other, metric, names, presentation) for metric in metrics
+            }
             if not any(len(points) > 1 for points in panels.values()):
                 continue
             what = f"{title} by {presentation.cluster}: {names[best]} against {names[other]}"
@@ -237,7 +240,7 @@ def _point_charts(
             wide, narrow = (point_spec(panels, metrics, axes, layout) for layout in (_WIDE, _NARROW))
             whose = [env.id, *best.separate_by, best.model, other.model, str(best.settings), str(other.settings)]
             name = chart_name(view, whose, f"{title} by {presentation.cluster}")
-            charts.append(Chart.of(name, what, caption, wide, narrow))
+            charts.append(Chart.from_specs(name, what, caption, wide, narrow))
     return charts
 
 
@@ -245,7 +248,7 @@ def _direction_word(metrics: Sequence[Metric]) -> str:
     return "worse" if metrics[0].better == "lower" else "better"
 
 
-def _points(
+def _cluster_points(
     values: ClusterValues,
     best: RunKey,
     other: RunKey,
@@ -253,6 +256,7 @@ def _points(
     names: Mapping[RunKey, str],
     presentation: Presentation,
 ) -> list[dict[str, Any]]:
+    """Return a point for each cluster in which both groups have a value, as data of the chart."""
     up, across = (values.get(group, {}).get(metric.name, {}) for group in (best, other))
     points: list[dict[str, Any]] = []
     for cluster in sorted(up.keys() & across.keys()):
@@ -294,7 +298,7 @@ def point_spec(
         y = quantitative("y", title=axes[1], scale=scale, axis=ticks)
         size = quantitative("items", scale={"domain": [0, most], "range": [14, 110]}, legend=None)
         ends = [{"x": low, "y": low}, {"x": high, "y": high}]
-        labels = _labels(metric_points, (low - pad, high + pad), layout.square)
+        labels = _point_labels(metric_points, (low - pad, high + pad), layout.square)
         diagonal = {"type": "line", "strokeWidth": 1.2, "strokeDash": DASHED, "color": "var(--soft)"}
         dot = {"type": "point", "filled": True, "color": "var(--c0)", "opacity": 0.6}
         word = {"type": "text", "align": "left", "fontSize": _FONT - 1}
@@ -303,7 +307,7 @@ def point_spec(
             layer(dot, metric_points, x=x, y=y, size=size, description=nominal("text")),
             *(
                 layer({**word, **look}, labels, x=x, y=y, text=nominal("label"))
-                for look in (halo(3), {"color": "var(--soft)"})
+                for look in (halo_mark(3), {"color": "var(--soft)"})
             ),
             heading_layer(metric.title, **_HEADING),
         ]
@@ -311,11 +315,14 @@ def point_spec(
     return compose(concat=panels, columns=layout.columns, spacing={"row": 46, "column": 50}, config=_CONFIG)
 
 
-def _labels(points: Sequence[Mapping[str, Any]], domain: tuple[float, float], side: int) -> list[dict[str, Any]]:
-    """Return names for the points farthest from the diagonal, as far as there is room beside them."""
+def _point_labels(
+    points: Sequence[Mapping[str, Any]], domain: tuple[float, float], side_pixels: int
+) -> list[dict[str, Any]]:
+    """Return names for the points farthest from the diagonal, where there is room beside them."""
     low, high = domain
     positions = [
-        ((point["x"] - low) / (high - low) * side, (high - point["y"]) / (high - low) * side) for point in points
+        ((point["x"] - low) / (high - low) * side_pixels, (high - point["y"]) / (high - low) * side_pixels)
+        for point in points
     ]
     taken: list[Box] = []
     labels: list[dict[str, Any]] = []
@@ -325,11 +332,13 @@ def _labels(points: Sequence[Mapping[str, Any]], domain: tuple[float, float], si
         for start in (x + 7, x - 7 - wide):
             box = Box(start, y - 7, start + wide, y + 7)
             clear = all(
-                not box.meets(Box(a - 4, b - 4, a + 4, b + 4)) for other, (a, b) in enumerate(positions) if other != at
+                not box.overlaps(Box(a - 4, b - 4, a + 4, b + 4))
+                for other, (a, b) in enumerate(positions)
+                if other != at
             )
-            if clear and box.left >= 0 and box.right <= side and not any(box.meets(other) for other in taken):
+            if clear and box.left >= 0 and box.right <= side_pixels and not any(box.overlaps(other) for other in taken):
                 taken.append(box)
-                by = low + start / side * (high - low)
+                by = low + start / side_pixels * (high - low)
                 labels.append({"x": by, "y": points[at]["y"], "label": points[at]["cluster"]})
                 break
         if len(labels) == _NAMED:
@@ -337,8 +346,8 @@ def _labels(points: Sequence[Mapping[str, Any]], domain: tuple[float, float], si
     return labels
 
 
-def _distinct(names: Mapping[RunKey, str]) -> dict[RunKey, str]:
-    """Return names that fit beside a chart, no two of them the same."""
+def _distinct_names(names: Mapping[RunKey, str]) -> dict[RunKey, str]:
+    """Return names short enough to stand beside a chart, no two of them the same."""
     distinct: dict[RunKey, str] = {}
     for number, (group, name) in enumerate(names.items(), 1):
         short = one_line(name, _LETTERS)

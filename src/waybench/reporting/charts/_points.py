@@ -46,8 +46,8 @@ class Point:
         return self.mean.lost is not None
 
 
-def ends(mean: IntervalEstimate) -> tuple[float | None, float | None]:
-    """Return the ends of the line through a point: of the interval or, for an open point, the bounds (`LostAttempts`).
+def drawn_interval(mean: IntervalEstimate) -> tuple[float | None, float | None]:
+    """Return the ends of a point's interval or, of an open point, its bounds; None where one is not known.
 
     None where one end is not known.
     """
@@ -56,16 +56,16 @@ def ends(mean: IntervalEstimate) -> tuple[float | None, float | None]:
 
 
 def points_by_level(estimates: Iterable[Estimate], headline: HeadlineSpec) -> list[Point]:
-    """Return a point for each group and level of which something is known, a line for each group."""
+    """Return a point for each group and level with a known mean, a line for each group."""
     tracks = {
         group: {level: mean for level, cell in cells.items() if (mean := headline.mean(cell)) is not None}
         for group, cells in rank_by_merit(estimates).items()
     }
-    return _points(tracks, headline.metric)
+    return _points_of_lines(tracks, headline.metric)
 
 
 def step_window(estimates: Iterable[Estimate], series: Metric) -> int:
-    """Return of how many steps a point of a series' chart is the mean; 1 unless steps alone would hide the curve.
+    """Return how many steps each point of a series' chart averages: 1 unless single steps would hide the curve.
 
     A step of two episodes that are right or wrong is 0, a half or 1, so a line through all steps is a zigzag.
     """
@@ -78,7 +78,7 @@ def step_window(estimates: Iterable[Estimate], series: Metric) -> int:
 
 
 def points_by_step(estimates: Iterable[Estimate], series: Metric, window: int = 1) -> list[Point]:
-    """Return the points of the curves of one series, of estimates at one level.
+    """Return the points of a series' curves, from estimates at one level.
 
     Args:
         estimates: The estimates.
@@ -91,10 +91,11 @@ def points_by_step(estimates: Iterable[Estimate], series: Metric, window: int = 
         for cell in cells.values()
         if series.name in cell.curves
     }
-    return _points(tracks, series)
+    return _points_of_lines(tracks, series)
 
 
 def _window_means(steps: Sequence[IntervalEstimate], window: int) -> dict[int, IntervalEstimate]:
+    """Return the mean of each window of steps, by the step in its middle."""
     if window == 1:
         return dict(enumerate(steps, start=1))
     parts = ((first, steps[first : first + window]) for first in range(0, len(steps), window))
@@ -112,7 +113,7 @@ def _window_means(steps: Sequence[IntervalEstimate], window: int) -> dict[int, I
 
 
 def points_by_examples(estimates: Iterable[Estimate], headline: HeadlineSpec) -> list[Point]:
-    """Return a point for each number of in-context examples, of estimates at one level.
+    """Return a point for each number of in-context examples, from estimates at one level.
 
     A line is what is the same but for that number; lines of one point are left out.
     """
@@ -127,10 +128,11 @@ def points_by_examples(estimates: Iterable[Estimate], headline: HeadlineSpec) ->
         }
         if len(means) > 1:
             tracks[group] = dict(sorted(means.items()))
-    return _points(tracks, headline.metric)
+    return _points_of_lines(tracks, headline.metric)
 
 
-def _points(tracks: Mapping[RunKey, Mapping[int, IntervalEstimate]], metric: Metric) -> list[Point]:
+def _points_of_lines(tracks: Mapping[RunKey, Mapping[int, IntervalEstimate]], metric: Metric) -> list[Point]:
+    """Return the points of all lines; `tracks` has the mean of each group by position."""
     names = short_labels(tracks)
     colours = colour_numbers([group.model for group in tracks])
     return [
@@ -167,7 +169,7 @@ class ChartSet:
     estimates: list[Estimate]
 
     def caption(self, presentation: Presentation) -> str:
-        """Return a sentence on which sets are drawn, with a space before it; "" for the only set of an environment."""
+        """Return a sentence on the item sets that are drawn, after a space; "" for the only set of a task."""
         if not self.name and len(set(self.keys.values())) < 2:
             return ""
         return f" The {presentation.items} are from {_sets_text(self.keys.items(), presentation)}."
@@ -186,7 +188,7 @@ class ChartSets:
     left_out: list[Estimate]
 
     def note(self, presentation: Presentation) -> str:
-        """Return a sentence on what is left out; "" if everything is drawn."""
+        """Return a sentence on the item sets that are left out; "" if everything is drawn."""
         if not self.left_out:
             return ""
         missing = sorted({(estimate.level or 0, estimate.group.key) for estimate in self.left_out})
@@ -209,25 +211,30 @@ def chart_sets(estimates: Iterable[Estimate], public_key: str) -> ChartSets:
     drawn: set[tuple[RunKey, int]] = set()
     while pending:
         keys = {
-            level: _most_common(level_estimates, public_key)
-            for level, level_estimates in group_by(pending, _level).items()
+            level: _most_common_key(level_estimates, public_key)
+            for level, level_estimates in group_by(pending, _level_or_zero).items()
         }
-        chosen = [estimate for estimate in pending if estimate.group.key == keys[_level(estimate)]]
+        chosen = [estimate for estimate in pending if estimate.group.key == keys[_level_or_zero(estimate)]]
         name = " ".join(dict.fromkeys(keys[level] for level in sorted(keys))) if sets else ""
         sets.append(
             ChartSet(name, dict(sorted(keys.items())), [replace(e, group=e.group.without_key()) for e in chosen])
         )
-        taken |= {(estimate.group, _level(estimate)) for estimate in chosen}
-        drawn |= {(estimate.group.without_key(), _level(estimate)) for estimate in chosen}
-        pending = [estimate for estimate in pending if (estimate.group.without_key(), _level(estimate)) not in drawn]
-    return ChartSets(sets, [estimate for estimate in all_estimates if (estimate.group, _level(estimate)) not in taken])
+        taken |= {(estimate.group, _level_or_zero(estimate)) for estimate in chosen}
+        drawn |= {(estimate.group.without_key(), _level_or_zero(estimate)) for estimate in chosen}
+        pending = [
+            estimate for estimate in pending if (estimate.group.without_key(), _level_or_zero(estimate)) not in drawn
+        ]
+    return ChartSets(
+        sets, [estimate for estimate in all_estimates if (estimate.group, _level_or_zero(estimate)) not in taken]
+    )
 
 
-def _level(estimate: Estimate) -> int:
+def _level_or_zero(estimate: Estimate) -> int:
     return estimate.level or 0
 
 
-def _most_common(level_estimates: Sequence[Estimate], public_key: str) -> str:
+def _most_common_key(level_estimates: Sequence[Estimate], public_key: str) -> str:
+    """Return the key of the set at a level that most groups have, the public one first."""
     groups = {
         key: len({estimate.group for estimate in key_estimates})
         for key, key_estimates in group_by(level_estimates, lambda e: e.group.key).items()

@@ -30,7 +30,7 @@ _OUTSIDE = {True: "triangle-up", False: "triangle-down"}  # marks of horizons ab
 
 
 def profile_chart(view: TaskView, profiles: Sequence[Profile]) -> Chart | None:
-    """Return the chart of the profiles of one environment, models before reference players; None if there are none.
+    """Return the chart of a task's profiles, models before reference players; None without profiles.
 
     Args:
         view: The task.
@@ -48,11 +48,11 @@ def profile_chart(view: TaskView, profiles: Sequence[Profile]) -> Chart | None:
     )
     if len(profiles) > _MOST:
         caption += f" Drawn are {_MOST} of {len(profiles)} players; the table has all."
-    specs = (_spec(drawn, title, width) for width in (720, 300))
-    return Chart.of(chart_name(view, [view.env.id], "profiles"), caption, caption, *specs)
+    specs = (_profiles_spec(drawn, title, width) for width in (720, 300))
+    return Chart.from_specs(chart_name(view, [view.env.id], "profiles"), caption, caption, *specs)
 
 
-def _spec(profiles: Sequence[Profile], title: str, width: int) -> Spec:
+def _profiles_spec(profiles: Sequence[Profile], title: str, width: int) -> Spec:
     names = list(short_labels([profile.group for profile in profiles]).values())
     colours = colour_numbers([profile.group.model for profile in profiles])
     values = list(dict.fromkeys(value for profile in profiles for value in profile.horizons))
@@ -71,7 +71,7 @@ def _spec(profiles: Sequence[Profile], title: str, width: int) -> Spec:
         point
         for name, profile in zip(names, profiles, strict=True)
         for value, horizon in profile.horizons.items()
-        if (point := _point(name, value, horizon))
+        if (point := _horizon_mark(name, value, horizon))
     ]
     layers = [
         layer({"type": "line", "strokeWidth": 1.6, "opacity": 0.45, "interpolate": "step"}, y=y, color=colour),
@@ -90,8 +90,8 @@ def _spec(profiles: Sequence[Profile], title: str, width: int) -> Spec:
     return specification(width, _HIGH, data={"values": data}, layer=layers, config=config)
 
 
-def _point(name: str, value: str, horizon: Horizon) -> Mapping[str, Any]:
-    """Return one mark, at the end of what was tried if the horizon is outside it."""
+def _horizon_mark(name: str, value: str, horizon: Horizon) -> Mapping[str, Any]:
+    """Return a horizon as a mark, at the end of the tested difficulties if it lies outside."""
     is_beyond = horizon.side == BEYOND
     at = horizon.value or (horizon.hardest if is_beyond else horizon.easiest)
     return {

@@ -85,29 +85,34 @@ def radar_spec(
     )
     rim = levels[-1]
     rings = [
-        {"ring": ring, "order": number, **_position(number % count, count, ring / rim)}
+        {"ring": ring, "order": number, **_axis_point(number % count, count, ring / rim)}
         for ring in dict.fromkeys((*levels, 1.0))
         for number in range(count + 1)
     ]
     spokes = [
-        {"spoke": number, "order": end, **_position(number, count, float(end))}
+        {"spoke": number, "order": end, **_axis_point(number, count, float(end))}
         for number in range(count)
         for end in (0, 1)
     ]
     # Numbers stand in the middle between the first two axes, where the rings are nearer to the centre. The ring of 1
     # has none where it is not one of those, for there may be no room.
     middle = cos(pi / count)
-    scale = [{"text": f"{ring:g}", **_position(0.5, count, ring / rim * middle)} for ring in levels]
+    scale = [{"text": f"{ring:g}", **_axis_point(0.5, count, ring / rim * middle)} for ring in levels]
     names = [
-        {"text": text, "axis": kind, **_label(number, count, kind == "value"), "align": _align(number, count)}
+        {
+            "text": text,
+            "axis": kind,
+            **_label_position(number, count, kind == "value"),
+            "align": _text_alignment(number, count),
+        }
         for number, axis in enumerate(axes)
         for kind, text in (
             ("name", axis),
-            *(() if legend or not values else [("value", " / ".join(_value(web.values[number]) for web in webs))]),
+            *(() if legend or not values else [("value", " / ".join(_value_text(web.values[number]) for web in webs))]),
         )
     ]
     lines, points = _segments_and_points(webs, count, rim)
-    above = _caption_lines(title, subtitle)
+    above = _heading_lines(title, subtitle)
     top, unit = _END + _LINE * len(above), size / 2 / _END
     end = _END + _LINE * len(webs) if legend else _END
     position = {
@@ -116,47 +121,53 @@ def radar_spec(
     }
     colour = {"color": nominal("colour", scale=None, legend=None)}
 
-    def placed(values: Sequence[Mapping[str, Any]], mark: Spec, **encoding: Spec) -> Spec:
+    def layer_at_positions(values: Sequence[Mapping[str, Any]], mark: Spec, **encoding: Spec) -> Spec:
         return layer(mark, values, **position, **encoding)
 
-    def line(values: Sequence[Mapping[str, Any]], shade: str, by: str) -> Spec:
+    def web_line(values: Sequence[Mapping[str, Any]], shade: str, by: str) -> Spec:
         mark = {"type": "line", "strokeWidth": 1, "color": f"var({shade})"}
-        return placed(values, mark, detail=nominal(by), order=quantitative("order"))
+        return layer_at_positions(values, mark, detail=nominal(by), order=quantitative("order"))
 
     words = {"type": "text", "baseline": "middle", "fontSize": font, "color": "var(--soft)"}
     number = {**words, "align": "center", "fontSize": font - 2}
     dot = {"type": "point", "filled": True, "size": 34, "opacity": 1}
     round_line = {"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"}
     layers = [
-        line(rings, "--rule", "ring"),
-        line([ring for ring in rings if ring["ring"] == 1], "--rule-strong", "ring"),
-        line(spokes, "--rule", "spoke"),
+        web_line(rings, "--rule", "ring"),
+        web_line([ring for ring in rings if ring["ring"] == 1], "--rule-strong", "ring"),
+        web_line(spokes, "--rule", "spoke"),
         *(
-            placed(alike, {**round_line, **style}, detail=nominal("piece"), order=quantitative("order"), **colour)
+            layer_at_positions(
+                alike, {**round_line, **style}, detail=nominal("piece"), order=quantitative("order"), **colour
+            )
             for dashed, style in ((False, {}), (True, {"strokeDash": DASHED, "strokeWidth": 1.6}))
             if (alike := [row for row in lines if row["dashed"] is dashed])
         ),
-        placed(points, dot, description=nominal("text"), shape=nominal("shape", scale=None, legend=None), **colour),
+        layer_at_positions(
+            points, dot, description=nominal("text"), shape=nominal("shape", scale=None, legend=None), **colour
+        ),
         # Numbers of rings stand over the lines, on a margin of the page's colour.
-        placed(scale, {**number, "stroke": "var(--page)", "strokeWidth": 3}, text=nominal("text")),
-        placed(scale, number, text=nominal("text")),
+        layer_at_positions(scale, {**number, "stroke": "var(--page)", "strokeWidth": 3}, text=nominal("text")),
+        layer_at_positions(scale, number, text=nominal("text")),
     ]
     for align in ("left", "center", "right"):
         for kind, style in (("name", {}), ("value", {"fontWeight": "bold", "color": "var(--ink)"})):
             texts = [text for text in names if text["align"] == align and text["axis"] == kind]
-            layers.append(placed(texts, {**words, "align": align, **style}, text=nominal("text")))
+            layers.append(layer_at_positions(texts, {**words, "align": align, **style}, text=nominal("text")))
     # The words above are marks as all others are: a drawing's own title of several lines is no part of what pages take.
     for row, (text, head) in enumerate(above):
         style = {"fontWeight": "bold", "fontSize": font + 2, "color": "var(--ink)"} if head else {"fontSize": font - 1}
         line_of = {"text": text, "x": 0, "y": round(top - _LINE * (row + 0.5), 4)}
-        layers.append(placed([line_of], {**words, "align": "center", **style}, text=nominal("text")))
+        layers.append(layer_at_positions([line_of], {**words, "align": "center", **style}, text=nominal("text")))
     if legend:
-        layers += _legend(webs, placed, {**words, "align": "left", "color": "var(--ink)"}, {**dot, "size": 42})
+        layers += _legend_layers(
+            webs, layer_at_positions, {**words, "align": "left", "color": "var(--ink)"}, {**dot, "size": 42}
+        )
     box = {"view": {"stroke": None}}
     return specification(round(2 * _SIDE * unit), round((top + end) * unit), layer=layers, config=box)
 
 
-def _legend(webs: Sequence[Web], placed: Callable[..., Spec], words: Spec, dot: Spec) -> list[Spec]:
+def _legend_layers(webs: Sequence[Web], placed: Callable[..., Spec], words: Spec, dot: Spec) -> list[Spec]:
     """Return the layers of a legend: a line for each label, below each other."""
     strokes: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
@@ -178,7 +189,7 @@ def _legend(webs: Sequence[Web], placed: Callable[..., Spec], words: Spec, dot: 
 
 
 def ring_values(values: Iterable[float]) -> list[float]:
-    """Return at which values rings are drawn: up to five, equally far apart, the last one at or beyond all values."""
+    """Return the values of the rings: up to five at equal distances, the last one at or beyond all values."""
     most = max(1.0, *values, 1.0)
     power = 1.0
     while True:
@@ -189,31 +200,31 @@ def ring_values(values: Iterable[float]) -> list[float]:
         power *= 10
 
 
-def _caption_lines(title: str, subtitle: Sequence[str]) -> list[tuple[str, bool]]:
-    """Return the lines above a chart, and whether each is of the title."""
+def _heading_lines(title: str, subtitle: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return the lines above a chart, each with whether it belongs to the title."""
     heads = [(line, True) for line in textwrap.wrap(title, _LONGEST - 8)]
     return heads + [(line, False) for text in subtitle for line in textwrap.wrap(text, _LONGEST)]
 
 
-def _value(value: float | None) -> str:
+def _value_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".replace("-", "−")
 
 
-def _label(number: int, axis_count: int, below: bool) -> dict[str, float]:
-    """Return the coordinates of an axis's name, or with `below` of the value below it."""
-    position = _position(number, axis_count, _OUTSIDE)
+def _label_position(number: int, axis_count: int, below: bool) -> dict[str, float]:
+    """Return the coordinates of an axis's name or, with `below`, of the values below it."""
+    position = _axis_point(number, axis_count, _OUTSIDE)
     # At the top the name stands higher, so that its value is still outside of the rings.
     lift = _LINE if position["y"] > 0.8 else 0.0 if position["y"] < -0.8 else _LINE / 2
     return {**position, "y": position["y"] + lift - (_LINE if below else 0)}
 
 
-def _position(number: float, axis_count: int, radius: float) -> dict[str, float]:
+def _axis_point(number: float, axis_count: int, radius: float) -> dict[str, float]:
     """Return the coordinates of a point on an axis; the outermost ring has the radius 1, and y grows upwards."""
     angle = 2 * pi * number / axis_count
     return {"x": round(radius * sin(angle), 4), "y": round(radius * cos(angle), 4)}
 
 
-def _align(number: int, axis_count: int) -> str:
+def _text_alignment(number: int, axis_count: int) -> str:
     across = sin(2 * pi * number / axis_count)
     return "center" if abs(across) < 0.1 else "left" if across > 0 else "right"
 
@@ -234,14 +245,14 @@ def _segments_and_points(
         for at, value in enumerate(web.values):
             if value is None:
                 continue
-            position = _position(at, axis_count, _radius(value, rim_value))
+            position = _axis_point(at, axis_count, _radius(value, rim_value))
             if not web.reference:
                 text = f"{web.label}: {value:.2f}"
                 points.append({**position, "colour": colour, "shape": web.shape, "text": text})
             following = web.values[(at + 1) % axis_count]
             if following is not None:
                 piece = f"{number}-{at}"
-                end = _position((at + 1) % axis_count, axis_count, _radius(following, rim_value))
+                end = _axis_point((at + 1) % axis_count, axis_count, _radius(following, rim_value))
                 lines += [
                     {"piece": piece, "order": 0, **position, "colour": colour, "dashed": web.dashed},
                     {"piece": piece, "order": 1, **end, "colour": colour, "dashed": web.dashed},
@@ -297,7 +308,7 @@ _CAPABILITIES = _Axes(
 )
 
 
-def overlays(agents: Sequence[Agent], labels: Sequence[str]) -> list[RadarOverlay]:
+def overlay_charts(agents: Sequence[Agent], labels: Sequence[str]) -> list[RadarOverlay]:
     """Return the charts that overlay several agents; none for a single agent."""
     if len(agents) < 2:
         return []
@@ -315,7 +326,7 @@ def overlays(agents: Sequence[Agent], labels: Sequence[str]) -> list[RadarOverla
         ]
         together = [range(len(webs))] if len(webs) <= MOST_TOGETHER else [[number] for number in range(len(webs))]
         charts = [
-            _overlay(
+            _overlay_chart(
                 axes,
                 [webs[number] for number in numbers],
                 webs,
@@ -328,7 +339,7 @@ def overlays(agents: Sequence[Agent], labels: Sequence[str]) -> list[RadarOverla
 
 
 def _missing_note(missing: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Return a note on games not played: first by any agent, then by each; "" if there are none."""
+    """Return a note on the games that all, or some, agents have not played; "" if there are none."""
     several = len(missing) > 1
     common = [name for name in missing[0][1] if several and all(name in names for _, names in missing)]
     texts = [f"all without {', '.join(common)}"] if common else []
@@ -339,7 +350,7 @@ def _missing_note(missing: Sequence[tuple[str, Sequence[str]]]) -> str:
 
 
 def _rim_note(axes: Sequence[str], web: Web) -> str:
-    """Return a note on an agent's values that are cut off at the rim; "" if there are none."""
+    """Return a note on the values of an agent that are cut off at the rim; "" if there are none."""
     far = {name: value for name, value in zip(axes, web.values, strict=True) if value and value > _FARTHEST}
     if len(far) <= _MOST_NAMED:
         text = ", ".join(f"{name} {value:.2f}" for name, value in far.items())
@@ -348,10 +359,10 @@ def _rim_note(axes: Sequence[str], web: Web) -> str:
     return f"{one_line(web.label, 40)} {text}" if far else ""
 
 
-def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: str) -> Chart:
-    """Return a chart of some agents, on the scale of every agent; `missing` says what they have not played."""
+def _overlay_chart(axes: _Axes, webs: Sequence[Web], all_webs: Sequence[Web], missing: str) -> Chart:
+    """Return a chart of some agents on the scale of all agents."""
     people = Web(_PEOPLE, [1.0] * len(axes.names), dashed=True, reference=True)
-    most = max((value for web in every for value in web.values if value is not None), default=1.0)
+    most = max((value for web in all_webs for value in web.values if value is not None), default=1.0)
     beyond = "; ".join(filter(None, (_rim_note(axes.names, web) for web in webs)))
     subtitle = [
         "0: the minimum score; 1: the human score (Table 4)",
@@ -364,7 +375,7 @@ def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: st
     label = f"{axes.title}, with people at 1. {text}"
     identity = json.dumps([axes.title, [web.label for web in webs]])
     caption = f"{axes.title}: {', '.join(web.label for web in webs)}" + (f"; {missing}" if missing else "")
-    return Chart.of(slug(f"agents {axes.title}", identity), label, caption, spec)
+    return Chart.from_specs(slug(f"agents {axes.title}", identity), label, caption, spec)
 
 
 def _values_text(names: Sequence[str], values: Sequence[float | None], missing: str) -> str:
@@ -373,7 +384,7 @@ def _values_text(names: Sequence[str], values: Sequence[float | None], missing: 
 
 
 def degree_charts() -> list[Chart]:
-    """Return a chart for each game of the capabilities that it requires (Figure 2)."""
+    """Return for each game a chart of the capabilities that it requires (Figure 2)."""
     charts: list[Chart] = []
     for game in RECORDED:
         name, required = HUMANS[game].name, capability_degrees(game)
@@ -381,24 +392,24 @@ def degree_charts() -> list[Chart]:
         spec = radar_spec(CAPABILITIES, [web], 200, title=name, most=_HIGHEST_DEGREE, values=False)
         values = ", ".join(f"{capability} {required[capability]}" for capability in CAPABILITIES)
         text = f"Degrees of the challenges in {name}: {values}"
-        charts.append(Chart.of(slug(f"degrees {name}", game), text, text, spec))
+        charts.append(Chart.from_specs(slug(f"degrees {name}", game), text, text, spec))
     return charts
 
 
-def agent_chart(colour: int, agent: Agent, differs: Sequence[str], missing: Sequence[str]) -> Chart:
-    """Return the chart of an agent, which can be read by itself.
+def agent_chart(colour: int, agent: Agent, differing_settings: Sequence[str], missing: Sequence[str]) -> Chart:
+    """Return the chart of one agent.
 
     Args:
         colour: Number of the agent's colour.
         agent: The agent.
-        differs: The settings in which agents differ, in words.
+        differing_settings: The settings in which agents differ, in words.
         missing: Names of the recorded settings that it has not played.
     """
     name = one_line(agent.model, 80) or "(no name)"
     published, capped = (
         [capability.value for capability in agent.capabilities[formula]] for formula in ("paper", "paper_capped")
     )
-    webs, notes = [Web(name, published, colour)], [", ".join(one_line(part, 60) for part in differs)]
+    webs, notes = [Web(name, published, colour)], [", ".join(one_line(part, 60) for part in differing_settings)]
     if missing:
         notes.append(f"without {', '.join(missing)}")
     notes.append(f"{BENCHMARK}’s capabilities, weighted by degree (the paper’s formula)")
@@ -410,4 +421,4 @@ def agent_chart(colour: int, agent: Agent, differs: Sequence[str], missing: Sequ
     label = f"Capabilities of {name}: {values}" + (f"; without {', '.join(missing)}" if missing else "")
     spec = radar_spec(CAPABILITIES, webs, title=name, subtitle=[note for note in notes if note])
     identity = json.dumps([agent.model, agent.settings, "capabilities"], default=str)
-    return Chart.of(slug(f"capabilities {agent.model}", identity), label, label, spec)
+    return Chart.from_specs(slug(f"capabilities {agent.model}", identity), label, label, spec)

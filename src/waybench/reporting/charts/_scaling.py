@@ -10,11 +10,11 @@ from waybench.reporting._format import TaskView, metric_heading
 from waybench.reporting._reading import ModelFacts
 from waybench.reporting.charts._chart import SHAPES, Box
 from waybench.reporting.charts._charts import OPEN, chart_name
-from waybench.reporting.charts._points import chart_sets, ends
+from waybench.reporting.charts._points import chart_sets, drawn_interval
 from waybench.reporting.charts._spec import (
     Spec,
     direction_text,
-    halo,
+    halo_mark,
     interval_ends,
     layer,
     legend_config,
@@ -61,18 +61,18 @@ class _Quantity(NamedTuple):
     axis: Mapping[str, Any]
 
 
-def _size(model: ModelFacts) -> float | None:
+def _model_size(model: ModelFacts) -> float | None:
     return model.size
 
 
-def _date(model: ModelFacts) -> str | None:
+def _release_date(model: ModelFacts) -> str | None:
     return model.released and model.released.isoformat()
 
 
 _SIZE = _Quantity(
     "size",
     "Parameters",
-    _size,
+    _model_size,
     {
         "type": "quantitative",
         "scale": {"type": "log", "nice": False, "padding": _PADDING},
@@ -82,7 +82,7 @@ _SIZE = _Quantity(
 _DATE = _Quantity(
     "date",
     "Release",
-    _date,
+    _release_date,
     {
         "type": "temporal",
         "scale": {"type": "utc", "nice": False, "padding": _PADDING},
@@ -98,7 +98,7 @@ def scaling_charts(
     curves: Sequence[SuccessCurve],
     models: Mapping[str, ModelFacts],
 ) -> list[Chart]:
-    """Return the charts of scores, and of horizons, against models' sizes and dates; none for less than two models."""
+    """Return the charts of scores and horizons against the models' sizes and dates; none for fewer than two models."""
     env, presentation = view.env, view.presentation
     if not models:
         return []
@@ -131,7 +131,7 @@ def _score_charts(
         if mean is not None:
             lost = lost_text(mean.lost, headline.metric)
             text = mean_text(mean.value, headline.metric) + (f" ({lost})" if lost else "")
-            marks.append(_Mark(estimate.group, mean.value, *ends(mean), text, mean.lost is not None))
+            marks.append(_Mark(estimate.group, mean.value, *drawn_interval(mean), text, mean.lost is not None))
     title = f"{metric_heading(headline.metric)}, {at}"
     what = f"{title}: the mean over {presentation.items}, with its {100 * CONFIDENCE:.0f} % interval"
     low, high = metric.bounds
@@ -139,7 +139,7 @@ def _score_charts(
     title = f"{metric.title}, {direction_text(metric)}".strip(", ")
     y_axis = {"title": title, "scale": scale, "axis": percent_axis(metric, tickCount=5)}
     name_parts = [env.id, *(estimates[0].group.separate_by if estimates else ()), *([set_name] if set_name else [])]
-    return _scaling_charts(view, marks, models, f"{metric.name} {at}", what, y_axis, name_parts)
+    return _charts_by_size_and_date(view, marks, models, f"{metric.name} {at}", what, y_axis, name_parts)
 
 
 def _horizon_charts(
@@ -166,10 +166,10 @@ def _horizon_charts(
     )
     y_axis = {"title": f"50 % horizon, {axis.title.lower()}", "scale": {"nice": True, "zero": False}}
     apart = marks[0].group.separate_by if marks else ()
-    return _scaling_charts(view, marks, models, "horizon", what, y_axis, [env.id, *apart])
+    return _charts_by_size_and_date(view, marks, models, "horizon", what, y_axis, [env.id, *apart])
 
 
-def _scaling_charts(
+def _charts_by_size_and_date(
     view: TaskView,
     marks: Sequence[_Mark],
     models: Mapping[str, ModelFacts],
@@ -181,7 +181,7 @@ def _scaling_charts(
     """Return the charts of one score, by model size and by date of release; `y_axis` is what Vega-Lite takes."""
     charts: list[Chart] = []
     for quantity in (_SIZE, _DATE):
-        data = _data(marks, models, quantity)
+        data = _chart_data(marks, models, quantity)
         if len({row["at"] for row in data}) < 2:
             continue
         against = "number of parameters, on a logarithmic axis" if quantity is _SIZE else "date of release"
@@ -194,13 +194,13 @@ def _scaling_charts(
             for width in (640, 280)
         )
         charts.append(
-            Chart.of(chart_name(view, name_parts, f"{name} by {quantity.name}"), caption, caption, wide, narrow)
+            Chart.from_specs(chart_name(view, name_parts, f"{name} by {quantity.name}"), caption, caption, wide, narrow)
         )
     return charts
 
 
-def reached_chart(view: TaskView, reached: Mapping[RunKey, Sequence[tuple[int, float]]]) -> list[Chart]:
-    """Return the chart of the difficulty that is reached by the tokens of an attempt; none where nothing is known.
+def reached_charts(view: TaskView, reached: Mapping[RunKey, Sequence[tuple[int, float]]]) -> list[Chart]:
+    """Return the chart of the difficulty reached with the tokens of an attempt as a list; [] if nothing is known.
 
     Args:
         view: The task.
@@ -230,10 +230,10 @@ def reached_chart(view: TaskView, reached: Mapping[RunKey, Sequence[tuple[int, f
     )
     first = next(iter(reached))
     name = chart_name(view, [view.env.id, *first.separate_by], f"{axis.name} reached by tokens")
-    return [Chart.of(name, caption, caption, wide, narrow)]
+    return [Chart.from_specs(name, caption, caption, wide, narrow)]
 
 
-def _data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Quantity) -> list[dict[str, Any]]:
+def _chart_data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Quantity) -> list[dict[str, Any]]:
     with_facts = [(mark, models[mark.group.model]) for mark in marks if mark.group.model in models]
     placed = [(mark, model, at) for mark, model in with_facts if (at := quantity.get(model)) is not None]
     bare = [replace(mark.group, model="", embedded=False) for mark, _, _ in placed]
@@ -286,9 +286,9 @@ _POINT = 5  # half the width of a point
 
 
 def _with_label_positions(
-    data: Sequence[dict[str, Any]], quantity: _Quantity, up: Mapping[str, Any], width: int
+    data: Sequence[dict[str, Any]], quantity: _Quantity, y_axis: Mapping[str, Any], width: int
 ) -> list[dict[str, Any]]:
-    """Return the data with the position of each label ("position", a number in `_POSITIONS`).
+    """Return the data with the position of each label ("position", an index of `_POSITIONS`).
 
     A label has the first position at which it covers no point and no other label and is not cut off; where there is
     none, it is left out (-1): the point's description and the tables name the model.
@@ -296,13 +296,13 @@ def _with_label_positions(
     Args:
         data: The models.
         quantity: What the chart is drawn against.
-        up: Title and scale of the score.
+        y_axis: Title and scale of the score.
         width: Of the plot, in pixels.
     """
     ats = [row["at"] for row in data]
     across = [math.log(at) if quantity is _SIZE else float(date.fromisoformat(at).toordinal()) for at in ats]
     values = [end for row in data for end in (row["low"], row["score"], row["high"]) if end is not None]
-    low, high = up["scale"].get("domain") or (min(values), max(values))
+    low, high = y_axis["scale"].get("domain") or (min(values), max(values))
     points = [
         (
             _PADDING + (width - 2 * _PADDING) * (x - min(across)) / ((max(across) - min(across)) or 1),
@@ -319,7 +319,7 @@ def _with_label_positions(
             start = x + position.dx - {"left": 0.0, "center": wide / 2, "right": wide}[position.align]
             box = Box(start, middle - 0.6 * _FONT, start + wide, middle + 0.6 * _FONT)
             is_inside = box.left >= 0 and box.right <= width + _PADDING
-            if is_inside and not any(box.meets(other) for other in taken if other != point_box):
+            if is_inside and not any(box.overlaps(other) for other in taken if other != point_box):
                 taken.append(box)
                 free = number
                 break
@@ -330,30 +330,30 @@ def _with_label_positions(
 def scaling_spec(
     data: Sequence[dict[str, Any]],
     title: str,
-    across: Mapping[str, Any],
-    up: Mapping[str, Any],
+    x_axis: Mapping[str, Any],
+    y_axis: Mapping[str, Any],
     width: int,
     *,
     interpolate: str = "",
 ) -> Spec:
-    """Return the chart as a Vega-Lite specification.
+    """Return the scatter plot of models as a Vega-Lite specification.
 
     Args:
         data: The models: "series", "label", "at", "score", "low", "high", "interval", "text", "number", "position".
         title: What the axis across is.
-        across: Type, scale and axis of "at".
-        up: Title and scale of "score", and its axis where that has other labels.
+        x_axis: Type, scale and axis of "at".
+        y_axis: Title and scale of "score", and its axis where that has other labels.
         width: Of the plot, in pixels.
         interpolate: How lines go from point to point; "" for straight ones.
     """
     lines = list(dict.fromkeys(row["series"] for row in data))
     config = legend_config(_FONT, labelLimit=width - 40, columns=max(1, width // 180))
-    x: Spec = {"field": "at", "title": title, **across}
+    x: Spec = {"field": "at", "title": title, **x_axis}
     colours = [f"var(--c{number % COLOURS})" for number in range(len(lines))]
     shapes = [SHAPES[number % len(SHAPES)] for number in range(len(lines))]
     colour = nominal("series", title=None, sort=lines, scale={"domain": lines, "range": colours})
     shape = nominal("series", title=None, sort=lines, scale={"domain": lines, "range": shapes})
-    y = quantitative("score", title=up["title"], scale=up["scale"], axis=up.get("axis", {"tickCount": 5}))
+    y = quantitative("score", title=y_axis["title"], scale=y_axis["scale"], axis=y_axis.get("axis", {"tickCount": 5}))
     rule = {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
     layers = [
         layer(rule, None, "datum.interval", **interval_ends("y"), color=colour),
@@ -368,7 +368,7 @@ def scaling_spec(
             has_open=any(row["open"] for row in data),
         ),
     ]
-    for look in (halo(4), {"color": "var(--soft)"}):  # all halos are below all labels
+    for look in (halo_mark(4), {"color": "var(--soft)"}):  # all halos are below all labels
         for number, position in enumerate(_POSITIONS):
             if any(row["position"] == number for row in data):
                 mark = {"type": "text", "fontSize": _FONT, "baseline": "middle", **position._asdict(), **look}

@@ -11,80 +11,80 @@ DASHED = [5, 4]
 
 
 def specification(width: int, height: int, **parts: Any) -> Spec:
-    """Return a specification without a background, of a plot with a width and a height in pixels."""
+    """Return a specification of a plot with a width and height in pixels, on a transparent background."""
     return compose(width=width, height=height, **parts)
 
 
 def compose(**parts: Any) -> Spec:
-    """Return a specification without a background, of parts that may have measures of their own."""
+    """Return a specification of these parts on a transparent background."""
     return {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "background": "transparent", **parts}
 
 
-def quantitative(field: str, **more: Any) -> Spec:
-    """Return how a number in the data is shown."""
-    return {"field": field, "type": "quantitative", **more}
+def quantitative(field: str, **properties: Any) -> Spec:
+    """Return the encoding of a number in the data."""
+    return {"field": field, "type": "quantitative", **properties}
 
 
-def nominal(field: str, **more: Any) -> Spec:
-    """Return how a name in the data is shown."""
-    return {"field": field, "type": "nominal", **more}
+def nominal(field: str, **properties: Any) -> Spec:
+    """Return the encoding of a name in the data."""
+    return {"field": field, "type": "nominal", **properties}
 
 
-def layer(mark: Spec, values: Sequence[Mapping[str, Any]] | None = None, *where: str, **encoding: Spec) -> Spec:
-    """Return a layer: a mark for each of some values, by default the chart's own, that conditions hold for."""
+def layer(mark: Spec, values: Sequence[Mapping[str, Any]] | None = None, *conditions: str, **encoding: Spec) -> Spec:
+    """Return a layer with a mark for each value, by default of the chart's data, that meets all conditions."""
     data: Spec = {} if values is None else {"data": {"values": list(values)}}
-    transform: Spec = {"transform": [{"filter": condition} for condition in where]} if where else {}
+    transform: Spec = {"transform": [{"filter": condition} for condition in conditions]} if conditions else {}
     return {**data, **transform, "mark": mark, "encoding": encoding}
 
 
-def interval_ends(along: str, **more: Any) -> Spec:
-    """Return the encoding of intervals, from "low" to "high" in the data, along the axis "x" or "y"."""
-    return {along: quantitative("low", **more), f"{along}2": {"field": "high"}}
+def interval_ends(axis: str, **properties: Any) -> Spec:
+    """Return the encoding of intervals from "low" to "high" in the data, along axis "x" or "y"."""
+    return {axis: quantitative("low", **properties), f"{axis}2": {"field": "high"}}
 
 
-def point_layers(mark: Spec, encoding: Spec, *where: str, has_open: bool) -> list[Spec]:
-    """Return the layers of a chart's points: with "open" in their data they lack attempts, and are drawn as outlines.
+def point_layers(mark: Spec, encoding: Spec, *conditions: str, has_open: bool) -> list[Spec]:
+    """Return the layers of points; points with "open" in their data lack attempts, and are drawn as outlines.
 
     Args:
         mark: Size and colour of a point.
         encoding: What its place, colour and description are taken from.
-        *where: Conditions on the data.
+        *conditions: Conditions on the data.
         has_open: Whether some point is open.
     """
     filled = {"type": "point", "filled": True, "opacity": 1, **mark}
     if not has_open:
-        return [layer(filled, None, *where, **encoding)]
+        return [layer(filled, None, *conditions, **encoding)]
     outline = {**filled, "filled": False, "fill": "var(--page)", "strokeWidth": 1.8}
     return [
-        layer(look, None, *where, condition, **encoding)
+        layer(look, None, *conditions, condition, **encoding)
         for condition, look in (("!datum.open", filled), ("datum.open", outline))
     ]
 
 
-def halo(width: int) -> Spec:
-    """Return a margin of the page's colour around labels, so that lines below do not make them hard to read."""
+def halo_mark(width: int) -> Spec:
+    """Return the properties of a margin around labels that keeps them legible over lines."""
     return {"stroke": "var(--page)", "strokeWidth": width, "strokeJoin": "round"}
 
 
 def heading_layer(text: str, **mark: Any) -> Spec:
-    """Return a text above the upper left corner of a plot."""
+    """Return a layer with a text above the upper left corner of a plot."""
     corner: Spec = {"value": 0}
     return layer({"type": "text", "align": "left", **mark}, [{"text": text}], x=corner, y=corner, text=nominal("text"))
 
 
 def line_colours(number: int, is_plain: bool) -> tuple[str, str]:
-    """Return the colours of a line and of its name; those of a reference player beside models are plain."""
+    """Return the colours of a line and of its name; plain ones are grey, for reference players beside models."""
     return ("var(--c-reference)", "var(--soft)") if is_plain else (f"var(--c{number})", f"var(--t{number})")
 
 
 def direction_text(metric: Metric) -> str:
-    """Return which values of a metric are better, for an axis: "↑ higher is better"; "" for neither."""
+    """Return which values of a metric are better, as text for an axis: "↑ higher is better"; "" for neither."""
     arrow = {"lower": "↓", "higher": "↑"}.get(metric.better, "")
     return f"{arrow} {better_text(metric)}".strip()
 
 
 def percent_axis(metric: Metric, **axis: Any) -> Spec:
-    """Return the axis of a metric's values: labels of shares and of per cents end with "%"."""
+    """Return the axis of a metric's values; labels of shares and percentages end with "%"."""
     if metric.bounds == (0, 1):
         return {**axis, "format": "%"}
     return {**axis, **({"labelExpr": "datum.label + '%'"} if metric.unit == "%" else {})}

@@ -88,7 +88,7 @@ class Binned(NamedTuple):
 
 
 def bin_difficulties(bins: Sequence[DifficultyBin]) -> list[Binned]:
-    """Put neighbouring difficulties together, where there are too many, so that each has about as many items."""
+    """Combine neighbouring difficulties, where there are too many, into bins of about as many items."""
     groups: list[list[DifficultyBin]] = []
     total, before = sum(difficulty_bin.items for difficulty_bin in bins), 0
     for difficulty_bin in bins:
@@ -97,10 +97,10 @@ def bin_difficulties(bins: Sequence[DifficultyBin]) -> list[Binned]:
             groups.append([])
         groups[-1].append(difficulty_bin)
         before += difficulty_bin.items
-    return [_combine(group) for group in groups]
+    return [_combine_bins(group) for group in groups]
 
 
-def _combine(bins: Sequence[DifficultyBin]) -> Binned:
+def _combine_bins(bins: Sequence[DifficultyBin]) -> Binned:
     items = sum(difficulty_bin.items for difficulty_bin in bins)
     at, solved = (
         fsum(value * difficulty_bin.items for value, difficulty_bin in zip(values, bins, strict=True)) / items
@@ -113,7 +113,7 @@ def _combine(bins: Sequence[DifficultyBin]) -> Binned:
 
 
 def success_spec(players: Sequence[Player], across: str, items: tuple[str, str], panels: Panels) -> Spec:
-    """Return the chart as a Vega-Lite specification.
+    """Return the chart of success by difficulty as a Vega-Lite specification.
 
     Args:
         players: Who has a panel, in their order.
@@ -129,7 +129,7 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
             "at",
             title=None,
             scale={"type": "log", "base": 2, "domain": list(domain), "nice": False},
-            axis={"values": _ticks(difficulties, domain, panels.width), "format": "~g", "grid": False},
+            axis={"values": _difficulty_ticks(difficulties, domain, panels.width), "format": "~g", "grid": False},
         ),
         "y": quantitative(
             "rate", title=None, scale={"domain": [0, 1]}, axis={"values": [0, *SHARES, 1], "format": ".0%"}
@@ -142,11 +142,11 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
         plain = player.reference and grey
         colour, ink = line_colours(player.colour, plain)
         layers = [
-            *(_background_curves(number) if 1 < len(players) <= _MOST_BEHIND else []),
-            *_curve(number, colour),
-            *_points(player, colour, across, items, most),
-            *_horizons(player, ink, across),
-            *_panel_heading(player, ink, panels),
+            *(_other_curves_layers(number) if 1 < len(players) <= _MOST_BEHIND else []),
+            *_curve_layers(number, colour),
+            *_bin_layers(player, colour, across, items, most),
+            *_horizon_layers(player, ink, across),
+            *_panel_heading_layers(player, ink, panels),
         ]
         under = {"title": across} if number + panels.columns >= len(players) else {}  # the last one of a column
         for one in layers:
@@ -168,9 +168,9 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
     )
 
 
-def _ticks(difficulties: Sequence[float], domain: tuple[float, float], width: int) -> list[float]:
-    """Return difficulties to name on the axis: such as were tried if they are few, and otherwise round ones."""
-    candidates = difficulties if len(difficulties) <= MOST_POINTS else _round(domain) or difficulties
+def _difficulty_ticks(difficulties: Sequence[float], domain: tuple[float, float], width: int) -> list[float]:
+    """Return the difficulties to label on the axis: the tested ones if they are few, or else round numbers."""
+    candidates = difficulties if len(difficulties) <= MOST_POINTS else _round_numbers(domain) or difficulties
     ticks: list[float] = []
     for candidate in candidates:
         room = 12 + 7 * len(difficulty_text(candidate))
@@ -179,7 +179,7 @@ def _ticks(difficulties: Sequence[float], domain: tuple[float, float], width: in
     return ticks
 
 
-def _round(domain: tuple[float, float]) -> list[float]:
+def _round_numbers(domain: tuple[float, float]) -> list[float]:
     for bases in _ROUND:
         numbers = [float(base * 10**power) for power in range(8) for base in bases]
         if len(within := [number for number in numbers if domain[0] <= number <= domain[1]]) > 2:
@@ -187,26 +187,26 @@ def _round(domain: tuple[float, float]) -> list[float]:
     return []
 
 
-def _background_curves(number: int) -> list[Spec]:
+def _other_curves_layers(number: int) -> list[Spec]:
     mark = {"type": "line", "strokeWidth": 1, "color": "var(--rule-strong)", "opacity": 0.6}
-    return [_curve_layer(mark, f"datum.series != {number}", detail=nominal("series"))]
+    return [_layer_of_curves(mark, f"datum.series != {number}", detail=nominal("series"))]
 
 
-def _curve(number: int, colour: str) -> list[Spec]:
+def _curve_layers(number: int, colour: str) -> list[Spec]:
     where = f"datum.series == {number}"
     return [
-        _curve_layer({"type": "area", "opacity": 0.18, "color": colour}, where, **interval_ends("y")),
-        _curve_layer({"type": "line", "strokeWidth": 2, "color": colour}, where),
+        _layer_of_curves({"type": "area", "opacity": 0.18, "color": colour}, where, **interval_ends("y")),
+        _layer_of_curves({"type": "line", "strokeWidth": 2, "color": colour}, where),
     ]
 
 
-def _curve_layer(mark: Spec, where: str, **encoding: Spec) -> Spec:
+def _layer_of_curves(mark: Spec, where: str, **encoding: Spec) -> Spec:
     """Return a layer of the players' curves, whose data all panels share."""
     return {"data": {"name": "curves"}, **layer(mark, None, where, **encoding)}
 
 
-def _points(player: Player, colour: str, axis_title: str, items: tuple[str, str], most_items: int) -> list[Spec]:
-    """Return a layer with a point for each bin of difficulties, as large as its number of items."""
+def _bin_layers(player: Player, colour: str, axis_title: str, items: tuple[str, str], most_items: int) -> list[Spec]:
+    """Return a layer with a point for each bin of difficulties, sized by its number of items."""
     values: list[dict[str, Any]] = []
     for point in bin_difficulties(player.curve.bins):
         ends = dict.fromkeys((difficulty_text(point.least), difficulty_text(point.greatest)))
@@ -219,7 +219,7 @@ def _points(player: Player, colour: str, axis_title: str, items: tuple[str, str]
     return [layer(mark, values, size=size, description=nominal("text"))]
 
 
-def _horizons(player: Player, ink: str, across: str) -> list[Spec]:
+def _horizon_layers(player: Player, ink: str, across: str) -> list[Spec]:
     values = [
         {
             **{"at": horizon.value, "rate": horizon.share},
@@ -240,7 +240,7 @@ def _horizons(player: Player, ink: str, across: str) -> list[Spec]:
     ]
 
 
-def _panel_heading(player: Player, ink: str, panels: Panels) -> list[Spec]:
+def _panel_heading_layers(player: Player, ink: str, panels: Panels) -> list[Spec]:
     half = player.curve.horizons[0]
     lines = wrap_label(player.label, panels.letters)
     # Without its mark, for which a panel is too narrow; the table has it.

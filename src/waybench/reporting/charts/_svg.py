@@ -67,12 +67,12 @@ class Chart:
     spec: Mapping[str, Any]
 
     @classmethod
-    def of(cls, name: str, label: str, caption: str, spec: Spec, narrow: Spec | None = None) -> Self:
-        """Draw a chart; `label` says what it shows, for those who cannot see it."""
-        return cls(name, draw(spec, label), draw(narrow, label) if narrow else None, caption, spec)
+    def from_specs(cls, name: str, label: str, caption: str, spec: Spec, narrow: Spec | None = None) -> Self:
+        """Draw a chart from its specifications; `label` describes it for screen readers."""
+        return cls(name, draw_spec(spec, label), draw_spec(narrow, label) if narrow else None, caption, spec)
 
 
-def draw(spec: Mapping[str, Any], label: str) -> Markup:
+def draw_spec(spec: Mapping[str, Any], label: str) -> Markup:
     """Draw a chart for a page.
 
     Args:
@@ -84,14 +84,14 @@ def draw(spec: Mapping[str, Any], label: str) -> Markup:
     key = content_key("svg", text)
     content = cache.get(key)
     if content is None:
-        content = _content(text, others / key.hex() if others else None)
+        content = _compressed_drawing(text, others / key.hex() if others else None)
         cache.put(key, content)
     return with_label(zlib.decompress(content).decode(), label)
 
 
 @contextmanager
 def use_drawing_cache(cache: ReportCache) -> Generator[None, None, None]:
-    """Take drawings from a cache, and put new ones into it; copies of this process also take those of each other."""
+    """Take drawings from a cache, and add new ones; forked processes also share theirs with each other."""
     with tempfile.TemporaryDirectory(prefix="waybench-charts-") as folder:
         _CACHES.append((cache, Path(folder)))
         try:
@@ -100,12 +100,12 @@ def use_drawing_cache(cache: ReportCache) -> Generator[None, None, None]:
             _CACHES.pop()
 
 
-def _content(spec: str, path: Path | None) -> bytes:
-    """Return a drawing without its label, compressed, from a file if another process has written that."""
+def _compressed_drawing(spec: str, path: Path | None) -> bytes:
+    """Return a drawing without its label, compressed, from a file if another process has written it."""
     with suppress(OSError):
         if path is not None and path.exists():
             return path.read_bytes()
-    content = zlib.compress(safe_drawing(_convert(spec)).encode(), 1)
+    content = zlib.compress(safe_drawing(_vega_svg(spec)).encode(), 1)
     with suppress(OSError):  # then the other processes make it again
         if path is not None:
             part = path.with_suffix(f".{os.getpid()}")
@@ -115,20 +115,20 @@ def _content(spec: str, path: Path | None) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def _convert(spec: str) -> str:
-    """Return vl-convert's drawing; some charts of a site are the same."""
+def _vega_svg(spec: str) -> str:
+    """Return vl-convert's drawing of a specification; recent ones are remembered."""
     forbid_forking()  # it has threads of its own from now on
     return vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[], config=_UNDESCRIBED)
 
 
 def with_label(shapes: str, label: str) -> Markup:
-    """Return a drawing for a page with its label."""
+    """Return a drawing with its label for screen readers."""
     escaped = escape(label, quote=False).replace('"', "&quot;")
     return Markup(shapes.replace(_NO_LABEL, f'aria-label="{escaped}"', 1))
 
 
 def safe_drawing(svg: str) -> str:
-    """Return a drawing for a page, with nothing in it but shapes and text, and an empty label.
+    """Return a drawing with only shapes and text, for a page; its label is empty.
 
     Elements and attributes are those of a short list and everything else is left out, whatever vl-convert let through.
     The page's own fonts are used. A mark's description becomes a title, which browsers show on hovering.
@@ -152,7 +152,7 @@ def _allowed_element(element: ElementTree.Element) -> ElementTree.Element | None
         for key, value in element.attrib.items()
         if key in _ATTRIBUTES and value != _DEFAULTS.get(key) and _VALUE.fullmatch(value)
     }
-    circle = _circle(attributes)
+    circle = _as_circle(attributes)
     kept = ElementTree.Element(name, attributes) if circle is None else circle
     kept.text = element.text if name in ("text", "title") else None
     description = element.get("aria-label")
@@ -164,12 +164,12 @@ def _allowed_element(element: ElementTree.Element) -> ElementTree.Element | None
     empty = (kept.tag == "g" and not len(kept)) or (kept.tag == "path" and not kept.get("d"))
     if empty:
         return None
-    _inherit(kept)
+    _move_common_attributes(kept)
     return kept
 
 
-def _circle(attributes: Mapping[str, str]) -> ElementTree.Element | None:
-    """Return the circle that a shape is; None if it is none."""
+def _as_circle(attributes: Mapping[str, str]) -> ElementTree.Element | None:
+    """Return a shape that is drawn as a circle as a circle element; None for other shapes."""
     round_, position = _POINT.fullmatch(attributes.get("d", "")), _PLACE.fullmatch(attributes.get("transform", ""))
     if round_ is None or position is None:
         return None
@@ -178,12 +178,12 @@ def _circle(attributes: Mapping[str, str]) -> ElementTree.Element | None:
 
 
 def _unwrap_group(element: ElementTree.Element) -> list[ElementTree.Element]:
-    """Return an element, or what is in it if it is a group that says nothing."""
+    """Return an element or, for a group without attributes, its children."""
     return list(element) if element.tag == "g" and not element.attrib else [element]
 
 
-def _inherit(group: ElementTree.Element) -> None:
-    """Give a group the attributes that all of its shapes have alike, in their place."""
+def _move_common_attributes(group: ElementTree.Element) -> None:
+    """Move the attributes that all shapes of a group share to the group."""
     if group.tag != "g":
         return
     first, *others = group
@@ -201,7 +201,7 @@ _NUMBERS = ContextVar("model colours", default=_NO_MODELS)
 
 @contextmanager
 def model_colours(models: Sequence[str]) -> Generator[None, None, None]:
-    """Give each model of a report a colour of its own, as far as there are colours.
+    """Give each model of a report its own colour within the block, while there are colours.
 
     Args:
         models: The models, in the order of the colours; one that comes again keeps its first place.
@@ -214,7 +214,7 @@ def model_colours(models: Sequence[str]) -> Generator[None, None, None]:
 
 
 def colour_number(model: str) -> int | None:
-    """Return the place of a model's colour among those of a report; None if it has none."""
+    """Return the index of a model's colour in the report; None if it has none."""
     return _NUMBERS.get().get(model)
 
 
@@ -269,7 +269,7 @@ class ChartFiles:
         self._folder, self._png = folder, png
         self.listed: list[dict[str, Json]] = []
 
-    def of(self, charts: Iterable[Chart]) -> Iterator[tuple[str, str | bytes]]:
+    def files_of(self, charts: Iterable[Chart]) -> Iterator[tuple[str, str | bytes]]:
         """Yield names and contents of the files of some charts.
 
         The SVG is the page's own drawing in the colours of a light page, on white. Beside it is the Vega-Lite
@@ -281,7 +281,7 @@ class ChartFiles:
                 # First the picture: a drawing that is there tells the next report that its picture is there, too.
                 yield f"{path}.png", self._earlier_picture(path, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
             yield f"{path}.svg", svg
-            yield f"{path}.json", json.dumps(_specification(chart), allow_nan=False, separators=(",", ":")) + "\n"
+            yield f"{path}.json", json.dumps(_standalone_spec(chart), allow_nan=False, separators=(",", ":")) + "\n"
             self.listed.append({"name": chart.name, "caption": chart.caption})
 
     def _earlier_picture(self, path: str, svg: str) -> bytes:
@@ -293,8 +293,8 @@ class ChartFiles:
             pass
         return b""
 
-    def index(self) -> tuple[str, str]:
-        """Return name and content of the list of them all, with their captions."""
+    def index_file(self) -> tuple[str, str]:
+        """Return the name and content of the list of all charts with their captions."""
         return "charts/index.json", json.dumps(self.listed, indent=1) + "\n"
 
 
@@ -307,7 +307,7 @@ def palette() -> Mapping[str, str]:
 
 
 def standalone_svg(drawing: str) -> str:
-    """Return a drawing of a page as a file of its own."""
+    """Return a page's drawing as an SVG file, in the colours of a light page on white."""
     head, end, shapes = drawing.partition(">")
     svg = ElementTree.fromstring(f"{head}/>")
     box = svg.get("viewBox", "")
@@ -332,21 +332,23 @@ def _resolve_colours(value: str) -> str:
     return _VARIABLE.sub(lambda match: palette()[match[1]], value)
 
 
-def _specification(chart: Chart) -> dict[str, Json]:
-    spec = _resolve(chart.spec)
+def _standalone_spec(chart: Chart) -> dict[str, Json]:
+    spec = _resolve_spec_colours(chart.spec)
     config = {**spec.get("config", {}), "font": FONT}
     about = {"description": chart.caption, "background": _PAPER, "config": config}
     return {**spec, **about}
 
 
-def _resolve(value: Json, keys: Container[str] | None = None) -> Any:
-    """Return a part of a specification with colours in place of their names; of its data, only where there are any."""
+def _resolve_spec_colours(value: Json, keys: Container[str] | None = None) -> Any:
+    """Return a part of a specification with its named colours resolved; in data only where colours are."""
     if isinstance(value, Mapping):
         items = cast(Mapping[str, Json], value).items()
         return {
-            key: _resolve(part, _COLOURED if key in _DATA else None) if keys is None or key in keys else part
+            key: _resolve_spec_colours(part, _COLOURED if key in _DATA else None)
+            if keys is None or key in keys
+            else part
             for key, part in items
         }
     if isinstance(value, list):
-        return [_resolve(part, keys) for part in cast(list[Json], value)]
+        return [_resolve_spec_colours(part, keys) for part in cast(list[Json], value)]
     return _resolve_colours(value) if isinstance(value, str) else value

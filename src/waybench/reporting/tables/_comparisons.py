@@ -22,8 +22,8 @@ from waybench.reporting.tables._table import (
     model_cell,
     model_column,
     model_label,
-    notes,
     table_rows,
+    value_notes,
 )
 from waybench.results import Estimate
 from waybench.results.comparisons._comparison import Comparison, Effect
@@ -47,7 +47,7 @@ _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
 def _is_significant(comparison: Comparison) -> bool:
-    """Return whether a comparison shows one of its sides as better."""
+    """Return whether a comparison shows one of its groups as better."""
     return comparison.verdict in (Verdict.FIRST, Verdict.SECOND)
 
 
@@ -56,10 +56,10 @@ def _difference_cell(comparison: Comparison, difference: IntervalEstimate | None
     return TableCell(difference_text(difference or comparison.difference, comparison.metric), kind=kind)
 
 
-def model_table(
+def model_comparison_table(
     comparisons: Sequence[Comparison], names: Mapping[RunKey, str], view: TaskView, most: int | None
 ) -> Table | None:
-    """Return the table of comparisons of models two by two; None if there are none.
+    """Return the table of comparisons of two models each; None if there are none.
 
     Args:
         comparisons: The comparisons.
@@ -95,7 +95,7 @@ def model_table(
             "name",
         ),
     ]
-    return Table.of(
+    return Table.from_columns(
         columns,
         [(comparison, comparison_cells(comparison)) for comparison in comparisons],
         id="verdicts-title",
@@ -120,26 +120,26 @@ def setting_table(effects: Iterable[SettingEffect], pages: Mapping[RunKey, str])
         "is within 10 % at ten items or more. Different replies may be due to chance."
     )
 
-    def model(effect: SettingEffect) -> TableCell:
+    def model_header(effect: SettingEffect) -> TableCell:
         return TableCell(model_label(effect.first.model), notes=(Note(registry.load(effect.first.env).title),))
 
-    def value(text: str, group: RunKey) -> TableCell:
+    def value_cell(text: str, group: RunKey) -> TableCell:
         return TableCell(one_line(text, 60), kind="name", link=f"results/{pages[group]}")
 
-    def verdict(effect: SettingEffect) -> TableCell:
+    def verdict_cell(effect: SettingEffect) -> TableCell:
         return TableCell(_VERDICTS[effect.verdict], kind="flag" if effect.verdict == NO_EFFECT else "")
 
     columns: list[TableColumn[SettingEffect]] = [
-        TableColumn("Model", model),
-        TableColumn("First", lambda effect: value(effect.values[0], effect.first), "name"),
-        TableColumn("Second", lambda effect: value(effect.values[1], effect.second), "name"),
+        TableColumn("Model", model_header),
+        TableColumn("First", lambda effect: value_cell(effect.values[0], effect.first), "name"),
+        TableColumn("Second", lambda effect: value_cell(effect.values[1], effect.second), "name"),
         TableColumn("Items", lambda effect: count_text(effect.items)),
         TableColumn("Same replies", lambda effect: count_text(effect.same)),
         TableColumn("Change in tokens", lambda effect: effect.change_text.replace(" tokens differ by", "") or NOTHING),
         TableColumn("p", lambda effect: effect.comparison.p_text if effect.comparison else NOTHING),
-        TableColumn("Verdict", verdict),
+        TableColumn("Verdict", verdict_cell),
     ]
-    return Table.of(
+    return Table.from_columns(
         columns, effects, id="effects", title="Effects of settings", caption=(Note(caption),), kind="effects"
     )
 
@@ -153,8 +153,8 @@ def wording_table(view: TaskView, effects: Sequence[WordingEffect]) -> Table | N
 
     def wording_cell(wording: Any, effect: WordingEffect) -> TableCell:
         flags = (
-            *notes(["reference" if wording.name == effect.reference else ""]),
-            *notes([plural(wording.errors, "infrastructure error") if wording.errors else ""], "flag"),
+            *value_notes(["reference" if wording.name == effect.reference else ""]),
+            *value_notes([plural(wording.errors, "infrastructure error") if wording.errors else ""], "flag"),
         )
         link = f"results/{view.pages[wording.group]}"
         return TableCell(one_line(wording.name, 60), notes=flags, kind="name", link=link)
@@ -214,17 +214,17 @@ def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
     declared = {column.name: column for column in kind.columns}
     groups = [effect.group_without_option for effect in effects]
 
-    def model(effect: Effect) -> TableCell:
+    def model_header(effect: Effect) -> TableCell:
         return model_cell(
             effect.group.model, distinguishing_settings(effect.group_without_option, groups), view.pages[effect.group]
         )
 
-    def column_of(column: Column[Any]) -> TableColumn[Effect]:
+    def effect_column(column: Column[Any]) -> TableColumn[Effect]:
         alignment = "name" if column.type is str else ""
         return TableColumn(column.heading.format(**words), lambda effect: _effect_cell(column, effect), alignment)
 
-    return Table.of(
-        [TableColumn("Model", model), *(column_of(declared[name.format(**words)]) for name in kind.table)],
+    return Table.from_columns(
+        [TableColumn("Model", model_header), *(effect_column(declared[name.format(**words)]) for name in kind.table)],
         sorted(effects, key=lambda effect: effect.group.embedded),
         id=kind.id,
         title=kind.title.format(**words),
@@ -242,7 +242,7 @@ def _effect_cell(column: Column[Any], effect: Effect) -> TableCell:
 
 
 def pair_tables(view: TaskView, ordered: Sequence[RunKey], pairs: Iterable[Comparison]) -> list[Table]:
-    """Return the tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12)."""
+    """Return tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12)."""
     metrics = {metric.name: metric for metric in view.env.scoring.metrics}
     cells: dict[tuple[str, RunKey, RunKey], TableCell] = {}
     for pair in pairs:
@@ -279,7 +279,7 @@ def _pair_table(
     """Return the table of groups in pairs, with one metric below the diagonal and another one above it."""
     items = view.presentation.items
 
-    def cell(row: RunKey, column: RunKey) -> TableCell:
+    def matrix_cell(row: RunKey, column: RunKey) -> TableCell:
         if row == column:
             return _DIAGONAL
         if groups.index(column) < groups.index(row):
@@ -289,14 +289,17 @@ def _pair_table(
 
     columns: list[TableColumn[RunKey]] = [
         model_column(lambda group: group, groups, view.pages),
-        *(TableColumn(name, lambda row, column=column: cell(row, column)) for column, name in labels(groups).items()),
+        *(
+            TableColumn(name, lambda row, column=column: matrix_cell(row, column))
+            for column, name in labels(groups).items()
+        ),
     ]
     caption = (
         f"Below the diagonal “{below.title}”, above it “{above.title}”: the row's model | the column's. Small: the "
         f"number of {items}, and the row's minus the column's with its {_INTERVAL} over "
         f"{view.presentation.clusters or items}, bold where the interval excludes 0. Blank: no {items} in common."
     )
-    return Table.of(
+    return Table.from_columns(
         columns,
         groups,
         title=f"{title} on the {items} that both answered",
@@ -344,12 +347,12 @@ def published_tables(
 def _published_table(id: str, block: PublishedMatch, pages: Mapping[RunKey, str]) -> Table:
     source = f"{block.table.title} of {block.paper.title} ({block.paper.source})"
 
-    def model(result: Any) -> TableCell:
+    def model_header(result: Any) -> TableCell:
         differs = result.label.removeprefix(result.group.model).strip(" ()")
         parts = [*([differs] if differs else []), *([STATISTICS[result.statistic]] if result.statistic else [])]
         return model_cell(result.group.model, parts, pages.get(result.group, ""))
 
-    def cell(mean: IntervalEstimate | float | None, metric: Metric) -> TableCell:
+    def result_cell(mean: IntervalEstimate | float | None, metric: Metric) -> TableCell:
         if mean is None or isinstance(mean, IntervalEstimate):
             return mean_cell(mean, metric)
         return TableCell(result_text(mean, metric), kind="score")
@@ -361,7 +364,7 @@ def _published_table(id: str, block: PublishedMatch, pages: Mapping[RunKey, str]
             for number, metric in enumerate(block.metrics)
         ),
     ]
-    results = [(model(result), list(map(cell, result.means, block.metrics))) for result in block.results]
+    results = [(model_header(result), list(map(result_cell, result.means, block.metrics))) for result in block.results]
     published = [
         (
             TableCell(row_label(row)),

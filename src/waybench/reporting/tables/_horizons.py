@@ -17,8 +17,8 @@ from waybench.reporting.tables._table import (
     TableColumn,
     count_cell,
     model_column,
-    notes,
-    parts,
+    setting_notes,
+    value_notes,
 )
 from waybench.results.formatting import NOTHING, p_text
 from waybench.results.horizons import SHARES, Horizon
@@ -58,29 +58,36 @@ class HorizonTables(NamedTuple):
 
 
 def horizon_cell(horizon: Horizon | None) -> TableCell:
-    """Return a horizon with its interval; "–" where there is none."""
+    """Return the cell of a horizon with its interval; "–" where there is none."""
     if horizon is None:
         return TableCell(NOTHING, bold=True)
     text = horizon_parts(horizon)
-    lines = (*notes([text.interval], "flag" if horizon.lost else "interval"), *notes([text.mark], "flag"))
+    lines = (*value_notes([text.interval], "flag" if horizon.lost else "interval"), *value_notes([text.mark], "flag"))
     mark, order = ("*", None) if horizon.lost else ("", horizon.order)
     return TableCell(text.value, bold=True, order=order, notes=lines, mark=mark)
 
 
-def horizon_tables(view: TaskView, curves: Iterable[SuccessCurve], ranks: Sequence[RunKey]) -> list[HorizonTables]:
-    """Return the horizons of the models of one task, for each axis that has any."""
+def horizon_tables(
+    view: TaskView, curves: Iterable[SuccessCurve], ranked_groups: Sequence[RunKey]
+) -> list[HorizonTables]:
+    """Return the tables of horizons of a task's models, one for each difficulty axis that has any."""
 
-    def order(curve: SuccessCurve) -> tuple[bool | float, ...]:
+    def sort_key(curve: SuccessCurve) -> tuple[bool | float, ...]:
         # Models first, and those with the greatest horizon first; equal horizons are in the order of the other tables.
         horizons = curve.horizons
         is_lost = any(horizon.lost for horizon in horizons)
-        return curve.group.embedded, is_lost, *(-horizon.order for horizon in horizons), ranks.index(curve.group)
+        return (
+            curve.group.embedded,
+            is_lost,
+            *(-horizon.order for horizon in horizons),
+            ranked_groups.index(curve.group),
+        )
 
     by_axis = group_by(curves, lambda curve: curve.axis)
     axes = [axis for axis in (*view.env.difficulty.axes, *OPTION_AXES.values()) if axis.name in by_axis]
     results: list[HorizonTables] = []
     for number, axis in enumerate(axes, start=1):
-        ordered, id = sorted(by_axis[axis.name], key=order), f"task-horizon-{number}"
+        ordered, id = sorted(by_axis[axis.name], key=sort_key), f"task-horizon-{number}"
         tables = [_horizon_table(id, view, axis, ordered)]
         if ordered[0].horizons[0].sensitivity:
             tables.append(_sensitivity_table(f"{id}-others", view, ordered))
@@ -118,10 +125,10 @@ def _horizon_table(id: str, view: TaskView, axis: Axis, curves: Sequence[Success
     model = _model_column(view, curves)
 
     # A row is about a curve or, for the horizons of players that know nothing, about a title and texts.
-    def measured_only(cell: Callable[[SuccessCurve], TableCell | str]) -> Callable[[_Subject], TableCell | str]:
+    def blank_unless_measured(cell: Callable[[SuccessCurve], TableCell | str]) -> Callable[[_Subject], TableCell | str]:
         return lambda subject: cell(subject) if isinstance(subject, SuccessCurve) else ""
 
-    def horizon(subject: _Subject, number: int) -> TableCell | str:
+    def horizon_text_of(subject: _Subject, number: int) -> TableCell | str:
         return horizon_cell(subject.horizons[number]) if isinstance(subject, SuccessCurve) else subject[number + 1]
 
     columns: list[TableColumn[_Subject]] = [
@@ -130,24 +137,26 @@ def _horizon_table(id: str, view: TaskView, axis: Axis, curves: Sequence[Success
             lambda subject: model.cell(subject) if isinstance(subject, SuccessCurve) else subject[0].capitalize(),
         ),
         *(
-            TableColumn(share, lambda subject, number=number: horizon(subject, number))
+            TableColumn(share, lambda subject, number=number: horizon_text_of(subject, number))
             for number, share in enumerate(_SHARES)
         ),
-        TableColumn(presentation.items.capitalize(), measured_only(lambda curve: count_cell(curve.horizons[0].items))),
-        TableColumn("Attempts", measured_only(lambda curve: count_cell(curve.horizons[0].trials))),
+        TableColumn(
+            presentation.items.capitalize(), blank_unless_measured(lambda curve: count_cell(curve.horizons[0].items))
+        ),
+        TableColumn("Attempts", blank_unless_measured(lambda curve: count_cell(curve.horizons[0].trials))),
         TableColumn(
             (presentation.clusters or "clusters").capitalize(),
-            measured_only(lambda curve: count_cell(curve.horizons[0].clusters)),
+            blank_unless_measured(lambda curve: count_cell(curve.horizons[0].clusters)),
             is_shown=any(half.clusters < half.items for half in halves),
         ),
-        TableColumn("Times as far as the furthest", measured_only(_ratio_cell), is_shown=has_ratios),
+        TableColumn("Times as far as the furthest", blank_unless_measured(_ratio_cell), is_shown=has_ratios),
         TableColumn(
             "50 % under other assumptions",
-            measured_only(lambda curve: _range_under_assumptions(curve.horizons[0])),
+            blank_unless_measured(lambda curve: _range_under_assumptions(curve.horizons[0])),
             is_shown=has_assumptions,
         ),
     ]
-    return Table.of(
+    return Table.from_columns(
         columns,
         [*curves, *references],
         is_reference=lambda subject: not isinstance(subject, SuccessCurve) or subject.group.embedded,
@@ -159,7 +168,7 @@ def _horizon_table(id: str, view: TaskView, axis: Axis, curves: Sequence[Success
 
 
 def _ratio_cell(curve: SuccessCurve) -> TableCell:
-    """Return a horizon as a part of the leader's, with its interval; "–" for the leader, "?" where nothing is known."""
+    """Return a horizon's ratio to the leader's, with its interval; "–" for the leader, "?" where it is not known."""
     ratio = curve.ratio
     if ratio is None:
         return TableCell(NOTHING)
@@ -171,11 +180,11 @@ def _ratio_cell(curve: SuccessCurve) -> TableCell:
         ends = "" if ratio.high is None else f"at most {ratio.high:.2g}"
     text = "?" if ratio.value is None else f"{ratio.value:.2g}"
     p = "" if curve.p_adjusted is None else f"p {p_text(curve.p_adjusted)}"
-    return TableCell(text, order=ratio.value, notes=(*notes([ends], "interval"), *notes([p])))
+    return TableCell(text, order=ratio.value, notes=(*value_notes([ends], "interval"), *value_notes([p])))
 
 
 def _range_under_assumptions(half: Horizon) -> str:
-    """Return where a horizon is under other assumptions, from the least to the greatest."""
+    """Return the least and the greatest horizon under alternative assumptions, as text."""
     others = [half.alternative(assumption) for assumption in half.sensitivity]
     ends = (horizon_parts(pick(others, key=lambda other: other.order)).value for pick in (min, max))
     return " to ".join(dict.fromkeys(ends)) if others else ""
@@ -188,7 +197,7 @@ def _sensitivity_table(id: str, view: TaskView, curves: Sequence[SuccessCurve]) 
         f"{view.presentation.items} that fails however easy they are. The axis is logarithmic unless it says linear."
     )
 
-    def under(curve: SuccessCurve, assumption: str) -> str:
+    def horizon_under(curve: SuccessCurve, assumption: str) -> str:
         return horizon_parts(curve.horizons[0].alternative(assumption)).value
 
     columns: list[TableColumn[SuccessCurve]] = [
@@ -197,12 +206,12 @@ def _sensitivity_table(id: str, view: TaskView, curves: Sequence[SuccessCurve]) 
         *(
             TableColumn(
                 f"{assumption[0].upper()}{assumption[1:]}",
-                lambda curve, assumption=assumption: under(curve, assumption),
+                lambda curve, assumption=assumption: horizon_under(curve, assumption),
             )
             for assumption in curves[0].horizons[0].sensitivity
         ),
     ]
-    return Table.of(
+    return Table.from_columns(
         columns,
         curves,
         is_reference=lambda curve: curve.group.embedded,
@@ -222,14 +231,14 @@ def budget_table(view: TaskView, budgets: Sequence[BudgetHorizon]) -> Table | No
     by_group = group_by(budgets, lambda result: result.group)
     axis, items = view.env.difficulty.axes[0].title.lower(), view.presentation.items
 
-    def cell(results: Sequence[BudgetHorizon], budget: int | None) -> TableCell:
+    def budget_cell(results: Sequence[BudgetHorizon], budget: int | None) -> TableCell:
         result = next((result for result in results if result.budget == budget), None)
         if result is None:
             return TableCell(NOTHING)
         shown = horizon_cell(result.horizon)
         reached = "nothing reached" if result.reached is None else f"reached {difficulty_text(result.reached)}"
         lines = [reached, f"{100 * result.within:.0f} % within" if budget is not None else ""]
-        return replace(shown, notes=(*shown.notes, *notes(lines)))
+        return replace(shown, notes=(*shown.notes, *value_notes(lines)))
 
     amounts = sorted({result.budget for result in budgets if result.budget is not None})
     model: TableColumn[Sequence[BudgetHorizon]] = model_column(
@@ -237,8 +246,11 @@ def budget_table(view: TaskView, budgets: Sequence[BudgetHorizon]) -> Table | No
     )
     columns: list[TableColumn[Sequence[BudgetHorizon]]] = [
         model,
-        *(TableColumn(f"{amount:,}", lambda results, amount=amount: cell(results, amount)) for amount in amounts),
-        TableColumn("No budget", lambda results: cell(results, None)),
+        *(
+            TableColumn(f"{amount:,}", lambda results, amount=amount: budget_cell(results, amount))
+            for amount in amounts
+        ),
+        TableColumn("No budget", lambda results: budget_cell(results, None)),
     ]
     caption = (
         f"The 50 % horizon by {axis} if an attempt whose replies take more tokens than a budget, with reasoning, is a "
@@ -246,7 +258,7 @@ def budget_table(view: TaskView, budgets: Sequence[BudgetHorizon]) -> Table | No
         f"and the share of attempts that keep to it. All {items} count at each budget. {success_text(view.env)} "
         f"{_LIMITS}"
     )
-    return Table.of(
+    return Table.from_columns(
         columns,
         list(by_group.values()),
         is_reference=lambda results: results[0].group.embedded,
@@ -258,29 +270,29 @@ def budget_table(view: TaskView, budgets: Sequence[BudgetHorizon]) -> Table | No
 
 
 def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Mapping[RunKey, str]) -> Table | None:
-    """Return the horizons of one model at all tasks, on all axes; None if there are none."""
+    """Return the horizons of one model at all tasks, on all difficulty axes; None if there are none."""
     by_env = group_by(curves, lambda curve: curve.group.env)
     groups_of = {env: list(dict.fromkeys(curve.group for curve in of_env)) for env, of_env in by_env.items()}
     rows = [curve for of_env in by_env.values() for curve in of_env if curve.group.model == name]
     if not rows:
         return None
 
-    def task(curve: SuccessCurve) -> TableCell:
+    def task_cell(curve: SuccessCurve) -> TableCell:
         group = curve.group
-        differs = parts(distinguishing_settings(group, groups_of[group.env]))
+        differs = setting_notes(distinguishing_settings(group, groups_of[group.env]))
         return TableCell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=differs)
 
     first_rows = {curve.group.env: curve for curve in reversed(rows)}  # what is a success is said once for each task
 
-    def difficulty(curve: SuccessCurve) -> TableCell:
+    def difficulty_cell(curve: SuccessCurve) -> TableCell:
         title, context = axis_named(curve.group.env, curve.axis).title, horizon_context(curve.horizons[0])
         if curve is not first_rows[curve.group.env]:
             context = context.removeprefix(success_text(curve.group.environment)).strip()
-        return TableCell(title, notes=notes([context], "success"), kind="name")
+        return TableCell(title, notes=value_notes([context], "success"), kind="name")
 
     columns: list[TableColumn[SuccessCurve]] = [
-        TableColumn("Task", task),
-        TableColumn("Difficulty", difficulty, "name"),
+        TableColumn("Task", task_cell),
+        TableColumn("Difficulty", difficulty_cell, "name"),
         *(
             TableColumn(share, lambda curve, number=number: horizon_cell(curve.horizons[number]))
             for number, share in enumerate(_SHARES)
@@ -292,15 +304,16 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
         f"The difficulty at which a single attempt succeeds at {' and '.join(_SHARES)} of a task’s items; small, the "
         f"{_INTERVAL}. {_LIMITS} {plateau_text(horizon for curve in rows for horizon in curve.horizons)}".rstrip()
     )
-    return Table.of(columns, rows, id="horizons", title="Horizons", caption=(Note(caption),), kind="horizon")
+    return Table.from_columns(columns, rows, id="horizons", title="Horizons", caption=(Note(caption),), kind="horizon")
 
 
 def leading_horizons(curves: Iterable[SuccessCurve]) -> dict[RunKey, Horizon]:
-    """Return of each group the horizon that stands for it."""
+    """Return the horizon that stands for each group."""
     return headline_horizons(horizon for curve in curves for horizon in curve.horizons)
 
 
 def _success_chart(view: TaskView, axis: Axis, curves: Sequence[SuccessCurve]) -> Chart:
+    """Return the chart of success by difficulty on one axis."""
     drawn_curves = curves[:MOST_PANELS]
     names = short_labels(curve.group for curve in drawn_curves)
     colours = colour_numbers([curve.group.model for curve in drawn_curves])
@@ -321,4 +334,4 @@ def _success_chart(view: TaskView, axis: Axis, curves: Sequence[SuccessCurve]) -
         f"hardest {items} that were tried.{omitted}"
     )
     name = chart_name(view, [view.env.id, *drawn_curves[0].group.separate_by], f"success by {axis.name}")
-    return Chart.of(name, label, caption, wide, narrow)
+    return Chart.from_specs(name, label, caption, wide, narrow)

@@ -24,9 +24,9 @@ from waybench.reporting.tables._table import (
     error_cell,
     lost_mark,
     model_cell,
-    notes,
     number_cell,
-    parts,
+    setting_notes,
+    value_notes,
 )
 from waybench.results import Estimate
 from waybench.results.estimates import headline_spec
@@ -129,12 +129,12 @@ class Leaders:
 
     @property
     def has_notes(self) -> bool:
-        """Whether some row was given other levels than others."""
+        """Whether some row was given other levels than other rows of its task."""
         return any(line.note for line in self.lines)
 
     @property
     def has_normalised(self) -> bool:
-        """Whether some row has a score between floor and ceiling."""
+        """Whether some row has a normalised score."""
         return any(line.normalised for line in self.lines)
 
     @property
@@ -148,7 +148,7 @@ class Leaders:
         return any(line.horizon.order is not None for line in self.lines)
 
 
-def leaders(
+def leader_rows(
     estimates: Sequence[Estimate],
     totals: Sequence[Estimate],
     pages: Mapping[RunKey, str],
@@ -157,7 +157,7 @@ def leaders(
     only: str | None = None,
     searched: Collection[RunKey] = (),
 ) -> Leaders:
-    """Return the table, by family and environment, and within one the best model first.
+    """Return the rows of the table of models, by family and environment, the best model of each first.
 
     Args:
         estimates: All estimates by level.
@@ -177,29 +177,29 @@ def leaders(
         levels = task_levels(by_task[task])
         for group, by_level in groups.items():
             if only is None or group.model == only:
-                line = _leader(total_of[group], by_level, levels, horizons.get(group))
+                line = _leader_row(total_of[group], by_level, levels, horizons.get(group))
                 line = replace(
                     line,
                     differs=distinguishing_settings(group, groups),
                     page=pages[group],
                     model_page=model_pages[group.model],
                 )
-                lines.append(_without_score(line) if group in searched else line)
+                lines.append(_without_scores(line) if group in searched else line)
     return Leaders([line for line in lines if not line.group.embedded], [line for line in lines if line.group.embedded])
 
 
-def _leader(
+def _leader_row(
     total: Estimate, by_level: Mapping[int, Estimate], levels: Sequence[int], horizon: Horizon | None
 ) -> Leader:
     group, env = total.group, registry.load(total.group.env)
     headline = headline_spec(env, total.guided)
     known_mean, lost = headline.mean(total), headline.lost_attempts(total)
-    mean, note = _overall(known_mean, by_level, levels, headline.metric)
+    mean, note = _overall_score(known_mean, by_level, levels, headline.metric)
     metric = with_observed_bounds(headline.metric, [total])
     lost = lost if mean is None else mean.lost
     ends = lost_text(lost, metric) or ("" if total.guided else total.few_items) or interval_text(mean, metric)
     missing_bounds = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
-    solved = notes([percent_interval_text(total.solved)] if total.lost else [], "flag")
+    solved = value_notes([percent_interval_text(total.solved)] if total.lost else [], "flag")
     cost = total.per_solved_item(total.cost)
     return Leader(
         group=group,
@@ -218,14 +218,16 @@ def _leader(
         part=mean_quality(mean, metric),
         note=note,
         lost=lost,
-        items=_number(total.items),
+        items=_plain_number_cell(total.items),
         horizon=horizon_cell(horizon),
         counts=axis_named(env.id, horizon.axis).title.lower() if horizon else "",
         success=horizon_context(horizon) if horizon else "",
-        solved=replace(_percent(total.solved.value if total.solved else None), notes=solved),
-        outcomes=[_percent(total.outcomes.get(str(name), 0.0) if total.action_replies else None) for name in OUTCOMES],
+        solved=replace(_percent_cell(total.solved.value if total.solved else None), notes=solved),
+        outcomes=[
+            _percent_cell(total.outcomes.get(str(name), 0.0) if total.action_replies else None) for name in OUTCOMES
+        ],
         errors=total.errors,
-        tokens=_number(total.per_solved_item(total.tokens)),
+        tokens=_plain_number_cell(total.per_solved_item(total.tokens)),
         cost=number_cell(
             dollars_text(cost),
             cost,
@@ -234,15 +236,15 @@ def _leader(
     )
 
 
-def _without_score(line: Leader) -> Leader:
+def _without_scores(line: Leader) -> Leader:
     texts = {"interval": "", "unbounded": "", "normalised": "", "note": ""}
     return replace(line, score=TableCell(NOTHING), solved=TableCell(NOTHING), part=None, lost=None, **texts)
 
 
-def _overall(
+def _overall_score(
     mean: IntervalEstimate | None, by_level: Mapping[int, Estimate], all_levels: Sequence[int], metric: Metric
 ) -> tuple[IntervalEstimate | None, str]:
-    """Return the score over all levels, and what has to be said of it where other models were given other levels."""
+    """Return the score over all levels, and a note on levels that only other models were given."""
     levels, coverage = sorted(by_level), level_coverage(list(by_level.values()), all_levels)
     if mean is None or levels == list(all_levels):
         return mean, ""
@@ -262,9 +264,9 @@ def _overall(
 
 
 def _normalised_text(total: Estimate, metric: Metric) -> str:
-    """Return the score from 0 (the floor) to 100 (the ceiling), where these are not the metric's own bounds."""
+    """Return the normalised score, from 0 (floor) to 100 (ceiling), unless these are the metric's own bounds."""
 
-    def text(value: float) -> str:
+    def format_score(value: float) -> str:
         return f"{100 * value:.0f}".replace("-", "−")
 
     score = total.rescaled
@@ -272,24 +274,28 @@ def _normalised_text(total: Estimate, metric: Metric) -> str:
         return ""
     mean = score.clipped_mean
     if mean.lost:
-        return f"{text(mean.value)} ({bounds_text(mean.lost, text)})"
+        return f"{format_score(mean.value)} ({bounds_text(mean.lost, format_score)})"
     if score.is_below_floor:
         return BELOW_FLOOR
     ends = known_ends(mean, bounds=(0, 1))
     # No line ends within the brackets.
-    return text(mean.value) if ends is None else f"{text(mean.value)} ({text(ends[0])}\u00a0–\u00a0{text(ends[1])})"
+    return (
+        format_score(mean.value)
+        if ends is None
+        else f"{format_score(mean.value)} ({format_score(ends[0])}\u00a0–\u00a0{format_score(ends[1])})"
+    )
 
 
-def _percent(share: float | None) -> TableCell:
+def _percent_cell(share: float | None) -> TableCell:
     return number_cell(percent_text(share), None if share is None else 100 * share)
 
 
-def _number(value: float | None) -> TableCell:
+def _plain_number_cell(value: float | None) -> TableCell:
     return number_cell(count_text(value), value)
 
 
 def leader_tables(rows: Leaders, *, alone: bool = False) -> list[Table]:
-    """Return the table of models, with a row for each at each task, and that of the reference players.
+    """Return the table of models, with a row for each at each task, and the table of reference players.
 
     Args:
         rows: The rows.
@@ -301,14 +307,14 @@ def leader_tables(rows: Leaders, *, alone: bool = False) -> list[Table]:
         ("references", "Reference players, not models", rows.references),
     ):
         if lines:
-            table = Table.of(
-                _columns(rows, alone),
+            table = Table.from_columns(
+                _leader_columns(rows, alone),
                 lines,
                 choice=lambda line: line.family,
                 id=id,
                 title="Tasks" if alone else title,
                 caption=(Note(_FLOORS if tables else _ABOUT),),
-                help=() if tables else list(_help(rows)),
+                help=() if tables else list(_caption_notes(rows)),
                 kind="leaders scores",
                 choose="Family",
             )
@@ -323,7 +329,7 @@ _ABOUT = (
 _FLOORS = "Floor and ceiling of each task."
 
 
-def _help(rows: Leaders) -> Iterator[Note]:
+def _caption_notes(rows: Leaders) -> Iterator[Note]:
     if rows.has_horizons:
         yield Note(
             "Horizon: the difficulty at which a single attempt succeeds at half of the items, with its 90 % interval. "
@@ -356,28 +362,28 @@ def _help(rows: Leaders) -> Iterator[Note]:
         yield Note("the task has further levels, or other models were given others.")
 
 
-def _columns(rows: Leaders, alone: bool) -> list[TableColumn[Leader]]:
-    def model(line: Leader) -> TableCell:
-        cell = model_cell(line.group.model, line.differs, order=True)
+def _leader_columns(rows: Leaders, alone: bool) -> list[TableColumn[Leader]]:
+    def model_header(line: Leader) -> TableCell:
+        cell = model_cell(line.group.model, line.differs, is_sortable=True)
         return replace(cell, link=f"models/{line.model_page}")
 
-    def task(line: Leader) -> TableCell:
+    def task_cell(line: Leader) -> TableCell:
         settings, kind = ((*line.apart, *line.differs), "") if alone else (line.apart, "name")
-        lines = (*parts(settings), *notes([line.metric]))
+        lines = (*setting_notes(settings), *value_notes([line.metric]))
         return TableCell(line.title, link=f"results/{line.page}", order=line.title, notes=lines, kind=kind)
 
-    def outcome(number: int) -> TableColumn[Leader]:
+    def outcome_column(number: int) -> TableColumn[Leader]:
         return TableColumn(f"{OUTCOMES[number].capitalize()}, %", lambda line: line.outcomes[number], is_optional=True)
 
     return [
-        TableColumn("Model", model, is_shown=not alone),
-        TableColumn("Task", task, "" if alone else "name"),
+        TableColumn("Model", model_header, is_shown=not alone),
+        TableColumn("Task", task_cell, "" if alone else "name"),
         TableColumn("Score", _score_cell),
         TableColumn("Normalised", lambda line: line.normalised or NOTHING, is_shown=rows.has_normalised),
         TableColumn("Horizon", _horizon_cell, is_shown=rows.has_horizons),
         TableColumn("Items", lambda line: line.items),
         TableColumn("Solved, %", lambda line: line.solved),
-        *map(outcome, range(len(OUTCOMES))),
+        *map(outcome_column, range(len(OUTCOMES))),
         TableColumn("Errors", lambda line: error_cell(line.errors), is_optional=True),
         TableColumn("Tokens per solved", lambda line: line.tokens, is_optional=True),
         TableColumn("Cost per solved", lambda line: line.cost, is_shown=rows.has_costs),
@@ -386,14 +392,14 @@ def _columns(rows: Leaders, alone: bool) -> list[TableColumn[Leader]]:
 
 def _score_cell(line: Leader) -> TableCell:
     lines = (
-        *notes([line.interval], "flag" if line.lost else "interval"),
-        *notes([NO_RANK.partition(":")[0]] if line.lost else [], "flag"),
-        *notes([line.unbounded]),
-        *notes([line.note], "flag"),
+        *value_notes([line.interval], "flag" if line.lost else "interval"),
+        *value_notes([NO_RANK.partition(":")[0]] if line.lost else [], "flag"),
+        *value_notes([line.unbounded]),
+        *value_notes([line.note], "flag"),
     )
     return replace(line.score, bold=True, part=line.part, kind="score", notes=lines)
 
 
 def _horizon_cell(line: Leader) -> TableCell:
-    lines = (*line.horizon.notes, *notes([line.counts]))
+    lines = (*line.horizon.notes, *value_notes([line.counts]))
     return replace(line.horizon, kind="zero" if line.horizon.order is None else "horizon", notes=lines)

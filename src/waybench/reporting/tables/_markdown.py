@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from waybench._version import __version__
 from waybench.envs import registry
 from waybench.reporting.tables._leaders import Leader, Leaders
-from waybench.reporting.tables._table import BLANK, Table, TableCell, TableColumn, notes
+from waybench.reporting.tables._table import BLANK, Table, TableCell, TableColumn, value_notes
 from waybench.results.formatting import LOST, NOTHING, one_line
 from waybench.results.results import RunKey, setting_text
 from waybench.results.stats import CONFIDENCE
@@ -49,8 +49,8 @@ class _Row:
     cells: dict[str, Leader] = field(default_factory=dict[str, Leader])
 
     def accepts(self, line: Leader) -> bool:
-        """Return whether a score fits into the row: its cell is free, and no setting of the row is untrue of it."""
-        free = _column(line) not in self.cells and set(line.differs) <= set(self.differs)
+        """Return whether a score fits into the row: its cell is free, and no setting of the row contradicts it."""
+        free = _column_name(line) not in self.cells and set(line.differs) <= set(self.differs)
         # A setting that a task does not have is no more true of it than false.
         names = {name.replace("_", " ") for name in line.group.settings}
         return (
@@ -59,16 +59,16 @@ class _Row:
             and not any(_contradicts(text, line.group) for text in self.differs)
         )
 
-    def head(self, others: Iterable["_Row"]) -> TableCell:
-        """Return the row's header; what is off or left to its default is said where the model has other rows."""
+    def header_cell(self, others: Iterable["_Row"]) -> TableCell:
+        """Return the row's header, with settings that are off or default only where the model has other rows."""
         again = any(other is not self and other.model == self.model for other in others)
         settings = [text for text in self.differs if again or not text.endswith((": no", ": default"))]
         name = self.model if one_line(self.model, _LONGEST) else "(no name)"
-        return TableCell(name, notes=notes(settings), kind="reference" if self.embedded else "")
+        return TableCell(name, notes=value_notes(settings), kind="reference" if self.embedded else "")
 
 
 def _contradicts(text: str, group: RunKey) -> bool:
-    """Return whether a setting in words is another one of a group, which could have had it."""
+    """Return whether a group could have the setting of this text but has another value."""
     env = registry.load(group.env)
     choices = {option.name: option.choices for option in (*env.playing.options, *env.items.options)}
     name, _, value = text.partition(": ")
@@ -80,7 +80,7 @@ def _contradicts(text: str, group: RunKey) -> bool:
     )
 
 
-def markdown(table: Table) -> str:
+def table_to_markdown(table: Table) -> str:
     """Return a table in Markdown as GitHub has it, without its caption.
 
     Lines below a value are in brackets after it, and the names of reference players in italics. A wide table goes on in
@@ -93,14 +93,14 @@ def markdown(table: Table) -> str:
         lines = [[escape_markdown(column.heading, _LONGEST_HEADING) for column in (first, *block)]]
         lines.append([":--", *("--:" for _ in block)])
         for row in table.rows:
-            cells = [_cell(cell) for cell in row.cells[start : start + _COLUMNS]]
+            cells = [_cell_markdown(cell) for cell in row.cells[start : start + _COLUMNS]]
             if any(cells):
-                lines.append([_cell(row.head), *cells])
+                lines.append([_cell_markdown(row.head), *cells])
         blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     return "\n\n".join(blocks)
 
 
-def _cell(cell: TableCell) -> str:
+def _cell_markdown(cell: TableCell) -> str:
     text = f"*{escape_markdown(cell.text)}*" if cell.kind == "reference" else escape_markdown(cell.text)
     # A column's heading, which narrow pages repeat in each cell, stands above the column.
     shown = [note.text for note in cell.notes if note.kind != "label"]
@@ -114,13 +114,15 @@ def readme_table(leaders: Leaders) -> str:
     Settings in which a model was run twice at a task make rows of their own. Reference players come last. A cell is the
     score with its interval. Horizons follow in a table of their own, where there are any.
     """
-    rows = [*_rows(leaders.models), *_rows(leaders.references)]
+    rows = [*_rows_of_leaders(leaders.models), *_rows_of_leaders(leaders.references)]
     ordered = sorted(leaders.lines, key=lambda line: (line.family, line.group.env, line.apart))
-    columns = list(dict.fromkeys(map(_column, ordered)))
-    scores = _pivot(rows, {column: column for column in columns}, _score)
-    parts = [markdown(scores), _notes(cell for row in scores.rows for cell in row.cells)]
+    columns = list(dict.fromkeys(map(_column_name, ordered)))
+    scores = _pivot_table(rows, {column: column for column in columns}, _score_cell)
+    parts = [table_to_markdown(scores), _score_notes(cell for row in scores.rows for cell in row.cells)]
     counted = {
-        _column(line): f"{', '.join((line.title, *line.apart))}: {line.counts}" for line in leaders.lines if line.counts
+        _column_name(line): f"{', '.join((line.title, *line.apart))}: {line.counts}"
+        for line in leaders.lines
+        if line.counts
     }
     if counted:
         headings = {column: counted[column] for column in columns if column in counted}
@@ -131,13 +133,13 @@ def readme_table(leaders: Leaders) -> str:
         ]
         parts += [
             " ".join([_HORIZONS, *rules]),
-            markdown(_pivot(rows, headings, lambda line: line.horizon if line.counts else BLANK)),
+            table_to_markdown(_pivot_table(rows, headings, lambda line: line.horizon if line.counts else BLANK)),
         ]
     return "\n\n".join(parts) + "\n"
 
 
-def _pivot(rows: Sequence[_Row], headings: Mapping[str, str], cell: Callable[[Leader], TableCell]) -> Table:
-    """Return the table of models by task.
+def _pivot_table(rows: Sequence[_Row], headings: Mapping[str, str], cell: Callable[[Leader], TableCell]) -> Table:
+    """Return a table of models by task.
 
     Args:
         rows: The models, with their results by column.
@@ -145,47 +147,47 @@ def _pivot(rows: Sequence[_Row], headings: Mapping[str, str], cell: Callable[[Le
         cell: Returns the cell of a result.
     """
 
-    def column(name: str, heading: str) -> TableColumn[_Row]:
+    def task_column(name: str, heading: str) -> TableColumn[_Row]:
         return TableColumn(heading, lambda row: cell(row.cells[name]) if name in row.cells else BLANK)
 
-    model: TableColumn[_Row] = TableColumn("Model", lambda row: row.head(rows))
-    return Table.of([model, *(column(*pair) for pair in headings.items())], rows, title="Results")
+    model: TableColumn[_Row] = TableColumn("Model", lambda row: row.header_cell(rows))
+    return Table.from_columns([model, *(task_column(*pair) for pair in headings.items())], rows, title="Results")
 
 
-def _rows(lines: Sequence[Leader]) -> list[_Row]:
+def _rows_of_leaders(lines: Sequence[Leader]) -> list[_Row]:
     rows: list[_Row] = []
     # Rows that say most are made first, so that what is true of several goes to the first of them.
     for line in sorted(lines, key=lambda line: -len(line.differs)):
         row = next((row for row in rows if row.model == line.group.model and row.accepts(line)), None)
         if row is None:
             rows.append(row := _Row(line.group.model, line.group.embedded, line.differs))
-        row.cells[_column(line)] = line
+        row.cells[_column_name(line)] = line
     best: dict[str, float] = {}
     for row in rows:
         best[row.model] = max(best.get(row.model, 0.0), sum(line.part or 0.0 for line in row.cells.values()))
-    return sorted(rows, key=lambda row: (-best[row.model], row.model, _settings_order(row.differs)))
+    return sorted(rows, key=lambda row: (-best[row.model], row.model, _settings_sort_key(row.differs)))
 
 
-def _settings_order(settings: Iterable[str]) -> list[tuple[float, str]]:
-    """Return what settings in words are sorted by, numbers as numbers: "tries: 5" comes before "tries: 10"."""
+def _settings_sort_key(settings: Iterable[str]) -> list[tuple[float, str]]:
+    """Return the sort key of settings as text, with numbers as numbers: "tries: 5" before "tries: 10"."""
     pieces = [piece for text in settings for piece in re.split(r"(\d+(?:\.\d+)?)", text) if piece]
     return [(float(piece), "") if piece[0].isdecimal() else (-1.0, piece) for piece in pieces]
 
 
-def _column(line: Leader) -> str:
+def _column_name(line: Leader) -> str:
     return f"{', '.join((line.title, *line.apart))}: {line.metric}"
 
 
-def _score(line: Leader) -> TableCell:
+def _score_cell(line: Leader) -> TableCell:
     if not line.items.order:
-        return TableCell(_MISSING, notes=notes([line.interval]), mark=_ERRORS if line.lost else "")
+        return TableCell(_MISSING, notes=value_notes([line.interval]), mark=_ERRORS if line.lost else "")
     marks = _ERRORS if line.lost else ""
     if line.note:
         marks += _ENDED if line.note.endswith("count as 0") else _FEWER
-    return TableCell(line.score.text, notes=notes([line.interval]), mark=marks)
+    return TableCell(line.score.text, notes=value_notes([line.interval]), mark=marks)
 
 
-def _notes(score_cells: Iterable[TableCell]) -> str:
+def _score_notes(score_cells: Iterable[TableCell]) -> str:
     cells = list(score_cells)
     signs = {cell.text for cell in cells} | {mark for cell in cells for mark in cell.mark}
     legend = [f"{escape_markdown(sign)}: {meaning}." for sign, meaning in _SIGNS.items() if sign in signs]

@@ -15,8 +15,8 @@ from waybench.reporting.tables._table import (
     declared_column,
     lost_mark,
     model_label,
-    notes,
     table_rows,
+    value_notes,
 )
 from waybench.results.estimates import Matrix
 from waybench.results.estimates._matrix import NO_INTERVAL, SCALE, MatrixRow, short_title
@@ -44,7 +44,7 @@ def matrix_table(
     pages: Mapping[RunKey, str],
     model_pages: Mapping[str, str],
 ) -> Table:
-    """Return the matrix: a row for each model, its mean and ranks, and a column for each family."""
+    """Return the matrix with a row for each model, its mean and ranks, and a column for each family."""
     ranked = any(row.rank or row.lost for row in matrix.rows)
     lacking = any(row.lost for row in matrix.rows)
     n_families, numbers = len(matrix.families), {row.families for row in matrix.rows if row.mean}
@@ -82,16 +82,16 @@ def matrix_table(
         "Items that a search for a horizon chose are not in this table.",
     ]
 
-    def mean(row: MatrixRow) -> TableCell:
+    def mean_score_cell(row: MatrixRow) -> TableCell:
         several = not alike and row.mean and row.families < n_families
         return _score_cell(row.mean, [f"{row.families} of {n_families} families"] if several else [])
 
-    def rank(row: MatrixRow) -> TableCell:
+    def rank_cell(row: MatrixRow) -> TableCell:
         if row.why_no_rank:
-            return TableCell(NOTHING, kind="score", notes=notes([row.why_no_rank], "flag"))
+            return TableCell(NOTHING, kind="score", notes=value_notes([row.why_no_rank], "flag"))
         return TableCell("" if row.rank is None else " to ".join(dict.fromkeys(map(str, row.rank))), kind="score")
 
-    def score(row: MatrixRow, family: Family) -> TableCell:
+    def family_cell(row: MatrixRow, family: Family) -> TableCell:
         cell = row.cells.get(family)
         if cell is None:
             return _NOT_RUN
@@ -100,12 +100,12 @@ def matrix_table(
 
     columns: list[TableColumn[MatrixRow]] = [
         TableColumn("Model", lambda row: _model_cell(row.model, model_pages)),
-        _labelled("Mean", mean),
-        _labelled("Rank", rank, is_shown=ranked),
+        _labelled_column("Mean", mean_score_cell),
+        _labelled_column("Rank", rank_cell, is_shown=ranked),
         *(
-            _labelled(
+            _labelled_column(
                 short_title(family),
-                lambda row, family=family: score(row, family),
+                lambda row, family=family: family_cell(row, family),
                 link=family_pages.get(family, ""),
                 help=family.title,
             )
@@ -130,7 +130,7 @@ def matrix_table(
 
 
 def pairs_table(matrix: Matrix, model_pages: Mapping[str, str]) -> Table | None:
-    """Return the table of the pairs of models from which ranks are read; None without any."""
+    """Return the table of model pairs that the ranks follow from; None if there are none."""
     pairs = matrix.pairs
     if not pairs:
         return None
@@ -144,7 +144,7 @@ def pairs_table(matrix: Matrix, model_pages: Mapping[str, str]) -> Table | None:
         TableColumn("A", lambda pair: _model_cell(pair.first, model_pages)),
         TableColumn("B", lambda pair: replace(_model_cell(pair.second, model_pages), kind="name"), "name"),
     ]
-    return Table.of(
+    return Table.from_columns(
         [*models, *(declared_column(column) for column in COLUMNS[2:] if column.heading)],
         pairs,
         id="model-pairs",
@@ -156,26 +156,26 @@ def pairs_table(matrix: Matrix, model_pages: Mapping[str, str]) -> Table | None:
     )
 
 
-def _table(columns: Iterable[TableColumn[T]], subjects: Mapping[str, Sequence[T]], **attributes: Any) -> Table:
-    """Return a table with the rows of models, of people and of reference players, as far as there are any."""
+def _table_by_kind(columns: Iterable[TableColumn[T]], subjects: Mapping[str, Sequence[T]], **attributes: Any) -> Table:
+    """Return a table with the rows of models, people and reference players, as far as there are any."""
     columns = [column for column in columns if column.is_shown]
     groups = [RowGroup(table_rows(columns, of_kind), *_KINDS[kind]) for kind, of_kind in subjects.items()]
     return Table(columns=columns, groups=groups, **attributes)
 
 
-def _labelled(heading: str, cell: Callable[[T], TableCell], **attributes: Any) -> TableColumn[T]:
-    """Return a column whose cells have its heading, which is shown where a narrow page makes each row a card."""
+def _labelled_column(heading: str, cell: Callable[[T], TableCell], **attributes: Any) -> TableColumn[T]:
+    """Return a column whose cells repeat its heading, for pages where each row is a card."""
 
-    def labelled(subject: T) -> TableCell:
+    def labelled_cell(subject: T) -> TableCell:
         plain = cell(subject)
         return replace(plain, notes=(*plain.notes, Note(heading, "label")))
 
-    return TableColumn(heading, labelled, "score", **attributes)
+    return TableColumn(heading, labelled_cell, "score", **attributes)
 
 
 def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_none: str = "") -> TableCell:
     if score is None:
-        return TableCell(NOTHING, kind="score", link=link, notes=notes([why_none], "why"))
+        return TableCell(NOTHING, kind="score", link=link, notes=value_notes([why_none], "why"))
     ends = score.interval_text(" – ")
     lost = lost_text(score.lost, show=score_text)
     return TableCell(
@@ -183,7 +183,10 @@ def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_n
         bold=True,
         link=link,
         mark=lost_mark(score.lost),
-        notes=(*(notes([lost], "flag") if lost else notes([ends], "interval")), *notes(flags, "flag")),
+        notes=(
+            *(value_notes([lost], "flag") if lost else value_notes([ends], "interval")),
+            *value_notes(flags, "flag"),
+        ),
         part=None if lost else min(1.0, max(0.0, score.value / 100)),
         kind="score",
     )
@@ -196,7 +199,7 @@ def horizon_matrix(
     pages: Mapping[RunKey, str],
     model_pages: Mapping[str, str],
 ) -> Table | None:
-    """Return the 50 % horizons of the models, a column for each environment and axis that has any; None without any.
+    """Return the 50 % horizons of the models, a column for each environment and axis; None if there are none.
 
     Args:
         matrix: The matrix, for the order of its rows.
@@ -226,17 +229,17 @@ def horizon_matrix(
             kind = kinds.get(model) or ("reference" if groups[0].embedded else "model")
             models.setdefault(kind, []).append(model)
 
-    def horizon(model: str, task: tuple[str, str]) -> TableCell:
+    def horizon_of_task(model: str, task: tuple[str, str]) -> TableCell:
         return _horizon_cell(horizons.get((model, *task), []), played.get((model, *task), []), pages)
 
     columns: list[TableColumn[str]] = [
         TableColumn("Model", lambda model: _model_cell(model, model_pages)),
         *(
-            _labelled(
+            _labelled_column(
                 registry.load(env).title.partition(" (")[0],
-                lambda model, task=(env, axis): horizon(model, task),
+                lambda model, task=(env, axis): horizon_of_task(model, task),
                 link=env_pages.get(env, ""),
-                notes=notes([axis_named(env, axis).title.lower()]),
+                notes=value_notes([axis_named(env, axis).title.lower()]),
                 help=registry.load(env).title,
             )
             for env, axis in tasks
@@ -248,7 +251,7 @@ def horizon_matrix(
         "this is not a score. Small: the 90 % interval. “Above” and “below”: outside the difficulties that "
         "were tried."
     )
-    return _table(
+    return _table_by_kind(
         columns,
         models,
         id="horizons",
@@ -269,7 +272,7 @@ def _model_cell(model: str, model_pages: Mapping[str, str]) -> TableCell:
 
 
 def _horizon_cell(horizons: Sequence[Horizon], played: Sequence[RunKey], pages: Mapping[RunKey, str]) -> TableCell:
-    """Return the horizon of one model at one environment, or how it is that there is none.
+    """Return the horizon of one model at one environment, or why there is none.
 
     Of several, it is one that lies within the levels tested, and of these that from the most attempts: a ladder that
     ended below the horizon only bounds it.
@@ -278,7 +281,7 @@ def _horizon_cell(horizons: Sequence[Horizon], played: Sequence[RunKey], pages: 
         return _NOT_RUN
     if not horizons:
         link = f"results/{pages[played[0]]}"
-        return TableCell(NOTHING, kind="score", link=link, notes=notes(["one difficulty only"], "why"))
+        return TableCell(NOTHING, kind="score", link=link, notes=value_notes(["one difficulty only"], "why"))
     best = max(
         horizons, key=lambda horizon: (horizon.known, horizon.value is not None, horizon.trials, horizon.group.task)
     )

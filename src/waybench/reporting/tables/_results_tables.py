@@ -25,9 +25,9 @@ from waybench.reporting.tables._table import (
     lost_caption,
     mean_cell,
     metric_column,
-    notes,
-    parts,
+    setting_notes,
     table_rows,
+    value_notes,
 )
 from waybench.results import Estimate, Row
 from waybench.results.comparisons._beliefs import (
@@ -67,7 +67,7 @@ class LoggedError(NamedTuple):
 def level_table(
     view: TaskView, headline: HeadlineSpec, estimates: Sequence[Estimate], total: Estimate, sampling_units: str
 ) -> Table:
-    """Return the table of a group's metrics by level, and over all levels where the environment is pooled.
+    """Return the table of a group's metrics by level and, where levels are pooled, over all levels.
 
     Args:
         view: The task.
@@ -95,7 +95,7 @@ def level_table(
         presentation.undefined,
     ]
 
-    def level(estimate: Estimate) -> TableCell:
+    def level_header(estimate: Estimate) -> TableCell:
         return (
             TableCell("all") if estimate is total else TableCell(str(estimate.level), link=f"#level-{estimate.level}")
         )
@@ -104,30 +104,32 @@ def level_table(
         lost = ""
         if estimate.lost is not None:  # where no value says it, the score's bounds are here
             lost = f"of {estimate.n_planned:,}" if estimate.attempts else lost_text(estimate.lost, metric)
-        return TableCell(count_text(estimate.attempts), notes=notes([lost], "flag"))
+        return TableCell(count_text(estimate.attempts), notes=value_notes([lost], "flag"))
 
-    def plain_mean(mean: IntervalEstimate | None, metric: Metric, *, bold: bool = False) -> TableCell:
+    def unshaded_mean_cell(mean: IntervalEstimate | None, metric: Metric, *, bold: bool = False) -> TableCell:
         return replace(mean_cell(mean, metric, bold=bold), part=None, kind="")
 
     columns: list[TableColumn[Estimate]] = [
-        TableColumn(presentation.level.capitalize(), level),
+        TableColumn(presentation.level.capitalize(), level_header),
         TableColumn(presentation.items.capitalize(), lambda estimate: count_text(estimate.items)),
         TableColumn("Attempts", attempts_cell),
         TableColumn(
             f"{best}, {metric.unit}" if metric.unit else best,
-            lambda estimate: plain_mean(headline.mean(estimate), metric, bold=True),
+            lambda estimate: unshaded_mean_cell(headline.mean(estimate), metric, bold=True),
             better=metric.better,
             is_shown=bool(headline.series) or scoring.best_of,
         ),
         *(
-            metric_column(other, lambda estimate, other=other: plain_mean(estimate.metrics.get(other.name), other))
+            metric_column(
+                other, lambda estimate, other=other: unshaded_mean_cell(estimate.metrics.get(other.name), other)
+            )
             for other in scoring.metrics
             if total.guided or other not in in_aggregates
         ),
         *(
             TableColumn(
                 metric_heading(other),
-                lambda estimate, other=other: plain_mean(
+                lambda estimate, other=other: unshaded_mean_cell(
                     estimate.curves[other.name].average if other.name in estimate.curves else None, other
                 ),
             )
@@ -140,12 +142,12 @@ def level_table(
         TableColumn("Seconds", lambda estimate: mean_text(estimate.seconds), is_optional=True),
         TableColumn("Infrastructure\nerrors", lambda estimate: error_cell(estimate.errors), is_optional=True),
     ]
-    return Table.of(
+    return Table.from_columns(
         columns,
         [*estimates, total] if view.env.items.pooled and len(estimates) > 1 else estimates,
         id="by-level",
         title=f"By {presentation.level}",
-        caption=[*notes(sentences), *lost_caption([total])],
+        caption=[*value_notes(sentences), *lost_caption([total])],
         kind="by-level",
     )
 
@@ -162,7 +164,7 @@ def error_table(view: TaskView, errors: Sequence[LoggedError]) -> Table | None:
         TableColumn("Log", lambda error: TableCell(one_line(error.log, 80), kind="words")),
     ]
     title = "List of infrastructure errors"
-    return Table.of(columns, errors, id="error-list", title=title, kind="errors") if errors else None
+    return Table.from_columns(columns, errors, id="error-list", title=title, kind="errors") if errors else None
 
 
 class FailureTables:
@@ -176,7 +178,7 @@ class FailureTables:
         self._by_group = {group: failures(rows_of_group) for group, rows_of_group in self._rows.items()}
 
     def to_json(self, pages: Mapping[RunKey, str]) -> list[dict[str, Any]]:
-        """Return how the attempts of each group failed as JSON values, with the file names of the groups' pages."""
+        """Return the failures of each group as JSON values, with the file names of the groups' pages."""
         return [
             {
                 "page": f"results/{pages[group]}",
@@ -188,43 +190,43 @@ class FailureTables:
         ]
 
     def of_model(self, name: str, pages: Mapping[RunKey, str]) -> Table | None:
-        """Return a model's table of failures, task by task; None if nothing failed."""
+        """Return a model's table of failures by task; None if nothing failed."""
         groups = [group for group in self._by_group if group.model == name]
         by_env = group_by(groups, lambda group: group.env)
 
-        def task(group: RunKey) -> TableCell:
-            differs = parts(distinguishing_settings(group, by_env[group.env]))
+        def task_header(group: RunKey) -> TableCell:
+            differs = setting_notes(distinguishing_settings(group, by_env[group.env]))
             return TableCell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=differs)
 
         # Kinds are an environment's own: only rows of the same one have columns in common.
         kinds = failure_kinds(next(iter(by_env))) if len(by_env) == 1 else ()
-        return _failure_table("Task", [(task(group), self._by_group[group]) for group in groups], kinds)
+        return _failure_table("Task", [(task_header(group), self._by_group[group]) for group in groups], kinds)
 
-    def of_group(self, group: RunKey, heading: str) -> Table | None:
-        """Return a group's table of failures, level by level, where `heading` names a level; None if nothing failed."""
-        counts = [(TableCell(str(level)), failures(rows)) for level, rows in self._by_level(group)]
-        return _failure_table(heading, counts, failure_kinds(group.env))
+    def of_group(self, group: RunKey, level_heading: str) -> Table | None:
+        """Return a group's table of failures by level; None if nothing failed."""
+        counts = [(TableCell(str(level)), failures(rows)) for level, rows in self._rows_by_level(group)]
+        return _failure_table(level_heading, counts, failure_kinds(group.env))
 
-    def first_errors_of(self, group: RunKey, heading: str) -> Table | None:
-        """Return where a group's attempts went wrong, level by level; None where that is not defined, or for no error.
+    def first_errors_of(self, group: RunKey, level_heading: str) -> Table | None:
+        """Return a group's table of first errors by level; None without errors, or where they are not defined.
 
-        `heading` names a level.
+        `level_heading` names a level.
         """
         counts = [
             (TableCell(str(level)), errors)
-            for level, rows in self._by_level(group)
+            for level, rows in self._rows_by_level(group)
             if (errors := first_errors(rows)) is not None
         ]
-        return _first_error_table(heading, counts, first_error_kinds(group.env))
+        return _first_error_table(level_heading, counts, first_error_kinds(group.env))
 
-    def _by_level(self, group: RunKey) -> list[tuple[int, list[Row]]]:
+    def _rows_by_level(self, group: RunKey) -> list[tuple[int, list[Row]]]:
         return sorted(group_by(self._rows.get(group, ()), lambda row: row.level).items())
 
 
 def _failure_table(
     heading: str, counts: Sequence[tuple[TableCell, Failures]], kinds: Sequence[FailureKind]
 ) -> Table | None:
-    """Return the table of rows with these headers; a row lists its causes where no kind is a column."""
+    """Return the table of failures; a column lists causes where the kinds have no columns of their own."""
     if not any(failed.failed for _, failed in counts):
         return None
     met = [kind for kind in kinds if any(failed.kinds.get(kind) for _, failed in counts)]
@@ -233,10 +235,10 @@ def _failure_table(
         TableColumn("Attempts", lambda row: count_cell(row[1].attempts)),
         TableColumn("Failed", lambda row: count_cell(row[1].failed, "" if row[1].failed else "zero")),
         *(_kind_column(kind, f"By {kind.title}") for kind in met),
-        TableColumn("Failed by", lambda row: _causes(row[1]), "name", is_shown=not met),
+        TableColumn("Failed by", lambda row: _causes_cell(row[1]), "name", is_shown=not met),
     ]
     share = " Small: the share of the failed attempts." if met else ""
-    return Table.of(
+    return Table.from_columns(
         columns,
         counts,
         id="failed",
@@ -249,6 +251,7 @@ def _failure_table(
 def _first_error_table(
     heading: str, counts: Sequence[tuple[TableCell, FirstErrorCounts]], kinds: Sequence[FailureKind]
 ) -> Table | None:
+    """Return the table of first errors by kind."""
     met = [kind for kind in kinds if any(errors.kinds.get(kind) for _, errors in counts)]
     if not met:
         return None
@@ -262,7 +265,7 @@ def _first_error_table(
         ),
         *(_kind_column(kind, kind.title.capitalize()) for kind in met),
     ]
-    return Table.of(
+    return Table.from_columns(
         columns,
         counts,
         id="first-errors",
@@ -275,19 +278,23 @@ def _first_error_table(
 def _kind_column(kind: FailureKind, heading: str) -> TableColumn[tuple[TableCell, Failures | FirstErrorCounts]]:
     """Return the column of the failures of a kind, with their share of all."""
 
-    def cell(row: tuple[TableCell, Failures | FirstErrorCounts]) -> TableCell:
+    def failures_cell(row: tuple[TableCell, Failures | FirstErrorCounts]) -> TableCell:
         count = row[1].kinds.get(kind, 0)
         if not count:
             return TableCell(NOTHING, kind="score")
         share = count / row[1].failed
         return TableCell(
-            count_text(count), bold=True, notes=notes([f"{percent_text(share)} %"]), part=round(share, 3), kind="score"
+            count_text(count),
+            bold=True,
+            notes=value_notes([f"{percent_text(share)} %"]),
+            part=round(share, 3),
+            kind="score",
         )
 
-    return TableColumn(heading, cell, "score", help=kind.doc)
+    return TableColumn(heading, failures_cell, "score", help=kind.doc)
 
 
-def _causes(failed: Failures) -> TableCell:
+def _causes_cell(failed: Failures) -> TableCell:
     """Return the kinds of failures that occurred, the most frequent first."""
     causes = tuple(
         Note(f"{kind.title} {percent_text(count / failed.failed)} %", "cause", title=kind.doc, value=count_text(count))
@@ -324,14 +331,14 @@ def _belief_table(id: str, columns: Sequence[TableColumn[Any]], groups: Sequence
 
 
 def _belief_columns(all_counts: Sequence[BeliefCounts]) -> list[TableColumn[BeliefCounts]]:
-    """Return the columns that any row of a table needs."""
+    """Return the columns that at least one row needs."""
 
-    def known(counts: BeliefCounts) -> TableCell:
-        interval = notes([percent_interval_text(counts.known)], "interval")
+    def known_cell(counts: BeliefCounts) -> TableCell:
+        interval = value_notes([percent_interval_text(counts.known)], "interval")
         share = counts.known.value
         return TableCell(percent_text(share), bold=True, notes=interval, part=round(share, 3), kind="score")
 
-    def before_error(counts: BeliefCounts, count: int) -> TableCell:
+    def before_error_cell(counts: BeliefCounts, count: int) -> TableCell:
         if not counts.knew + counts.did_not_know:
             return TableCell(NOTHING)
         return count_cell(count, "" if count else "zero")
@@ -344,7 +351,7 @@ def _belief_columns(all_counts: Sequence[BeliefCounts]) -> list[TableColumn[Beli
             "name",
         ),
         TableColumn("Asked", lambda counts: count_cell(counts.asked), help="Number of probes."),
-        TableColumn("Known, %", known, "score", help="Share of exactly right answers, with its 95 % interval."),
+        TableColumn("Known, %", known_cell, "score", help="Share of exactly right answers, with its 95 % interval."),
         TableColumn(
             "No answer",
             lambda counts: count_cell(counts.unread, "" if counts.unread else "zero"),
@@ -359,13 +366,13 @@ def _belief_columns(all_counts: Sequence[BeliefCounts]) -> list[TableColumn[Beli
         ),
         TableColumn(
             "Knew and erred",
-            lambda counts: before_error(counts, counts.knew),
+            lambda counts: before_error_cell(counts, counts.knew),
             help="Failed attempts whose first error is in a turn before which the question was answered right.",
             is_shown=has_errors,
         ),
         TableColumn(
             "Did not know",
-            lambda counts: before_error(counts, counts.did_not_know),
+            lambda counts: before_error_cell(counts, counts.did_not_know),
             help="Failed attempts whose first error is in a turn before which it was not.",
             is_shown=has_errors,
         ),

@@ -188,7 +188,7 @@ class Table:
     folded: bool = False
 
     @classmethod
-    def of(
+    def from_columns(
         cls,
         columns: Iterable[TableColumn[T]],
         subjects: Iterable[T],
@@ -241,7 +241,7 @@ class Table:
         return "stacked" if len(self.columns) > _FIT_A_PAGE else "stacks"
 
     def label(self, number: int) -> str:
-        """Return what stands beside a value of a column where rows are cards."""
+        """Return the label beside a column's value where rows are cards."""
         column = self.columns[number]
         lines = [column.group.text if column.group else "", " ".join(column.heading.split())]
         return ", ".join(filter(None, lines))
@@ -281,7 +281,7 @@ def table_rows(
 
 
 def _is_empty(column: TableColumn[T], subjects: Iterable[T]) -> bool:
-    """Return whether a table leaves an optional column out, since no cell says anything."""
+    """Return whether an optional column is left out because all its cells are empty."""
     if not column.is_optional:
         return False
     cells = (TableCell(cell) if isinstance(cell, str) else cell for cell in map(column.cell, subjects))
@@ -300,7 +300,7 @@ def declared_cell(column: Column[T], subject: T) -> TableCell:
     if column.text is None and isinstance(value, str):
         return TableCell(one_line(value, LONGEST), kind="name")
     text, *lines = (column.text(subject) if column.text else count_text(value)).split("\n")
-    return TableCell(text or NOTHING, notes=notes(lines), kind="name" if issubclass(column.type, str) else "")
+    return TableCell(text or NOTHING, notes=value_notes(lines), kind="name" if issubclass(column.type, str) else "")
 
 
 def single_group(rows: Iterable[TableRow]) -> tuple[RowGroup, ...]:
@@ -308,13 +308,13 @@ def single_group(rows: Iterable[TableRow]) -> tuple[RowGroup, ...]:
     return (RowGroup(tuple(rows)),)
 
 
-def notes(texts: Iterable[str], kind: str = "") -> tuple[Note, ...]:
-    """Return lines below a value; empty ones are left out."""
+def value_notes(texts: Iterable[str], kind: str = "") -> tuple[Note, ...]:
+    """Return notes below a value, one for each text that is not empty."""
     return tuple(Note(text, kind) for text in texts if text)
 
 
-def parts(settings: Iterable[str]) -> tuple[Note, ...]:
-    """Return settings in words as lines below a value."""
+def setting_notes(settings: Iterable[str]) -> tuple[Note, ...]:
+    """Return settings as notes below a value."""
     return tuple(Note(one_line(text, 60)) for text in settings)
 
 
@@ -323,17 +323,24 @@ def model_label(model: str) -> str:
     return one_line(model, 80) or "(no name)"
 
 
-def model_cell(model: str, differs: Iterable[str] = (), page: str = "", *, order: bool = False) -> TableCell:
+def model_cell(
+    model: str, differing_settings: Iterable[str] = (), page: str = "", *, is_sortable: bool = False
+) -> TableCell:
     """Return the header of a model's row.
 
     Args:
         model: The model's name.
-        differs: The settings in which it differs from other rows, in words.
+        differing_settings: The settings in which it differs from other rows, in words.
         page: File name of the page of its results; "" for no link.
-        order: Whether the table can be sorted.
+        is_sortable: Whether the table can be sorted.
     """
     link = f"results/{page}" if page else ""
-    return TableCell(model_label(model), link=link, notes=parts(differs), order=one_line(model, 80) if order else None)
+    return TableCell(
+        model_label(model),
+        link=link,
+        notes=setting_notes(differing_settings),
+        order=one_line(model, 80) if is_sortable else None,
+    )
 
 
 def model_column(
@@ -348,11 +355,11 @@ def model_column(
     """
     groups = list(groups)
 
-    def cell(subject: T) -> TableCell:
+    def model_header(subject: T) -> TableCell:
         group = group_of(subject)
         return model_cell(group.model, distinguishing_settings(group, groups), pages.get(group, ""))
 
-    return TableColumn("Model", cell)
+    return TableColumn("Model", model_header)
 
 
 def metric_column(
@@ -375,32 +382,32 @@ def value_cell(value: float, metric: Metric, *, bold: bool = False, interval: st
     return TableCell(
         text=mean_text(value, metric),
         bold=bold,
-        notes=notes([interval], "interval"),
+        notes=value_notes([interval], "interval"),
         part=quality_between_bounds(value, metric),
         kind="score",
     )
 
 
 def lost_mark(lost: LostAttempts | None) -> str:
-    """Return the flag of a value that lacks attempts; "" where it lacks none."""
+    """Return the flag of a value that lacks attempts; "" if it lacks none."""
     return "*" if lost else ""
 
 
 def lost_caption(estimates: Iterable[Estimate]) -> list[Note]:
-    """Return what a caption says of values that lack attempts; nothing where none does."""
+    """Return the caption's notes on values that lack attempts; none if no value does."""
     return [Note("*", "flag"), Note(LOST)] if any(estimate.lost for estimate in estimates) else []
 
 
 def number_cell(text: str, order: float | None, lines: Iterable[str] = ()) -> TableCell:
-    """Return a number with lines below it; 0 and a missing one are pale."""
-    return TableCell(text, order=order, notes=notes(lines), kind="" if order else "zero")
+    """Return the cell of a number, with lines below it; 0 and missing numbers are pale."""
+    return TableCell(text, order=order, notes=value_notes(lines), kind="" if order else "zero")
 
 
 def error_cell(count: int) -> TableCell:
-    """Return a number of infrastructure errors, which stands out where there are some."""
+    """Return the cell of a number of infrastructure errors, which stands out above 0."""
     return count_cell(count, "flag" if count else "zero")
 
 
 def count_cell(count: float | None, kind: str = "") -> TableCell:
-    """Return a count."""
+    """Return the cell of a count."""
     return TableCell(count_text(count), order=count, kind=kind)

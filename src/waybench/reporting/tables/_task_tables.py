@@ -34,9 +34,9 @@ from waybench.reporting.tables._table import (
     metric_column,
     model_column,
     model_label,
-    notes,
-    parts,
+    setting_notes,
     value_cell,
+    value_notes,
 )
 from waybench.results import Estimate, Row
 from waybench.results.estimates import as_metric, headline_spec
@@ -60,22 +60,22 @@ _OUTCOMES = (
 
 
 def score_table(id: str, view: TaskView, estimates: Sequence[Estimate]) -> Table:
-    """Return the table of scores by level, of episodes with a teacher or of those without."""
+    """Return the table of scores by level, of episodes either with a teacher or without one."""
     groups, guided = rank_by_merit(estimates), estimates[0].guided
     headline = headline_spec(view.env, guided)
 
-    def score(group: RunKey, level: int) -> TableCell:
+    def level_cell(group: RunKey, level: int) -> TableCell:
         estimate = groups[group].get(level)
         return BLANK if estimate is None else _score_cell(estimate, headline, view)
 
     columns: list[TableColumn[RunKey]] = [
         model_column(lambda group: group, groups, view.pages),
         *(
-            TableColumn(str(level), lambda group, level=level: score(group, level))
+            TableColumn(str(level), lambda group, level=level: level_cell(group, level))
             for level in sorted({level for by_level in groups.values() for level in by_level})
         ),
     ]
-    return Table.of(
+    return Table.from_columns(
         columns,
         groups,
         is_reference=lambda group: group.embedded,
@@ -106,7 +106,7 @@ def _score_caption(view: TaskView, headline: HeadlineSpec, estimates: Sequence[E
     return [
         Note(f"{text} Blank: not run."),
         *lost_caption(estimates),
-        *notes([presentation.undefined] if undefined else []),
+        *value_notes([presentation.undefined] if undefined else []),
     ]
 
 
@@ -115,7 +115,7 @@ def _score_cell(estimate: Estimate, headline: HeadlineSpec, view: TaskView) -> T
     title = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
     best_of = not headline.series and registry.load(estimate.group.env).scoring.best_of
     lost = headline.lost_attempts(estimate)
-    if best_of and not lost and (ends := _ends(estimate, mean, metric)):
+    if best_of and not lost and (ends := _interval_or_loss_text(estimate, mean, metric)):
         title += f"; best of attempts {ends}"
     single = mean if headline.series else estimate.single
     return TableCell(
@@ -123,9 +123,9 @@ def _score_cell(estimate: Estimate, headline: HeadlineSpec, view: TaskView) -> T
         bold=True,
         mark=lost_mark(lost),
         notes=(
-            *notes([lost_text(lost, metric)], "flag"),
-            *notes([mean_text(single.value if single else None, metric)] if best_of else []),
-            *notes([_ends(estimate, single, metric)] if best_of or not lost else [], "interval"),
+            *value_notes([lost_text(lost, metric)], "flag"),
+            *value_notes([mean_text(single.value if single else None, metric)] if best_of else []),
+            *value_notes([_interval_or_loss_text(estimate, single, metric)] if best_of or not lost else [], "interval"),
         ),
         part=mean_quality(mean, metric),
         title=title,
@@ -133,7 +133,7 @@ def _score_cell(estimate: Estimate, headline: HeadlineSpec, view: TaskView) -> T
     )
 
 
-def _ends(estimate: Estimate, mean: IntervalEstimate | None, metric: Metric) -> str:
+def _interval_or_loss_text(estimate: Estimate, mean: IntervalEstimate | None, metric: Metric) -> str:
     return ("" if mean is None or mean.lost or estimate.guided else estimate.few_items) or interval_text(mean, metric)
 
 
@@ -159,42 +159,42 @@ def conduct_table(
     )
     replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean per attempt")
 
-    def solved(total: Estimate) -> TableCell:
-        lines = notes([percent_interval_text(total.solved)], "interval")
+    def solved_cell(total: Estimate) -> TableCell:
+        lines = value_notes([percent_interval_text(total.solved)], "interval")
         return TableCell(percent_text(total.solved.value if total.solved else None), notes=lines)
 
-    def outcome(total: Estimate, name: str) -> TableCell:
+    def outcome_cell(total: Estimate, name: str) -> TableCell:
         share = total.outcomes.get(name, 0)
         in_words = total.refusals_in_words if name == str(Outcome.REFUSED) else 0
-        lines = notes([f"and {in_words:,} unparsed in words"] if in_words else [])
+        lines = value_notes([f"and {in_words:,} unparsed in words"] if in_words else [])
         is_zero = not (share or in_words)
         return TableCell(
             percent_text(share if total.action_replies else None), notes=lines, kind="zero" if is_zero else ""
         )
 
-    def tokens_in(total: Estimate) -> TableCell:
+    def input_tokens_cell(total: Estimate) -> TableCell:
         shares = prompt_shares(total, presentation)
         lines = [f"{share} % {what}" for share, what in zip(shares, ("shared", "cached"), strict=True) if share]
-        return TableCell(count_text(total.input_tokens), notes=notes(lines))
+        return TableCell(count_text(total.input_tokens), notes=value_notes(lines))
 
     columns: list[TableColumn[Estimate]] = [
         model_column(lambda total: total.group, groups, view.pages),
         TableColumn(presentation.items.capitalize(), lambda total: count_cell(total.items)),
         TableColumn("Attempts", lambda total: count_cell(total.attempts)),
-        TableColumn("Solved,\n% of attempts", solved),
+        TableColumn("Solved,\n% of attempts", solved_cell),
         *(
             TableColumn(
-                name.capitalize(), lambda total, name=name: outcome(total, name), group=replies, is_optional=True
+                name.capitalize(), lambda total, name=name: outcome_cell(total, name), group=replies, is_optional=True
             )
             for name in map(str, _OUTCOMES)
         ),
         TableColumn("Requests", lambda total: mean_text(total.requests), group=means),
-        TableColumn("Tokens in", tokens_in, group=means, is_optional=True),
+        TableColumn("Tokens in", input_tokens_cell, group=means, is_optional=True),
         TableColumn("Tokens out", lambda total: count_text(total.output_tokens), group=means, is_optional=True),
         TableColumn("Seconds", lambda total: mean_text(total.seconds), group=means, is_optional=True),
         TableColumn("Infrastructure\nerrors", lambda total: error_cell(total.errors), is_optional=True),
     ]
-    return Table.of(
+    return Table.from_columns(
         columns,
         [total_of[group] for group in groups],
         is_reference=lambda total: total.group.embedded,
@@ -218,7 +218,7 @@ class PromptShares(NamedTuple):
 
 
 def prompt_shares(total: Estimate, presentation: Presentation) -> PromptShares:
-    """Return how much of a group's prompts is shared and was cached."""
+    """Return how much of a group's prompts is common to all of them, and how much was cached."""
     shared = total.metrics.get(presentation.shared)
     # A provider that says nothing of a cache is recorded as one that had nothing in it.
     is_cache_known = total.cached_share is not None and (shared is not None or total.cached_share > 0)
@@ -243,7 +243,7 @@ def aggregate_tables(view: TaskView, estimates: Sequence[Estimate]) -> list[Tabl
                 TableColumn(
                     model_label(group.model),
                     link=f"results/{view.pages[group]}",
-                    notes=parts(distinguishing_settings(group, groups)),
+                    notes=setting_notes(distinguishing_settings(group, groups)),
                 )
                 for group in groups
             ]
@@ -275,13 +275,13 @@ def _aggregate_table(
     id: str,
     aggregate: Aggregate,
     view: TaskView,
-    level: str,
+    level_label: str,
     columns: Sequence[TableColumn[Any]],
     estimates: Sequence[Estimate],
 ) -> Table:
     """Return the table of one aggregate: the number of each estimate, and below it the means that it is made of.
 
-    `level` names the level that all columns have; it is "" if there is one level, or columns are levels.
+    `level_label` names the level that all columns have; it is "" if there is one level, or columns are levels.
     """
     metric, presentation = as_metric(aggregate), view.presentation
     caption = (
@@ -292,11 +292,11 @@ def _aggregate_table(
     )
     few = dict.fromkeys(too_few_note(estimate.metric_or_aggregate(aggregate.name), aggregate) for estimate in estimates)
 
-    def number(estimate: Estimate, metric: Metric, *, bold: bool = False) -> TableCell:
+    def number_with_interval(estimate: Estimate, metric: Metric, *, bold: bool = False) -> TableCell:
         mean = estimate.metric_or_aggregate(metric.name)
         if mean is None or metric.bounds != (0, 1) or metric.unit:
             return mean_cell(mean, metric, bold=bold)
-        lines = notes([percent_interval_text(mean)], "interval")
+        lines = value_notes([percent_interval_text(mean)], "interval")
         return TableCell(
             percent_text(mean.value),
             bold=bold,
@@ -307,19 +307,19 @@ def _aggregate_table(
 
     result = TableRow(
         TableCell(metric_heading(metric), bold=True, better=metric.better),
-        [number(estimate, metric, bold=True) for estimate in estimates],
+        [number_with_interval(estimate, metric, bold=True) for estimate in estimates],
     )
     items = TableRow(
         TableCell(presentation.items.capitalize()), [count_cell(estimate.items, "score") for estimate in estimates]
     )
     means = [
-        TableRow(TableCell(metric_heading(metric)), [number(estimate, metric) for estimate in estimates])
+        TableRow(TableCell(metric_heading(metric)), [number_with_interval(estimate, metric) for estimate in estimates])
         for metric in aggregate.metrics
     ]
     return Table(
         id=id,
-        title=metric_heading(metric) + (f", {level}" if level else ""),
-        caption=(Note(caption), *notes(few, "flag")),
+        title=metric_heading(metric) + (f", {level_label}" if level_label else ""),
+        caption=(Note(caption), *value_notes(few, "flag")),
         columns=[TableColumn(aggregate.part), *columns],
         groups=(RowGroup((result, items)), RowGroup(means)),
         kind="scores made",
@@ -327,7 +327,7 @@ def _aggregate_table(
 
 
 def average_table(view: TaskView, ordered: Sequence[RunKey], total_of: Mapping[RunKey, Estimate]) -> Table | None:
-    """Return the table of averages over clusters, all with the same weight; None if no cluster has several items."""
+    """Return the table of averages over clusters of equal weight; None if no cluster has several items."""
     presentation, totals = view.presentation, [total_of[group] for group in ordered]
     metrics = [metric for metric in view.env.scoring.metrics if metric.name in presentation.metrics]
 
@@ -350,7 +350,7 @@ def average_table(view: TaskView, ordered: Sequence[RunKey], total_of: Mapping[R
             for metric in metrics
         ),
     ]
-    return Table.of(
+    return Table.from_columns(
         columns,
         totals,
         is_reference=lambda total: total.group.embedded,
@@ -361,14 +361,14 @@ def average_table(view: TaskView, ordered: Sequence[RunKey], total_of: Mapping[R
     )
 
 
-def clusters(
+def clusters_table(
     view: TaskView,
     rows: Iterable[Row],
     variables: Mapping[Cluster, Variables],
     anchors: Mapping[Cluster, str],
     drawings: Mapping[Cluster, str],
 ) -> Table | None:
-    """Return the table of the clusters of one group; None if they are not in the page.
+    """Return the table of a group's clusters; None if the page does not show them.
 
     Args:
         view: The task.
@@ -386,11 +386,11 @@ def clusters(
     values = metric_cluster_values(rows, presentation.by_cluster)
     rows_of = group_by((row for row in rows if row.is_included), lambda row: row.cluster)
 
-    def mean(cluster: Cluster, metric: Metric) -> TableCell:
+    def cluster_mean_cell(cluster: Cluster, metric: Metric) -> TableCell:
         value = values[metric.name].get(cluster)
         return value_cell(value.value, metric) if value else TableCell(NOTHING, kind="score")
 
-    def drawing(cluster: Cluster) -> TableCell:
+    def drawing_cell(cluster: Cluster) -> TableCell:
         return TableCell("whole drawing", kind="name", link=drawings[cluster]) if cluster in drawings else TableCell()
 
     columns: list[TableColumn[Cluster]] = [
@@ -407,13 +407,13 @@ def clusters(
             lambda cluster: count_cell(len({(row.item, row.instance) for row in rows_of[cluster]})),
         ),
         *(
-            metric_column(metric, lambda cluster, metric=metric: mean(cluster, metric))
+            metric_column(metric, lambda cluster, metric=metric: cluster_mean_cell(cluster, metric))
             for metric in view.env.scoring.metrics
             if metric.name in presentation.by_cluster
         ),
-        TableColumn("Drawing", drawing, "name", is_shown=bool(drawings)),
+        TableColumn("Drawing", drawing_cell, "name", is_shown=bool(drawings)),
     ]
-    return Table.of(
+    return Table.from_columns(
         columns,
         sorted(rows_of, key=lambda cluster: (variables.get(cluster, {}).get(size) or 0, cluster.name)),
         id="by-cluster",

@@ -16,7 +16,7 @@ from waybench.reporting.tables._table import (
     mean_cell,
     metric_column,
     model_column,
-    notes,
+    value_notes,
 )
 from waybench.results import Estimate
 from waybench.results.estimates import headline_spec
@@ -30,10 +30,10 @@ from waybench.results.stats._intervals import FEWEST_POINTS
 
 
 def attempt_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:
-    """Return the table of variance components of models whose items were attempted several times."""
+    """Return the variance components of models with several attempts at each item; None if there are none."""
     items, metric = view.presentation.items, headline_spec(view.env, guided=False).metric
 
-    def width(mean: IntervalEstimate, factor: float = 1) -> str:
+    def half_width_text(mean: IntervalEstimate, factor: float = 1) -> str:
         wide = None if mean.low is None or mean.high is None else (mean.high - mean.low) * factor
         return mean_text(wide, metric)
 
@@ -41,9 +41,9 @@ def attempt_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:
         model_column(lambda row: row[0].group, [total.group for total in totals], {}),
         TableColumn("Attempts\nat each", lambda row: f"{row[1].attempts:.3g}"),
         TableColumn("Due to\nattempts, %", lambda row: f"{100 * row[1].share:.0f}"),
-        TableColumn("Width\nnow", lambda row: width(row[2])),
-        TableColumn("with twice\nthe attempts", lambda row: width(row[2], row[1].width_ratio(attempts=2))),
-        TableColumn(f"with twice\nthe {items}", lambda row: width(row[2], row[1].width_ratio(items=2))),
+        TableColumn("Width\nnow", lambda row: half_width_text(row[2])),
+        TableColumn("with twice\nthe attempts", lambda row: half_width_text(row[2], row[1].width_ratio(attempts=2))),
+        TableColumn(f"with twice\nthe {items}", lambda row: half_width_text(row[2], row[1].width_ratio(items=2))),
     ]
     caption = (
         f"The share of the variance of a mean over {items} that is due to chance in the attempts; the "
@@ -55,11 +55,11 @@ def attempt_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:
         for total in totals
         if total.variance is not None and total.single is not None and not total.group.embedded
     ]
-    return _table("attempts", "Sources of uncertainty", caption, columns, rows)
+    return _table_or_none("attempts", "Sources of uncertainty", caption, columns, rows)
 
 
 def reliability_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:
-    """Return the table of pass@k and pass^k of models whose items were attempted several times."""
+    """Return pass@k and pass^k of models with several attempts at each item; None if there are none."""
     columns: list[TableColumn[tuple[Estimate, PassRates]]] = [
         model_column(lambda row: row[0].group, [total.group for total in totals], {}),
         TableColumn("k", lambda row: str(row[1].k)),
@@ -69,11 +69,11 @@ def reliability_table(view: TaskView, totals: Sequence[Estimate]) -> Table | Non
     ]
     caption = f"{PASS_DOC}. Both are shares of all choices of k attempts at an item, with their intervals over items."
     rows = [(total, rates) for total in totals for rates in total.reliability]
-    return _table("reliability", "Several attempts at an item", caption, columns, rows)
+    return _table_or_none("reliability", "Several attempts at an item", caption, columns, rows)
 
 
 def spread_table(view: TaskView, estimates: Sequence[Estimate]) -> Table | None:
-    """Return the table of several sets; steps of a teacher have a dash."""
+    """Return the table of the spread between several item sets; None if there are none."""
     caption = "The average of the sets' means; small, the distances to the smallest and to the greatest of them."
     title = f"Spread over several sets of {view.presentation.items}"
     guided = {estimate.group.without_key(): estimate.guided for estimate in estimates}
@@ -81,7 +81,7 @@ def spread_table(view: TaskView, estimates: Sequence[Estimate]) -> Table | None:
 
 
 def attempt_spread_table(view: TaskView, spreads: Sequence[Spread], estimates: Sequence[Estimate]) -> Table | None:
-    """Return the table of several attempts at the same items; steps of a teacher have a dash."""
+    """Return the table of the spread between several attempts at the same items; None if there are none."""
     items = view.presentation.items
     caption = (
         f"The average of the attempts' means, each over all {items}; small, the distances to the smallest and to the "
@@ -99,16 +99,16 @@ def _spread_table(
     caption: str,
     view: TaskView,
     spreads: Sequence[Spread],
-    guided: Mapping[RunKey, bool],
+    has_teacher: Mapping[RunKey, bool],
 ) -> Table | None:
-    """Return a table of spreads, where `guided` says of each group whether it had a teacher."""
-    are_guided = {guided[spread.group] for spread in spreads}
+    """Return a table of spreads; `has_teacher` says of each group whether it had one."""
+    are_guided = {has_teacher[spread.group] for spread in spreads}
 
-    def column(metric: Metric, spread_of: Callable[[Spread], SetSpread | None]) -> TableColumn[Spread]:
+    def spread_column(metric: Metric, spread_of: Callable[[Spread], SetSpread | None]) -> TableColumn[Spread]:
         return metric_column(metric, lambda spread: _spread_cell(spread_of(spread), metric))
 
-    def free(spread: Spread, metric: Metric) -> SetSpread | None:
-        return None if guided[spread.group] else spread.metrics.get(metric.name)
+    def spread_without_teacher(spread: Spread, metric: Metric) -> SetSpread | None:
+        return None if has_teacher[spread.group] else spread.metrics.get(metric.name)
 
     columns: list[TableColumn[Spread]] = [
         model_column(lambda spread: spread.group, [spread.group for spread in spreads], {}),
@@ -117,24 +117,26 @@ def _spread_table(
             heading, lambda spread: TableCell(str(len(spread.keys)), title=one_line(", ".join(spread.keys), 300))
         ),
         *(
-            column(metric, lambda spread, metric=metric: free(spread, metric))
+            spread_column(metric, lambda spread, metric=metric: spread_without_teacher(spread, metric))
             for metric in _table_metrics(view)
             if are_guided != {True}
         ),
         *(
-            column(
+            spread_column(
                 teacher.metric,
-                lambda spread, teacher=teacher: spread.curves.get(teacher.series) if guided[spread.group] else None,
+                lambda spread, teacher=teacher: (
+                    spread.curves.get(teacher.series) if has_teacher[spread.group] else None
+                ),
             )
             for teacher in ([headline_spec(view.env, guided=True)] if True in are_guided else [])
         ),
     ]
     by_group = group_by(spreads, lambda spread: spread.group).values()
-    return _table(id, title, caption, columns, [spread for of_group in by_group for spread in of_group])
+    return _table_or_none(id, title, caption, columns, [spread for of_group in by_group for spread in of_group])
 
 
 def _table_metrics(view: TaskView) -> list[Metric]:
-    """Return the metrics that an environment has in its tables, by default the headline."""
+    """Return the metrics of an environment's tables; the headline by default."""
     metrics = view.env.scoring.metrics
     names = view.presentation.metrics or (metrics[0].name,)
     return [metric for metric in metrics if metric.name in names]
@@ -149,48 +151,48 @@ def _spread_cell(spread: SetSpread | None, metric: Metric) -> TableCell:
 
 
 def repeat_table(view: TaskView, repeats: Sequence[Repeats]) -> Table | None:
-    """Return the table of repeats, the best model first."""
+    """Return the table of repeats of the whole set, the best model first; None if there are none."""
     metrics, headline = _table_metrics(view), view.env.scoring.metrics[0]
     sign = -1 if headline.better == "higher" else 1
 
-    def merit(repeat: Repeats) -> float:
+    def sort_value(repeat: Repeats) -> float:
         result = repeat.metrics.get(headline.name)
         return sign * result.mean if result else 0.0
 
-    def count(repeat: Repeats) -> str:
+    def runs_text(repeat: Repeats) -> str:
         results = (repeat.metrics.get(metric.name) for metric in metrics)
         return str(max((result.repeats for result in results if result), default=0))
 
-    def mean(repeat: Repeats, metric: Metric) -> TableCell:
+    def mean_of_runs_cell(repeat: Repeats, metric: Metric) -> TableCell:
         result = repeat.metrics.get(metric.name)
         if not result:
             return TableCell(NOTHING)
-        error = notes([f"± {mean_text(result.error, metric)}"], "interval")
+        error = value_notes([f"± {mean_text(result.error, metric)}"], "interval")
         return TableCell(mean_text(result.mean, metric), bold=True, notes=error)
 
     columns: list[TableColumn[Repeats]] = [
         model_column(lambda repeat: repeat.group, [repeat.group for repeat in repeats], {}),
-        TableColumn("Repeats", count),
-        *(metric_column(metric, lambda repeat, metric=metric: mean(repeat, metric)) for metric in metrics),
+        TableColumn("Repeats", runs_text),
+        *(metric_column(metric, lambda repeat, metric=metric: mean_of_runs_cell(repeat, metric)) for metric in metrics),
     ]
     caption = (
         "The mean of the repeats' means; small, its standard error over the repeats. It measures chance in the "
         f"replies, not the choice of {view.presentation.items}."
     )
     title = f"Repeated runs on the same {view.presentation.items}"
-    return _table("repeats", title, caption, columns, sorted(repeats, key=merit))
+    return _table_or_none("repeats", title, caption, columns, sorted(repeats, key=sort_value))
 
 
-def _table(
+def _table_or_none(
     id: str, title: str, caption: str, columns: Sequence[TableColumn[Any]], subjects: Sequence[Any]
 ) -> Table | None:
     if not subjects:
         return None
-    return Table.of(columns, subjects, id=f"task-{id}", title=title, caption=(Note(caption),), kind="spread")
+    return Table.from_columns(columns, subjects, id=f"task-{id}", title=title, caption=(Note(caption),), kind="spread")
 
 
 def slope_tables(view: TaskView, ordered: Sequence[RunKey], regressions: Iterable[Regression]) -> list[Table]:
-    """Return the tables of regressions of an environment, one for each metric, as MANGO prints them (Table 10)."""
+    """Return the tables of regression slopes, one for each metric, as MANGO prints them (Table 10)."""
     source = view.env.difficulty.explanatory_variables
     if source is None:
         return []
@@ -217,7 +219,7 @@ def slope_tables(view: TaskView, ordered: Sequence[RunKey], regressions: Iterabl
                 for number, title in enumerate(variables)
             ),
         ]
-        table = Table.of(
+        table = Table.from_columns(
             columns,
             rows,
             is_reference=lambda regression: regression.group.embedded,
@@ -233,28 +235,29 @@ def slope_tables(view: TaskView, ordered: Sequence[RunKey], regressions: Iterabl
 
 
 def _slope_cell(regression: Regression, number: int, view: TaskView) -> TableCell:
-    """Return the change of a score with one standard deviation of a variable, in bold where it is certain.
+    """Return the cell of a score's change per standard deviation of a variable, bold where it is significant.
 
     Where all of a row lack a slope for one reason, a single cell says so.
     """
 
-    def reason(why: str) -> str:
+    def reason_cell(why: str) -> str:
         return f"{why} {view.presentation.clusters}" if why else ""
 
-    def text(value: float) -> str:
+    def format_change(value: float) -> str:
         return f"{value:+.3f}".replace("-", "−")
 
     reasons = {slope.why for slope in regression.slopes}
-    if len(reasons) == 1 and (why := reason(reasons.pop())):
+    if len(reasons) == 1 and (why := reason_cell(reasons.pop())):
         return TableCell(f"{NOTHING} {why}", kind="score why", columns=len(regression.slopes))
     slope = regression.slopes[number]
     if slope.beta is None or slope.p is None or slope.low is None or slope.high is None:
-        return TableCell(NOTHING, title=reason(slope.why), kind="score")
+        return TableCell(NOTHING, title=reason_cell(slope.why), kind="score")
+    ends = f"{format_change(slope.low)} to {format_change(slope.high)}"
     return TableCell(
-        text(slope.beta),
+        format_change(slope.beta),
         bold=slope.low > 0 or slope.high < 0,
         notes=(Note("p < 0.001" if slope.p < 0.001 else f"p {slope.p:.3f}"),),
-        title=f"{text(slope.low)} to {text(slope.high)}, {slope.clusters} {view.presentation.clusters}",
+        title=f"{ends}, {slope.clusters} {view.presentation.clusters}",
         kind="score",
     )
 
@@ -277,7 +280,7 @@ def difficulty_table(view: TaskView, difficulties: Iterable[ItemDifficulty]) -> 
     )
     variables = {variable.name: variable for variable in view.env.difficulty.item_variables}
 
-    def weight(name: str) -> TableCell:
+    def weight_cell(name: str) -> TableCell:
         value = index.weights[name]
         return TableCell(f"{value:+.2f}".replace("-", "−") if value else NOTHING, kind="score")
 
@@ -285,12 +288,12 @@ def difficulty_table(view: TaskView, difficulties: Iterable[ItemDifficulty]) -> 
         TableColumn("Variable", lambda name: TableCell(variables[name].title, title=variables[name].doc)),
         TableColumn(
             f"A doubling is worth, in doublings of the {axis}",
-            weight,
+            weight_cell,
             "score",
             help="Of the variable plus 1, beyond what is usual at the level.",
         ),
     ]
-    return Table.of(
+    return Table.from_columns(
         columns,
         index.weights,
         id="task-item-difficulty",
