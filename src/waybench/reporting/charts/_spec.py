@@ -37,9 +37,9 @@ def layer(mark: Spec, values: Sequence[Mapping[str, Any]] | None = None, *condit
     return {**data, **transform, "mark": mark, "encoding": encoding}
 
 
-def interval_ends(axis: str, **properties: Any) -> Spec:
-    """Return the encoding of intervals from "low" to "high" in the data, along axis "x" or "y"."""
-    return {axis: quantitative("low", **properties), f"{axis}2": {"field": "high"}}
+def interval_ends(channel: str, **properties: Any) -> Spec:
+    """Return the encoding of intervals from "low" to "high" in the data, along the channel "x" or "y"."""
+    return {channel: quantitative("low", **properties), f"{channel}2": {"field": "high"}}
 
 
 def point_layers(mark: Spec, encoding: Spec, *conditions: str, has_open: bool) -> list[Spec]:
